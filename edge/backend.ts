@@ -5,14 +5,14 @@ import { type Call, refuse, sendJson, sendNothing } from './call.ts'
 import { roomOf, withRetries } from './queue/rpc.ts'
 import { storeSnapshot } from './queue/sale-cache.ts'
 
-/** `POST /internal/sales/{room}/refresh`: the origin says that something has changed for a line of a sale. */
-export async function refresh(sale: string, call: Call): Promise<Response> {
+/** `POST /internal/sales/{queue}/refresh`: the origin says that something has changed for a line of a sale. */
+export async function refresh(queue: string, call: Call): Promise<Response> {
   const { env, nowMs } = call
   await requireEdgeToken(call)
-  const response = await withRetries(() => roomOf(sale, env).refresh({ sale }))
+  const response = await withRetries(() => roomOf(queue, env).refresh(queue))
   if (response?.known === false && response.reason === 'unknown-sale') refuse('unknown-sale')
   if (!response?.known) return refuse('try-again', { retry_after_seconds: 1 })
-  storeSnapshot(sale, response.bulletin, nowMs)
+  storeSnapshot(queue, response.snapshot, nowMs)
   return sendNothing()
 }
 

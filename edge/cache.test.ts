@@ -46,8 +46,8 @@ it('purges what is kept of a sale when it is sold out, and when it lives again',
     await sale.publish({ phase, products: [...products] })
     await sale.push()
     const { timeline } = await vi.waitUntil(async () => {
-      const snapshot = await sale.room.look({ sale: sale.name })
-      return snapshot.known && snapshot.bulletin.timeline.at(-1)?.schedule.phase === phase && snapshot.bulletin
+      const snapshot = await sale.room.poll({ queue: sale.name })
+      return snapshot.known && snapshot.snapshot.timeline.at(-1)?.schedule.phase === phase && snapshot.snapshot
     }, WITHIN)
     const since = async () => (await purgesOf(sale)).slice(before.length)
     await expect.poll(since).not.toEqual([])

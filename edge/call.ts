@@ -1,5 +1,6 @@
 /** A request on its way through the Worker, and the responses that handlers share. */
 
+import { PUBLIC_LINE } from '../shared/api/access.ts'
 import { MAX_BODY_BYTES } from '../shared/parse.ts'
 import {
   type Problem,
@@ -10,6 +11,7 @@ import {
   problemResponse,
 } from '../shared/problem.ts'
 import type { Config, Env } from './config.ts'
+import { readPublicSale, readSale, type SaleNow, type Unread } from './queue/sale-cache.ts'
 
 export interface Call {
   readonly request: Request
@@ -26,6 +28,22 @@ export interface Call {
 /** Ends the request with a problem; the Worker's top sends it. */
 export function refuse(type: ProblemType, fields?: ProblemFields): never {
   throw new ProblemError(problem(type, fields))
+}
+
+/**
+ * The sale as it is now, in one of its lines: one that its policy lists, or that a token names. Throws `unknown-sale`, or
+ * `try-again` when no copy can be had.
+ */
+export const saleNow = async (sale: string, call: Call, line = PUBLIC_LINE): Promise<SaleNow> =>
+  orRefuse(await readSale(sale, line, call))
+
+/** The sale as all see it: in the public line, or in the first where none is public. */
+export const publicNow = async (sale: string, call: Call): Promise<SaleNow> =>
+  orRefuse(await readPublicSale(sale, call))
+
+function orRefuse(now: SaleNow | Unread): SaleNow {
+  if (typeof now !== 'string') return now
+  return now === 'unknown-sale' ? refuse(now) : refuse('try-again', { retry_after_seconds: 1 })
 }
 
 /** Made once: the runtime takes a `Headers` as it is, and an object apart each time. */
@@ -117,26 +135,4 @@ export async function formFields(request: Request): Promise<Fields | null> {
   } catch {
     return null
   }
-}
-
-// -- Waiting for other requests ------------------------------------------------------------------------------------------
-// In Workers a promise ends with the request that made it, so requests share plain values only: one request does the work,
-// and the others poll its outcome.
-
-/** How often a waiting request looks, in milliseconds; doubled up to the longest. */
-const FIRST_STEP_MS = 1
-const MAX_STEP_MS = 16
-
-/** Resolves once `isPending` is false; callers bound it by a time in `isPending`. */
-export async function pollWhile(isPending: (nowMs: number) => boolean): Promise<void> {
-  for (let stepMs = FIRST_STEP_MS; isPending(Date.now()); stepMs = Math.min(MAX_STEP_MS, stepMs * 2))
-    await scheduler.wait(stepMs)
-}
-
-/**
- * True before a moment that another request has set at most `atMostMs` ahead; a moment further ahead is from before the
- * clock was put back, and does not count.
- */
-export function isAhead(untilMs: number, nowMs: number, atMostMs: number): boolean {
-  return untilMs > nowMs && untilMs <= nowMs + atMostMs
 }

@@ -45,7 +45,7 @@ export class Room {
     this.writes.add(nowMs, 1)
     const first = this.#next
     this.#next += count
-    return new Block({ first, count, lives_ms: LEASE_MS, lapses_in_ms: null }, nowMs, nowMs)
+    return new Block({ id: 1, first, count, lives_ms: LEASE_MS, lapses_in_ms: null }, nowMs, nowMs)
   }
 
   isOver(nowMs: number): boolean {

@@ -1,8 +1,9 @@
 /** What a sale asks of newcomers, over the Worker: blocks, rules, sign-in, invitations, proof. */
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it } from 'vitest'
-import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
+import type { Policy } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
+import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, cookiesOf, edgeEnv, orderOf, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 import { deriveKey } from './proofs/proof-of-work.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The checks before somebody gets a place, in the order in which they cost: who is blocked or meets a rule, who must sign in,
- * who needs an invitation, and who must solve a proof of work or pass Turnstile.
+ * who needs an invitation, and who must solve a proof of work or pass Turnstile. And the checks on those who have a place.
  */
 import * as v from 'valibot'
 import {
@@ -13,61 +13,95 @@ import {
 } from '../../shared/api/access.ts'
 import { SaleId } from '../../shared/api/public.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
-import { isDrawn } from '../../shared/schedule.ts'
-import { isEdgeToken } from '../../shared/tokens.ts'
-import { type Call, refuse } from '../call.ts'
-import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
-import { claimsIn } from '../visitor/credentials.ts'
+import { isDrawn, isFinal, preQueueOpensAtMs } from '../../shared/schedule.ts'
+import { isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
+import { type Call, refuse, saleNow } from '../call.ts'
+import { hasLeft } from '../queue/numbers.ts'
+import { count, type SaleNow } from '../queue/sale-cache.ts'
+import { claimsIn, deletePlaceCookie } from '../visitor/credentials.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
-import { visitorOf } from '../visitor/visitor.ts'
+import { setSecretCookie, type Visitor, visitorOf } from '../visitor/visitor.ts'
+import { readJoin } from './join-request.ts'
 import { networksOf } from './limits/networks.ts'
+import { limitVisitor } from './limits/rate-limits.ts'
 import { NetworkShares, USUAL_DIFFICULTY } from './proofs/difficulty.ts'
-import { presentedInvitation } from './proofs/invitation.ts'
-import { type Asking, decide } from './rules.ts'
+import { redeemInvitation, refuseInvitation } from './proofs/invitation.ts'
+import { type Proof, refuseProof, requireProof } from './proofs/proof-of-work.ts'
+import { requireTurnstile } from './proofs/turnstile.ts'
+import { type Applicant, ASK, accessOf, decide, isOpenToAll, lineFor } from './rules.ts'
 
-/** What joining still requires after the checks. */
+// -- Newcomers ---------------------------------------------------------------------------------------------------------
+
+/** Somebody who may join. */
 interface Admitted {
+  /** The sale, in the line that they join. */
+  readonly now: SaleNow
+  /** Who they are, by what they have shown. */
+  readonly visitor: Visitor
+  /** The proof of work, where one was asked for. */
+  readonly proof: Proof | null
+  /** True where they have solved or passed something for this place. */
+  readonly hasProved: boolean
+}
+
+/**
+ * The one decision of a join: who the newcomer is, what they have proved, and the line that they join. Throws the refusal:
+ * that of the sale's phase, `invalid-fields`, `refused`, `sign-in-required`, `invitation-required`, `proof-required`,
+ * `too-many-requests` or `try-again`.
+ */
+export async function admit(known: SaleNow, newcomer: Visitor, call: Call): Promise<Admitted> {
+  refuseIfFinal(known)
+  // An unreadable request is refused before anything is done, also where the sale needs nothing of it.
+  const sent = await readJoin(call)
+  const line = await bestLine(known.policy, newcomer.name, sent, call)
+  const now = line === known.line ? known : await saleNow(known.sale, call, line)
+  refuseUnlessJoinable(now)
+  const { difficulty, turnstile, invitation } = await requirementsFor(now, newcomer.name, sent, call)
+  const proof = difficulty > 0 ? await requireProof(now, difficulty, sent.altcha, call) : null
+  // A proof is for one visitor. Another known visitor needs their own; a client without cookies is the visitor of its proof.
+  if (proof && newcomer.known && proof.visitor !== newcomer.name) refuseProof(now)
+  const visitor = proof && !newcomer.known ? { name: proof.visitor, cookie: null, known: true } : newcomer
+  if (visitor.known) limitVisitor('join', visitor.name, call.config.JOINS_PER_VISITOR, call)
+  if (turnstile) await requireTurnstile(now.sale, sent.turnstile, call)
+  if (invitation !== null) {
+    // Also if the join fails: a redeemed invitation belongs to this visitor, who must come back as the same one.
+    setSecretCookie(visitor, call)
+    await redeemInvitation(now.sale, invitation, visitor.name, call)
+  }
+  return { now, visitor, proof, hasProved: proof !== null || turnstile }
+}
+
+/** What joining still requires of a newcomer after the checks. */
+interface Requirements {
   /** The least difficulty of a proof of work; 0 for none. */
   readonly difficulty: number
   /** True where Turnstile's widget has to be passed as well. */
   readonly turnstile: boolean
-  /** True for a join that needs its invitation redeemed, once it is certain for whom. */
-  readonly byInvitation: boolean
+  /** The invitation to redeem, once it is certain for whom; null where none is needed. */
+  readonly invitation: string | null
 }
 
-/** Throws `refused`, `sign-in-required`, `not-open` or `invitation-required`. */
-export async function requireAccess(sale: string, visitor: string, now: SaleNow, call: Call): Promise<Admitted> {
-  if (isOpen(now.policy)) return proofsOf(accessOf(now.policy, now.line), false, call)
-  const asking = await askingOf(visitor, now.line, call)
-  const { action, rule } = decide(now.policy, asking)
-  if (rule !== null) count(sale, { met: { [rule]: 1 } }, call)
+async function requirementsFor(now: SaleNow, visitor: string, sent: JoinRequest, call: Call): Promise<Requirements> {
+  const { policy } = now
+  // What is known of an applicant takes time to read: only where it matters who applies.
+  const applicant = isOpenToAll(policy) ? null : await applicantOf(visitor, now.line, call)
+  const { action, rule } = applicant ? decide(policy, applicant) : ASK
+  if (rule !== null) count(now.sale, { met: { [rule]: 1 } }, call)
   if (action === 'blocked' || action === 'refuse') refuse('refused')
-  const access = accessOf(now.policy, asking.line)
-  if (access.sign_in === 'required' && !asking.session) refuseSignIn(sale, call)
+  const access = accessOf(policy, now.line)
+  if (access.sign_in === 'required' && !applicant?.session)
+    refuse('sign-in-required', { sign_in_url: signInUrl(now.sale, call) })
   if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
-  const byInvitation = access.invitation === 'required'
   // A visitor without an invitation is refused before they solve or wait for anything.
-  if (byInvitation) await presentedInvitation(call)
-  if (action === 'allow') return { difficulty: 0, turnstile: false, byInvitation }
-  return proofsOf(access, action === 'prove', call)
-}
-
-const proofsOf = (access: LineAccess, isRuled: boolean, call: Call): Admitted => ({
-  difficulty: leastDifficulty(access, isRuled, call),
-  turnstile: access.turnstile && call.config.turnstile !== null,
-  byInvitation: access.invitation === 'required',
-})
-
-/** True where it does not matter who asks: what is known of a caller takes time to read. */
-function isOpen({ rules, blocks, lines }: Policy): boolean {
-  const [only, ...others] = lines
-  if (!only || rules.length + blocks.length + others.length > 0) return false
-  return only.access.sign_in === 'optional' && only.access.invitation === 'off'
+  const invitation = access.invitation === 'required' ? (sent.invitation ?? refuseInvitation('none')) : null
+  if (action === 'allow') return { difficulty: 0, turnstile: false, invitation }
+  const turnstile = access.turnstile && call.config.turnstile !== null
+  return { difficulty: leastDifficulty(access, action === 'prove', call), turnstile, invitation }
 }
 
 /**
- * The line that a newcomer joins: the one they want, or else the first whose access they meet, in the order of the sale's list.
- * A newcomer who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown line.
+ * The line that a newcomer joins: the one they want, or else the first whose access they meet, in the order of the sale's
+ * list. A newcomer who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown line.
  */
 export async function bestLine(
   policy: Policy,
@@ -75,73 +109,36 @@ export async function bestLine(
   wanted: Pick<JoinRequest, 'line' | 'invitation'>,
   call: Call,
 ): Promise<string> {
-  const { lines } = policy
-  const names = lines.map(({ line }) => line)
+  const names = policy.lines.map(({ line }) => line)
   if (wanted.line !== undefined && !names.includes(wanted.line))
     throw new ProblemError(invalidField('line', `one of ${names.join(', ')}`))
   if (wanted.line !== undefined) return wanted.line
-  const [first = PUBLIC_LINE] = names
-  const otherwise = names.includes(PUBLIC_LINE) ? PUBLIC_LINE : first
-  if (names.length < 2) return otherwise
-  const asking = await askingOf(visitor, PUBLIC_LINE, call)
-  const mayJoin = ({ line, access }: Policy['lines'][number]) => {
-    const { action } = decide(policy, { ...asking, line })
-    if (action === 'blocked' || action === 'refuse') return false
-    if (access.sign_in === 'required' && !asking.session) return false
-    return access.invitation === 'off' || wanted.invitation !== undefined
-  }
-  return lines.find(mayJoin)?.line ?? otherwise
+  if (names.length < 2) return names[0] ?? PUBLIC_LINE
+  return lineFor(policy, await applicantOf(visitor, PUBLIC_LINE, call), wanted.invitation !== undefined)
 }
 
-const shares = new NetworkShares()
-/** For visitors who need no proof, on a page that is the same for all and whose widget makes one. */
-const TRIFLING = 1
-
-/** The difficulty of the challenge for a newcomer; 0 where the sale asks for no proof. Counts what networks ask for. */
-export async function challengeDifficulty(sale: string, visitor: string, now: SaleNow, call: Call): Promise<number> {
-  const asking = await askingOf(visitor, now.line, call)
-  const { action } = decide(now.policy, asking)
-  const access = accessOf(now.policy, asking.line)
-  const least = leastDifficulty(access, action === 'prove', call)
-  if (action === 'allow' || least === 0) return asksForProof(now.policy, call) ? TRIFLING : 0
-  if (access.proof_of_work !== 'auto' && action !== 'prove') return least
-  return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(sale, networksOf(asking.address), call.nowMs)))
+function refuseIfFinal({ schedule: { phase } }: SaleNow): void {
+  if (isFinal(phase)) refuse(phase === 'ended' ? 'ended' : 'sold-out')
 }
 
-/** True where a line asks for a proof: a page that is the same for all then has the way to make one. */
-export const asksForProof = ({ lines }: Policy, call: Call) =>
-  lines.some(({ access }) => leastDifficulty(access, false, call) > 0)
-
-/** Throws `refused` for a visitor who was blocked after they got their place. */
-export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
-  if (policy.blocks.length === 0) return
-  if (decide(policy, await askingOf(visitor, PUBLIC_LINE, call)).action === 'blocked') refuse('refused')
+function refuseUnlessJoinable(now: SaleNow): void {
+  refuseIfFinal(now)
+  const { schedule, atMs } = now
+  const { phase, opens_at, pre_queue_opens_at } = schedule
+  if (phase !== 'upcoming') return
+  const opensInSeconds = (preQueueOpensAtMs(schedule) - atMs) / 1000
+  const retry_after_seconds = Math.max(1, Math.min(60, opensInSeconds))
+  refuse('not-open', { opens_at, pre_queue_opens_at, retry_after_seconds })
 }
 
-/**
- * The same for a call that needs nothing else of the sale. It continues while the line's objects are away: the origin checks
- * blocks too, though not by address.
- */
-export async function refuseBlockedIn(sale: string, visitor: string, call: Call): Promise<void> {
-  let now: SaleNow
-  try {
-    now = await saleNow(sale, call)
-  } catch (error) {
-    problemIn(error)
-    return
-  }
-  await refuseBlocked(visitor, now.policy, call)
+/** Refuses a place at the end of the queue before the draw: until then the queue has no end. */
+function refuseLast({ schedule, atMs }: SaleNow): never {
+  const { opens_at, anchor_at_ms } = schedule
+  const detail = 'You can join once the sale is open, at the end of the line.'
+  return refuse('not-open', { opens_at, detail, retry_after_seconds: Math.max(1, (anchor_at_ms - atMs) / 1000) })
 }
 
-/** The same for calls with a token of a visitor's or of an order's, which names no visitor: their cookie or session may. */
-export async function refuseBlockedHolder(token: string, call: Call): Promise<void> {
-  const { sub, sale } = claimsIn(token)
-  if (!v.is(SaleId, sale)) return
-  const visitor = isEdgeToken(token) ? sub : (await visitorOf(null, call)).name
-  await refuseBlockedIn(sale, visitor ?? '', call)
-}
-
-async function askingOf(visitor: string, line: string, call: Call): Promise<Asking> {
+async function applicantOf(visitor: string, line: string, call: Call): Promise<Applicant> {
   const { headers, cf } = call.request
   const session = await sessionOf(call)
   const { asn, country } = Object(cf) as { asn?: number; country?: string }
@@ -160,25 +157,66 @@ async function askingOf(visitor: string, line: string, call: Call): Promise<Aski
 const accountIn = (visitor: string) =>
   visitor.startsWith(ACCOUNT_PREFIX) ? { account: visitor.slice(ACCOUNT_PREFIX.length), claims: {} } : null
 
-/** The access of a line; of the first line, where this one was removed. */
-export function accessOf({ lines }: Policy, line: string): LineAccess {
-  const found = lines.find((one) => one.line === line) ?? lines[0]
-  if (!found) throw new Error('a sale has no line')
-  return found.access
+// -- Proofs of work ----------------------------------------------------------------------------------------------------
+
+const shares = new NetworkShares()
+/** For visitors who need no proof, on a page that is the same for all and whose widget makes one. */
+const TRIFLING = 1
+
+/** The difficulty of the challenge for a newcomer; 0 where the sale asks for no proof. Counts what networks ask for. */
+export async function challengeDifficulty(now: SaleNow, visitor: string, call: Call): Promise<number> {
+  const applicant = await applicantOf(visitor, now.line, call)
+  const { action } = decide(now.policy, applicant)
+  const access = accessOf(now.policy, now.line)
+  const least = leastDifficulty(access, action === 'prove', call)
+  if (action === 'allow' || least === 0) return asksForProof(now.policy, call) ? TRIFLING : 0
+  if (access.proof_of_work !== 'auto' && action !== 'prove') return least
+  return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(now.sale, networksOf(applicant.address), call.nowMs)))
 }
+
+/** True where a line asks for a proof: a page that is the same for all then has the way to make one. */
+export const asksForProof = ({ lines }: Policy, call: Call) =>
+  lines.some(({ access }) => leastDifficulty(access, false, call) > 0)
 
 function leastDifficulty({ proof_of_work }: LineAccess, isRuled: boolean, { config }: Call): number {
   const asked = proof_of_work === 'off' ? 0 : proof_of_work === 'auto' ? USUAL_DIFFICULTY : proof_of_work
   return Math.max(config.POW_DIFFICULTY, asked, isRuled ? USUAL_DIFFICULTY : 0)
 }
 
-function refuseSignIn(sale: string, call: Call): never {
-  return refuse('sign-in-required', { sign_in_url: signInUrl(sale, call) })
+// -- Holders of a place, an admission or an order ------------------------------------------------------------------------
+
+/** Throws `refused` for a visitor who was blocked after they got their place. */
+export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
+  if (policy.blocks.length === 0) return
+  if (decide(policy, await applicantOf(visitor, PUBLIC_LINE, call)).action === 'blocked') refuse('refused')
 }
 
-/** Refuses a place at the end of the line before the draw: until then the line has no end. */
-function refuseLast({ schedule, atMs }: SaleNow): never {
-  const { opens_at, anchor_at_ms } = schedule
-  const detail = 'You can join once the sale is open, at the end of the line.'
-  return refuse('not-open', { opens_at, detail, retry_after_seconds: Math.max(1, (anchor_at_ms - atMs) / 1000) })
+/** Throws `invalid-token` for a place that was given up. */
+export async function refuseLeft({ sub, num, sale }: QueueClaims, now: SaleNow, call: Call): Promise<void> {
+  if (!(await hasLeft(now, sub, num, call))) return
+  deletePlaceCookie(sale, call)
+  refuse('invalid-token', { detail: 'This place was given up. Join again.' })
+}
+
+/**
+ * As `refuseBlocked`, for a call that needs nothing else of the sale. It continues while the queue's objects are away: the
+ * origin checks blocks too, though not by address.
+ */
+export async function refuseBlockedIn(sale: string, visitor: string, call: Call): Promise<void> {
+  let now: SaleNow
+  try {
+    now = await saleNow(sale, call)
+  } catch (error) {
+    problemIn(error)
+    return
+  }
+  await refuseBlocked(visitor, now.policy, call)
+}
+
+/** As `refuseBlocked`, for a token of a visitor's or of an order's, which names no visitor: their cookie or session may. */
+export async function refuseBlockedHolder(token: string, call: Call): Promise<void> {
+  const { sub, sale } = claimsIn(token)
+  if (!v.is(SaleId, sale)) return
+  const visitor = isEdgeToken(token) ? sub : (await visitorOf(null, call)).name
+  await refuseBlockedIn(sale, visitor ?? '', call)
 }

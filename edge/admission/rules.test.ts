@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
-import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
+import type { Policy } from '../../shared/api/access.ts'
+import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { networksOf, rangeTest } from './limits/networks.ts'
-import { type Asking, decide } from './rules.ts'
+import { type Applicant, decide } from './rules.ts'
 
-const CALLER: Asking = {
+const CALLER: Applicant = {
   address: '192.0.2.7',
   asn: 64_500,
   country: 'DE',
@@ -14,7 +15,7 @@ const CALLER: Asking = {
 }
 
 type When = Policy['rules'][number]['when']
-const meets = (when: When, caller: Partial<Asking> = {}) =>
+const meets = (when: When, caller: Partial<Applicant> = {}) =>
   decide({ ...OPEN_TO_ALL, rules: [{ rule: '1', when, action: 'refuse' }] }, { ...CALLER, ...caller }).action ===
   'refuse'
 

@@ -1,14 +1,11 @@
-/**
- * Who may join: the decision by the blocks and rules of a sale's policy. Pure; the routes ask for what it says, and the
- * counters of met rules go to the origin with the next report.
- */
-import type { Policy } from '../../shared/api/access.ts'
+/** Who may join which line: the decision by the blocks, rules and lines of a sale's policy. Pure functions. */
+import { type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
 import { rangeTest } from './limits/networks.ts'
 
 type When = Policy['rules'][number]['when']
 
-/** What the request itself shows of a caller. */
-export interface Asking {
+/** What the request itself shows of somebody who wants to join. */
+export interface Applicant {
   readonly address: string
   /** Null where the platform does not provide it. */
   readonly asn: number | null
@@ -27,18 +24,45 @@ interface Decision {
 }
 
 /** The first rule that is met decides; a block decides before any rule. */
-export function decide(policy: Policy, asking: Asking): Decision {
+export function decide(policy: Policy, applicant: Applicant): Decision {
   const { isBlocked, rules } = compiled(policy)
-  if (isBlocked(asking)) return { action: 'blocked', rule: null }
-  const met = rules.find(({ meets }) => meets(asking))
+  if (isBlocked(applicant)) return { action: 'blocked', rule: null }
+  const met = rules.find(({ meets }) => meets(applicant))
   return met ?? ASK
 }
 
-const ASK: Decision = { action: 'ask', rule: null }
+/** True where it does not matter who applies. */
+export function isOpenToAll({ rules, blocks, lines }: Policy): boolean {
+  const [only, ...others] = lines
+  if (!only || rules.length + blocks.length + others.length > 0) return false
+  return only.access.sign_in === 'optional' && only.access.invitation === 'off'
+}
+
+/** The first line whose access somebody meets, in the order of the list; the public one for somebody who meets none. */
+export function lineFor(policy: Policy, applicant: Applicant, hasInvitation: boolean): string {
+  const { lines } = policy
+  const mayJoin = ({ line, access }: Policy['lines'][number]) => {
+    const { action } = decide(policy, { ...applicant, line })
+    if (action === 'blocked' || action === 'refuse') return false
+    if (access.sign_in === 'required' && !applicant.session) return false
+    return access.invitation === 'off' || hasInvitation
+  }
+  const otherwise = lines.find(({ line }) => line === PUBLIC_LINE) ?? lines[0]
+  return (lines.find(mayJoin) ?? otherwise)?.line ?? PUBLIC_LINE
+}
+
+/** The access of a line; of the first line, where this one was removed. */
+export function accessOf({ lines }: Policy, line: string): LineAccess {
+  const found = lines.find((known) => known.line === line) ?? lines[0]
+  if (!found) throw new Error('a sale has no line')
+  return found.access
+}
+
+export const ASK: Decision = { action: 'ask', rule: null }
 
 interface Compiled {
-  readonly isBlocked: (asking: Asking) => boolean
-  readonly rules: readonly (Decision & { readonly meets: (asking: Asking) => boolean })[]
+  readonly isBlocked: (applicant: Applicant) => boolean
+  readonly rules: readonly (Decision & { readonly meets: (applicant: Applicant) => boolean })[]
 }
 
 const known = new WeakMap<Policy, Compiled>()
@@ -54,7 +78,7 @@ function compiled(policy: Policy): Compiled {
   return made
 }
 
-function blockTest(blocks: Policy['blocks']): (asking: Asking) => boolean {
+function blockTest(blocks: Policy['blocks']): (applicant: Applicant) => boolean {
   const listed = (of: 'visitor' | 'account') => new Set(blocks.flatMap((block) => block[of] ?? []))
   const [visitors, accounts] = [listed('visitor'), listed('account')]
   const ranges = blocks.flatMap(({ address }) => (address === undefined ? [] : [rangeTest(address)]))
@@ -65,22 +89,22 @@ function blockTest(blocks: Policy['blocks']): (asking: Asking) => boolean {
 }
 
 /** Compiles a rule's conditions once, before the first caller. All must hold. */
-function test({ address, asn, country, user_agent, claim, line }: When): (asking: Asking) => boolean {
-  const tests: ((asking: Asking) => boolean)[] = []
+function test({ address, asn, country, user_agent, claim, line }: When): (applicant: Applicant) => boolean {
+  const tests: ((applicant: Applicant) => boolean)[] = []
   if (address !== undefined) {
     const contains = rangeTest(address)
-    tests.push((asking) => contains(asking.address))
+    tests.push((applicant) => contains(applicant.address))
   }
-  if (asn !== undefined) tests.push((asking) => asking.asn === asn)
-  if (country !== undefined) tests.push((asking) => asking.country === country)
+  if (asn !== undefined) tests.push((applicant) => applicant.asn === asn)
+  if (country !== undefined) tests.push((applicant) => applicant.country === country)
   if (user_agent !== undefined) {
     const part = user_agent.toLowerCase()
-    tests.push((asking) => asking.userAgent.toLowerCase().includes(part))
+    tests.push((applicant) => applicant.userAgent.toLowerCase().includes(part))
   }
   if (claim !== undefined)
     tests.push(({ session }) => session !== null && hasValue(session.claims[claim.name], claim.value))
-  if (line !== undefined) tests.push((asking) => asking.line === line)
-  return (asking) => tests.every((meets) => meets(asking))
+  if (line !== undefined) tests.push((applicant) => applicant.line === line)
+  return (applicant) => tests.every((meets) => meets(applicant))
 }
 
 /** A claim may be a list, such as groups. */

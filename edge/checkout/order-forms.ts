@@ -5,12 +5,12 @@
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'
-import { type Call, type Fields, formFields, refuse, seeOther } from '../call.ts'
+import { type Call, type Fields, formFields, publicNow, refuse, seeOther } from '../call.ts'
+import { callOrigin } from '../origin.ts'
 import type { Again } from '../pages/view.ts'
-import { publicNow } from '../queue/sale-cache.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { findOrderToken, refuseAdmission, setOrderCookie } from '../visitor/credentials.ts'
-import { aboutBuyer, callOrigin, requireBuyer } from './checkout.ts'
+import { aboutBuyer, requireBuyer } from './checkout.ts'
 import { ALREADY, limitOrders, orderIn } from './own-orders.ts'
 
 /** `POST /sales/{sale}/buy` */
@@ -43,8 +43,12 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
   return seeOther(`/sales/${sale}/order/${order.order_id}${already ? `?${ALREADY}` : ''}`)
 }
 
-/** `POST /sales/{sale}/order/{order}/payment` and `/cancel` */
-export async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
+/** `POST /sales/{sale}/order/{order}/payment` */
+export const paymentForm = (sale: string, order: string, call: Call) => orderForm(sale, order, 'payment', call)
+/** `POST /sales/{sale}/order/{order}/cancel` */
+export const cancelForm = (sale: string, order: string, call: Call) => orderForm(sale, order, 'cancel', call)
+
+async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
   const fields = (await formFields(call.request)) ?? {}
   const page = `/sales/${sale}/order/${order}`
   return orProblemPage(sale, { action: `${page}/${change}`, fields }, call, async () => {

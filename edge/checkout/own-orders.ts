@@ -12,9 +12,9 @@ import { type Problem, ProblemError, problemIn } from '../../shared/problem.ts'
 import { ADMISSION } from '../../shared/tokens.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'
 import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
-import { type Call, isBrowser, refuse, seeOther, sendJson, wantsHtml } from '../call.ts'
+import { type Call, isBrowser, pathOf, publicNow, refuse, seeOther, sendJson, wantsHtml } from '../call.ts'
+import { callOrigin, passOn } from '../origin.ts'
 import type { Wanted } from '../pages/view.ts'
-import { publicNow } from '../queue/sale-cache.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import {
   bearer,
@@ -27,18 +27,17 @@ import {
 } from '../visitor/credentials.ts'
 import { accountOf } from '../visitor/session.ts'
 import { authenticate, placeOf, visitorOf } from '../visitor/visitor.ts'
-import { callOrigin, passOn } from './checkout.ts'
 
 /** In the address of an order's page: it is the order that the visitor had, not one they just asked for. */
 export const ALREADY = 'already'
 
 /** `/orders/{order}` and below */
-export async function passOrder(path: string, order: string, call: Call): Promise<Response> {
+export async function passOrder(order: string, call: Call): Promise<Response> {
   limitOrders(call)
   const token = await findOrderToken(order, call)
   if (token === null) return refuseOrder(order, call)
   await refuseBlockedHolder(token, call)
-  return passOn(path, token, call)
+  return passOn(pathOf(call.request.url), token, call)
 }
 
 /** Only the origin can verify an order token, so calls are limited by address. */

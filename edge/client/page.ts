@@ -75,7 +75,7 @@ export function show(element: Element | null, shown = false): void {
 /** The text last written to an element: the browser may have translated it since. */
 const written = new WeakMap<Element, string>()
 
-/** As the shared roomName, which would bring all its checks along. */
+/** As the shared queueName, which would bring all its checks along. */
 export const roomOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
 
 /** Sets a text, unless it is the same already. */

@@ -5,9 +5,8 @@
  */
 import { LANGUAGES } from '../../shared/api/public.ts'
 import { framerOf } from '../../shared/preview-link.ts'
-import { type Call, NO_STORE, refuse, sendJson } from '../call.ts'
+import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
 import { brandOf, PAGE_HEADERS, publicSale } from '../pages/respond.ts'
-import { publicNow } from '../queue/sale-cache.ts'
 
 /** `GET /sales/{sale}/preview`: the names of all states; `GET /sales/{sale}/preview/{state}?lang=..&look=..`: one page. */
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {

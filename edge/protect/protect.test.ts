@@ -1,9 +1,9 @@
 /** The waiting room before another site: here, a plain HTTP server that knows nothing of it. */
 import { decodeJwt } from 'jose'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { OPEN_TO_ALL } from '../../shared/api/access.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
+import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, cookiesOf, edgeEnv, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 function protecting(sale: TestSale): Env {

@@ -3,12 +3,10 @@
  * to the line, and everything else passes as it is. The site can check the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
-import { refuseBlocked, refuseBlockedIn } from '../admission/admit.ts'
+import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
 import { TARGETED } from '../cache.ts'
-import { type Call, NO_STORE, refuse, seeOther, wantsHtml } from '../call.ts'
+import { type Call, NO_STORE, publicNow, refuse, saleNow, seeOther, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
-import { refuseLeft } from '../queue/numbers.ts'
-import { publicNow, saleNow } from '../queue/sale-cache.ts'
 import { readCookie, setCookie, withoutOurs } from '../visitor/cookies.ts'
 import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../visitor/credentials.ts'
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
@@ -68,7 +66,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   const now = await saleNow(sale, call, place.claims.line)
   if (now.place(place.claims.num).status !== 'ready') return toTheLine(sale, `/sales/${sale}/line`, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
-  await refuseLeft(place.claims, now.ticketShards, call)
+  await refuseLeft(place.claims, now, call)
   const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)
 }

@@ -2,8 +2,7 @@
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import type { Problem } from '../../shared/problem.ts'
-import { call, TestSale, withShards } from '../testing/visitors.ts'
-import type { SnapshotRequest } from './rpc.ts'
+import { TestSale } from '../testing/visitors.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -54,22 +53,4 @@ it('does not take the end for passed while it is still to come', async () => {
   expect((ends_at_ms ?? 0) - Date.now()).toBeGreaterThan(1_500_000)
   // A place lasts for a day after the end.
   expect((decodeJwt(queue_token).exp ?? 0) * 1000 - Date.now()).toBeGreaterThan(24 * HOUR_MS + 1_500_000)
-})
-
-it('shows the sale and its line from a snapshot of the version before', async () => {
-  const sale = await new TestSale(600_000).publish()
-  const older = withShards(() => ({
-    look: async (request: SnapshotRequest) => {
-      const response = await sale.room.look(request)
-      if (response.known)
-        for (const { schedule } of response.bulletin.timeline)
-          for (const of of ['pre_queue_opens_at_ms', 'ends_at_ms']) Reflect.deleteProperty(schedule, of)
-      return response
-    },
-  }))
-  const schedule = async () => (await call(`/sales/${sale.name}/schedule`, {}, older)).json()
-  await expect.poll(schedule).not.toHaveProperty('ends_at_ms')
-  const page = await sale.page({}, older)
-  expect(page.status).toBe(200)
-  expect(countedDown(await page.text(), 'anchor_at_ms')).toBeGreaterThan(300_000)
 })

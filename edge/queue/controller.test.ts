@@ -50,7 +50,7 @@ const DRAW = { size: 0, seed: '00', beacon: null }
 function refreshed(rate: number, maxInside: number | null, ceiling: number, settings = SETTINGS) {
   const previous = { ...beforeOpening(rate), draw_seed: '00', ceiling, phase: 'open' as const }
   const opensAtMs = previous.anchor_at_ms
-  let memory = { ...EMPTY_MEMORY, looked_at_ms: opensAtMs, reached_at_ms: opensAtMs }
+  let memory = { ...EMPTY_MEMORY, polled_at_ms: opensAtMs, reached_at_ms: opensAtMs }
   return (second: number, stock: Parameters<typeof stateOf>[1], origin: 'ok' | 'uncounted' = 'ok') => {
     const state = stateOf({ rate, maxInside }, stock, origin)
     const nowMs = opensAtMs + second * 1000

@@ -86,12 +86,3 @@ it('keeps the order of arrival within the life of a lease', async () => {
   }
   expect(worst).toBeLessThan(LEASE_MS + roundTripMs)
 })
-
-it('accepts requests of a neighbouring version with unknown fields', async () => {
-  const sale = await new TestSale().publish()
-  const more = { sale: sale.name, visitor: 'of-the-next-version', in_the_next_version: { nested: [1] } }
-  expect(await sale.shard(0).join(more)).toMatchObject({ joined: true, first: true })
-  const lease = { count: 3 }
-  expect(await sale.shard(0).take({ ...more, ...lease })).toMatchObject({ granted: true, lease })
-  expect(await sale.room.look(more)).toMatchObject({ known: true })
-})

@@ -35,15 +35,6 @@ it('joins a crowd with few calls, and everyone keeps a number of their own', asy
   expect(await crowdJoins(sale, env)).toEqual(numbers)
 })
 
-it('asks one by one where a shard of the version before cannot take many', async () => {
-  const sale = await new TestSale().publish()
-  // As the runtime says it.
-  const missing = 'The RPC receiver does not implement the method "joinAll".'
-  const env = withJoins(() => Promise.reject(new TypeError(missing)))
-  const numbers = await crowdJoins(sale, env)
-  expect(new Set(numbers).size).toBe(CROWD)
-})
-
 it('asks everyone of a batch to try again when the shard goes on failing', async () => {
   const sale = await new TestSale().publish()
   const env = withJoins(() => Promise.reject(new Error('in trouble')))

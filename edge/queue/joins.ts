@@ -7,8 +7,8 @@
  * request in its own context (flag `handle_cross_request_promise_resolution`, the default since 2024-10-14).
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type Call, isAhead } from '../call.ts'
-import { type JoinRequest, type JoinResponse, RESPONSE_MS, type ShardCalls, shardOf, withRetries } from './rpc.ts'
+import { isAhead } from '../poll.ts'
+import { type JoinRequest, type JoinResponse, type QueueContext, RESPONSE_MS, shardOf, withRetries } from './rpc.ts'
 
 /** How long a batch gathers while another call to its shard is under way; without one it leaves at once. */
 const GATHER_MS = 1
@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 /** What this isolate has for one shard. */
-interface Line {
+interface ShardBatches {
   /** The batch that still gathers, and until when. */
   gathering: Waiting[] | null
   untilMs: number
@@ -33,51 +33,44 @@ interface Line {
   calls: number
 }
 
-const lines = new RecentMap<string, Line>(MAX_SHARDS)
+const shards = new RecentMap<string, ShardBatches>(MAX_SHARDS)
 
 /** The shard's response to a join; null without one in time. */
-export async function joinShard(request: JoinRequest, shard: number, call: Call): Promise<JoinResponse | null> {
+export async function joinShard(
+  request: JoinRequest,
+  index: number,
+  { env, ctx }: QueueContext,
+): Promise<JoinResponse | null> {
   const { promise, resolve } = Promise.withResolvers<JoinResponse | null>()
   // The platform ends a request that waits for nothing of its own, so it waits for this timer.
   const timer = setTimeout(() => resolve(null), RESPONSE_MS)
-  const line = lineTo(`${request.sale}/${shard}`)
-  const { gathering } = line
-  if (gathering && gathering.length < MAX_BATCH && isAhead(line.untilMs, Date.now(), STUCK_MS))
+  const name = `${request.queue}/${index}`
+  const shard = shards.get(name) ?? { gathering: null, untilMs: 0, calls: 0 }
+  shards.set(name, shard)
+  const { gathering } = shard
+  if (gathering && gathering.length < MAX_BATCH && isAhead(shard.untilMs, Date.now(), STUCK_MS))
     gathering.push({ request, resolve })
-  else call.ctx.waitUntil(sendBatch([{ request, resolve }], line, shardOf(request.sale, shard, call.env)))
+  else {
+    const { joinAll } = shardOf(request.queue, index, env)
+    ctx.waitUntil(sendBatch([{ request, resolve }], shard, joinAll))
+  }
   const response = await promise
   clearTimeout(timer)
   return response
 }
 
-async function sendBatch(batch: Waiting[], line: Line, shard: ShardCalls): Promise<void> {
-  if (line.calls > 0) {
-    line.gathering = batch
-    line.untilMs = Date.now() + STUCK_MS
+type JoinAll = (requests: readonly JoinRequest[]) => Promise<readonly JoinResponse[]>
+
+async function sendBatch(batch: Waiting[], shard: ShardBatches, joinAll: JoinAll): Promise<void> {
+  if (shard.calls > 0) {
+    shard.gathering = batch
+    shard.untilMs = Date.now() + STUCK_MS
     await scheduler.wait(GATHER_MS)
-    if (line.gathering === batch) line.gathering = null
+    if (shard.gathering === batch) shard.gathering = null
   }
-  line.calls++
+  shard.calls++
   const requests = batch.map(({ request }) => request)
-  const responses = await withRetries(() => joinAll(requests, shard))
-  line.calls--
+  const responses = await withRetries(() => joinAll(requests))
+  shard.calls--
   for (const [i, { resolve }] of batch.entries()) resolve(responses?.[i] ?? null)
-}
-
-async function joinAll(requests: readonly JoinRequest[], shard: ShardCalls): Promise<readonly JoinResponse[]> {
-  try {
-    return await shard.joinAll(requests)
-  } catch (error) {
-    // A shard of the version before does not have the method.
-    if (!(error instanceof TypeError)) throw error
-    return Promise.all(requests.map((request) => shard.join(request)))
-  }
-}
-
-function lineTo(name: string): Line {
-  const found = lines.get(name)
-  if (found) return found
-  const line = { gathering: null, untilMs: 0, calls: 0 }
-  lines.set(name, line)
-  return line
 }

@@ -83,7 +83,7 @@ it('hands out no number of the pre-queue after its end, however slow the calls',
   fc.assert(
     fc.property(ms, ms, ms, ms, fc.integer({ min: 1, max: 450 }), ms, (ask, reply, hold, trip, lapses, wait) => {
       // Granted at 0 by a clock that the others cannot see; each counts from its own request.
-      const lease = { first: 1, count: 100, lives_ms: 250, lapses_in_ms: lapses }
+      const lease = { id: 1, first: 1, count: 100, lives_ms: 250, lapses_in_ms: lapses }
       const shard = new Block(lease, -ask, reply)
       const leasedOnAt = reply + hold
       expect(shard.left(leasedOnAt) === 0 || leasedOnAt <= lapses).toBe(true)
@@ -98,7 +98,7 @@ it('hands out no number of the pre-queue after its end, however slow the calls',
 })
 
 it('a lease ends when the clock is put back, since its age is not known', () => {
-  const block = new Block({ first: 1, count: 10, lives_ms: 250, lapses_in_ms: null }, 1_000, 1_010)
+  const block = new Block({ id: 1, first: 1, count: 10, lives_ms: 250, lapses_in_ms: null }, 1_000, 1_010)
   expect(block.take(1_100)).toBe(1)
   expect(block.take(900)).toBeNull()
 })

@@ -1,6 +1,6 @@
 /**
  * Blocks of ticket numbers on lease. The coordinator leases to the ticket shards, and a shard subleases to the Worker's
- * isolates; each hands numbers out from memory. What is left of a lease when it ends goes back, or is a gap in the line.
+ * isolates; each hands numbers out from memory. What is left of a lease when it ends goes back, or is a gap in the queue.
  *
  * No clock is compared with another machine's: a lease states how long it lasts, and its holder counts from the moment of
  * the request wherever being late would matter. So a lease taken before the opening ends before the opening.
@@ -27,8 +27,8 @@ export interface UnusedRange {
 
 /** `count` numbers from `first` on. */
 export interface Lease {
-  /** Unique among all grants of the same instance; absent from a neighbouring version. */
-  readonly id?: number
+  /** Unique among all grants of the same instance. */
+  readonly id: number
   readonly first: number
   readonly count: number
   /** How long it lives from the moment it arrives. */
@@ -62,14 +62,14 @@ export class Grants {
   takeBack({ lease, first, count }: UnusedRange, next: number): number {
     const last = this.#lastOf.get(lease)
     this.#lastOf.delete(lease)
-    const isItsEnd = last === first + count - 1 && count > 0
-    return isItsEnd && next === last + 1 ? first : next
+    const isEndOfLease = last === first + count - 1 && count > 0
+    return isEndOfLease && next === last + 1 ? first : next
   }
 }
 
 /** A lease in hand. */
 export class Block {
-  readonly #id: number | undefined
+  readonly #id: number
   readonly #grants = new Grants()
   #isReturned = false
   #next: number
@@ -96,7 +96,7 @@ export class Block {
   /** Ends the lease; what is unused of it, to be sent back. Null if nothing is. */
   giveBack(): UnusedRange | null {
     const count = this.#last - this.#next + 1
-    if (this.#isReturned || this.#id === undefined || count < 1) return null
+    if (this.#isReturned || count < 1) return null
     this.#isReturned = true
     return { lease: this.#id, first: this.#next, count }
   }

@@ -1,13 +1,13 @@
 /** A sale with several lines: each a waiting room of its own, and who is in which. */
 
-import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
-import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
+import type { Policy } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
 import { deriveKey } from '../admission/proofs/proof-of-work.ts'
+import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, cookiesOf, stub, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
@@ -217,23 +217,4 @@ it('keeps the places of a line that is taken out of the list, and goes on when i
   expect(await now()).toMatchObject({ line: 'members', number })
   await sale.publishLine('members', slow)
   await expect.poll(async () => (await now()).status).toBe('waiting')
-})
-
-it('reads a room of the version before, which knew one line', async () => {
-  const sale = await new TestSale().publish()
-  const { queue_token } = await sale.joined()
-  await sale.publish({ status: 500 })
-  await runInDurableObject(sale.room, (_, state) => {
-    const stored = state.storage.kv.get<{ state: Record<string, unknown> }>('sale')
-    const { line: _line, share: _share, ...before } = stored?.state ?? {}
-    state.storage.kv.put('sale', { ...stored, state: before })
-  })
-  await abortAllDurableObjects()
-  await scheduler.wait(2_500)
-  await expect.poll(async () => (await sale.statusOf(queue_token)).line).toBe('public')
-  const schedule = await sale.schedule()
-  expect(schedule).not.toHaveProperty('line')
-  expect(schedule.ceiling).toEqual(expect.any(Number))
-  await sale.publish({ status: 200 })
-  await expect.poll(async () => (await sale.statusOf(queue_token)).status).toBe('ready')
 })

@@ -62,16 +62,16 @@ const RUNNING: readonly Phase[] = ['open', 'all_in_carts']
 
 const OPENING: Sample = { open_ms: 0, called: 0, arrivals: 0 }
 
-/** Stored with the sale, in these field names; version by version it only gains fields. */
+/** Stored with the sale, in these field names. */
 export interface Memory {
   /** When the state was last requested, and when the origin last responded. */
-  readonly looked_at_ms: number
+  readonly polled_at_ms: number
   readonly reached_at_ms: number
   /** How long the sale has been open: turns pass on this clock, which stops while the origin takes no orders. */
   readonly open_ms: number
-  /** Arrivals since the opening, and the origin's own counter, which may start again when the origin restarts. */
+  /** Arrivals since the opening, and the origin's own counter as it last reported it: a restarted origin begins again. */
   readonly arrivals: number
-  readonly arrivals_told: number
+  readonly arrivals_reported: number
   /** How long after their call the latest arrivals came, on the open clock. */
   readonly lateness_ms: readonly number[]
   /** Whether the origin counted arrivals in its last response; until when, on the open clock, arrivals are unknown. */
@@ -85,11 +85,11 @@ export interface Memory {
 }
 
 export const EMPTY_MEMORY: Memory = {
-  looked_at_ms: 0,
+  polled_at_ms: 0,
   reached_at_ms: 0,
   open_ms: 0,
   arrivals: 0,
-  arrivals_told: 0,
+  arrivals_reported: 0,
   lateness_ms: [],
   counted: true,
   uncounted_until_ms: 0,
@@ -101,7 +101,7 @@ export const EMPTY_MEMORY: Memory = {
 
 /** The memory of a new sale: what the origin counted before does not count as arrivals. */
 export function newMemory(state: SaleState, nowMs: number): Memory {
-  return { ...EMPTY_MEMORY, ...counters(EMPTY_MEMORY, state, 0), looked_at_ms: nowMs, reached_at_ms: nowMs }
+  return { ...EMPTY_MEMORY, ...counters(EMPTY_MEMORY, state, 0), polled_at_ms: nowMs, reached_at_ms: nowMs }
 }
 
 interface Observation {
@@ -116,7 +116,7 @@ interface Observation {
 
 export function observe(memory: Memory, seen: Observation, settings: Settings): Memory {
   const { nowMs, state, schedule } = seen
-  const elapsedMs = Math.min(MAX_ELAPSED_MS, Math.max(0, nowMs - memory.looked_at_ms))
+  const elapsedMs = Math.min(MAX_ELAPSED_MS, Math.max(0, nowMs - memory.polled_at_ms))
   const open_ms = memory.open_ms + (RUNNING.includes(schedule.phase) ? elapsedMs : 0)
   const arrivals = memory.arrivals + (state ? newArrivals(memory, state) : 0)
   const called = calledBy(schedule, nowMs, seen.highestNumber)
@@ -124,7 +124,7 @@ export function observe(memory: Memory, seen: Observation, settings: Settings): 
   const counted = {
     ...memory,
     ...(state ? counters(memory, state, open_ms) : {}),
-    looked_at_ms: nowMs,
+    polled_at_ms: nowMs,
     open_ms,
     arrivals,
     samples: isDrawn ? withSample(memory.samples, { open_ms, called, arrivals }, settings) : memory.samples,
@@ -146,8 +146,8 @@ export function uncalled(memory: Memory, first: number): Memory {
 }
 
 /** True if the origin did not respond for too long; that nobody asked it is no sign of anything. */
-export function isUnreached({ looked_at_ms, reached_at_ms }: Memory): boolean {
-  return looked_at_ms - reached_at_ms > UNREACHED_MS
+export function isUnreached({ polled_at_ms, reached_at_ms }: Memory): boolean {
+  return polled_at_ms - reached_at_ms > UNREACHED_MS
 }
 
 /** How many of those who have a number were called by a moment. */
@@ -174,7 +174,7 @@ const unitsTaken = (state: SaleState) => unitsOf(state, 'held') + unitsOf(state,
  */
 function newArrivals(memory: Memory, state: SaleState): number {
   return state.counted && memory.counted
-    ? Math.max(0, state.arrivals - memory.arrivals_told)
+    ? Math.max(0, state.arrivals - memory.arrivals_reported)
     : (Math.max(0, unitsTaken(state) - memory.taken) * state.share) / state.limit_per_visitor
 }
 
@@ -185,7 +185,7 @@ function counters(memory: Memory, state: SaleState, openMs: number) {
   return {
     counted,
     uncounted_until_ms: counted && memory.counted ? memory.uncounted_until_ms : openMs,
-    ...(counted ? { arrivals_told: arrivals, taken } : { taken: Math.max(memory.taken, taken) }),
+    ...(counted ? { arrivals_reported: arrivals, taken } : { taken: Math.max(memory.taken, taken) }),
   }
 }
 

@@ -21,9 +21,9 @@ function inRoom(sale: TestSale, changed: object, act: (room: WaitingRoom, state:
 /** The schedule announced last, after a refresh. */
 async function announced(room: WaitingRoom, sale: TestSale): Promise<Schedule> {
   // On a busy machine the first request to the origin may be too late.
-  let response = await room.refresh({ sale: sale.name })
-  for (; !response.known; response = await room.refresh({ sale: sale.name })) await scheduler.wait(20)
-  const schedule = response.bulletin.timeline.at(-1)?.schedule
+  let response = await room.refresh(sale.name)
+  for (; !response.known; response = await room.refresh(sale.name)) await scheduler.wait(20)
+  const schedule = response.snapshot.timeline.at(-1)?.schedule
   if (!schedule) throw new Error('nothing is announced')
   return schedule
 }
@@ -34,7 +34,7 @@ const beacon = (sale: TestSale) => ({ DRAW_BEACON_URL: `${edgeEnv.ORIGIN_URL}/ro
 /** Opens a sale with ten in the lobby; returns the path of its beacon. */
 async function opened(room: WaitingRoom, sale: TestSale): Promise<string> {
   const { opens_at } = await announced(room, sale)
-  await room.lease({ sale: sale.name, count: 10 })
+  await room.lease({ queue: sale.name, count: 10 })
   vi.useFakeTimers({ toFake: ['Date'] })
   vi.setSystemTime(Date.parse(opens_at) + 20)
   await sale.publish()
@@ -86,7 +86,7 @@ it('starts every ticket shard in the minute before the opening, and none long be
     const names: string[] = []
     const getByName = (name: string) => {
       names.push(name)
-      return { look: async () => ({ known: false, reason: 'unavailable' }) }
+      return { poll: async () => ({ known: false, reason: 'unavailable' }) }
     }
     let alarmInMs = 0
     await inRoom(sale, { TICKET_SHARDS: '40', TICKET_SHARD: { getByName } }, async (room, state) => {
@@ -112,7 +112,7 @@ it('leases numbers of the pre-queue only until the opening', async () => {
   ] as const) {
     const sale = await new TestSale(opensInMs).publish()
     await inRoom(sale, {}, async (room) => {
-      const leased = await room.lease({ sale: sale.name, count: 1 })
+      const leased = await room.lease({ queue: sale.name, count: 1 })
       expect(leased).toMatchObject({ granted: true, lease: { lapses_in_ms } })
     })
   }
@@ -122,13 +122,13 @@ it('never reuses a number of the closed pre-queue that comes back unused', async
   vi.useFakeTimers({ toFake: ['Date'] })
   const sale = await new TestSale(100).publish()
   await inRoom(sale, {}, async (room) => {
-    const leased = await room.lease({ sale: sale.name, count: 10 })
+    const leased = await room.lease({ queue: sale.name, count: 10 })
     if (!leased.granted) throw new Error('no lease')
     vi.setSystemTime(Date.now() + 100)
     await sale.publish()
     expect(await announced(room, sale)).toMatchObject({ phase: 'open', pre_queue_size: 10 })
     const { id = 0 } = leased.lease
-    await room.takeBack({ sale: sale.name, rest: { lease: id, first: 5, count: 6 } })
-    expect(await room.lease({ sale: sale.name, count: 1 })).toMatchObject({ lease: { first: 11 } })
+    await room.takeBack({ lease: id, first: 5, count: 6 })
+    expect(await room.lease({ queue: sale.name, count: 1 })).toMatchObject({ lease: { first: 11 } })
   })
 })

@@ -6,10 +6,10 @@ import { call, edgeEnv, TestSale } from '../testing/visitors.ts'
 import { TicketShard } from './ticket-shard.ts'
 
 /** Settings in which calls to a sale's waiting room go through `respond`. */
-function withRoom(sale: TestSale, respond: (method: string, request: object) => Promise<object>): Env {
-  const methods = ['look', 'lease', 'takeBack', 'refresh'].map((method) => [
+function withRoom(sale: TestSale, respond: (method: string, request: string) => Promise<object>): Env {
+  const methods = ['poll', 'lease', 'takeBack', 'refresh'].map((method) => [
     method,
-    (request: object) => respond(method, request),
+    (request: string) => respond(method, request),
   ])
   const getByName = (name: string) => (name === sale.name ? Object.fromEntries(methods) : null)
   return { ...edgeEnv, WAITING_ROOM: { getByName } } as unknown as Env
@@ -31,12 +31,12 @@ it('disposes of every response of the waiting room, whoever called', async () =>
   })
   await runInDurableObject(sale.shard(0), async (_, state) => {
     const shard = new TicketShard(state, env)
-    await shard.look({ sale: sale.name })
-    await shard.look({ sale: sale.name, wait_ms: 1, newer_than: 1 })
-    expect(await shard.take({ sale: sale.name, count: 1 })).toMatchObject({ granted: true })
+    await shard.poll({ queue: sale.name })
+    await shard.poll({ queue: sale.name, wait_ms: 1, newer_than: 1 })
+    expect(await shard.take({ queue: sale.name, count: 1 })).toMatchObject({ granted: true })
   })
   await refresh(sale, env)
-  expect(called).toEqual(['look', 'look', 'lease', 'refresh'])
+  expect(called).toEqual(['poll', 'poll', 'lease', 'refresh'])
   expect(disposed).toEqual(called)
 })
 
@@ -45,7 +45,7 @@ it('retries when the waiting room fails once', async () => {
   let calls = 0
   const env = withRoom(sale, async (_, request) => {
     if (++calls === 1) throw new Error('in trouble')
-    return sale.room.refresh(request as { sale: string })
+    return sale.room.refresh(request)
   })
   const response = await refresh(sale, env)
   expect([response.status, calls]).toEqual([204, 2])

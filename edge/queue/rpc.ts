@@ -1,16 +1,22 @@
 /**
- * The calls between the Worker and its two kinds of objects. Requests and responses are plain data that only ever gain
- * optional fields, and no method or field is renamed: during a rollout one side is older than the other for some seconds.
+ * The calls between the Worker and its two kinds of objects. Requests and responses are plain data.
  *
- * `sale` is the name of a room (roomName in shared/api/access.ts): the sale's own, or that of another one of its lines.
+ * `queue` is the name of one queue of a sale (queueName in shared/api/access.ts): the sale's own, or that of another line.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import type { Env } from '../config.ts'
 import type { Lease, UnusedRange } from './lease.ts'
 import type { SaleSnapshot } from './timeline.ts'
 
+/** What the queue needs of the request that it works for: its objects, and leave to go on behind the response. */
+export interface QueueContext {
+  readonly env: Env
+  readonly ctx: Pick<ExecutionContext, 'waitUntil'>
+  readonly config: { readonly TICKET_SHARDS: number }
+}
+
 export interface SnapshotRequest {
-  readonly sale: string
+  readonly queue: string
   /** Wait for a schedule of a higher version than this, at most `wait_ms`. */
   readonly newer_than?: number
   readonly wait_ms?: number
@@ -21,23 +27,21 @@ export interface SnapshotRequest {
 }
 
 export type SnapshotResponse =
-  | { readonly known: true; readonly bulletin: SaleSnapshot }
+  | { readonly known: true; readonly snapshot: SaleSnapshot }
   | { readonly known: false; readonly reason: 'unknown-sale' | 'unavailable' }
 
 export interface LeaseRequest {
-  readonly sale: string
+  readonly queue: string
   readonly count: number
-  /** The unused range of the caller's lease before. */
-  readonly rest?: UnusedRange
+  /** What the caller did not use of its lease before. */
+  readonly unused?: UnusedRange
 }
-
-export type ReturnRequest = { readonly sale: string; readonly rest: UnusedRange }
 
 /** A lease; `granted` is false while nobody can join. */
 export type LeaseResponse = { readonly granted: true; readonly lease: Lease } | { readonly granted: false }
 
 export interface JoinRequest {
-  readonly sale: string
+  readonly queue: string
   readonly visitor: string
   /** A number of this visitor's whose turn has passed: they get a new one, once. */
   readonly instead_of?: number | undefined
@@ -45,47 +49,45 @@ export interface JoinRequest {
   readonly has?: number
   /** The payment for the number (a proof of work), where one is required; a payment never buys a second number. */
   readonly paid_with?: string | undefined
-  /** Only finds the visitor's number, and records nobody. The version before records. */
-  readonly look_up?: true
 }
+
+/** Longest time for which a payment is good. */
+export const PAYMENT_TTL_SECONDS = 600
 
 export type JoinResponse =
   | { readonly joined: true; readonly number: number; readonly first: boolean }
-  | { readonly joined: false; readonly reason: 'closed' | 'paid-already' | 'try-again' | 'unknown' }
+  | { readonly joined: false; readonly reason: 'closed' | 'paid-already' | 'try-again' }
 
-/** A visitor gives up their place. */
+/** A visitor gives up their place; without a number only what is recorded of the visitor. */
 export interface LeaveRequest {
   readonly visitor: string
-  /** The version before sends none. */
   readonly number?: number
 }
 
 export interface RoomCalls {
-  look(request: SnapshotRequest): Promise<SnapshotResponse>
+  poll(request: SnapshotRequest): Promise<SnapshotResponse>
   lease(request: LeaseRequest): Promise<LeaseResponse>
-  takeBack(request: ReturnRequest): Promise<void>
-  refresh(request: { readonly sale: string }): Promise<SnapshotResponse>
+  takeBack(unused: UnusedRange): Promise<void>
+  refresh(queue: string): Promise<SnapshotResponse>
 }
 
 export interface ShardCalls {
-  look(request: SnapshotRequest): Promise<SnapshotResponse>
+  poll(request: SnapshotRequest): Promise<SnapshotResponse>
   take(request: LeaseRequest): Promise<LeaseResponse>
-  takeBack(request: ReturnRequest): Promise<void>
-  /** The version before calls this. */
-  join(request: JoinRequest): Promise<JoinResponse>
+  takeBack(unused: UnusedRange): Promise<void>
   /** The responses in the order of the requests. */
   joinAll(requests: readonly JoinRequest[]): Promise<readonly JoinResponse[]>
   leave(request: LeaveRequest): Promise<void>
-  /** True of a place that was given up. */
-  hasLeft(request: { readonly number: number }): Promise<boolean>
+  /** True for a number whose place was given up. */
+  hasLeft(number: number): Promise<boolean>
 }
 
-export function roomOf(sale: string, env: Env): RoomCalls {
-  return releasing<RoomCalls>(env.WAITING_ROOM.getByName(sale))
+export function roomOf(queue: string, env: Env): RoomCalls {
+  return releasing<RoomCalls>(env.WAITING_ROOM.getByName(queue))
 }
 
-export function shardOf(sale: string, index: number, env: Env): ShardCalls {
-  return releasing<ShardCalls>(env.TICKET_SHARD.getByName(`${sale}/${index}`))
+export function shardOf(queue: string, index: number, env: Env): ShardCalls {
+  return releasing<ShardCalls>(env.TICKET_SHARD.getByName(`${queue}/${index}`))
 }
 
 /**

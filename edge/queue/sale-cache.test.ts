@@ -1,21 +1,20 @@
 /** An isolate whose ticket shards do not respond: few calls to them, and a response for everyone. */
 import { expect, it, vi } from 'vitest'
-import { OPEN_TO_ALL } from '../../shared/api/access.ts'
 import type { Schedule } from '../../shared/schedule.ts'
-import type { Call } from '../call.ts'
+import { type Call, saleNow } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
+import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
 import { RESPONSE_MS, type SnapshotRequest, shardOf } from './rpc.ts'
-import { saleNow } from './sale-cache.ts'
 
 /** Settings of an isolate whose shards respond by `look`, with a count of the calls. */
-function counted(look: (request: SnapshotRequest) => Promise<unknown>): { env: Env; calls: () => number } {
+function counted(poll: (request: SnapshotRequest) => Promise<unknown>): { env: Env; calls: () => number } {
   let calls = 0
   const counting = (request: SnapshotRequest) => {
     calls++
-    return look(request)
+    return poll(request)
   }
-  return { env: withShards(() => ({ look: counting })), calls: () => calls }
+  return { env: withShards(() => ({ poll: counting })), calls: () => calls }
 }
 
 const failing = (error: object) => async () => {
@@ -75,8 +74,8 @@ it.concurrent('keeps the line moving where every response of the shards is late'
   const sale = await new TestSale().publish()
   await sale.until((schedule) => schedule.phase === 'open')
   const late = (name: string) => ({
-    look: async (request: SnapshotRequest) => {
-      const response = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).look(request)
+    poll: async (request: SnapshotRequest) => {
+      const response = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).poll(request)
       await scheduler.wait(2_000)
       return response
     },

@@ -1,17 +1,16 @@
 /**
- * This isolate's copies of the sales' snapshots, one for each line. While a copy is young, requests are answered from it without a call to
- * anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand still answers,
- * with a stopped line, and the isolate tries at growing intervals: an object in trouble must not meet a crowd.
+ * This isolate's copies of the sales' snapshots, one for each queue. While a copy is young, requests are answered from it
+ * without a call to anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand
+ * still answers, with a stopped queue, and the isolate tries at growing intervals: an object in trouble must not meet a crowd.
  */
-import { OPEN_TO_ALL, type Policy, PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
+import { type Policy, PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
-import { Limiter } from '../admission/limits/limiter.ts'
-import { type Call, isAhead, pollWhile, refuse } from '../call.ts'
+import { isAhead, pollWhile } from '../poll.ts'
 import { CountSum } from './counts.ts'
-import { type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
+import { type QueueContext, type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
 import {
   ANNOUNCE_MS,
   CLOCK_TOLERANCE_MS,
@@ -24,130 +23,162 @@ import {
   USABLE_MS,
 } from './timeline.ts'
 
-/** Most sales, and most names looked up, in memory; beyond it those used longest ago are forgotten. */
-const MAX_SALES = 1_000
-/** Rate of requests for new names: somebody who makes names up must not wake an object for each. */
-const LOOKUPS = { calls: 50, seconds: 1 }
+/** Most queues in memory, with names that turned out to be unknown; beyond it those used longest ago are forgotten. */
+const MAX_QUEUES = 2_000
+/** Most requests for new names in one second: somebody who makes names up must not wake an object for each. */
+const LOOKUPS_PER_SECOND = 50
 /** A refresh counts as failed after so long: the waiting room may have to wait almost a second for the origin. */
 const REFRESH_MS = 1_500
 /** How long a request waits for a refresh before the old copy answers it: more than a call around the world takes. */
 const WAIT_MS = 500
 /** Pause after a failed refresh; doubled each time, up to a limit, less a random part. */
-const REST_MS = 300
-const MAX_REST_MS = 5_000
+const BACKOFF_MS = 300
+const MAX_BACKOFF_MS = 5_000
 /** How long one request waits, behind its response, for the end of a final phase; the platform allows 30 s. */
 const LISTEN_MS = 10_000
 /** The wait counts as lost after so long: its response may take as long as any other. */
 const LISTEN_LOST_MS = LISTEN_MS + REFRESH_MS
-/** Without a newer snapshot for so long, the line is shown as paused. */
+/** Without a newer snapshot for so long, the queue is shown as paused. */
 const PAUSED_AFTER_MS = 3_000
-/** Most positions in memory per sale; computing one takes a hundred times as long as finding it. */
+/** Most positions in memory per queue; computing one takes a hundred times as long as finding it. */
 const MAX_POSITIONS = 100_000
+/** Without any other request, counts are sent after so long. */
+const SEND_COUNTS_MS = 500
 
-interface CachedSale {
-  snapshot: SaleSnapshot
-  /** When the waiting room made the snapshot, on this machine's clock. */
-  asOfMs: number
-  /** What to add to this machine's clock to get the waiting room's. */
-  clockMs: number
-  /** Until when another request waits for the end of a final phase. */
-  listeningUntilMs: number
-  readonly positions: RecentMap<number, number>
-}
-
-/** The refresh of a sale: by one request at a time, for all. */
-interface Refresh {
-  /** Until when the others wait for it. */
+/** What this isolate knows of one queue. One request at a time refreshes it, for all. */
+interface CachedQueue {
+  readonly name: string
+  copy: Copy | null
+  /** Until when the other requests wait for the refresh under way. */
   waitUntilMs: number
-  /** Until when nobody else refreshes: one is running, or has failed. */
-  restUntilMs: number
+  /** Until when nobody else refreshes: a refresh is under way, or has failed. */
+  backOffUntilMs: number
   /** Failures in a row. */
   failures: number
   unknownUntilMs: number
+  /** Until when another request waits for the end of a final phase. */
+  listeningUntilMs: number
+  readonly positions: RecentMap<number, number>
+  /** What happened to those who joined, to be sent with the next refresh. */
+  readonly counts: CountSum
 }
 
-const sales = new RecentMap<string, CachedSale>(MAX_SALES)
-const refreshes = new RecentMap<string, Refresh>(MAX_SALES)
-const lookups = new Limiter(1)
+interface Copy {
+  readonly snapshot: SaleSnapshot
+  readonly policy: Policy
+  /** When the waiting room made the snapshot, on this machine's clock. */
+  readonly asOfMs: number
+  /** What to add to this machine's clock to get the waiting room's. */
+  readonly clockMs: number
+}
+
+const queues = new RecentMap<string, CachedQueue>(MAX_QUEUES)
 
 /** A sale at the moment of a request, as one of its lines has it. */
 export interface SaleNow {
+  readonly sale: string
   readonly line: string
+  /** The name of the line's queue. */
+  readonly queue: string
   readonly schedule: Schedule
   readonly facts: SaleFacts
   /** Who may join. */
   readonly policy: Policy
   /** How many ticket shards its numbers come from: fixed when the sale was created, or the setting. */
   readonly ticketShards: number
-  /** The moment the line is at: now, or the last moment for which it is certain. */
+  /** The moment the queue is at: now, or the last moment for which it is certain. */
   readonly atMs: number
   /** The place of a ticket number. */
   place(number: number): Place
 }
 
+/** Why a sale could not be read: there is none of that name, or no copy can be had at this moment. */
+export type Unread = 'unknown-sale' | 'unavailable'
+
 /**
- * The sale as it is now, for one of its lines: one that its policy lists, or that a token names, since others would wake objects.
- * Throws a ProblemError: `unknown-sale`, or `try-again` when no copy can be had.
+ * The sale as it is now, for one of its lines: one that its policy lists, or that a token names, since others would wake
+ * objects.
  */
-export async function saleNow(saleId: string, call: Call, line = PUBLIC_LINE): Promise<SaleNow> {
-  const name = roomName(saleId, line)
+export async function readSale(sale: string, line: string, context: QueueContext): Promise<SaleNow | Unread> {
+  const queue = queueOf(queueName(sale, line))
   // Not when the request came: it may have waited for others since, while the copy was refreshed.
   let nowMs = Date.now()
-  if (!hasAnswer(name, nowMs)) {
-    keepFresh(name, call, nowMs)
+  if (!hasAnswer(queue, nowMs)) {
+    if (!keepFresh(queue, context, nowMs)) return 'unavailable'
     // At the opening a new isolate meets a crowd before it knows the sale: one request refreshes, and all wait for it.
-    const isRefreshing = (atMs: number) => isAhead(refreshes.get(name)?.waitUntilMs ?? 0, atMs, REFRESH_MS)
-    await pollWhile((atMs) => !hasAnswer(name, atMs) && isRefreshing(atMs))
+    await pollWhile((atMs) => !hasAnswer(queue, atMs) && isAhead(queue.waitUntilMs, atMs, REFRESH_MS))
     nowMs = Date.now()
   }
-  const sale = sales.get(name)
-  if (!sale) return isUnknown(name, nowMs) ? refuse('unknown-sale') : refuseForNow()
-  keepFresh(name, call, nowMs)
-  return viewAt(sale, line, nowMs, call)
+  if (!queue.copy) return queue.unknownUntilMs > nowMs ? 'unknown-sale' : 'unavailable'
+  keepFresh(queue, context, nowMs)
+  return viewAt(queue, queue.copy, sale, line, nowMs, context)
 }
 
 /** The sale as all see it: in the public line, or in the first where none is public. */
-export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
-  const now = await saleNow(sale, call)
+export async function readPublicSale(sale: string, context: QueueContext): Promise<SaleNow | Unread> {
+  const now = await readSale(sale, PUBLIC_LINE, context)
+  if (typeof now === 'string') return now
   const { lines } = now.policy
   const [first] = lines
-  return !first || lines.some(({ line }) => line === PUBLIC_LINE) ? now : saleNow(sale, call, first.line)
+  const isPublic = !first || lines.some(({ line }) => line === PUBLIC_LINE)
+  return isPublic ? now : readSale(sale, first.line, context)
 }
 
-const refuseForNow = () => refuse('try-again', { retry_after_seconds: 1 })
+function queueOf(name: string): CachedQueue {
+  const found = queues.get(name)
+  if (found) return found
+  const queue = {
+    name,
+    copy: null,
+    waitUntilMs: 0,
+    backOffUntilMs: 0,
+    failures: 0,
+    unknownUntilMs: 0,
+    listeningUntilMs: 0,
+    positions: new RecentMap<number, number>(MAX_POSITIONS),
+    counts: new CountSum(),
+  }
+  queues.set(name, queue)
+  return queue
+}
 
-/** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. */
-function keepFresh(name: string, call: Call, nowMs: number) {
-  if (isAhead(refreshes.get(name)?.restUntilMs ?? 0, nowMs, MAX_REST_MS)) return
-  const sale = sales.get(name)
-  if (!sale && lookups.take('', LOOKUPS, nowMs) > 0) return refuseForNow()
-  const usable = sale && isUsable(sale, nowMs) ? sale : null
+/** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. False for too many new names. */
+function keepFresh(queue: CachedQueue, context: QueueContext, nowMs: number): boolean {
+  if (isAhead(queue.backOffUntilMs, nowMs, MAX_BACKOFF_MS)) return true
+  if (!queue.copy && !mayLookUp(nowMs)) return false
+  const usable = queue.copy && isUsable(queue, queue.copy, nowMs) ? queue.copy : null
   if (usable && isSettled(usable, nowMs)) {
-    if (!isListening(usable, nowMs)) call.ctx.waitUntil(listen(name, usable, call, nowMs))
-  } else if (!usable || nowMs - usable.asOfMs > FRESH_MS) call.ctx.waitUntil(refresh(name, call, nowMs))
+    if (!isListening(queue, nowMs)) context.ctx.waitUntil(listen(queue, usable, context, nowMs))
+  } else if (!usable || nowMs - usable.asOfMs > FRESH_MS) context.ctx.waitUntil(refresh(queue, context, nowMs))
+  return true
+}
+
+/** Requests for new names in one second. */
+const lookups = { second: 0, count: 0 }
+
+function mayLookUp(nowMs: number): boolean {
+  const second = Math.floor(nowMs / 1000)
+  if (lookups.second !== second) Object.assign(lookups, { second, count: 0 })
+  return ++lookups.count <= LOOKUPS_PER_SECOND
 }
 
 /** True with a usable copy, or when the name is known to be unknown. */
-function hasAnswer(name: string, nowMs: number): boolean {
-  const sale = sales.get(name)
-  return sale ? isUsable(sale, nowMs) : isUnknown(name, nowMs)
-}
-
-function isUnknown(name: string, nowMs: number): boolean {
-  return (refreshes.get(name)?.unknownUntilMs ?? 0) > nowMs
+function hasAnswer(queue: CachedQueue, nowMs: number): boolean {
+  return queue.copy ? isUsable(queue, queue.copy, nowMs) : queue.unknownUntilMs > nowMs
 }
 
 /** A copy in a final phase is usable for as long as somebody waits for the end of that phase. */
-function isUsable(sale: CachedSale, nowMs: number): boolean {
-  const ageMs = nowMs - sale.asOfMs
+function isUsable(queue: CachedQueue, copy: Copy, nowMs: number): boolean {
+  const ageMs = nowMs - copy.asOfMs
   if (ageMs >= 0 && ageMs <= USABLE_MS) return true
-  return isSettled(sale, nowMs) && isListening(sale, nowMs)
+  return isSettled(copy, nowMs) && isListening(queue, nowMs)
 }
 
-const isListening = (sale: CachedSale, nowMs: number) => isAhead(sale.listeningUntilMs, nowMs, LISTEN_LOST_MS)
+const isListening = ({ listeningUntilMs }: CachedQueue, nowMs: number) =>
+  isAhead(listeningUntilMs, nowMs, LISTEN_LOST_MS)
 
 /** True in a final phase, with nothing else announced. */
-function isSettled({ snapshot: { timeline }, clockMs }: CachedSale, nowMs: number): boolean {
+function isSettled({ snapshot: { timeline }, clockMs }: Copy, nowMs: number): boolean {
   return isFinal(inEffect(timeline, nowMs + clockMs).phase) && isFinal(latest(timeline).schedule.phase)
 }
 
@@ -155,150 +186,142 @@ function isSettled({ snapshot: { timeline }, clockMs }: CachedSale, nowMs: numbe
  * Requests the next snapshot. A late response, for which nobody waits any more, is still stored: where this machine
  * itself is slow, every response is late.
  */
-async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
-  const state = refreshOf(name)
-  state.waitUntilMs = nowMs + (sales.get(name) ? WAIT_MS : REFRESH_MS)
-  state.restUntilMs = nowMs + REFRESH_MS
+async function refresh(queue: CachedQueue, context: QueueContext, nowMs: number): Promise<void> {
+  queue.waitUntilMs = nowMs + (queue.copy ? WAIT_MS : REFRESH_MS)
+  queue.backOffUntilMs = nowMs + REFRESH_MS
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
-    rest(state)
+    backOff(queue)
   }, REFRESH_MS)
-  const response = await look(call, () => ({ sale: name, has_policy: policyOf(name), counts: takeCounts(name) }))
+  const response = await poll(queue, context)
   clearTimeout(timer)
-  if (response?.known === false && response.reason === 'unknown-sale' && !sales.get(name)) {
-    state.unknownUntilMs = Date.now() + UNKNOWN_MS
-  } else if (!response?.known || !storeSnapshot(name, response.bulletin, nowMs)) {
-    if (!isLate) rest(state)
+  if (response?.known === false && response.reason === 'unknown-sale' && !queue.copy) {
+    queue.unknownUntilMs = Date.now() + UNKNOWN_MS
+  } else if (!response?.known || !store(queue, response.snapshot, nowMs)) {
+    if (!isLate) backOff(queue)
     return
   }
-  state.waitUntilMs = 0
-  state.failures = 0
-  state.restUntilMs = 0
+  queue.waitUntilMs = 0
+  queue.failures = 0
+  queue.backOffUntilMs = 0
 }
 
 /** Waits for a restock to end a final phase: the one call that then leaves the isolate, repeated while nothing changes. */
-async function listen(name: string, sale: CachedSale, call: Call, fromMs: number) {
-  sale.listeningUntilMs = fromMs + LISTEN_LOST_MS
-  const newer_than = latest(sale.snapshot.timeline).schedule.version
+async function listen(queue: CachedQueue, { snapshot }: Copy, context: QueueContext, fromMs: number) {
+  queue.listeningUntilMs = fromMs + LISTEN_LOST_MS
+  const newer_than = latest(snapshot.timeline).schedule.version
   // A retry waits for what is left of the time.
-  const waitMs = () => Math.max(0, fromMs + LISTEN_MS - Date.now())
-  const response = await look(
-    call,
-    () => ({ sale: name, newer_than, wait_ms: waitMs(), has_policy: policyOf(name), counts: takeCounts(name) }),
-    LISTEN_LOST_MS,
-  )
+  const waiting = () => ({ newer_than, wait_ms: Math.max(0, fromMs + LISTEN_MS - Date.now()) })
+  const response = await poll(queue, context, waiting, LISTEN_LOST_MS)
   const nowMs = Date.now()
-  sale.listeningUntilMs = 0
+  queue.listeningUntilMs = 0
   // How long the response took is unknown; taken for so old, it is soon refreshed.
-  if (response?.known) storeSnapshot(name, response.bulletin, nowMs - FRESH_MS)
-  else rest(refreshOf(name))
-}
-
-function refreshOf(name: string): Refresh {
-  const found = refreshes.get(name)
-  if (found) return found
-  const state = { waitUntilMs: 0, restUntilMs: 0, failures: 0, unknownUntilMs: 0 }
-  refreshes.set(name, state)
-  return state
+  if (response?.known) store(queue, response.snapshot, nowMs - FRESH_MS)
+  else backOff(queue)
 }
 
 /** After a failure: the next refresh comes later, and at another moment than that of the other isolates. */
-function rest(state: Refresh) {
-  const restMs = Math.min(MAX_REST_MS, REST_MS * 2 ** state.failures++)
-  state.waitUntilMs = 0
-  state.restUntilMs = Date.now() + restMs * (1 - Math.random() / 2)
+function backOff(queue: CachedQueue) {
+  const pauseMs = Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** queue.failures++)
+  queue.waitUntilMs = 0
+  queue.backOffUntilMs = Date.now() + pauseMs * (1 - Math.random() / 2)
 }
 
-const shardsOf = (snapshot: SaleSnapshot | undefined, { config }: Call) =>
-  snapshot?.ticket_shards ?? config.TICKET_SHARDS
-
-const policyOf = (name: string) => sales.get(name)?.snapshot.policy?.version
-
-// -- Counts --------------------------------------------------------------------------------------------------------------
-
-/** Without any other request, counts are sent after so long. */
-const SEND_COUNTS_MS = 500
-
-const counts = new RecentMap<string, CountSum>(MAX_SALES)
-
-const takeCounts = (name: string) => counts.get(name)?.take()
-
-/** Counts what happened to those who join a sale, if this isolate knows it. It is sent with the next refresh. */
-export function count(name: string, counted: Partial<JoinCounts>, call: Call): void {
-  if (!sales.get(name)) return
-  const sum = counts.get(name) ?? new CountSum()
-  counts.set(name, sum)
-  if (sum.isEmpty()) call.ctx.waitUntil(sendCounts(name, sum, call))
-  sum.add(counted)
-}
-
-/** After the sale they wait for a request that is made anyway. */
-async function sendCounts(name: string, sum: CountSum, call: Call): Promise<void> {
-  await scheduler.wait(SEND_COUNTS_MS)
-  const sale = sales.get(name)
-  const nowMs = Date.now()
-  if (sum.isEmpty() || !sale || isSettled(sale, nowMs)) return
-  if (!isAhead(refreshes.get(name)?.restUntilMs ?? 0, nowMs, MAX_REST_MS)) await refresh(name, call, nowMs)
-}
+const shardsOf = ({ copy }: CachedQueue, { config }: QueueContext) =>
+  copy?.snapshot.ticket_shards ?? config.TICKET_SHARDS
 
 /** A snapshot from any ticket shard: they hand on the waiting room's. Each try makes its own request. */
-function look(call: Call, request: () => SnapshotRequest, withinMs?: number) {
+function poll(
+  queue: CachedQueue,
+  context: QueueContext,
+  waiting: () => Partial<SnapshotRequest> = () => ({}),
+  withinMs?: number,
+) {
   return withRetries(() => {
-    const asked = request()
-    const shards = shardsOf(sales.get(asked.sale)?.snapshot, call)
-    return shardOf(asked.sale, Math.floor(Math.random() * shards), call.env).look(asked)
+    const shard = Math.floor(Math.random() * shardsOf(queue, context))
+    const request = { queue: queue.name, has_policy: queue.copy?.policy.version, counts: queue.counts.take() }
+    return shardOf(queue.name, shard, context.env).poll({ ...request, ...waiting() })
   }, withinMs)
 }
 
+/** Stores a snapshot of a queue, which the waiting room has sent without being asked. */
+export function storeSnapshot(queue: string, snapshot: SaleSnapshot, requestedAtMs: number): void {
+  store(queueOf(queue), snapshot, requestedAtMs)
+}
+
 /** Stores a snapshot requested at `requestedAtMs`; false if a newer one is at hand: responses can overtake each other. */
-export function storeSnapshot(name: string, snapshot: SaleSnapshot, requestedAtMs: number): boolean {
+function store(queue: CachedQueue, snapshot: SaleSnapshot, requestedAtMs: number): boolean {
+  const { copy } = queue
+  // Left out where this isolate has it.
+  const policy = snapshot.policy ?? copy?.policy
+  const isStale =
+    copy !== null && latest(snapshot.timeline).schedule.version < latest(copy.snapshot.timeline).schedule.version
+  if (isStale || !policy) return false
   const asOfMs = requestedAtMs - snapshot.age_ms
   const differenceMs = snapshot.at_ms - asOfMs
   const clockMs = Math.abs(differenceMs) > CLOCK_TOLERANCE_MS ? differenceMs : 0
-  const sale = sales.get(name)
-  if (!sale) {
-    const positions = new RecentMap<number, number>(MAX_POSITIONS)
-    sales.set(name, { snapshot, asOfMs, clockMs, listeningUntilMs: 0, positions })
-    return true
-  }
-  const isOlder = latest(snapshot.timeline).schedule.version < latest(sale.snapshot.timeline).schedule.version
-  if (isOlder) return false
-  sale.snapshot = { ...snapshot, policy: snapshot.policy ?? sale.snapshot.policy }
   // A slow response must not make the copy older; a clock put back may.
-  if (asOfMs > sale.asOfMs || sale.asOfMs > Date.now()) sale.asOfMs = asOfMs
-  sale.clockMs = clockMs
+  const isYounger = !copy || asOfMs > copy.asOfMs || copy.asOfMs > Date.now()
+  queue.copy = { snapshot, policy, asOfMs: isYounger ? asOfMs : copy.asOfMs, clockMs }
   return true
 }
 
-function viewAt(sale: CachedSale, line: string, nowMs: number, call: Call): SaleNow {
-  const { snapshot, asOfMs, clockMs, positions } = sale
-  const certainUntilMs = isSettled(sale, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
+/** Counts what happened to those who join a sale, if this isolate knows it. */
+export function count(sale: string, counted: Partial<JoinCounts>, context: QueueContext): void {
+  const queue = queues.get(sale)
+  if (!queue?.copy) return
+  if (queue.counts.isEmpty()) context.ctx.waitUntil(sendCounts(queue, context))
+  queue.counts.add(counted)
+}
+
+/** After the sale they wait for a request that is made anyway. */
+async function sendCounts(queue: CachedQueue, context: QueueContext): Promise<void> {
+  await scheduler.wait(SEND_COUNTS_MS)
+  const nowMs = Date.now()
+  if (queue.counts.isEmpty() || !queue.copy || isSettled(queue.copy, nowMs)) return
+  if (!isAhead(queue.backOffUntilMs, nowMs, MAX_BACKOFF_MS)) await refresh(queue, context, nowMs)
+}
+
+function viewAt(
+  queue: CachedQueue,
+  copy: Copy,
+  sale: string,
+  line: string,
+  nowMs: number,
+  context: QueueContext,
+): SaleNow {
+  const { snapshot, policy, asOfMs, clockMs } = copy
+  const certainUntilMs = isSettled(copy, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
   const certainMs = Math.min(nowMs, certainUntilMs) + clockMs
   const current = inEffect(snapshot.timeline, certainMs)
   const isPaused = nowMs - certainUntilMs > PAUSED_AFTER_MS
   const schedule = isPaused ? pausedAt(current, certainMs) : current
   const atMs = isPaused ? nowMs + clockMs : certainMs
-  const drawn = (draw: Draw, number: number) => {
-    if (number > draw.size) return number
-    const known = positions.get(number)
-    if (known !== undefined) return known
-    const position = positionOf(draw, number)
-    positions.set(number, position)
-    return position
-  }
   return {
+    sale,
     line,
+    queue: queue.name,
     schedule,
     facts: snapshot.facts,
-    policy: snapshot.policy ?? OPEN_TO_ALL,
-    ticketShards: shardsOf(snapshot, call),
+    policy,
+    ticketShards: shardsOf(queue, context),
     atMs,
-    place: (number) => placeOf(schedule, number, atMs, drawn),
+    place: (number) => placeOf(schedule, number, atMs, (draw, of) => drawn(queue, draw, of)),
   }
 }
 
-/** The line paused where it was last certain; the clock goes on meanwhile. */
+/** The position of a number in the draw, computed once. */
+function drawn({ positions }: CachedQueue, draw: Draw, number: number): number {
+  if (number > draw.size) return number
+  const known = positions.get(number)
+  if (known !== undefined) return known
+  const position = positionOf(draw, number)
+  positions.set(number, position)
+  return position
+}
+
+/** The schedule of a queue, paused where it was last certain; the clock goes on meanwhile. */
 function pausedAt(schedule: Schedule, atMs: number): Schedule {
   if (schedule.phase !== 'open') return schedule
   const known = paused.get(schedule)
@@ -315,5 +338,5 @@ function pausedAt(schedule: Schedule, atMs: number): Schedule {
   return made
 }
 
-/** By the schedule they come from: kept, since responses are cached by schedule. */
+/** Paused schedules by those they come from: responses are cached by schedule. */
 const paused = new WeakMap<Schedule, Schedule>()

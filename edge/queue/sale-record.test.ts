@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { OPEN_TO_ALL } from '../../shared/api/access.ts'
 import { LineFigures } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
-import { SETTINGS, stateOf } from '../testing/simulation.ts'
+import { OPEN_TO_ALL, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { requestsTo, TestSale } from '../testing/visitors.ts'
 import {
   BEACON_WITHIN_MS,
@@ -159,7 +158,7 @@ it('does not shift a line that did not move meanwhile', () => {
   const held = withLine(opened, { ceiling: 500 })
   const paused = withLine(opened, { phase: 'paused', rate_per_second: 0 })
   for (const sale of [recordAt(OPENS_AT_MS - 60_000), held, paused]) {
-    const nowMs = sale.memory.looked_at_ms + 50_000
+    const nowMs = sale.memory.polled_at_ms + 50_000
     const refresh = { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }
     expect(withRefresh(sale, refresh, CONFIG).timeline).toBe(sale.timeline)
   }

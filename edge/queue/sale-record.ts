@@ -22,7 +22,7 @@ const STEADY_READ_MS = 1_000
 /** After a refresh, readers are served for so long without another one. */
 const SERVED_FOR_MS = REFRESH_LATE_MS + ANNOUNCE_MS
 
-/** Stored by the room, in these field names; a record of the version before may lack the newest ones. */
+/** Stored by the waiting room, in these field names. */
 export interface SaleRecord {
   readonly state: SaleState
   /** When an origin read the state from the ledger, on this clock. */
@@ -141,16 +141,16 @@ export function withRefresh(
   settings: Settings,
 ): SaleRecord {
   const { nowMs } = refresh
-  const { looked_at_ms, reached_at_ms } = sale.memory
+  const { polled_at_ms, reached_at_ms } = sale.memory
   const { schedule: last } = latest(sale.timeline)
-  const awayMs = Math.max(0, nowMs - looked_at_ms - SERVED_FOR_MS)
+  const awayMs = Math.max(0, nowMs - polled_at_ms - SERVED_FOR_MS)
   const hasMoved = servingExactly(last, nowMs) > servingExactly(last, nowMs - awayMs)
   const carried =
-    nowMs < looked_at_ms ? onClockPutBack(last, looked_at_ms, nowMs) : hasMoved ? shifted(last, awayMs) : null
+    nowMs < polled_at_ms ? onClockPutBack(last, polled_at_ms, nowMs) : hasMoved ? shifted(last, awayMs) : null
   const timeline: Timeline = carried ? [{ from_ms: nowMs, schedule: carried }] : sale.timeline
   const memory = {
     ...sale.memory,
-    looked_at_ms: looked_at_ms + awayMs,
+    polled_at_ms: polled_at_ms + awayMs,
     reached_at_ms: reached_at_ms + awayMs,
   }
   const schedule = inEffect(timeline, nowMs)
@@ -192,8 +192,7 @@ export function roundAfter(atMs: number): number {
 
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
-  // A state that the version before has stored has none of them.
-  const { contact = 'off', indexed = true, test = false } = state
+  const { contact, indexed, test } = state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
   return {
     sale,
@@ -214,7 +213,7 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
  * What kept pages show, apart from the stock, the line and the phases that a page's script changes by itself: it changes when
  * the sale ends or lives again, and when an operator changes it.
  */
-export function keptOf(sale: SaleRecord): string {
+export function cachedContentOf(sale: SaleRecord): string {
   const { phase, pre_queue_opens_at, opens_at, ends_at, announcement, pause_reason } = latest(sale.timeline).schedule
   const { products, ...facts } = factsOf(sale)
   const offered = products.map(({ available: _, ...product }) => product)

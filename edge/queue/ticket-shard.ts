@@ -8,17 +8,16 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../shared/api/access.ts'
-import { GOOD_FOR_SECONDS } from '../admission/proofs/proof-of-work.ts'
 import type { Env } from '../config.ts'
 import { CountSum } from './counts.ts'
-import { Block, Demand, LEASE_MS, MAX_LEASE } from './lease.ts'
+import { Block, Demand, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
 import {
   type JoinRequest,
   type JoinResponse,
   type LeaseRequest,
   type LeaseResponse,
   type LeaveRequest,
-  type ReturnRequest,
+  PAYMENT_TTL_SECONDS,
   roomOf,
   type ShardCalls,
   type SnapshotRequest,
@@ -31,20 +30,19 @@ const MAX_LEASES_PER_CALL = 5
 /** Known visitors waiting for the next batch, some seconds' worth; more get "try again". */
 const MAX_COMING = 10_000
 /** How long a used payment is stored that may still be good somewhere: a minute for clocks that differ. */
-const SPENT_MS = (GOOD_FOR_SECONDS + 60) * 1000
+const SPENT_MS = (PAYMENT_TTL_SECONDS + 60) * 1000
 /** Most used payments stored, besides each visitor's last; a further payment then gets "try again". */
 export const MAX_SPENT = 100_000
 /** How long after the end of its lease an isolate's unused range may still be on its way to this shard. */
 const RETURN_MS = 75
 
 const TRY_AGAIN: JoinResponse = { joined: false, reason: 'try-again' }
-const UNKNOWN: JoinResponse = { joined: false, reason: 'unknown' }
 const CLOSED: JoinResponse = { joined: false, reason: 'closed' }
 
 /** The policy is not sent again to a caller that has it. */
 const withPolicy = (response: Extract<SnapshotResponse, { known: true }>, policy: Policy | undefined) => ({
   ...response,
-  bulletin: { policy, ...response.bulletin },
+  snapshot: { policy, ...response.snapshot },
 })
 
 /** An error is thrown to its own caller. */
@@ -71,13 +69,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     const tables = ctx.storage.sql.exec("select 1 from sqlite_master where name = 'visitors'")
-    // Those of a neighbouring version may lack a table.
-    if (tables.toArray().length > 0) this.#createTables()
-  }
-
-  async join(request: JoinRequest): Promise<JoinResponse> {
-    const [joined = TRY_AGAIN] = await this.joinAll([request])
-    return joined
+    this.#hasTables = tables.toArray().length > 0
   }
 
   /** Known visitors join; `first` where the number is new. */
@@ -108,7 +100,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     if (number !== undefined) sql.exec('insert or ignore into left_places values (?)', number)
   }
 
-  async hasLeft({ number }: { number: number }): Promise<boolean> {
+  async hasLeft(number: number): Promise<boolean> {
     if (!this.#hasTables) return false
     return this.ctx.storage.sql.exec('select 1 from left_places where number = ?', number).toArray().length > 0
   }
@@ -116,49 +108,49 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */
   async take(request: LeaseRequest): Promise<LeaseResponse> {
     const count = Math.max(1, Math.min(MAX_LEASE, Math.floor(request.count)))
-    if (request.rest) this.#block?.takeBack(request.rest)
+    if (request.unused) this.#block?.takeBack(request.unused)
     for (let leases = 0; ; leases++) {
       const nowMs = Date.now()
       if (leases === 0) this.#demand.add(count, nowMs)
       const lease = this.#block?.sublease(count, nowMs)
       if (lease) return { granted: true, lease }
-      if (leases === MAX_LEASES_PER_CALL || (await this.#lease(request.sale, count)) === 'closed')
+      if (leases === MAX_LEASES_PER_CALL || (await this.#lease(request.queue, count)) === 'closed')
         return { granted: false }
     }
   }
 
-  async takeBack(request: ReturnRequest): Promise<void> {
-    this.#block?.takeBack(request.rest)
+  async takeBack(unused: UnusedRange): Promise<void> {
+    this.#block?.takeBack(unused)
   }
 
   /** The waiting room's snapshot, at most MIRROR_MS old; a request that waits is handed on to the waiting room. */
-  async look(request: SnapshotRequest): Promise<SnapshotResponse> {
+  async poll(request: SnapshotRequest): Promise<SnapshotResponse> {
     if (request.counts) this.#counts.add(request.counts)
-    if (request.wait_ms) return roomOf(request.sale, this.env).look({ ...request, counts: this.#counts.take() })
+    if (request.wait_ms) return roomOf(request.queue, this.env).poll({ ...request, counts: this.#counts.take() })
     const ageMs = this.#snapshot ? Date.now() - this.#snapshot.requestedAtMs : Number.POSITIVE_INFINITY
-    if (ageMs > MIRROR_MS || ageMs < 0) await this.#refresh(request.sale)
+    if (ageMs > MIRROR_MS || ageMs < 0) await this.#refresh(request.queue)
     if (!this.#snapshot) return { known: false, reason: 'unavailable' }
     const { response, requestedAtMs } = this.#snapshot
     if (!response.known) return response
-    const age_ms = response.bulletin.age_ms + Date.now() - requestedAtMs
-    const { policy, ...bulletin } = response.bulletin
+    const age_ms = response.snapshot.age_ms + Date.now() - requestedAtMs
+    const { policy, ...snapshot } = response.snapshot
     const isKnown = policy === undefined || policy.version === request.has_policy
-    return { known: true, bulletin: { ...bulletin, ...(isKnown ? {} : { policy }), age_ms } }
+    return { known: true, snapshot: { ...snapshot, ...(isKnown ? {} : { policy }), age_ms } }
   }
 
-  #refresh(sale: string): Promise<void> {
-    this.#refreshing ??= this.#refreshOnce(sale).finally(() => {
+  #refresh(queue: string): Promise<void> {
+    this.#refreshing ??= this.#refreshOnce(queue).finally(() => {
       this.#refreshing = null
     })
     return this.#refreshing
   }
 
-  async #refreshOnce(sale: string) {
+  async #refreshOnce(queue: string) {
     const requestedAtMs = Date.now()
     const before = this.#snapshot?.response
-    const policy = before?.known ? before.bulletin.policy : undefined
-    const response = await roomOf(sale, this.env).look({
-      sale,
+    const policy = before?.known ? before.snapshot.policy : undefined
+    const response = await roomOf(queue, this.env).poll({
+      queue,
       has_policy: policy?.version,
       counts: this.#counts.take(),
     })
@@ -174,13 +166,12 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     this.#batch = null
     const batch: Batch = requests.map(() => null)
     for (let leases = 0; ; leases++) {
-      for (const [i, request] of requests.entries())
-        batch[i] ??= this.#find(request) ?? (request.look_up ? UNKNOWN : this.#enter(request))
+      for (const [i, request] of requests.entries()) batch[i] ??= this.#find(request) ?? this.#enter(request)
       const waiting = requests.filter((_, i) => batch[i] === null)
       const [next] = waiting
       if (!next || leases === MAX_LEASES_PER_CALL) return batch
-      const leased = await this.#lease(next.sale, waiting.length).catch((error: Error) => error)
-      if (leased !== 'leased') return batch.map((one) => one ?? (leased === 'closed' ? CLOSED : leased))
+      const leased = await this.#lease(next.queue, waiting.length).catch((error: Error) => error)
+      if (leased !== 'leased') return batch.map((joined) => joined ?? (leased === 'closed' ? CLOSED : leased))
     }
   }
 
@@ -225,8 +216,8 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     if (!last) return true
     const nowMs = Date.now()
     sql.exec('delete from spent where until_ms < ?', nowMs)
-    const { many } = sql.exec<{ many: number }>('select count(*) as many from spent').one()
-    if (many >= MAX_SPENT) return false
+    const { stored } = sql.exec<{ stored: number }>('select count(*) as stored from spent').one()
+    if (stored >= MAX_SPENT) return false
     sql.exec('insert or ignore into spent values (?, ?)', last.paid_with, nowMs + SPENT_MS)
     return true
   }
@@ -258,10 +249,10 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** Gets the next block; callers of the same moment share one. */
-  async #lease(sale: string, wanted: number): Promise<'leased' | 'closed'> {
+  async #lease(queue: string, wanted: number): Promise<'leased' | 'closed'> {
     this.#wanted += wanted
     try {
-      this.#leasing ??= this.#leaseOnce(sale).finally(() => {
+      this.#leasing ??= this.#leaseOnce(queue).finally(() => {
         this.#leasing = null
       })
       return await this.#leasing
@@ -270,27 +261,27 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  async #leaseOnce(sale: string): Promise<'leased' | 'closed'> {
+  async #leaseOnce(queue: string): Promise<'leased' | 'closed'> {
     // Not all callers of this event have come in when the first of them finds the block used up.
     await Promise.resolve()
     const requestedAtMs = Date.now()
     const count = Math.min(MAX_LEASE, Math.max(this.#wanted, this.#demand.forecast()))
-    const rest = this.#block?.giveBack()
-    const leased = await roomOf(sale, this.env).lease({ sale, count, ...(rest ? { rest } : {}) })
+    const unused = this.#block?.giveBack()
+    const leased = await roomOf(queue, this.env).lease({ queue, count, ...(unused ? { unused } : {}) })
     if (!leased.granted) return 'closed'
     const block = new Block(leased.lease, requestedAtMs, Date.now())
     this.#block = block
     // After its end, when the isolates have sent back theirs.
-    setTimeout(() => this.ctx.waitUntil(this.#giveBack(sale, block)), LEASE_MS + RETURN_MS)
+    setTimeout(() => this.ctx.waitUntil(this.#giveBack(queue, block)), LEASE_MS + RETURN_MS)
     return 'leased'
   }
 
-  async #giveBack(sale: string, block: Block) {
-    const rest = this.#block === block ? block.giveBack() : null
+  async #giveBack(queue: string, block: Block) {
+    const unused = this.#block === block ? block.giveBack() : null
     // No retry: delivery is unknown, and a loss only leaves a gap.
-    if (rest)
-      await roomOf(sale, this.env)
-        .takeBack({ sale, rest })
+    if (unused)
+      await roomOf(queue, this.env)
+        .takeBack(unused)
         .catch(() => {})
   }
 }

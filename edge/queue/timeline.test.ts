@@ -26,7 +26,7 @@ it('lets no two isolates contradict each other, however old their copies', () =>
   fc.assert(
     fc.property(fc.array(change, { minLength: 2, maxLength: 30, size: 'max' }), (changes) => {
       let nowMs = 1_000_000
-      let memory = { ...EMPTY_MEMORY, looked_at_ms: nowMs, reached_at_ms: nowMs }
+      let memory = { ...EMPTY_MEMORY, polled_at_ms: nowMs, reached_at_ms: nowMs }
       let timeline: Timeline = [{ from_ms: nowMs, schedule: beforeOpening(100) }]
       const read: { atMs: number; timeline: Timeline }[] = []
       for (const { afterMs, rate, phase, available } of changes) {

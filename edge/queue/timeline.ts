@@ -4,7 +4,7 @@
  * Hundreds of isolates hold a copy, each a few hundred milliseconds older or younger than the next. A change is announced
  * before it takes effect, so that no isolate contradicts another: an isolate that read a snapshot at a moment T knows
  * everything that holds until T + ANNOUNCE_MS, and all change over together, by the clock. An isolate that gets no newer
- * snapshot stops its line from there on (sale-cache.ts).
+ * snapshot stops its queue from there on (sale-cache.ts).
  */
 import type { Policy } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
@@ -46,10 +46,10 @@ export type SaleFacts = Omit<PublicSale, 'phase' | 'server_time_ms'>
 export interface SaleSnapshot {
   readonly timeline: Timeline
   readonly facts: SaleFacts
-  /** Who may join; left out where the caller has this version. A waiting room of the version before sends none. */
+  /** Who may join; left out where the caller has this version. */
   readonly policy?: Policy | undefined
   /** Null: as the edge is set. */
-  readonly ticket_shards?: number | null
+  readonly ticket_shards: number | null
   /** How long ago the waiting room made it, and what its clock showed then. */
   readonly age_ms: number
   readonly at_ms: number
@@ -69,7 +69,7 @@ export function latest(timeline: Timeline): Announcement {
 
 /** Adds an announcement, and drops those that are superseded for good by `nowMs`. */
 export function announce(timeline: Timeline, next: Announcement, nowMs: number): Timeline {
-  const kept = timeline.filter((_, i) => (timeline[i + 1]?.from_ms ?? Number.POSITIVE_INFINITY) > nowMs)
-  const [first, ...rest] = [...kept.filter((a) => a.from_ms < next.from_ms), next]
-  return first ? [first, ...rest] : [next]
+  const current = timeline.filter((_, i) => (timeline[i + 1]?.from_ms ?? Number.POSITIVE_INFINITY) > nowMs)
+  const [first, ...later] = [...current.filter((a) => a.from_ms < next.from_ms), next]
+  return first ? [first, ...later] : [next]
 }

@@ -23,8 +23,8 @@ async function change(sale: TestSale, state: Parameters<TestSale['publish']>[0])
 async function announced(sale: TestSale, state: Parameters<TestSale['publish']>[0]) {
   await sale.publish(state)
   for (;;) {
-    const response = await sale.room.refresh({ sale: sale.name })
-    const schedule = response.known && response.bulletin.timeline.at(-1)?.schedule
+    const response = await sale.room.refresh(sale.name)
+    const schedule = response.known && response.snapshot.timeline.at(-1)?.schedule
     if (!schedule) throw new Error('the sale is not known')
     if (state?.phase === undefined || schedule.phase === state.phase) return schedule
     await scheduler.wait(20)
@@ -35,7 +35,7 @@ async function announced(sale: TestSale, state: Parameters<TestSale['publish']>[
 async function movingSale() {
   const sale = await new TestSale().publish({ admission: { rate_per_second: RATE, max_inside: null } })
   await sale.schedule()
-  await sale.room.lease({ sale: sale.name, count: LENGTH })
+  await sale.room.lease({ queue: sale.name, count: LENGTH })
   const { number, queue_token: last } = await sale.joined()
   await sale.until((schedule) => schedule.phase === 'open' && schedule.ceiling >= number)
   return { sale, serving: async () => (await sale.statusOf(last)).now_serving, last, number }
@@ -179,7 +179,7 @@ it('moves nobody back when the clock is put back by an hour or forward', async (
 it('shows a paused line, and a running clock, when the shards do not respond any more', async () => {
   const { sale } = await movingSale()
   const away = () => Promise.reject(Object.assign(new Error('away'), { overloaded: true }))
-  const unresponsive = withShards(() => ({ look: away }))
+  const unresponsive = withShards(() => ({ poll: away }))
   const ask = (headers = {}) => call(`/sales/${sale.name}/schedule`, { headers }, unresponsive)
   const etag = (await ask()).headers.get('etag') ?? ''
   let schedule = await sale.schedule()
@@ -232,14 +232,14 @@ it('spares overloaded ticket shards, however many visitors join, and uses one th
   let takes = 0
   const env = withShards(() => {
     const well = sale.shard(0)
-    const take = (request: { sale: string; count: number }) => {
+    const take = (request: { queue: string; count: number }) => {
       return ++takes <= ILL_FOR
         ? Promise.reject(Object.assign(new Error('away'), { overloaded: true }))
         : well.take(request)
     }
     return {
       take,
-      look: (request: { sale: string }) => well.look(request),
+      poll: (request: { queue: string }) => well.poll(request),
       takeBack: () => Promise.resolve(),
     }
   })

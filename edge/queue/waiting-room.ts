@@ -9,7 +9,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
-import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
+import { queueName } from '../../shared/api/access.ts'
 import { SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../cache.ts'
@@ -17,21 +17,20 @@ import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
 import { REFRESH_EVERY_MS } from './controller.ts'
 import { CountSum } from './counts.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
-import { EMPTY_MEMORY, uncalled } from './memory.ts'
+import { uncalled } from './memory.ts'
 import {
   type LeaseRequest,
   type LeaseResponse,
-  type ReturnRequest,
   type RoomCalls,
   type SnapshotRequest,
   type SnapshotResponse,
   shardOf,
 } from './rpc.ts'
 import {
+  cachedContentOf,
   closedIfDue,
   factsOf,
   figuresOf,
-  keptOf,
   newRecord,
   REFRESH_LATE_MS,
   roundAfter,
@@ -50,7 +49,7 @@ const CALL_EVERY_MS = 100
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
 /**
- * When a sale's kept responses are purged: once the change holds in every isolate, and again when one that heard of it late
+ * When a sale's cached responses are purged: once the change holds in every isolate, and again when one that heard of it late
  * can no longer have responded by what was before.
  */
 const PURGE_AFTER_MS = 400
@@ -81,30 +80,14 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     super(ctx, env)
     this.#config = readRoomConfig(env)
     const stored = ctx.storage.kv.get<SaleRecord>('sale')
-    // A record of a neighbouring version may lack fields.
-    this.#sale = stored
-      ? {
-          ...stored,
-          endsAtMs: stored.endsAtMs ?? null,
-          readAtMs: stored.readAtMs ?? 0,
-          state: {
-            ...stored.state,
-            line: stored.state.line ?? PUBLIC_LINE,
-            share: stored.state.share ?? 1,
-            hopeful: stored.state.hopeful ?? 0,
-            ticket_shards: stored.state.ticket_shards ?? null,
-            policy: stored.state.policy ?? null,
-          },
-          memory: { ...EMPTY_MEMORY, ...stored.memory },
-        }
-      : null
+    this.#sale = stored ?? null
     this.#next = ctx.storage.kv.get<number>('next') ?? 1
   }
 
   /** The sale's snapshot; with `wait_ms`, once it is newer than `newer_than`: so the end of a final phase is known at once. */
-  async look(request: SnapshotRequest): Promise<SnapshotResponse> {
+  async poll(request: SnapshotRequest): Promise<SnapshotResponse> {
     if (request.counts) this.#counts.add(request.counts)
-    await this.#refreshIfLate(request.sale)
+    await this.#refreshIfLate(request.queue)
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
     const version = this.#sale ? latest(this.#sale.timeline).schedule.version : 0
     if (waitMs > 0 && this.#sale && version <= (request.newer_than ?? 0)) {
@@ -117,17 +100,17 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 
   /** Refreshes the state now: the caller knows that something has changed. */
-  async refresh(request: { sale: string }): Promise<SnapshotResponse> {
+  async refresh(queue: string): Promise<SnapshotResponse> {
     // A refresh that is running may have left before the change.
     await this.#refreshing
-    await this.#refresh(request.sale)
+    await this.#refresh(queue)
     return this.#snapshot()
   }
 
   async lease(request: LeaseRequest): Promise<LeaseResponse> {
-    await this.#refreshIfLate(request.sale)
+    await this.#refreshIfLate(request.queue)
     if (!this.#sale) return { granted: false }
-    if (request.rest) this.#takeBack(request.rest)
+    if (request.unused) this.#takeBack(request.unused)
     const nowMs = this.#now(this.#sale)
     const sale = closedIfDue(this.#sale, this.#highestNumber, nowMs)
     if (sale !== this.#sale) this.#store(sale)
@@ -143,8 +126,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return { granted: true, lease: { id, first, count, lives_ms: LEASE_MS, lapses_in_ms: lapsesInMs } }
   }
 
-  async takeBack(request: ReturnRequest): Promise<void> {
-    this.#takeBack(request.rest)
+  async takeBack(unused: UnusedRange): Promise<void> {
+    this.#takeBack(unused)
   }
 
   /** A closed pre-queue keeps its numbers: its size is part of the draw. */
@@ -158,30 +141,30 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   override async alarm() {
     if (!this.#sale) return
-    await this.#refresh(roomOfRecord(this.#sale))
+    await this.#refresh(queueOfRecord(this.#sale))
     await this.#warmShards(this.#sale)
   }
 
   // -- The origin's state ------------------------------------------------------------------------------------------
 
-  async #refreshIfLate(name: string) {
-    const ageMs = Date.now() - (this.#sale?.memory.looked_at_ms ?? this.#missed.atMs)
+  async #refreshIfLate(queue: string) {
+    const ageMs = Date.now() - (this.#sale?.memory.polled_at_ms ?? this.#missed.atMs)
     const isLate = ageMs > (this.#sale ? REFRESH_LATE_MS : UNKNOWN_MS) || ageMs < -CLOCK_TOLERANCE_MS
-    if (isLate) await this.#refresh(name)
+    if (isLate) await this.#refresh(queue)
     // The alarm is late.
-    else if (ageMs > REFRESH_EVERY_MS) this.ctx.waitUntil(this.#refresh(name))
+    else if (ageMs > REFRESH_EVERY_MS) this.ctx.waitUntil(this.#refresh(queue))
   }
 
-  #refresh(name: string): Promise<void> {
-    this.#refreshing ??= this.#refreshOnce(name).finally(() => {
+  #refresh(queue: string): Promise<void> {
+    this.#refreshing ??= this.#refreshOnce(queue).finally(() => {
       this.#refreshing = null
     })
     return this.#refreshing
   }
 
-  async #refreshOnce(name: string) {
+  async #refreshOnce(queue: string) {
     const requestedAtMs = Date.now()
-    const response = await this.#fetchState(name)
+    const response = await this.#fetchState(queue)
     const state = typeof response === 'object' ? response : null
     const beacon = await this.#beaconIfDue()
     if (!this.#sale && !state) {
@@ -204,9 +187,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.#setAlarm(sale, nowMs)
   }
 
-  async #fetchState(name: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
+  async #fetchState(queue: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
     try {
-      const response = await fetch(`${this.#config.originUrl}/internal/sales/${name}${this.#figures()}`, {
+      const response = await fetch(`${this.#config.originUrl}/internal/sales/${queue}${this.#figures()}`, {
         headers: { authorization: `Bearer ${this.#config.edgeToken}`, accept: 'application/json' },
         signal: AbortSignal.timeout(ORIGIN_TIMEOUT_MS),
       })
@@ -215,9 +198,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
         return 'unknown-sale'
       }
       if (!response.ok) throw new Error(`status ${response.status}`)
-      return v.parse(SaleState, await response.json())
+      const state = v.parse(SaleState, await response.json())
+      if (!this.#sale && !state.policy) throw new Error('a state without its policy')
+      return state
     } catch (error) {
-      console.warn(JSON.stringify({ msg: 'sale state request failed', sale: name, why: String(error) }))
+      console.warn(JSON.stringify({ msg: 'sale state request failed', queue, why: String(error) }))
       return 'unavailable'
     }
   }
@@ -253,7 +238,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** Now, on a clock that does not run backwards by a little; `withRefresh` handles a great step back. */
   #now(sale: SaleRecord): number {
     const nowMs = Date.now()
-    const refreshedAtMs = sale.memory.looked_at_ms
+    const refreshedAtMs = sale.memory.polled_at_ms
     return nowMs < refreshedAtMs && nowMs >= refreshedAtMs - CLOCK_TOLERANCE_MS ? refreshedAtMs : nowMs
   }
 
@@ -280,12 +265,12 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
     if (sale.timeline !== before?.timeline) for (const wake of this.#waiting) wake()
-    if (before && keptOf(before) !== keptOf(sale)) this.#purgeSoon(sale)
+    if (before && cachedContentOf(before) !== cachedContentOf(sale)) this.#purgeSoon(sale)
   }
 
   #purgingAgain: ReturnType<typeof setTimeout> | null = null
 
-  /** Final responses are kept for long, and must not outlive their phase. */
+  /** Caches keep final responses for long, and they must not outlive their phase. */
   #purgeSoon({ state, timeline }: SaleRecord) {
     const holdsInMs = Math.max(0, latest(timeline).from_ms - Date.now())
     const purge = () => this.ctx.waitUntil(purgeSale(state.sale, this.#config, this.ctx.exports))
@@ -300,7 +285,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const sale = this.#sale
     if (!sale) return { known: false, reason: this.#missed.reason }
     const { policy, ticket_shards } = sale.state
-    const bulletin = {
+    const snapshot = {
       timeline: sale.timeline,
       facts: factsOf(sale),
       ...(policy && policy.version !== hasPolicy ? { policy } : {}),
@@ -308,7 +293,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       age_ms: 0,
       at_ms: this.#now(sale),
     }
-    return { known: true, bulletin }
+    return { known: true, snapshot }
   }
 
   #nextUpdate(waitMs: number): Promise<void> {
@@ -346,16 +331,16 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const { closed, opensAtMs } = record
     if (closed || opensAtMs - Date.now() > WARM_MS) return
     const { ticket_shards } = record.state
-    const sale = roomOfRecord(record)
+    const queue = queueOfRecord(record)
     const shards = Array.from({ length: ticket_shards ?? this.#config.ticketShards }, (_, i) =>
-      shardOf(sale, i, this.env),
+      shardOf(queue, i, this.env),
     )
     for (let i = 0; i < shards.length; i += WARM_BATCH)
-      await Promise.allSettled(shards.slice(i, i + WARM_BATCH).map((shard) => shard.look({ sale })))
+      await Promise.allSettled(shards.slice(i, i + WARM_BATCH).map((shard) => shard.poll({ queue })))
   }
 }
 
-const roomOfRecord = ({ state: { sale, line } }: SaleRecord) => roomName(sale, line)
+const queueOfRecord = ({ state: { sale, line } }: SaleRecord) => queueName(sale, line)
 
 const freshSeed = () => bytesToHex(crypto.getRandomValues(new Uint8Array(32)))
 

@@ -8,9 +8,9 @@ import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
 import { KEPT, keptFor } from '../cache.ts'
-import { type Call, isAhead, isCached, pollWhile, refuse } from '../call.ts'
-import { callOrigin } from '../checkout/checkout.ts'
-import { publicNow } from '../queue/sale-cache.ts'
+import { type Call, isCached, publicNow, refuse } from '../call.ts'
+import { callOrigin } from '../origin.ts'
+import { isAhead, pollWhile } from '../poll.ts'
 
 /** The number of a page, below 1,000: more than any sale has. Larger numbers do not reach the origin. */
 const PAGE = /^[1-9]\d{0,2}$/

@@ -2,11 +2,11 @@
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../admission/proofs/invitation.ts'
 import { KEPT, keptFor } from '../cache.ts'
-import { type Call, hostOf, isCached, lineAsked, NO_STORE, refuse, wantsJson } from '../call.ts'
+import { type Call, hostOf, isCached, lineAsked, NO_STORE, publicNow, refuse, saleNow, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { openingCalendar } from '../pages/parts/calendar.ts'
 import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
-import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
 import { finalResponse } from './final-page.ts'
 
 /** `GET /sales/{sale}`: the page, or the public document for those who ask for JSON. */

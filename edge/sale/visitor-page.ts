@@ -1,24 +1,23 @@
 /** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import { type Problem, problem, problemIn } from '../../shared/problem.ts'
+import { type Problem, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
-import { refuseBlocked } from '../admission/admit.ts'
-import { takePlace } from '../admission/join.ts'
+import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { readJoin } from '../admission/join-request.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
-import { type Call, NO_STORE, seeOther } from '../call.ts'
+import { type Call, NO_STORE, publicNow, saleNow, seeOther } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { headersOf, viewOf } from '../pages/respond.ts'
 import type { SaleView, Shows, Wanted } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
-import { refuseLeft } from '../queue/numbers.ts'
-import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
   findAdmission,
   issueAdmission,
   latestOrder,
+  type Place,
   renewPlace,
 } from '../visitor/credentials.ts'
 import { signInUrl } from '../visitor/session.ts'
@@ -36,10 +35,9 @@ export async function showLine(sale: string, call: Call): Promise<Response> {
   return pageOf(viewOf(sale, now, null, { kind: 'final', phase }, call), 200)
 }
 
-/** `POST /sales/{sale}/queue` by a page's script, which shows the response: so a join is one request. */
-export async function joinAndShow(sale: string, call: Call): Promise<Response> {
-  const { now, place, first } = await takePlace(sale, call)
-  const { num } = place.claims
+/** The response to a join by a page's script, which shows it: so a join is one request. */
+export async function joinedPage(now: SaleNow, place: Place, first: boolean, call: Call): Promise<Response> {
+  const { sale, num } = place.claims
   const isReady = now.place(num).status === 'ready'
   const admission = isReady ? await issueAdmission(place.claims, call) : null
   const onwards = admission && wantedPage(sale, call)
@@ -49,20 +47,16 @@ export async function joinAndShow(sale: string, call: Call): Promise<Response> {
   return pageOf(view, first ? 201 : 200)
 }
 
-/** The page after a join, or the landing page again with the fault of the invitation. */
-export async function orAskAgain(sale: string, call: Call, joined: Promise<Response>): Promise<Response> {
-  try {
-    return await joined
-  } catch (error) {
-    const fault = faultIn(problemIn(error))
-    if (fault === null) throw error
-    const view = viewOf(sale, await publicNow(sale, call), null, { kind: 'landing' }, call)
-    const code = await readJoin(call).then(
-      ({ invitation = '' }) => invitation,
-      () => '',
-    )
-    return pageOf({ ...view, order: latestOrder(sale, call), invitation: { code, fault } }, 403)
-  }
+/** The landing page again, where a join failed for a fault of its invitation; null for any other problem. */
+export async function pageAskingAgain(sale: string, problem: Problem, call: Call): Promise<Response | null> {
+  const fault = faultIn(problem)
+  if (fault === null) return null
+  const view = viewOf(sale, await publicNow(sale, call), null, { kind: 'landing' }, call)
+  const code = await readJoin(call).then(
+    ({ invitation = '' }) => invitation,
+    () => '',
+  )
+  return pageOf({ ...view, order: latestOrder(sale, call), invitation: { code, fault } }, 403)
 }
 
 /** A page for one visitor: what they asked for, or else their own place. */
@@ -81,7 +75,7 @@ export async function visitorPage(
   if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
-  if (isReady && !admitted) await refuseLeft(place.claims, now.ticketShards, call)
+  if (isReady && !admitted) await refuseLeft(place.claims, now, call)
   const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) {
@@ -118,8 +112,8 @@ async function missingPlace(sale: string, { place, refusal }: Caller, call: Call
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
   if (place || refusal || !hasJoined) return null
   // The address stays when the place was given up: a visitor who is still known has a browser that keeps cookies.
-  const { known, untagged } = await visitorOf(null, call)
-  return known || untagged ? null : shows(problem('cookies-required'))
+  const { known } = await visitorOf(null, call)
+  return known ? null : shows(problem('cookies-required'))
 }
 
 const pageOf = (view: SaleView, status: number) =>

@@ -2,6 +2,7 @@
  * A sale on a virtual clock: the real controller, between a crowd with no-shows and an origin that may be slow, gone or
  * sold out. Everything random comes from one seed.
  */
+import { type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
@@ -37,6 +38,20 @@ export interface Scenario {
   readonly origin?: (second: number) => Origin
   /** How far the clock jumps at a second of the sale. */
   readonly clockStepMs?: (second: number) => number
+}
+
+/** The policy of a sale that asks for nothing. */
+export const OPEN_TO_ALL: Policy = {
+  version: '',
+  lines: [
+    {
+      line: PUBLIC_LINE,
+      opens_early_seconds: 0,
+      access: { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false },
+    },
+  ],
+  rules: [],
+  blocks: [],
 }
 
 export const SETTINGS: Settings = { claimSeconds: 30, admissionsPerUnit: 2, noShowBoost: 2 }
@@ -78,7 +93,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   const random = randomFrom(scenario.seed)
   const { crowd, stock, squatters = 0 } = scenario
   let clockMs = BEGINNING_MS
-  let memory: Memory = { ...EMPTY_MEMORY, looked_at_ms: clockMs, reached_at_ms: clockMs }
+  let memory: Memory = { ...EMPTY_MEMORY, polled_at_ms: clockMs, reached_at_ms: clockMs }
   let timeline: Timeline = [{ from_ms: clockMs, schedule: beforeOpening(scenario.rate) }]
   let nextRefreshMs = 0
   let called = 0
@@ -133,15 +148,15 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     clockMs += TICK_MS + (ms % 1000 === 0 ? (scenario.clockStepMs?.(second) ?? 0) : 0)
     for (const act of due.get(ms / TICK_MS) ?? []) act()
     due.delete(ms / TICK_MS)
-    if (ms >= nextRefreshMs || clockMs < memory.looked_at_ms) {
+    if (ms >= nextRefreshMs || clockMs < memory.polled_at_ms) {
       nextRefreshMs = ms + (scenario.refreshEveryMs?.(random) ?? 1_000)
       const origin = scenario.origin?.(second) ?? 'ok'
       if (origin !== 'uncounted') counts = { arrivals, hopeful }
       const stock = { available, held, sold, ...counts }
       const state = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20) }
       if (origin !== 'gone') lately = []
-      if (clockMs < memory.looked_at_ms) {
-        const carried = onClockPutBack(latest(timeline).schedule, memory.looked_at_ms, clockMs)
+      if (clockMs < memory.polled_at_ms) {
+        const carried = onClockPutBack(latest(timeline).schedule, memory.polled_at_ms, clockMs)
         timeline = [{ from_ms: clockMs, schedule: carried }]
       }
       const schedule = inEffect(timeline, clockMs)
@@ -238,7 +253,7 @@ export function stateOf(
     hopeful,
     counted: origin !== 'uncounted',
     ticket_shards: null,
-    policy: null,
+    policy: OPEN_TO_ALL,
     health: origin === 'slow' ? 'slow' : 'ok',
   }
 }

@@ -1,7 +1,7 @@
 /** Helpers of the edge's tests: a sale for one test, and visitors who call the Worker. */
 import { env } from 'cloudflare:workers'
 import { onTestFinished, vi } from 'vitest'
-import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
+import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import type { SecretJwkSet } from '../../shared/keys.ts'
@@ -61,14 +61,14 @@ export class TestSale {
     const phase = opensInMs > 0 ? 'upcoming' : 'open'
     const times = { phase, opens_at: new Date(opensAtMs).toISOString(), opens_in_ms: opensInMs } as const
     const state = { ...this.#state(), ...this.#published, ...times, line, ...changes }
-    await stub(`/internal/sales/${roomName(this.name, line)}`, 200, state)
+    await stub(`/internal/sales/${queueName(this.name, line)}`, 200, state)
     return this
   }
 
   /** Has the edge refresh now, as the origin does after an operator's change. */
   async push(line = PUBLIC_LINE) {
     const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
-    return call(`/internal/sales/${roomName(this.name, line)}/refresh`, { method: 'POST', headers })
+    return call(`/internal/sales/${queueName(this.name, line)}/refresh`, { method: 'POST', headers })
   }
 
   get room() {
@@ -98,7 +98,7 @@ export class TestSale {
     onTestFinished(() => void vi.useRealTimers())
     for (const began = performance.now(); performance.now() - began < WITHIN_MS; ) {
       vi.setSystemTime(Date.now() + 1_000)
-      await this.room.refresh({ sale: this.name })
+      await this.room.refresh(this.name)
       if ((await this.schedule()).missed_through >= number) return
     }
     throw new Error('the turns are not missed')

@@ -38,15 +38,18 @@ export function cookiesNamed(prefix: string, { request, secure }: Call): string[
     .map((name) => name.slice(full.length))
 }
 
+/** The last one set under a name counts. */
 export function setCookie(name: string, value: string, maxAgeSeconds: number, call: Call): void {
   const { secure, setCookies } = call
   const common = `Path=/; Max-Age=${Math.max(0, Math.floor(maxAgeSeconds))}; HttpOnly; SameSite=Lax`
-  setCookies.push(`${fullName(name, secure)}=${value}; ${common}${secure ? '; Secure' : ''}`)
+  const full = `${fullName(name, secure)}=`
+  const before = setCookies.findIndex((cookie) => cookie.startsWith(full))
+  if (before !== -1) setCookies.splice(before, 1)
+  setCookies.push(`${full}${value}; ${common}${secure ? '; Secure' : ''}`)
 }
 
 export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)
 
-/** Not `visitor`: under that name an earlier version kept the visitor's public name. */
 export const SECRET_COOKIE = 'visitor-secret'
 const OURS = new RegExp(`^${PREFIX}(${SECRET_COOKIE}$|queue-|admission-|return-|order-)`)
 

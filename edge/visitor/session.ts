@@ -5,7 +5,8 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type Call, isAhead, pollWhile, refuse } from '../call.ts'
+import { type Call, refuse } from '../call.ts'
+import { isAhead, pollWhile } from '../poll.ts'
 import { readShopCookie } from './cookies.ts'
 
 /** For clients without cookies. */

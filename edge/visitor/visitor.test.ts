@@ -162,10 +162,10 @@ it('ignores a session whose subject is not plain text or too long for a token', 
     expect(await nameAs(subject)).toBe(`user:${subject}`)
 })
 
-it('does not accept in a cookie an account’s name, or the public name that an earlier version kept', async () => {
+it('does not accept in a cookie an account’s name, or a visitor’s public name', async () => {
   const sale = await new TestSale().publish()
   const ada = await join(sale, await signedIn('ada'))
-  for (const cookie of ['visitor-secret=user:ada', 'visitor=a-name-that-was-exported']) {
+  for (const cookie of ['visitor-secret=user:ada', 'visitor-secret=a-name-that-was-exported']) {
     const [first, second] = [await join(sale, { cookie }), await join(sale, { cookie })]
     expect(new Set([ada.number, first.number, second.number]).size, cookie).toBe(3)
     expect(decodeJwt(first.queue_token).sub).not.toBe('user:ada')
@@ -199,23 +199,6 @@ it('records nobody for a cookie that the edge has not given out', async () => {
   const { number } = await sale.joined({ cookie: knownCookie('a-made-up-secret') })
   expect(await recorded()).toBe(1)
   expect((await sale.joined({ cookie: knownCookie('a-made-up-secret') })).number).toBe(number)
-})
-
-it('finds the number of a visitor with a cookie of the version before, and gives them one with a tag', async () => {
-  const sale = await new TestSale().publish({ ticket_shards: 1 })
-  const [cookie, before] = [knownCookie('known-for-a-year'), 'visitor-secret=known-for-a-year']
-  const { name } = await joinedWith(sale, cookie)
-  const { number } = await sale.joined({ cookie })
-  expect((await sale.joined({ cookie: before })).number).toBe(number)
-  expect(await joinedWith(sale, before)).toEqual({ name, secret: cookie.replace('visitor-secret=', '') })
-  // Their place is bound to the secret in both forms.
-  const page = await sale.line({ cookie: before, 'sec-fetch-site': 'none' })
-  expect(await page.text()).not.toContain('This needs cookies')
-  // Who left the line has no number there any more.
-  await sale.until((schedule) => schedule.phase === 'open')
-  const { queue_token } = await sale.joined({ cookie: before })
-  await sale.leave(queue_token)
-  expect((await sale.joined({ cookie: before })).number).toBeGreaterThan(number)
 })
 
 it('knows a visitor by a secret, from which nobody can derive or choose the name', async () => {

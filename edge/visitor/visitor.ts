@@ -11,7 +11,7 @@ import { accountOf, mayUse, signInUrl } from './session.ts'
 import { identityOf, NAME_BYTES } from './visitor-secret.ts'
 
 /** The secret, and the tag by which we know our own. */
-const SECRET = /^([A-Za-z0-9_-]{16,64})(?:\.([A-Za-z0-9_-]{22}))?$/
+const SECRET = /^([A-Za-z0-9_-]{16,64})\.[A-Za-z0-9_-]{22}$/
 /** It outlives the sale, so that the next one knows the visitor. */
 const SECRET_TTL_SECONDS = 365 * 24 * 3600
 
@@ -55,11 +55,6 @@ export interface Visitor {
   readonly cookie: string | null
   /** True for a returning visitor, who is looked up and recorded. */
   readonly known: boolean
-  /**
-   * The cookie has no tag: it is one of the version before (they last for a year), or made up. Whoever has a number finds it;
-   * nobody else is recorded for it.
-   */
-  readonly untagged?: true
 }
 
 /** The visitor behind a request, by their place if they have one; a new one if nothing says who they are. */
@@ -68,12 +63,11 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
   const account = await accountOf(call)
   if (account !== null) return { name: account, cookie: null, known: true }
   const key = call.config.keys.visitor
-  const [shown, secret, tag] = SECRET.exec(readCookie(SECRET_COOKIE, call) ?? '') ?? []
+  const [presented, secret] = SECRET.exec(readCookie(SECRET_COOKIE, call) ?? '') ?? []
   if (secret !== undefined) {
     const identity = identityOf(secret, key)
-    if (tag === undefined) return { ...identity, known: false, untagged: true }
     // Not in constant time: a guessed tag gives no more than any join does.
-    if (identity.cookie === shown) return { ...identity, known: true }
+    if (identity.cookie === presented) return { ...identity, known: true }
   }
   const fresh = base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
   return { ...identityOf(fresh, key), known: false }

@@ -1,7 +1,7 @@
 /** Routes of admitted visitors: check out, read an order, pay it, give it back. */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
+import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
 import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../shared/api/public.ts'
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { isSold } from '../../shared/order-status.ts'
@@ -95,7 +95,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       beganMs = performance.now()
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
       const line = admission.line ?? PUBLIC_LINE
-      arrivals.arrived(roomName(saleId, line), admission.num)
+      arrivals.arrived(queueName(saleId, line), admission.num)
       const key = keyOf(c)
       const request = parseBody(c, CheckoutRequest, body)
       const contact = keepsContact(sale) ? contactOf(c, sale, request, isEdge) : undefined

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
-import { roomsOf } from '../../shared/api/access.ts'
+import { queueNamesOf } from '../../shared/api/access.ts'
 import { ID_FORM, SaleId } from '../../shared/api/public.ts'
 import { problem } from '../../shared/problem.ts'
 import { blockRoutes, ruleRoutes } from '../access/access-routes.ts'
@@ -69,7 +69,7 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
   const inspect = (sale: SaleRow) => inspectSale(deps, sale)
   const find = async (saleId: string) => (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
   const notify = ({ sale_id, lines }: SaleRow) => {
-    for (const room of roomsOf(sale_id, lines)) deps.edge.notify(room)
+    for (const room of queueNamesOf(sale_id, lines)) deps.edge.notify(room)
   }
   const notifyAll = () => sales.inUse().forEach(notify)
   /** After a change: this process and the edge learn of it at once, other origins within REFRESH_MS. */

@@ -5,7 +5,7 @@
  * change and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
  * the edge says how many wait in line, and all origins know: visitors whose order came to nothing come after those who wait.
  */
-import { roomsOf } from '../../shared/api/access.ts'
+import { queueNamesOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -114,7 +114,7 @@ export class Arrivals {
     const { inLine, counts } = this.#needed(sale_id)
     let waiting = counts?.hopeful ?? 0
     // Of the rooms that the sale has now: another one's last report stays.
-    for (const room of roomsOf(sale_id, lines)) waiting += Number(inLine[room] ?? 0)
+    for (const room of queueNamesOf(sale_id, lines)) waiting += Number(inLine[room] ?? 0)
     return Math.min(MAX_WANTED, waiting * limit_per_visitor)
   }
 

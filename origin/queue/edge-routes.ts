@@ -1,6 +1,6 @@
 /** The calls of the edge: the state of a sale, by a secret of its own that opens nothing else. */
 import { Hono } from 'hono'
-import { lineOfRoom, PUBLIC_LINE, RedeemRequest, roomName } from '../../shared/api/access.ts'
+import { PUBLIC_LINE, queueName, RedeemRequest, saleAndLineOf } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Blocks } from '../access/blocks.ts'
@@ -40,10 +40,10 @@ export function internalRoutes(deps: InternalDeps): Hono {
   const app = new Hono()
   app.use('*', requireSecret(deps.config.EDGE_TOKEN))
   app.get('/sales/:room', async (c) => {
-    const { sale: saleId, line } = lineOfRoom(c.req.param('room'))
+    const { sale: saleId, line } = saleAndLineOf(c.req.param('room'))
     const found = (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
     // The room of the sale itself is there also where nobody can join it: it knows who may join the others.
-    const [sale, room] = [inLine(found, line), roomName(saleId, line)]
+    const [sale, room] = [inLine(found, line), queueName(saleId, line)]
     const isLine = line === PUBLIC_LINE || found.lines.some((one) => one.line === line)
     if (!isLine || room !== c.req.param('room')) refuse(problem('unknown-sale'))
     deps.joinCounter.add(saleId, c.req.query('counts'))

@@ -2,7 +2,7 @@
  * Writes what this process sees of each sale to its minutes: once a second, all sales in one statement, from the counters that the
  * metrics keep anyway, so that no checkout pays for it. A process that dies takes its last second with it.
  */
-import { roomsOf } from '../../shared/api/access.ts'
+import { queueNamesOf } from '../../shared/api/access.ts'
 import type { LineFigures } from '../../shared/api/internal.ts'
 import type { Figures } from '../../shared/api/live.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -61,7 +61,7 @@ export class SaleCounts {
 
   #gaugesOf(sale: SaleRow): Figures {
     const { arrivals, queueReports } = this.#deps
-    const rooms = roomsOf(sale.sale_id, sale.lines)
+    const rooms = queueNamesOf(sale.sale_id, sale.lines)
     const reports = rooms.flatMap((room) => queueReports.latest(room) ?? [])
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
     const together = (of: 'numbers_given' | 'called' | 'waiting' | 'called_per_second') =>

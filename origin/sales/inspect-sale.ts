@@ -1,6 +1,6 @@
 /** A sale with its state, as the operators' API returns it: units, line and rates. */
 
-import { roomName } from '../../shared/api/access.ts'
+import { queueName } from '../../shared/api/access.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { HealthOf } from '../queue/edge-routes.ts'
 import type { QueueReports } from '../queue/queue-reports.ts'
@@ -67,7 +67,7 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
 
 /** A line's own figures. */
 function lineNow({ arrivals, queueReports }: InspectDeps, saleId: string, line: string) {
-  const room = roomName(saleId, line)
+  const room = queueName(saleId, line)
   const report = queueReports.latest(room)
   return {
     line,

@@ -4,7 +4,7 @@
  * more. So it happens once, and a worker that dies loses nothing.
  */
 import type { Logger } from 'pino'
-import { roomsOf } from '../../shared/api/access.ts'
+import { queueNamesOf } from '../../shared/api/access.ts'
 import { ProblemError } from '../../shared/problem.ts'
 import { closeAbout, openFinding } from '../findings/finding-queries.ts'
 import type { DueRun, PaymentJobs } from '../jobs/payment-jobs.ts'
@@ -123,7 +123,7 @@ export class Scheduler {
       if (effect.action === 'restock') await reconciler.reconcileSale(saleId, { force: true })
       else await sales.refresh()
       const sale = await sales.find(saleId)
-      for (const room of sale ? roomsOf(saleId, sale.lines) : []) edge.notify(room)
+      for (const room of sale ? queueNamesOf(saleId, sale.lines) : []) edge.notify(room)
     } catch (error) {
       log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler')
     }

@@ -60,19 +60,19 @@ export const Lines = v.pipe(
 export const ONE_LINE: readonly Line[] = [{ line: PUBLIC_LINE, weight: 1, opens_early_seconds: 0, access: null }]
 
 /**
- * The name of a line's waiting room, its schedule in memory and its state at the origin: the sale's own for the public
- * line, so that a sale of the version before goes on in the room that it has.
+ * The name of a line's queue: of its waiting room, its schedule in memory and its state at the origin. The sale's own name
+ * for the public line.
  */
-export const roomName = (sale: string, line: string) => (line === PUBLIC_LINE ? sale : `${sale}~${line}`)
+export const queueName = (sale: string, line: string) => (line === PUBLIC_LINE ? sale : `${sale}~${line}`)
 
-/** All the rooms of a sale. Its own is always there: it knows of the others, and where no line is public nobody joins it. */
-export const roomsOf = (sale: string, lines: readonly { readonly line: string }[]): string[] => [
-  ...new Set([sale, ...lines.map(({ line }) => roomName(sale, line))]),
+/** All the queues of a sale. Its own is always there: it knows of the others, and where no line is public nobody joins it. */
+export const queueNamesOf = (sale: string, lines: readonly { readonly line: string }[]): string[] => [
+  ...new Set([sale, ...lines.map(({ line }) => queueName(sale, line))]),
 ]
 
-/** The sale and the line of a room's name. */
-export function lineOfRoom(room: string): { sale: string; line: string } {
-  const [sale = '', line = PUBLIC_LINE] = room.split('~')
+/** The sale and the line of a queue's name. */
+export function saleAndLineOf(queue: string): { sale: string; line: string } {
+  const [sale = '', line = PUBLIC_LINE] = queue.split('~')
   return { sale, line }
 }
 
@@ -211,17 +211,3 @@ export const Policy = v.object({
 })
 export type Policy = v.InferOutput<typeof Policy>
 export type LineAccess = Policy['lines'][number]['access']
-
-/** That of an origin of the version before, which sends none. */
-export const OPEN_TO_ALL: Policy = {
-  version: '',
-  lines: [
-    {
-      line: PUBLIC_LINE,
-      opens_early_seconds: 0,
-      access: { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false },
-    },
-  ],
-  rules: [],
-  blocks: [],
-}

@@ -68,7 +68,7 @@ function pureCosts(visitors: number, rounds: number) {
   const number = (i: number) => 1 + ((i * 7_919) % visitors)
   // A lease holds a quarter of a second of a crowd that comes within ten.
   const count = Math.max(1, Math.ceil(visitors / 40))
-  const blockOf = (first: number) => new Block({ first, count, lives_ms: 1e9, lapses_in_ms: null }, 0, 0)
+  const blockOf = (first: number) => new Block({ id: 1, first, count, lives_ms: 1e9, lapses_in_ms: null }, 0, 0)
   const numberMs = medianMs(rounds, NUMBERS, () => {
     let block = blockOf(1)
     for (let i = 0; i < NUMBERS; i++) if (block.take(1) === null) block = blockOf(i + 1)

@@ -40,7 +40,7 @@ export function playLines({ seed, rate, stock, maxInside, seconds, crowd }: TwoL
   const opensAtMs = beforeOpening(rate).anchor_at_ms
   const rooms = LINES.map(({ line }) => ({
     line,
-    memory: { ...EMPTY_MEMORY, looked_at_ms: opensAtMs, reached_at_ms: opensAtMs } as Memory,
+    memory: { ...EMPTY_MEMORY, polled_at_ms: opensAtMs, reached_at_ms: opensAtMs } as Memory,
     timeline: [{ from_ms: opensAtMs, schedule: beforeOpening(rate) }] as Timeline,
     asksAtMs: random() * 1_000,
     called: 0,

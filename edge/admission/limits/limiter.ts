@@ -2,6 +2,7 @@
  * Counts calls by key at a steady rate, in memory of a fixed size. Cheap and approximate: what must be exact (one number
  * per visitor, one order per visitor) is exact elsewhere.
  */
+import { hashOf } from '../../../shared/lib/hash.ts'
 import type { Rate } from '../../config.ts'
 
 /** Of each row. Half a million keys of one call each share them without anyone being refused. */
@@ -41,7 +42,7 @@ export class Limiter {
     const [one, other] = this.#rows
     // Workers have no random numbers before the first request.
     this.#seed ??= Math.random() * 2 ** 32
-    const hash = hashOf(key, this.#seed)
+    const hash = mixed(hashOf(key, this.#seed))
     const [i, j] = [hash % one.length, (hash >>> 16) % other.length]
     const [first, second] = [momentAt(one, i, latestMs), momentAt(other, j, latestMs)]
     const usedUntilMs = Math.max(nowMs, Math.min(first, second)) + periodMs / calls
@@ -60,11 +61,9 @@ function momentAt(row: Float64Array, slot: number, latestMs: number): number {
   return moment > latestMs ? 0 : moment
 }
 
-/** FNV-1a over UTF-16 code units, then mixed (murmur3), so that all bits depend on all of the text. */
-function hashOf(text: string, seed: number): number {
-  let hash = seed | 0
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
+/** As murmur3 ends: all bits depend on all of the text. */
+function mixed(hash: number): number {
+  const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35)
+  return (twice ^ (twice >>> 16)) >>> 0
 }

@@ -1,10 +1,10 @@
 /** Invitations over the Worker: whose they are when a join fails, and how a link and a mistyped code look on the page. */
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it } from 'vitest'
-import { OPEN_TO_ALL } from '../../../shared/api/access.ts'
 import type { Env } from '../../config.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
 import type { TicketShard } from '../../queue/ticket-shard.ts'
+import { OPEN_TO_ALL } from '../../testing/simulation.ts'
 import { call, cookiesOf, edgeEnv, requestsTo, stub, TestSale, withShards } from '../../testing/visitors.ts'
 import { deriveKey } from './proof-of-work.ts'
 
@@ -15,7 +15,7 @@ const priced = { ...edgeEnv, POW_DIFFICULTY: '500' }
 const broken = withShards((name) => {
   const shard = edgeEnv.TICKET_SHARD.getByName(name) as DurableObjectStub<TicketShard>
   return {
-    look: (request: SnapshotRequest) => shard.look(request),
+    poll: (request: SnapshotRequest) => shard.poll(request),
     take: () => Promise.reject(new Error('no numbers')),
   }
 })

@@ -4,14 +4,12 @@ import { JoinRequest } from '../../../shared/api/access.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import { type Call, refuse } from '../../call.ts'
-import { readJoin } from '../join-request.ts'
+import { askTwice } from '../../origin.ts'
 import { limitAddress, limitGuesses } from '../limits/rate-limits.ts'
 
 /** Unknown invitations from one address: a person mistypes a few times. */
 const GUESSES = { calls: 20, seconds: 60 }
 const TIMEOUT_MS = 3_000
-const TRIES = 2
-const RETRY_MS = 200
 
 const Redeemed = v.object({ verdict: v.picklist(['redeemed', 'used_up', 'unknown']) })
 
@@ -24,23 +22,17 @@ const WHY = {
   used_up: 'This invitation has been used by others as often as it allows.',
 }
 
-/** The invitation that a join brings along; throws `invitation-required` without one. */
-export async function presentedInvitation(call: Call): Promise<string> {
-  return (await readJoin(call)).invitation ?? refuseInvitation('none')
-}
-
 /**
  * Uses an invitation up for this visitor, who may come again with it. Throws `invitation-required` if it is not good, and
  * `try-again` while the origin does not respond.
  */
-export async function redeemInvitation(sale: string, visitor: string, call: Call): Promise<void> {
-  const invitation = await presentedInvitation(call)
+export async function redeemInvitation(sale: string, invitation: string, visitor: string, call: Call): Promise<void> {
   const guesses = call.config.production ? GUESSES : null
   limitGuesses('invitation', guesses, call)
-  const verdict = await redeem(sale, invitation, visitor, call)
+  const result = await redeem(sale, invitation, visitor, call)
   // Valid invitations do not count: many invited people may share an address.
-  if (verdict === 'unknown') limitAddress('invitation', guesses, call)
-  if (verdict !== 'redeemed') refuseInvitation(verdict)
+  if (result === 'unknown') limitAddress('invitation', guesses, call)
+  if (result !== 'redeemed') refuseInvitation(result)
 }
 
 /** The invitation in the address of a link, `/sales/{sale}?invitation=..`; null where there is none. */
@@ -57,27 +49,21 @@ export function faultIn({ type, errors, reason }: Problem): InvitationFault | nu
 }
 
 /** `reason` is for the page, which says it in the visitor's language. */
-const refuseInvitation = (reason: InvitationFault) => refuse('invitation-required', { detail: WHY[reason], reason })
+export const refuseInvitation = (reason: InvitationFault) =>
+  refuse('invitation-required', { detail: WHY[reason], reason })
 
 /** The same visitor may redeem the same invitation again, so the call may be repeated. */
 async function redeem(sale: string, invitation: string, visitor: string, { config }: Call) {
-  for (let tries = 1; ; tries++) {
-    try {
-      const response = await fetch(`${config.ORIGIN_URL}/internal/sales/${sale}/redeem`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ visitor, invitation }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      })
-      if (!response.ok) throw new Error(`status ${response.status}`)
-      return v.parse(Redeemed, await response.json()).verdict
-    } catch (error) {
-      if (tries === TRIES) {
-        console.warn(JSON.stringify({ msg: 'invitation not checked', sale, why: String(error) }))
-        const detail = 'Your invitation cannot be checked at this moment. It stays good.'
-        return refuse('try-again', { detail, retry_after_seconds: 2 })
-      }
-      await scheduler.wait(RETRY_MS * (0.5 + Math.random()))
-    }
-  }
+  const result = await askTwice('invitation not checked', async () => {
+    const response = await fetch(`${config.ORIGIN_URL}/internal/sales/${sale}/redeem`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ visitor, invitation }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    return v.parse(Redeemed, await response.json()).verdict
+  })
+  const detail = 'Your invitation cannot be checked at this moment. It stays good.'
+  return result ?? refuse('try-again', { detail, retry_after_seconds: 2 })
 }

@@ -13,12 +13,11 @@ import { type Challenge, createChallenge, type DeriveKeyFunction, randomInt, ver
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { type Call, refuse } from '../../call.ts'
-import { readJoin } from '../join-request.ts'
+import { PAYMENT_TTL_SECONDS } from '../../queue/rpc.ts'
+import type { SaleNow } from '../../queue/sale-cache.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
-/** Long enough for the slowest phone and a visitor who is called away. */
-export const GOOD_FOR_SECONDS = 600
 const MAX_PROOF_BYTES = 4_096
 
 /** scrypt over N * 128 * r bytes: half a megabyte for each try. */
@@ -32,8 +31,7 @@ const Payload = v.object({
       data: v.object({
         sale: v.string(),
         visitor: v.string(),
-        // A challenge of the version before has none, and needs none.
-        difficulty: v.optional(v.number(), Number.POSITIVE_INFINITY),
+        difficulty: v.number(),
       }),
     }),
     signature: v.string(),
@@ -53,7 +51,8 @@ export function challengeFor(sale: string, visitor: string, difficulty: number, 
     counter: randomInt(Math.ceil(difficulty / HASHES_PER_TRY)),
     deriveKey,
     data: { sale, visitor, difficulty },
-    expiresAt: Math.floor(call.nowMs / 1000) + GOOD_FOR_SECONDS,
+    // Long enough for the slowest phone and a visitor who is called away.
+    expiresAt: Math.floor(call.nowMs / 1000) + PAYMENT_TTL_SECONDS,
     ...secretsOf(call),
   })
 }
@@ -70,28 +69,35 @@ export interface Proof {
   readonly paidWith: string
 }
 
-/** The proof in a request. Throws `proof-required` without a valid one for this sale, at least as difficult as asked for now. */
-export async function requireProof(sale: string, line: string | null, difficulty: number, call: Call): Promise<Proof> {
-  const payload = await payloadOf(call)
-  if (!payload) return refuseProof(sale, line)
+/**
+ * The proof in a join, in its header or among its fields (`altcha`). Throws `proof-required` without a valid one for this
+ * sale, at least as difficult as asked for now.
+ */
+export async function requireProof(
+  now: SaleNow,
+  difficulty: number,
+  altcha: string | undefined,
+  call: Call,
+): Promise<Proof> {
+  const payload = payloadIn(call.request.headers.get(PROOF_HEADER) ?? altcha)
+  if (!payload) return refuseProof(now)
   const { challenge, solution } = payload
   const { data } = challenge.parameters
   const signed = challenge as unknown as Challenge
   const { verified } = await verifySolution({ challenge: signed, solution, deriveKey, ...secretsOf(call) })
-  if (!verified || data.sale !== sale || data.difficulty < difficulty) return refuseProof(sale, line)
+  if (!verified || data.sale !== now.sale || data.difficulty < difficulty) return refuseProof(now)
   return { visitor: data.visitor, paidWith: challenge.signature }
 }
 
 /** Names the line's challenge, where a sale has several lines. */
-export function refuseProof(sale: string, line: string | null): never {
-  const challenge = `/sales/${sale}/challenge${line === null ? '' : `?line=${line}`}`
+export function refuseProof({ sale, line, policy }: SaleNow): never {
+  const challenge = `/sales/${sale}/challenge${policy.lines.length > 1 ? `?line=${line}` : ''}`
   return refuse('proof-required', { kind: 'altcha', challenge })
 }
 
-async function payloadOf(call: Call): Promise<v.InferOutput<typeof Payload> | null> {
+function payloadIn(text: string | undefined): v.InferOutput<typeof Payload> | null {
+  if (text === undefined || text.length > MAX_PROOF_BYTES) return null
   try {
-    const text = call.request.headers.get(PROOF_HEADER) ?? (await readJoin(call)).altcha
-    if (text === undefined || text.length > MAX_PROOF_BYTES) return null
     const bytes = base64url.decode(text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
     const payload = v.safeParse(Payload, JSON.parse(new TextDecoder().decode(bytes)))
     return payload.success ? payload.output : null

@@ -179,7 +179,7 @@ it('admits the holder of a place although its shard does not respond', async () 
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.ready()
   const away = () => Promise.reject(new Error('away'))
-  const silent = withShards(() => ({ look: (request: SnapshotRequest) => sale.shard(0).look(request), hasLeft: away }))
+  const silent = withShards(() => ({ poll: (request: SnapshotRequest) => sale.shard(0).poll(request), hasLeft: away }))
   const now = await (await sale.status(queue_token, {}, silent)).json<{ status: string }>()
   expect(now.status).toBe('ready')
 })
@@ -202,13 +202,13 @@ it('serves a crowd that meets an isolate before it knows the sale', async () => 
     Promise.all(Array.from({ length: 300 }, () => callNow(`/sales/${name}/queue`, { method: 'POST' }, settings)))
   const slow = withShards((name) => {
     const shard = edgeEnv.TICKET_SHARD.getByName(name) as DurableObjectStub<TicketShard>
-    const look = async (request: SnapshotRequest) => {
+    const poll = async (request: SnapshotRequest) => {
       await scheduler.wait(100)
-      return shard.look(request)
+      return shard.poll(request)
     }
-    return new Proxy(shard, { get: (_, method) => (method === 'look' ? look : Reflect.get(shard, method)) })
+    return new Proxy(shard, { get: (_, method) => (method === 'poll' ? poll : Reflect.get(shard, method)) })
   })
-  await expect.poll(async () => (await sale.room.look({ sale: sale.name })).known).toBe(true)
+  await expect.poll(async () => (await sale.room.poll({ queue: sale.name })).known).toBe(true)
   const joins = await crowdAt(sale.name, slow)
   expect(new Set(joins.map((join) => join.status))).toEqual(new Set([201]))
   const unknown = await crowdAt('nobody-knows-it')

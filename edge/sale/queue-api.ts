@@ -2,13 +2,28 @@
  * The queue's API: join, status, leave, challenge. A place is a signed token that says everything, so a status is a signature
  * check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
-import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs } from '../../shared/schedule.ts'
-import { type Call, isBrowser, lineAsked, refuse, sendJson, sendNothing } from '../call.ts'
-import { forgetLine, giveUp, lineOf, numberOf, refuseLeft } from '../queue/numbers.ts'
-import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import { bestLine, challengeDifficulty, refuseBlocked, refuseLeft } from '../admission/admit.ts'
+import { takePlace } from '../admission/join.ts'
+import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
+import { challengeFor } from '../admission/proofs/proof-of-work.ts'
+import {
+  type Call,
+  isBrowser,
+  isScript,
+  lineAsked,
+  refuse,
+  saleNow,
+  seeOther,
+  sendJson,
+  sendNothing,
+  wantsHtml,
+} from '../call.ts'
+import { giveUpPlace, recordPlace } from '../queue/numbers.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -17,15 +32,20 @@ import {
   renewPlace,
 } from '../visitor/credentials.ts'
 import { authenticate, requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
-import { bestLine, challengeDifficulty, refuseBlocked } from './admit.ts'
-import { takePlace } from './join.ts'
-import { limitAddress, limitVisitor } from './limits/rate-limits.ts'
-import { challengeFor } from './proofs/proof-of-work.ts'
+import { JOINED, joinedPage, pageAskingAgain } from './visitor-page.ts'
 
-/** `POST /sales/{sale}/queue` */
+/** `POST /sales/{sale}/queue`: a page's script shows its response, a plain form leads to a page, every other client has JSON. */
 export async function join(sale: string, call: Call): Promise<Response> {
-  const { now, place, first } = await takePlace(sale, call)
-  return respond(first ? 201 : 200, now, place, true, call)
+  const { request } = call
+  try {
+    const { now, place, first } = await takePlace(sale, call)
+    const isForm = wantsHtml(request)
+    if (isForm && isScript(request)) return await joinedPage(now, place, first, call)
+    const joined = await respond(first ? 201 : 200, now, place, true, call)
+    return isForm ? seeOther(`/sales/${sale}/line?${JOINED}`) : joined
+  } catch (error) {
+    return (wantsHtml(request) && (await pageAskingAgain(sale, problemIn(error), call))) || Promise.reject(error)
+  }
 }
 
 /** `GET /sales/{sale}/queue/status` */
@@ -33,17 +53,18 @@ export async function status(sale: string, call: Call): Promise<Response> {
   const { config } = call
   limitAddress('status', config.STATUS_PER_ADDRESS, call)
   const place = await requirePlace(sale, call)
-  limitVisitor('status', place.claims.sub, config.STATUS_PER_VISITOR, call)
+  const { claims } = place
+  limitVisitor('status', claims.sub, config.STATUS_PER_VISITOR, call)
   let now: SaleNow
   try {
-    now = await saleNow(sale, call, place.claims.line)
+    now = await saleNow(sale, call, claims.line)
   } catch (error) {
     if (problemIn(error).status !== 503) throw error
     // The sale's state is unknown at this moment, but the token holds the place.
-    return sendJson(bodyOf(place.claims, UNKNOWN))
+    return sendJson(bodyOf(claims, UNKNOWN))
   }
-  await refuseBlocked(place.claims.sub, now.policy, call)
-  if (now.place(place.claims.num).status === 'ready') await refuseLeft(place.claims, now.ticketShards, call)
+  await refuseBlocked(claims.sub, now.policy, call)
+  if (now.place(claims.num).status === 'ready') await refuseLeft(claims, now, call)
   const renewed = await renewPlace(place, now.schedule, call)
   return respond(200, now, renewed ?? place, renewed !== null, call)
 }
@@ -55,26 +76,21 @@ export async function status(sale: string, call: Call): Promise<Response> {
 export async function leave(sale: string, call: Call): Promise<Response> {
   const { config } = call
   limitAddress('leave', config.JOINS_PER_ADDRESS, call)
-  const { claims } = await requirePlace(sale, call)
-  const { sub, num } = claims
+  const { sub, num, line } = (await requirePlace(sale, call)).claims
   limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
-  try {
-    const now = await saleNow(sale, call, claims.line)
-    const { schedule, ticketShards, line } = now
-    if (isDrawn(schedule) && !isFinal(schedule.phase))
-      await Promise.all([giveUp(claims, ticketShards, call), forgetLine(sale, sub, now, call)])
-    else if (!isFinal(schedule.phase))
-      await Promise.all([
-        numberOf({ sale: roomName(sale, line), visitor: sub, has: num }, ticketShards, call),
-        lineOf(sale, sub, { wanted: line }, now, call),
-      ])
-  } catch (error) {
-    // Where the line's objects cannot be reached, the visitor leaves nevertheless.
-    problemIn(error)
-  }
+  // Where the queue's objects cannot be reached, the visitor leaves nevertheless.
+  const now = await saleNow(sale, call, line).catch((error) => void problemIn(error))
+  if (now && !isFinal(now.schedule.phase))
+    await (isDrawn(now.schedule) ? giveUpPlace(now, sub, num, call) : recordPlace(now, sub, num, call))
   deletePlaceCookie(sale, call)
   deleteAdmissionCookie(sale, call)
   return sendNothing()
+}
+
+/** `POST /sales/{sale}/leave`: the same by a plain form. */
+export async function leaveForm(sale: string, call: Call): Promise<Response> {
+  const left = await leave(sale, call)
+  return wantsHtml(call.request) ? seeOther(`/sales/${sale}`) : left
 }
 
 /** `GET /sales/{sale}/challenge`: what to solve before joining, where a sale requires a proof of work. */
@@ -86,7 +102,7 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   const known = await saleNow(sale, call)
   const line = await bestLine(known.policy, visitor.name, { line: lineAsked(call) }, call)
   const now = line === known.line ? known : await saleNow(sale, call, line)
-  const difficulty = await challengeDifficulty(sale, visitor.name, now, call)
+  const difficulty = await challengeDifficulty(now, visitor.name, call)
   if (difficulty === 0) refuse('not-found')
   const challenge = await challengeFor(sale, visitor.name, difficulty, call)
   setSecretCookie(visitor, call)
@@ -101,8 +117,7 @@ async function respond(
   isNew: boolean,
   call: Call,
 ): Promise<Response> {
-  const { num } = place.claims
-  const current = now.place(num)
+  const current = now.place(place.claims.num)
   const admission = current.status === 'ready' ? await issueAdmission(place.claims, call) : null
   const inCookies = isBrowser(call.request)
   const body: QueueAnswer = {

@@ -1,0 +1,82 @@
+/**
+ * The way to the origin that all calls of admitted visitors take: passed on as they are, with the visitor's token and nothing
+ * else of theirs, and with the edge's own, without which the origin takes none.
+ */
+import { EDGE_TOKEN_HEADER } from '../shared/api/internal.ts'
+import { bodyTooLarge, MAX_BODY_BYTES } from '../shared/parse.ts'
+import { type Problem, ProblemError } from '../shared/problem.ts'
+import { type Call, NO_STORE, refuse } from './call.ts'
+
+const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
+const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
+/** The origin responds within seconds or says so; a stream of events takes as long as it takes. */
+const ORIGIN_TIMEOUT_MS = 15_000
+/** Before the second try, a random time about this. */
+const RETRY_MS = 200
+
+/** Passes the caller's request on to a path of the origin. */
+export async function passOn(
+  path: string,
+  token: string,
+  call: Call,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const { request } = call
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())
+  const headers = new Headers({ ...more, authorization: `Bearer ${token}` })
+  for (const name of REQUEST_HEADERS) {
+    const value = request.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  const { method } = request
+  // With these a body has no meaning (RFC 9110, 9.3.1), and may not be sent on.
+  const body = method === 'GET' || method === 'HEAD' ? null : request.body
+  const response = await callOrigin(path, { method, headers, body }, call)
+  // One visitor's, where the origin does not say so.
+  const passed = new Response(response.body, {
+    status: response.status,
+    headers: { 'cache-control': NO_STORE },
+  })
+  for (const name of RESPONSE_HEADERS) {
+    const value = response.headers.get(name)
+    if (value !== null) passed.headers.set(name, value)
+  }
+  return passed
+}
+
+/** Throws `try-again` if the origin does not respond, or does not know this edge. */
+export async function callOrigin(path: string, init: RequestInit, { config, request }: Call): Promise<Response> {
+  const isStream = request.headers.get('accept')?.includes('text/event-stream')
+  const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
+  try {
+    const headers = new Headers(init.headers)
+    headers.set(EDGE_TOKEN_HEADER, config.EDGE_TOKEN)
+    const response = await fetch(config.ORIGIN_URL + path, { ...init, headers, redirect: 'manual', signal })
+    if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')
+    return response
+  } catch (error) {
+    console.warn(JSON.stringify({ msg: 'origin did not serve', path, why: String(error) }))
+    const detail = 'The shop cannot be reached. You keep your place.'
+    return refuse('try-again', { detail, retry_after_seconds: 2 })
+  }
+}
+
+/** While the token is being changed: no fault of the visitor's. Only the body says so, of which HEAD has none. */
+async function isEdgeRefused(response: Response): Promise<boolean> {
+  if (response.status !== 403) return false
+  const body = (await response.clone().json()) as Partial<Problem>
+  return body.type === '/problems/edge-only'
+}
+
+/** The result of a call that may be repeated, tried twice; null, with `msg` in the log, where both fail. */
+export async function askTwice<T>(msg: string, ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch {
+    await scheduler.wait(RETRY_MS * (0.5 + Math.random()))
+  }
+  return ask().catch((error) => {
+    console.warn(JSON.stringify({ msg, why: String(error) }))
+    return null
+  })
+}

@@ -1,0 +1,175 @@
+/** Every route of the edge, as data: what can be asked of it, and what handles it. */
+import * as v from 'valibot'
+import { LineId, queueName, saleAndLineOf } from '../shared/api/access.ts'
+import { OrderId, SaleId } from '../shared/api/public.ts'
+import { problem } from '../shared/problem.ts'
+import { health, jwks, purge, refresh } from './backend.ts'
+import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './call.ts'
+import { checkout } from './checkout/checkout.ts'
+import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
+import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './checkout/own-orders.ts'
+import { asset } from './pages/assets.ts'
+import { preview } from './preview/preview.ts'
+import { showWantedPage } from './protect/protect.ts'
+import { announcements } from './sale/past-announcements.ts'
+import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
+import { calendar, schedule, showSale } from './sale/sale-page.ts'
+import { showLine } from './sale/visitor-page.ts'
+
+/** What a path names, by its pattern. */
+type Params = Readonly<Record<'sale' | 'order' | 'queue' | 'state' | 'file', string>>
+
+/** Null for what is not ours after all. */
+type Handler = (params: Params, call: Call) => Promise<Response> | Response | null
+type Method = 'GET' | 'POST' | 'DELETE'
+
+interface Route {
+  readonly methods: Partial<Record<Method, Handler>>
+  /** The page that a form belongs to: the form's address, left in the address bar and opened as a page, leads there. */
+  readonly page?: (params: Params) => string
+  /** What buyers call. A site behind this Worker has a checkout of its own. */
+  readonly forBuyers?: true
+}
+
+const ofSale = (handle: (sale: string, call: Call) => Promise<Response> | Response): Handler => {
+  return ({ sale }, call) => handle(sale, call)
+}
+const ofOrder = (handle: (sale: string, order: string, call: Call) => Promise<Response>): Handler => {
+  return ({ sale, order }, call) => handle(sale, order, call)
+}
+const passed: Handler = ({ order }, call) => passOrder(order, call)
+
+const get = (GET: Handler): Route => ({ methods: { GET } })
+const post = (POST: Handler): Route => ({ methods: { POST } })
+const form = (POST: Handler, page: (params: Params) => string): Route => ({ methods: { POST }, page })
+const buyers = (route: Route): Route => ({ ...route, forBuyers: true })
+
+const salePage = ({ sale }: Params) => `/sales/${sale}`
+const linePage = ({ sale }: Params) => `/sales/${sale}/line`
+const orderPage = ({ sale, order }: Params) => `/sales/${sale}/order/${order}`
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  '/sales/{sale}': get(ofSale(showSale)),
+  '/sales/{sale}/line': get(ofSale(showLine)),
+  '/sales/{sale}/schedule': get(ofSale(schedule)),
+  '/sales/{sale}/announcements': get(ofSale(announcements)),
+  '/sales/{sale}/opening.ics': get(ofSale(calendar)),
+  '/sales/{sale}/wanted': get(ofSale(showWantedPage)),
+  '/sales/{sale}/preview': get(({ sale }, call) => preview(sale, undefined, call)),
+  '/sales/{sale}/preview/{state}': get(({ sale, state }, call) => preview(sale, state, call)),
+
+  '/sales/{sale}/queue': { methods: { POST: ofSale(join), DELETE: ofSale(leave) }, page: salePage },
+  '/sales/{sale}/queue/status': get(ofSale(status)),
+  '/sales/{sale}/challenge': get(ofSale(challenge)),
+  '/sales/{sale}/leave': form(ofSale(leaveForm), salePage),
+
+  '/sales/{sale}/checkout': buyers(post(ofSale(checkout))),
+  '/sales/{sale}/orders': buyers(get(ofSale(ownOrders))),
+  '/sales/{sale}/buy': buyers(form(ofSale(buyForm), linePage)),
+  '/sales/{sale}/order/{order}': buyers(get(ofOrder(showOrder))),
+  '/sales/{sale}/order/{order}/pay': buyers(get(ofOrder(showPayment))),
+  '/sales/{sale}/order/{order}/receipt': buyers(get(ofOrder(showReceipt))),
+  '/sales/{sale}/order/{order}/payment': buyers(form(ofOrder(paymentForm), orderPage)),
+  '/sales/{sale}/order/{order}/cancel': buyers(form(ofOrder(cancelForm), orderPage)),
+  '/orders/{order}': buyers({ methods: { GET: passed, DELETE: passed } }),
+  '/orders/{order}/events': buyers(get(passed)),
+  '/orders/{order}/payment': buyers(post(passed)),
+
+  '/assets/{file}': get((_, call) => asset(pathOf(call.request.url), call.config.brand.style)),
+  '/.well-known/jwks.json': get((_, call) => jwks(call)),
+  '/healthz': get((_, call) => health(call)),
+  '/internal/sales/{queue}/refresh': post(({ queue }, call) => refresh(queue, call)),
+  '/internal/sales/{sale}/purge': post(ofSale(purge)),
+}
+
+// -- Finding the route of a request ------------------------------------------------------------------------------------
+
+/** The response to a request; null for what is not ours. Throws the problem of a request that no route takes. */
+export function handle(call: Call): Promise<Response> | Response | null {
+  const { request, config } = call
+  const path = pathOf(request.url)
+  const [, root, name = ''] = path.split('/', 3)
+  const isOfSale = root === 'sales'
+  const isOfOrder = root === 'orders'
+  const { method } = request
+  // Before another site only its own sale is ours.
+  if (config.protect && (isOfOrder || (isOfSale && name !== config.protect.PROTECT_SALE))) return null
+  if (isOfSale && !isValid.sale(name)) refuse('unknown-sale')
+  if (isOfOrder && !isValid.order(name)) refuse('unknown-order')
+  const isRead = method === 'GET' || method === 'HEAD'
+  if ((isOfOrder || (isOfSale && !isRead)) && isForeignForm(request)) refuse('forbidden')
+  const match = matchOf(path)
+  if (!match || (config.protect && match.route.forBuyers)) return isOfSale || isOfOrder ? refuse('not-found') : null
+  const { route, params } = match
+  if (route.page && method === 'GET' && wantsHtml(request)) return seeOther(route.page(params))
+  // HEAD is GET without its body, which the runtime drops.
+  const handler = route.methods[method === 'HEAD' ? 'GET' : (method as Method)]
+  return handler ? handler(params, call) : refuseMethod(route)
+}
+
+function refuseMethod({ methods }: Route): Response {
+  const response = sendProblem(problem('method-not-allowed'))
+  response.headers.set('allow', Object.keys(methods).join(', ').replace('GET', 'GET, HEAD'))
+  return response
+}
+
+const isAnything = () => true
+const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
+  sale: (text) => v.is(SaleId, text),
+  order: (text) => v.is(OrderId, text),
+  queue: (text) => {
+    const { sale, line } = saleAndLineOf(text)
+    return v.is(SaleId, sale) && v.is(LineId, line) && queueName(sale, line) === text
+  },
+  state: isAnything,
+  file: isAnything,
+}
+
+/** One segment of the patterns: what may come after it, by text or (under `*`) as a name, and the route that ends with it. */
+interface Segment {
+  readonly next: Map<string, Segment>
+  route: Route | null
+  /** What the segments under `*` name, in their order. */
+  names: readonly (keyof Params)[]
+}
+
+const segment = (): Segment => ({ next: new Map(), route: null, names: [] })
+
+/** Compiled once: a request costs one lookup for each segment of its path, whatever the number of routes. */
+const start = segment()
+for (const [pattern, route] of Object.entries(ROUTES)) {
+  let at = start
+  const names: string[] = []
+  for (const part of pattern.split('/').slice(1)) {
+    const [, name] = /^\{(.+)\}$/.exec(part) ?? []
+    if (name !== undefined) names.push(name)
+    const key = name === undefined ? part : '*'
+    const following = at.next.get(key) ?? segment()
+    at.next.set(key, following)
+    at = following
+  }
+  at.route = route
+  at.names = names as (keyof Params)[]
+}
+
+/** No route has more segments. */
+const MAX_SEGMENTS = 8
+
+function matchOf(path: string): { route: Route; params: Params } | null {
+  let at: Segment | undefined = start
+  const named: string[] = []
+  for (const part of path.split('/', MAX_SEGMENTS).slice(1)) {
+    const exact: Segment | undefined = at.next.get(part)
+    if (!exact) named.push(part)
+    at = exact ?? at.next.get('*')
+    if (!at) return null
+  }
+  if (!at.route) return null
+  const params: Record<string, string> = {}
+  for (const [i, name] of at.names.entries()) {
+    const text = named[i] ?? ''
+    if (!isValid[name](text)) return null
+    params[name] = text
+  }
+  return { route: at.route, params: params as Params }
+}
