@@ -242,7 +242,7 @@ it('shows a browser a problem as a page, with its status', async () => {
     const response = await call(path, { headers: { accept: 'text/html,*/*' } })
     expect(response.status).toBe(404)
     expect(response.headers.get('content-type')).toContain('text/html')
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self';")
     expect(await response.text()).toContain('<h1 ')
   }
 })
@@ -273,7 +273,7 @@ it('leads a browser without scripts back to the page after joining', async () =>
   expect(await page.text()).toMatch(/id="(line|turn)"/)
   expect(page.headers.get('content-type')).toContain('text/html')
   expect(page.headers.get('cache-control')).toBe('no-store')
-  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self';")
   const foreign = await sale.join({ 'sec-fetch-site': 'cross-site' })
   expect(foreign.status).toBe(403)
 })
