@@ -6,13 +6,13 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { freePort, startChild, untilReady } from '../dev/processes.ts'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { useFlakyProxy } from '../test/flaky-proxy.ts'
-import { useOrigin } from '../test/origin-process.ts'
+import { useOwnOrigin } from '../test/origin-process.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
 
 const ledger = await useReturning(startPostgres)
 const redis = useRedis()
 let databaseUrl = ledger.url
-const origin = useOrigin(() => ({ databaseUrl, redisUrl: redis.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl, redisUrl: redis.url }))
 
 const comesAlive = () =>
   expect.poll(() => origin.call('GET', '/healthz').catch(() => null)).toMatchObject({ status: 200 })

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { useOrigin } from '../test/origin-process.ts'
+import { useOwnOrigin } from '../test/origin-process.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 
 const database = useDatabase()
 const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
 const quiet = useRedis()
-const withoutWorker = useOrigin(() => ({ databaseUrl: database.url, redisUrl: quiet.url }), { ROLE: 'api' })
+const withoutWorker = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: quiet.url }), { ROLE: 'api' })
 
 /** The values of a metric by its labels, '' for none. */
 async function counts(metric: string, at = origin): Promise<Record<string, number>> {

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import type { LiveReading } from '../shared/api/live.ts'
-import { ADMIN_TOKEN, useOrigin } from '../test/origin-process.ts'
+import { ADMIN_TOKEN, useOwnOrigin } from '../test/origin-process.ts'
 import { useReturning } from '../test/servers.ts'
 
 const [ledger, gate] = await Promise.all([useReturning(startPostgres), useReturning(startRedis)])
-const origin = useOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url }))
 
 const edge = (sale: string) => origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
 const operator = (sale: string) => origin.admin('GET', `/sales/${sale}`)

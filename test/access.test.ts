@@ -1,25 +1,11 @@
 /** Who may come in, through edge and origin: what an operator decides holds and is counted everywhere within two seconds. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
-import { type System, startSystem } from '../dev/system.ts'
-import { ledgerDatabase } from './servers.ts'
+import { expect, inject, test } from 'vitest'
+import { signedIn } from './shop-session.ts'
 
-/** The contract's bound, for what an operator changes. */
 const PRODUCT = { product_id: 'one', name: 'One', unit_price_minor: 100, currency: 'EUR', total: 5 }
 
-let shop: DemoShop
-let system: System
-
-beforeAll(async () => {
-  const [{ url }, started] = await Promise.all([ledgerDatabase(), startDemoShop()])
-  shop = started
-  system = await startSystem({ databaseUrl: url, edgeVars: shop.vars })
-})
-afterAll(async () => {
-  await system?.stop()
-  await shop?.stop()
-})
+const system = inject('system')
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -45,10 +31,6 @@ async function openSale(changes: object = {}) {
   await expect.poll(async () => (await call('GET', `${at}/schedule`)).status).toBe(200)
   return { sale, at }
 }
-
-const signedIn = async (account: string, claims = {}) => ({
-  'x-shop-authorization': `Bearer ${await shop.session(account, claims)}`,
-})
 
 /** Joins with these headers, and waits for the turn. */
 async function admitted(at: string, headers: Record<string, string>): Promise<Body> {
@@ -85,7 +67,7 @@ test('a rule about a claim is in effect soon, and counted', async () => {
 test('one account has one place and one limit, from wherever it comes', async () => {
   const { at } = await openSale({ access: { sign_in: 'required' }, limit_per_visitor: 1 })
   const back = encodeURIComponent(at)
-  const refused = { type: '/problems/sign-in-required', sign_in_url: `${shop.signInUrl}?return=${back}` }
+  const refused = { type: '/problems/sign-in-required', sign_in_url: `${system.signInUrl}?return=${back}` }
   expect(await call('POST', `${at}/queue`)).toMatchObject({ status: 401, body: refused })
   const [phone, laptop] = await Promise.all([signedIn('ada'), signedIn('ada')])
   const [first, second] = [await admitted(at, phone), await admitted(at, laptop)]

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectRedis } from '../origin/lib/redis.ts'
 import { Gate } from '../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../origin/stock/scripts.ts'
-import { type Answer, eventually, saleOf, useOrigin } from './origin-process.ts'
+import { type Answer, eventually, saleOf, useOwnOrigin } from './origin-process.ts'
 import { MASTERS, type RedisCluster, SLOTS, startRedisCluster } from './redis-cluster.ts'
 import { useDatabase } from './servers.ts'
 
@@ -26,11 +26,11 @@ afterAll(async () => {
 })
 
 const stores = () => ({ databaseUrl: database.url, redisUrl: cluster.url })
-const first = useOrigin(stores, { ROLE: 'api' })
+const first = useOwnOrigin(stores, { ROLE: 'api' })
 const ADMISSION_KEYS = JSON.stringify(first.keys)
-const origins = [first, useOrigin(stores, { ROLE: 'api', ADMISSION_KEYS })] as const
-useOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
-useOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
+const origins = [first, useOwnOrigin(stores, { ROLE: 'api', ADMISSION_KEYS })] as const
+useOwnOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
+useOwnOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
 
 interface TestSale {
   readonly id: string

@@ -1,25 +1,22 @@
 /** A sale by invitation on a whole system, in real browsers: by link and by code, with and without a script, used once. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type System, startSystem } from '../dev/system.ts'
 import { createSale, saleOf } from './origin-process.ts'
 
 const SALE = 'invited'
 
 describe.skipIf(!inject('browser'))('a sale by invitation', () => {
-  let system: System
+  const system = inject('system')
   let browser: Browser
   const complaints: string[] = []
 
   beforeAll(async () => {
-    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' } })
     browser = await chromium.connect(inject('browser'))
     const opens_at = new Date(Date.now() + 600_000).toISOString()
     await createSale(system, SALE, saleOf(5, { opens_at, access: { ...saleOf(5).access, invitation: 'required' } }))
   }, 120_000)
   afterAll(async () => {
     await browser?.close()
-    await system?.stop()
   })
 
   async function operator(method: string, path: string, body?: string, type = 'text/csv') {

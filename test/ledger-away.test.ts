@@ -9,13 +9,13 @@ import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { useFlakyProxy } from './flaky-proxy.ts'
-import { eventually, useOrigin } from './origin-process.ts'
+import { eventually, useOwnOrigin } from './origin-process.ts'
 import { useDatabase, useRedis, useReturning } from './servers.ts'
 
 const AWAY_SECONDS = Number(process.env.LEDGER_AWAY_SECONDS ?? 6)
 const postgres = await useReturning(startPostgres)
 const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: postgres.url, redisUrl: redis.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl: postgres.url, redisUrl: redis.url }))
 
 test(
   `orders taken while Postgres is away for ${AWAY_SECONDS} s are all there when it is back`,
@@ -66,7 +66,7 @@ test(
 describe('where the ledger is behind a way that can fail', () => {
   const database = useDatabase()
   const way = useFlakyProxy(() => Number(new URL(database.url).port))
-  const behind = useOrigin(() => ({ databaseUrl: way.through(database.url), redisUrl: redis.url }))
+  const behind = useOwnOrigin(() => ({ databaseUrl: way.through(database.url), redisUrl: redis.url }))
 
   test('its host vanishes without a word: what was taken meanwhile is recorded on new connections', async () => {
     const sale = await behind.sale({ total: 40, hold_seconds: 300 })

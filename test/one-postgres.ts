@@ -21,7 +21,7 @@ declare module 'vitest' {
 /** The database that test files copy (`create database .. template`): the ledger's schema, migrated once for all. */
 export const LEDGER_TEMPLATE = 'ledger_template'
 
-/** Several projects use it, each with its own copy of this module. */
+/** Several projects and setups use it, each with its own copy of this module. */
 const shared = globalThis as typeof globalThis & {
   onePostgres?: { server: Promise<Server>; users: number }
 }
@@ -39,6 +39,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     delete shared.onePostgres
     await (await one.server).stop()
   }
+}
+
+/** For setups of the run that come after this one: a database in it, with the ledger's schema. */
+export async function runDatabase(name: string): Promise<string> {
+  if (shared.onePostgres === undefined) throw new Error('The setup of the run’s Postgres comes first.')
+  return createDatabase((await shared.onePostgres.server).url, name, LEDGER_TEMPLATE)
 }
 
 /** Test files run at the same time, where two installations would collide: what is missing is installed here, one by one. */

@@ -1,11 +1,11 @@
-/** A real origin for tests: a process of its own on real stores, and the calls of its clients. */
+/** Real origins for tests, the run's or the file's own, each a process on real stores; and the calls of their clients. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect } from 'vitest'
-import { LOOPBACK, type Server, temporaryFolder } from '../dev/processes.ts'
-import { originPorts, originServer, type System } from '../dev/system.ts'
+import { afterAll, beforeAll, expect, inject } from 'vitest'
+import { type Server, temporaryFolder } from '../dev/processes.ts'
+import type { System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
 import { ONE_LINE } from '../shared/api/access.ts'
 import { NO_CONTACT, type SaleConfig } from '../shared/api/operator.ts'
@@ -13,10 +13,10 @@ import type { Order } from '../shared/api/public.ts'
 import { importSecrets, newKeySet } from '../shared/keys.ts'
 import type { Problem } from '../shared/problem.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../shared/tokens.ts'
+import { ADMIN_TOKEN, EDGE_TOKEN, type Stores, testOrigin } from './one-origin.ts'
 import { useDatabase, useRedis } from './servers.ts'
 
-export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
-const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
+export { ADMIN_TOKEN } from './one-origin.ts'
 
 export interface Answer {
   readonly status: number
@@ -32,61 +32,71 @@ interface Stock {
   readonly sold: number
 }
 
+/** The run's origin, which a file shares with others: what it asserts is about its own sales, visitors and operators. */
+export function useOrigin() {
+  let sql: postgres.Sql
+  const { logFile, ...address } = inject('origin')
+  beforeAll(() => {
+    sql = postgres(address.databaseUrl, { max: 2, onnotice: () => {} })
+  })
+  afterAll(() => sql?.end({ timeout: 2 }))
+  return { ...address, ...clientOf(() => ({ ...address, sql })), log: () => readFileSync(logFile, 'utf8') }
+}
+
 function ownStores() {
   const [database, redis] = [useDatabase(), useRedis()]
   return () => ({ databaseUrl: database.url, redisUrl: redis.url })
 }
 
-/** Starts an origin before the tests of a file, and stops it after them; by default on stores of its own. */
-export function useOrigin(
-  stores: () => { databaseUrl: string; redisUrl: string } = ownStores(),
+/** An origin of the file's own, to kill, to stop or to set up in its own way; by default on stores of its own. */
+export function useOwnOrigin(
+  stores: () => Stores = ownStores(),
   env: Record<string, string> | (() => Record<string, string>) = {},
 ) {
   const folder = temporaryFolder('origin-test')
-  let server: Server
-  let opsUrl: string
   const keys = newKeySet()
-  let called = 0
-  let sql: postgres.Sql
-
-  const settings = () => {
-    const { databaseUrl, redisUrl } = stores()
-    return {
-      PATH: process.env.PATH ?? '',
-      NODE_ENV: 'development',
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: redisUrl,
-      ADMIN_TOKEN,
-      EDGE_TOKEN,
-      ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
-      WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
-      ADMISSION_KEYS: JSON.stringify(keys),
-      ALLOW_DIRECT: 'true',
-      LOG_LEVEL: 'warn',
-      ...(typeof env === 'function' ? env() : env),
-    }
-  }
+  let server: Server
+  let address: { url: string; opsUrl: string; sql: postgres.Sql }
 
   beforeAll(async () => {
-    sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
-    const logFile = join(folder.path, 'origin.log')
-    const ports = await originPorts()
-    opsUrl = `http://${LOOPBACK}:${ports.opsPort}`
-    server = originServer('the origin', ports, logFile, settings)
+    const sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
+    const origin = await testOrigin(folder.path, keys, () => ({
+      ...stores(),
+      env: typeof env === 'function' ? env() : env,
+    }))
+    server = origin.server
+    address = { url: server.url, opsUrl: origin.opsUrl, sql }
     await server.start()
   }, 60_000)
   afterAll(async () => {
     await server?.stop()
-    await sql?.end({ timeout: 2 })
+    await address?.sql.end({ timeout: 2 })
     folder.remove()
   }, 60_000)
+
+  return {
+    ...clientOf(() => ({ ...address, keys })),
+    /** Signs admissions, in place of the edge. */
+    keys,
+    log: () => server.logTail(),
+    kill: () => server.kill(),
+    /** Has it do nothing, as it is, until `goOn`. */
+    freeze: () => void process.kill(server.pid, 'SIGSTOP'),
+    goOn: () => void process.kill(server.pid, 'SIGCONT'),
+    stop: () => server.stop(),
+    restart: () => server.restart(),
+  }
+}
+
+/** The calls of an origin's clients. `at` is called once it serves. */
+function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; keys: ReturnType<typeof newKeySet> }) {
+  let called = 0
 
   async function call(
     method: string,
     path: string,
     options: { token?: string; body?: unknown; headers?: Record<string, string>; redirect?: 'follow' | 'manual' } = {},
-    base = server.url,
+    base = at().url,
   ) {
     const { token, body, headers, redirect = 'follow' } = options
     const response = await fetch(base + path, {
@@ -113,22 +123,13 @@ export function useOrigin(
     call(method, `/admin${path}`, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) })
 
   return {
-    url: () => server.url,
+    url: () => at().url,
     call,
     /** Asks as a monitor does. */
-    ops: (path: '/metrics' | '/readyz' | '/healthz') => call('GET', path, {}, opsUrl),
+    ops: (path: '/metrics' | '/readyz' | '/healthz') => call('GET', path, {}, at().opsUrl),
     admin,
-    sql: () => sql,
-    log: () => server.logTail(),
-    /** Signs admissions, in place of the edge. */
-    keys,
+    sql: () => at().sql,
     edgeToken: EDGE_TOKEN,
-    kill: () => server.kill(),
-    /** Has it do nothing, as it is, until `goOn`. */
-    freeze: () => void process.kill(server.pid, 'SIGSTOP'),
-    goOn: () => void process.kill(server.pid, 'SIGCONT'),
-    stop: () => server.stop(),
-    restart: () => server.restart(),
 
     /** Creates a sale, open by default; returns its id. */
     async sale({ total = 10, ...options }: { total?: number; [field: string]: unknown } = {}): Promise<string> {
@@ -146,7 +147,7 @@ export function useOrigin(
 
     token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number; line?: string } = {}) {
       const iat = Math.floor(Date.now() / 1000)
-      return signToken(ADMISSION, importSecrets(keys), {
+      return signToken(ADMISSION, importSecrets(at().keys), {
         sub: visitor,
         sale,
         num: ++called,
@@ -189,7 +190,8 @@ export function useOrigin(
 const sendable = (body: unknown) =>
   typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body)
 
-export type TestOrigin = ReturnType<typeof useOrigin>
+export type TestOrigin = ReturnType<typeof clientOf>
+export type OwnOrigin = ReturnType<typeof useOwnOrigin>
 
 /** Repeats a question until the answer is right, or for a bound; returns the last answer either way. */
 export async function eventually<T>(
@@ -228,7 +230,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
 
 /** Creates a sale on a whole system, whose edge knows it then. */
 export async function createSale(
-  { originUrl, edgeUrl, adminToken }: System,
+  { originUrl, edgeUrl, adminToken }: Pick<System, 'originUrl' | 'edgeUrl' | 'adminToken'>,
   sale: string,
   config: SaleConfig,
 ): Promise<void> {

@@ -1,25 +1,28 @@
 /** What entry costs in a real browser: the widgets do their work when the form is sent, by mouse or by keyboard. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type System, startSystem } from '../dev/system.ts'
+import { TURNSTILE_TOKEN } from './one-system.ts'
 import { createSale, saleOf } from './origin-process.ts'
 
-describe.skipIf(!inject('browser'))('with a proof of work', () => {
-  let system: System
+const access = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false } as const
+const opens_at = new Date(Date.now() + 600_000).toISOString()
+const system = inject('system')
+
+describe.skipIf(!inject('browser'))('what entry costs', () => {
   let browser: Browser
 
   beforeAll(async () => {
-    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: { POW_DIFFICULTY: '5000' } })
     browser = await chromium.connect(inject('browser'))
-    const opens_at = new Date(Date.now() + 600_000).toISOString()
-    await createSale(system, 'priced', saleOf(5, { opens_at }))
-  }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    await system?.stop()
+    const [proof, turnstile] = [{ proof_of_work: 5_000 }, { turnstile: true }]
+    for (const [sale, asked] of [
+      ['priced', proof],
+      ['ruled', {}],
+      ['checked', turnstile],
+      ['both', { ...proof, ...turnstile }],
+    ] as const)
+      await createSale(system, sale, saleOf(5, { opens_at, access: { ...access, ...asked } }))
   })
+  afterAll(() => browser?.close())
 
   test('a visitor joins by keyboard alone, and the strict content security policy holds', async () => {
     const page = await browser.newPage()
@@ -44,43 +47,6 @@ describe.skipIf(!inject('browser'))('with a proof of work', () => {
     expect(await page.locator('h1').textContent()).toBe('A small task comes first')
     await context.close()
   })
-})
-
-describe.skipIf(!inject('browser'))('where the sale asks', () => {
-  const access = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false } as const
-  const opens_at = new Date(Date.now() + 600_000).toISOString()
-  const TOKEN = 'a-token-of-the-widget'
-  let siteverify: Server
-  let system: System
-  let browser: Browser
-
-  beforeAll(async () => {
-    siteverify = createServer(async (request, response) => {
-      const body = new URLSearchParams((await request.toArray()).join(''))
-      const success = body.get('secret') === 'a-secret' && body.get('response') === TOKEN
-      response.end(JSON.stringify({ success, 'error-codes': success ? [] : ['invalid-input-response'] }))
-    })
-    await new Promise<void>((resolve) => siteverify.listen(0, '127.0.0.1', resolve))
-    const edgeVars = {
-      TURNSTILE_SITE_KEY: 'a-site-key',
-      TURNSTILE_SECRET_KEY: 'a-secret',
-      TURNSTILE_VERIFY_URL: `http://127.0.0.1:${(siteverify.address() as AddressInfo).port}`,
-    }
-    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars })
-    browser = await chromium.connect(inject('browser'))
-    await createSale(system, 'ruled', saleOf(5, { opens_at, access }))
-    await createSale(system, 'checked', saleOf(5, { opens_at, access: { ...access, turnstile: true } }))
-    await createSale(
-      system,
-      'both',
-      saleOf(5, { opens_at, access: { ...access, proof_of_work: 5_000, turnstile: true } }),
-    )
-  }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    await system?.stop()
-    siteverify?.close()
-  })
 
   /** Cloudflare's script is not ours: a stand-in with its calls, which gives a token after some time. */
   async function pageWith(script: string | null): Promise<Page> {
@@ -95,7 +61,7 @@ describe.skipIf(!inject('browser'))('where the sale asks', () => {
       const field = document.createElement('input')
       Object.assign(field, { type: 'hidden', name: options['response-field-name'] })
       box.append(field)
-      setTimeout(() => { field.value = '${TOKEN}'; options.callback(field.value) }, 500)
+      setTimeout(() => { field.value = '${TURNSTILE_TOKEN}'; options.callback(field.value) }, 500)
       return options.sitekey
     },
     remove() {},
@@ -110,7 +76,6 @@ describe.skipIf(!inject('browser'))('where the sale asks', () => {
     const made = await fetch(rules, { method: 'POST', headers, body: JSON.stringify(rule) })
     expect(made.status).toBe(201)
     const page = await browser.newPage()
-    await page.waitForTimeout(2_000)
     await page.goto(`${system.edgeUrl}/sales/ruled`)
     expect(await page.locator('altcha-widget').count()).toBe(0)
     await join(page)

@@ -5,12 +5,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type System, startSystem } from '../dev/system.ts'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import type { Order, QueueAnswer } from '../shared/api/public.ts'
 import { positionOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
-import { ledgerDatabase } from './servers.ts'
 
 const SALE = 'launch'
 const EARLY = 40
@@ -22,24 +20,13 @@ const WITHIN_MS = 60_000
 /** A client learns of its turn by asking; it asks this often, whatever the response says, so that the test is quick. */
 const ASK_EVERY_MS = 100
 
-let system: System
+const system = inject('system')
 let ledger: postgres.Sql
 
-beforeAll(async () => {
-  const database = await ledgerDatabase()
-  system = await startSystem({
-    databaseUrl: database.url,
-    // Numbers that nobody holds keep the last units back for as long as a turn may be claimed; and calling more people
-    // than there are units lets some of them come too late.
-    edgeVars: { CLAIM_SECONDS: '8', ADMISSIONS_PER_UNIT: '5' },
-  })
-  ledger = postgres(database.url, { max: 2, onnotice: () => {} })
+beforeAll(() => {
+  ledger = postgres(system.databaseUrl, { max: 2, onnotice: () => {} })
 })
-
-afterAll(async () => {
-  await ledger?.end()
-  await system?.stop()
-})
+afterAll(() => ledger?.end())
 
 describe('a sale from its announcement to its end', () => {
   const crowd: Visitor[] = []

@@ -1,59 +1,26 @@
 /** An admission that its holder sells: of no use to the buyer at the edge, nor past it at the origin. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type System, startSystem } from '../dev/system.ts'
+import { beforeAll, expect, inject, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import { createSale, saleOf } from './origin-process.ts'
-import { ledgerDatabase } from './servers.ts'
+import { signedIn } from './shop-session.ts'
 
 const SALE = 'signed-in'
-const SHOP = { SHOP_ISSUER: 'the shop', SHOP_AUDIENCE: 'the line' }
-
-const { publicKey, privateKey } = await generateKeyPair('ES256')
-const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }] })
-const shop = createServer((_request, response) => response.end(jwks))
-let system: System
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-  const SHOP_JWKS_URL = `http://127.0.0.1:${(shop.address() as AddressInfo).port}`
-  system = await startSystem({
-    databaseUrl: (await ledgerDatabase()).url,
-    originEnv: { ALLOW_DIRECT: 'false' },
-    edgeVars: { ...SHOP, SHOP_JWKS_URL },
-  })
-  await createSale(system, SALE, saleOf(5))
-})
-afterAll(async () => {
-  await system?.stop()
-  shop.close()
-})
-
-const session = (subject: string) =>
-  new SignJWT({})
-    .setProtectedHeader({ alg: 'ES256', kid: 'one' })
-    .setSubject(subject)
-    .setIssuer(SHOP.SHOP_ISSUER)
-    .setAudience(SHOP.SHOP_AUDIENCE)
-    .setExpirationTime('5m')
-    .sign(privateKey)
-
-const as = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
+const system = inject('system')
+beforeAll(() => createSale(system, SALE, saleOf(5)))
 
 async function admissionOf(subject: string): Promise<string> {
-  const headers = await as(subject)
+  const headers = await signedIn(subject)
   const ask = async (path: string, init: RequestInit): Promise<QueueAnswer> =>
     (await (await fetch(`${system.edgeUrl}/sales/${SALE}${path}`, init)).json()) as QueueAnswer
   const { queue_token } = await ask('/queue', { method: 'POST', headers })
-  for (let tries = 0; tries < 600; tries++) {
+  let admission: string | undefined
+  const isCalled = async () => {
     const status = await ask('/queue/status', { headers: { ...headers, authorization: `Bearer ${queue_token}` } })
-    if (status.admission_token) return status.admission_token
-    await sleep(100)
+    admission = status.admission_token
+    return admission !== undefined
   }
-  throw new Error('The turn did not come.')
+  await expect.poll(isCalled).toBe(true)
+  return admission ?? ''
 }
 
 async function checkout(url: string, token: string, headers: Record<string, string>) {
@@ -73,10 +40,10 @@ async function checkout(url: string, token: string, headers: Record<string, stri
 test('a sold admission buys nothing, with another session at the edge or directly at the origin', async () => {
   const token = await admissionOf('ada')
   const { edgeUrl, originUrl } = system
-  const atEdge = await checkout(edgeUrl, token, await as('mallory'))
+  const atEdge = await checkout(edgeUrl, token, await signedIn('mallory'))
   expect(atEdge).toEqual({ status: 429, type: '/problems/not-admitted' })
-  const pretended = { 'edge-token': 'edge', ...(await as('ada')) }
+  const pretended = { 'edge-token': 'edge', ...(await signedIn('ada')) }
   for (const headers of [{}, pretended])
     expect(await checkout(originUrl, token, headers)).toEqual({ status: 403, type: '/problems/edge-only' })
-  expect(await checkout(edgeUrl, token, await as('ada'))).toEqual({ status: 201, type: undefined })
+  expect(await checkout(edgeUrl, token, await signedIn('ada'))).toEqual({ status: 201, type: undefined })
 })

@@ -13,6 +13,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
 const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
 const oneBrowser = fileURLToPath(new URL('./one-browser.ts', import.meta.url))
+const oneOrigin = fileURLToPath(new URL('./one-origin.ts', import.meta.url))
+const oneSystem = fileURLToPath(new URL('./one-system.ts', import.meta.url))
 const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
 
 /** The files that run whole systems. */
@@ -57,7 +59,7 @@ export default defineConfig({
           name: 'origin',
           include: ['origin/**/*.test.ts', 'dev/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: SYSTEMS,
-          globalSetup: [onePostgres],
+          globalSetup: [onePostgres, oneOrigin],
           setupFiles: [leaveWithTheRunner],
           retry: RETRY,
           expect: { poll: { timeout: 30_000 } },
@@ -72,7 +74,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: SYSTEMS,
-          globalSetup: [onePostgres, oneBrowser],
+          globalSetup: [onePostgres, oneBrowser, oneSystem],
           setupFiles: [leaveWithTheRunner],
           expect: { poll: { timeout: 60_000 } },
           retry: RETRY,

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
+import { eventually, reservationOf, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { Gates } from '../stock/gate.ts'
@@ -12,7 +12,7 @@ import { storedContact, withoutContact } from '../stock/intents.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 
 const [database, redisServer] = [useDatabase(), useRedis()]
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redisServer.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: redisServer.url }))
 const email = 'Ada.Lovelace@example.com'
 const body = { contact: { email } }
 

@@ -1,8 +1,8 @@
 /** Buyers come through the edge, which knows more of them than their token says. */
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOwnOrigin } from '../../test/origin-process.ts'
 
-const origin = useOrigin(undefined, { ALLOW_DIRECT: 'false' })
+const origin = useOwnOrigin(undefined, { ALLOW_DIRECT: 'false' })
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
 
 test('refuses buyers’ calls without the edge’s token, before anything else is read', async () => {

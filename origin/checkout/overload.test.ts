@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 
 // As in production.
-const origin = useOrigin(undefined, { CALLS_PER_VISITOR: '6' })
+const origin = useOwnOrigin(undefined, { CALLS_PER_VISITOR: '6' })
 
 /** The most checkouts of one process at once, and some more. */
 const ROOM = 2_000

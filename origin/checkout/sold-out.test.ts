@@ -1,12 +1,12 @@
 /** Once a sale is sold out, newcomers are answered from memory, with the same answers as before. */
 import { expect, test } from 'vitest'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { type Answer, useOrigin } from '../../test/origin-process.ts'
+import { type Answer, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useReturning } from '../../test/servers.ts'
 
 const database = useDatabase()
 const gate = await useReturning(startRedis)
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: gate.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: gate.url }))
 
 const PAID = { payment_method: 'pm_ok' }
 const SOLD_OUT = { status: 410, body: { type: '/problems/sold-out', status: 410 } }

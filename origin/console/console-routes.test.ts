@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Role } from '../../shared/api/roles.ts'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { revokeOperator, writeOperator } from '../operators/operator-queries.ts'
 import { newSecret } from '../operators/operators.ts'
 
-const origin = useOrigin()
+const origin = useOwnOrigin()
 const OUR_PAGE = { 'sec-fetch-site': 'same-origin' }
 
 async function operatorKey(name: string, role: Role): Promise<string> {

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders } from '../ledger/orders.ts'
 
 let smtp = await startSmtp()
-const origin = useOrigin(undefined, {
+const origin = useOwnOrigin(undefined, {
   SMTP_URL: smtp.url,
   MAIL_FROM: 'The shop <shop@example.com>',
   PUBLIC_URL: 'https://drop.example',

@@ -1,7 +1,7 @@
 /** Signing in at a company's own service, by the rules of OpenID Connect. */
 import type { JWTPayload } from 'jose'
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { CLIENT, useSignInService } from '../../test/stand-ins/sign-in-service.ts'
 import { operatorIn } from './sign-in-service.ts'
@@ -10,7 +10,7 @@ const database = useDatabase()
 const redis = useRedis()
 const service = useSignInService()
 const CONSOLE = 'https://ops.shop.example'
-const origin = useOrigin(
+const origin = useOwnOrigin(
   () => ({ databaseUrl: database.url, redisUrl: redis.url }),
   () => ({
     OIDC_ISSUER: service.url(),

@@ -3,14 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ADMIN_TOKEN, reservationOf, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOrigin()
 
 interface Change {
   readonly cursor: string
@@ -25,15 +22,24 @@ async function page(query: Record<string, string>): Promise<{ changes: Change[];
   return body as unknown as { changes: Change[]; next: string }
 }
 
-/** From the start, or a cursor, until it is over and nothing more comes for a while; for half a minute at most. */
+/** The cursor after all that is there now, of whichever sale. */
+async function end(): Promise<string> {
+  for (let after = ''; ; ) {
+    const { next } = await page({ limit: '1000', ...(after !== '' && { after }) })
+    if (next === after) return after
+    after = next
+  }
+}
+
+/** From a cursor, until it is over and nothing more comes for a while; for half a minute at most. */
 async function poll(
-  { limit = '7', after = '', ...query }: Record<string, string>,
+  { limit = '7', after, ...query }: Record<string, string> & { after: string },
   isOver: (seen: readonly Change[]) => boolean,
 ): Promise<Change[]> {
   const seen: Change[] = []
   const until = Date.now() + 30_000
   for (let quiet = 0; quiet < 20 && Date.now() < until; ) {
-    const { changes, next } = await page({ limit, ...(after !== '' && { after }), ...query })
+    const { changes, next } = await page({ limit, after, ...query })
     seen.push(...changes)
     if (after === next && isOver(seen)) quiet++
     else quiet = 0
@@ -44,11 +50,12 @@ async function poll(
 }
 
 test('a reader who polls while many write sees each change once, in the order of each order', async () => {
+  const after = await end()
   const sale = await origin.sale({ total: 1_000, limit_per_visitor: 1 })
-  const sql = connect(database.url, 20)
+  const sql = connect(origin.databaseUrl, 20)
   const [WRITERS, ORDERS] = [8, 12]
   // What is committed is shown once no transaction that began earlier runs, of whichever test.
-  const reading = poll({ sale }, (seen) => seen.length >= WRITERS * ORDERS * 3)
+  const reading = poll({ sale, after }, (seen) => seen.length >= WRITERS * ORDERS * 3)
   const steps: Record<string, string[]> = {}
   const writer = async () => {
     for (let i = 0; i < ORDERS / 3; i++) {
@@ -85,12 +92,13 @@ test('a reader who polls while many write sees each change once, in the order of
 })
 
 test('transactions that take an order in the order in which they were not numbered are told in the order in which they did', async () => {
+  const after = await end()
   const sale = await origin.sale()
   const { body } = await origin.checkout(sale)
   const order = String(body.order_id)
-  const [reserved] = await poll({ sale }, (seen) => seen.length === 1)
+  const [reserved] = await poll({ sale, after }, (seen) => seen.length === 1)
   const next = reserved?.cursor ?? ''
-  const sql = connect(database.url, 2)
+  const sql = connect(origin.databaseUrl, 2)
   const { promise: isNumbered, resolve: numbered } = Promise.withResolvers<void>()
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const first = sql.begin(async (tx) => {
@@ -114,15 +122,16 @@ test('transactions that take an order in the order in which they were not number
 })
 
 test('is NDJSON where it is asked for, and refuses what is no cursor', async () => {
+  const after = await end()
   const sale = await origin.sale()
   await origin.checkout(sale)
-  await expect.poll(async () => (await page({ sale })).changes.length).toBe(1)
-  const { status, headers, body } = await origin.call('GET', `/admin/orders?sale=${sale}`, {
+  await expect.poll(async () => (await page({ sale, after })).changes.length).toBe(1)
+  const { status, headers, body } = await origin.call('GET', `/admin/orders?sale=${sale}&after=${after}`, {
     token: ADMIN_TOKEN,
     headers: { accept: 'application/x-ndjson' },
   })
   expect(status).toBe(200)
-  const { changes, next } = await page({ sale })
+  const { changes, next } = await page({ sale, after })
   expect(headers.get('next-cursor')).toBe(next)
   expect(JSON.parse(String(body.text))).toEqual(changes[0])
   for (const wrong of ['after=x', 'limit=0', 'limit=1001', 'sale=%00'])

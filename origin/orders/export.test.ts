@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, type TestOrigin, useOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 
 const origin = useOrigin()
+const broken = useOwnOrigin()
 
 describe('the export of orders', () => {
   const path = (sale: string, format: string) => `/sales/${sale}/orders?format=${format}`
@@ -45,12 +46,12 @@ describe('the export of orders', () => {
   })
 
   const authorization = `Bearer ${ADMIN_TOKEN}`
-  const exported = (sale: string) =>
-    fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, { headers: { authorization } })
+  const exported = (sale: string, at: TestOrigin = origin) =>
+    fetch(`${at.url()}/admin${path(sale, 'ndjson')}`, { headers: { authorization } })
   const ORDERS = 40_000
-  async function manyOrders() {
-    const sale = await origin.sale({ total: 1 })
-    await origin.sql()`
+  async function manyOrders(at: TestOrigin = origin) {
+    const sale = await at.sale({ total: 1 })
+    await at.sql()`
       insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                           status, idempotency_key, request_hash, reserved_until)
       select gen_random_uuid(), ${sale}, 'one', 'visitor ' || i, i, 1, 1000, 'EUR', 'expired', 'k', 'h', now()
@@ -77,19 +78,15 @@ describe('the export of orders', () => {
   })
 
   test('does not look complete if it fails', async () => {
-    const sale = await manyOrders()
-    const response = await exported(sale)
+    const sale = await manyOrders(broken)
+    const response = await exported(sale, broken)
     const reader = response.body?.getReader()
     await reader?.read()
-    await origin.sql()`alter table orders rename to orders_away`
-    try {
-      const rest = async () => {
-        while (!(await reader?.read())?.done);
-      }
-      await expect(rest()).rejects.toThrow()
-    } finally {
-      await origin.sql()`alter table orders_away rename to orders`
+    await broken.sql()`alter table orders rename to orders_away`
+    const rest = async () => {
+      while (!(await reader?.read())?.done);
     }
+    await expect(rest()).rejects.toThrow()
     expect(await origin.admin('GET', `/sales/${randomUUID()}/orders`)).toMatchObject({ status: 404 })
   })
 })

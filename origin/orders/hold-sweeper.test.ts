@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, type TestOrigin, useOrigin } from '../../test/origin-process.ts'
+import { eventually, type TestOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
@@ -11,9 +11,9 @@ const HOUR_MS = 3_600_000
 const SKEWED_CLOCK = fileURLToPath(new URL('../../test/skewed-clock.ts', import.meta.url))
 const skewed = (ms: number) => ({ NODE_OPTIONS: `--import ${SKEWED_CLOCK}`, CLOCK_SKEW_MS: String(ms) })
 
-const origin = useOrigin(stores)
-const ahead = useOrigin(stores, skewed(HOUR_MS))
-useOrigin(stores, { ...skewed(-HOUR_MS), ROLE: 'worker' })
+const origin = useOwnOrigin(stores)
+const ahead = useOwnOrigin(stores, skewed(HOUR_MS))
+useOwnOrigin(stores, { ...skewed(-HOUR_MS), ROLE: 'worker' })
 
 let client: Redis
 beforeAll(() => {
@@ -91,7 +91,7 @@ describe('without Redis', () => {
   // Stores of its own, since the other sweepers would end its holds.
   const own = useDatabase()
   const lost = useRedis()
-  const alone = useOrigin(() => ({ databaseUrl: own.url, redisUrl: lost.url }))
+  const alone = useOwnOrigin(() => ({ databaseUrl: own.url, redisUrl: lost.url }))
 
   test('ends holds by the ledger', async () => {
     const sale = await alone.sale({ total: 1, hold_seconds: 1 })

@@ -4,17 +4,13 @@ import { pino } from 'pino'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ProblemError } from '../../shared/problem.ts'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
 import { sendProblem } from '../lib/request.ts'
 import { OrderEvents } from './order-events.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
-const origin = useOrigin(stores)
+const origin = useOrigin()
 
 const WITHIN = { timeout: 30_000 }
 
@@ -61,7 +57,7 @@ async function buy() {
 }
 /** An app with the events of one order, and a limit of streams. */
 function appFor(id: string, maxStreams: number): Hono {
-  const sql = connect(database.url, 2)
+  const sql = connect(origin.databaseUrl, 2)
   const events = new OrderEvents(sql, pino({ level: 'silent' }), maxStreams)
   onTestFinished(async () => {
     await events.stop()
@@ -218,9 +214,10 @@ test('a stream continues after the ledger was away', async () => {
   const { id, token } = await buy()
   const { seen, done } = watch(id, token)
   await expect.poll(() => seen).toHaveLength(1)
-  await origin.sql()`
+  const ended = await origin.sql()`
     select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and application_name = 'flash-sale-origin'`
+    where datname = current_database() and application_name = 'flash-sale-origin' and query ilike 'listen %'`
+  expect(ended.length).toBeGreaterThan(0)
   await expect.poll(() => origin.call('DELETE', `/orders/${id}`, { token })).toMatchObject({ status: 200 })
   await done
   expect(statuses(seen)).toEqual(['reserved', 'cancelled'])

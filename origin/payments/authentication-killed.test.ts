@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { startSandbox } from './sandbox.ts'
 
@@ -62,8 +62,8 @@ const env = {
   PAYMENT_ACTION_SECONDS: '4',
 }
 const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
-const api = useOrigin(stores, { ...env, ROLE: 'api' })
-const worker = useOrigin(stores, { ...env, ROLE: 'worker' })
+const api = useOwnOrigin(stores, { ...env, ROLE: 'api' })
+const worker = useOwnOrigin(stores, { ...env, ROLE: 'worker' })
 
 async function buy(method: string, hold_seconds: number) {
   const sale = await api.sale({ total: 1, hold_seconds })

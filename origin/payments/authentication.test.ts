@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Payment } from '../../shared/api/public.ts'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 
 /** With a longer hold a payment waits as long as that. */
-const origin = useOrigin(undefined, { PAYMENT_ACTION_SECONDS: '15' })
+const origin = useOwnOrigin(undefined, { PAYMENT_ACTION_SECONDS: '15' })
 
 async function buy(method: string, hold_seconds = 60) {
   const sale = await origin.sale({ total: 1, hold_seconds })

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 import { record } from '../ledger/record.ts'
 import { signWebhook } from './sandbox.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
-  SANDBOX_TIMEOUT_MS: '2000',
-  SANDBOX_LATE_MS: '25000',
-})
+const origin = useOrigin()
 const WEBHOOK_SECRET = 'test-webhook-secret-of-at-least-32-chars'
 
 async function reserve(sale: string) {

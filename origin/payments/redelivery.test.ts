@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
@@ -7,9 +7,9 @@ const redis = useRedis()
 const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
 /** Charges and captures are slow enough to kill a worker during both. */
 const worker = { ROLE: 'worker', SANDBOX_SLOW_MS: '5500', SANDBOX_TIMEOUT_MS: '6000' }
-const api = useOrigin(stores, { ROLE: 'api' })
-const first = useOrigin(stores, worker)
-const second = useOrigin(stores, worker)
+const api = useOwnOrigin(stores, { ROLE: 'api' })
+const first = useOwnOrigin(stores, worker)
+const second = useOwnOrigin(stores, worker)
 
 test('charges and captures of a killed worker are finished by another, each made once', async () => {
   await second.stop()

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
 const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
 
 const PRICE = 1_000
 async function paid(sale: string, token?: string): Promise<string> {

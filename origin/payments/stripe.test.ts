@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { signStripe, startStripe } from '../../test/stand-ins/stripe.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
@@ -386,7 +386,7 @@ describe('an origin with Stripe', async () => {
   afterEach(() => {
     stripe.settings.sendsWebhooks = true
   })
-  const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
+  const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
     PAYMENT_PROVIDER: 'stripe',
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: webhookSecret,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { startStripe } from '../../test/stand-ins/stripe.ts'
 import { signWebhook } from './sandbox.ts'
@@ -15,7 +15,7 @@ afterEach(() => {
 const database = useDatabase()
 const redis = useRedis()
 /** In development as to its secrets; the key is one that takes money. */
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
+const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
   PAYMENT_PROVIDER: 'stripe',
   STRIPE_SECRET_KEY: secretKey,
   STRIPE_WEBHOOK_SECRET: webhookSecret,

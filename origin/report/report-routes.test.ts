@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import type { SaleReport } from '../../shared/api/report.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { firstOrders } from './report-queries.ts'
 
 const seed = '07'.repeat(32)
@@ -40,7 +40,7 @@ await new Promise<void>((done) => edge.listen(0, '127.0.0.1', done))
 const edgeUrl = `http://127.0.0.1:${(edge.address() as AddressInfo).port}`
 afterAll(() => void edge.close())
 
-const origin = useOrigin(undefined, { EDGE_URL: edgeUrl, PUBLIC_URL: 'https://drop.example' })
+const origin = useOwnOrigin(undefined, { EDGE_URL: edgeUrl, PUBLIC_URL: 'https://drop.example' })
 const report = async (sale: string) =>
   (await origin.admin('GET', `/sales/${sale}/report`)).body as unknown as SaleReport
 const numbers = Array.from({ length: SIZE + 2 }, (_, i) => i + 1)

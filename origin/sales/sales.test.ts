@@ -3,17 +3,14 @@ import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 import { Sales } from './sales.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOrigin()
 let statements = 0
 let sql: postgres.Sql
 let sales: Sales
 beforeAll(async () => {
-  sql = postgres(database.url, { onnotice: () => {}, debug: () => void statements++ })
+  sql = postgres(origin.databaseUrl, { onnotice: () => {}, debug: () => void statements++ })
   sales = new Sales(sql)
   await sales.start()
 })

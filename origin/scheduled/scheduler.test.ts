@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { eventually, type TestOrigin, useOrigin } from '../../test/origin-process.ts'
+import { eventually, type OwnOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
 const redis = useRedis()
 const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
-const api = useOrigin(stores, { ROLE: 'api' })
-const one = useOrigin(stores, { ROLE: 'worker' })
-const other = useOrigin(stores, { ROLE: 'worker' })
+const api = useOwnOrigin(stores, { ROLE: 'api' })
+const one = useOwnOrigin(stores, { ROLE: 'worker' })
+const other = useOwnOrigin(stores, { ROLE: 'worker' })
 
 interface Scheduled {
   readonly action_id: string
@@ -192,7 +192,7 @@ test('of several workers one does it, also where its job comes twice', async () 
 })
 
 /** Kills a worker while it carries the action out: a lock that is not its own keeps it there. */
-async function killedInTheMiddle(worker: TestOrigin, sale: string): Promise<void> {
+async function killedInTheMiddle(worker: OwnOrigin, sale: string): Promise<void> {
   const locked = Promise.withResolvers<void>()
   const killed = Promise.withResolvers<void>()
   const holds = api.sql().begin(async (tx) => {

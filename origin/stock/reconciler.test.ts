@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { reservationOf, saleOf, useOrigin } from '../../test/origin-process.ts'
+import { reservationOf, saleOf, type TestOrigin, useOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import type { Finding } from './reconciler.ts'
 
-const database = useDatabase()
-const server = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: server.url }))
+const origin = useOrigin()
 let redis: Redis
 beforeAll(() => {
-  redis = new Redis(server.url)
+  redis = new Redis(origin.redisUrl)
 })
 afterAll(() => redis.disconnect())
 
@@ -21,10 +19,10 @@ interface Found {
   findings: { kind: string; closed_at: string | null; detail: object }[]
   changes: { action: string; order_id: string | null }[]
 }
-const findings = async (sale: string, at = origin) =>
+const findings = async (sale: string, at: TestOrigin = origin) =>
   (await at.admin('GET', `/sales/${sale}/findings`)).body as unknown as Found
 /** What the reconciler found now, of each product. */
-const reconcile = async (sale: string, query = '', at = origin) =>
+const reconcile = async (sale: string, query = '', at: TestOrigin = origin) =>
   (await at.admin('POST', `/sales/${sale}/reconcile${query}`)).body.findings as Finding[]
 
 /** Sells `sold` units, and then `more` that no gate would have let through. */
@@ -235,7 +233,7 @@ describe('an origin without a worker', () => {
   const quiet = useRedis()
   // Of its own, which no other origin's worker looks after.
   const own = useDatabase()
-  const api = useOrigin(() => ({ databaseUrl: own.url, redisUrl: quiet.url }), { ROLE: 'api' })
+  const api = useOwnOrigin(() => ({ databaseUrl: own.url, redisUrl: quiet.url }), { ROLE: 'api' })
   let client: Redis
   beforeAll(() => {
     client = new Redis(quiet.url)

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { reservationOf, useOrigin } from '../../test/origin-process.ts'
+import { reservationOf, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis, useReturning } from '../../test/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { Gate } from './gate.ts'
@@ -16,7 +16,7 @@ const database = useDatabase()
 const server = await useReturning(startRedis)
 const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: null })
 redis.on('error', () => {})
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: server.url }))
+const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: server.url }))
 afterAll(() => redis.disconnect())
 
 const gateOf = (sale: string) => redis.hgetall(`{${sale}:one:0}:stock`)
@@ -31,7 +31,7 @@ const noIntents = (sale: string) => expect.poll(() => intentsOf(sale)).toBe(0)
 
 describe('while no worker repairs the gate', () => {
   const quiet = { database: useDatabase(), redis: useRedis() }
-  const api = useOrigin(() => ({ databaseUrl: quiet.database.url, redisUrl: quiet.redis.url }), {
+  const api = useOwnOrigin(() => ({ databaseUrl: quiet.database.url, redisUrl: quiet.redis.url }), {
     ROLE: 'api',
   })
 

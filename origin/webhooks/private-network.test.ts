@@ -1,9 +1,9 @@
 /** A whole origin that may reach the public Internet alone. */
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOwnOrigin } from '../../test/origin-process.ts'
 import { useReceiver } from '../../test/stand-ins/receiver.ts'
 
-const origin = useOrigin(undefined, { WEBHOOKS_ALLOW_PRIVATE: 'false' })
+const origin = useOwnOrigin(undefined, { WEBHOOKS_ALLOW_PRIVATE: 'false' })
 const receiver = useReceiver()
 
 test('no private network is reached: an address is refused, a name at the connection', async () => {

@@ -2,13 +2,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import type { Role } from '../../shared/api/roles.ts'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOwnOrigin } from '../../test/origin-process.ts'
 import { type Received, useReceiver, verify } from '../../test/stand-ins/receiver.ts'
 import { writeOperator } from '../operators/operator-queries.ts'
 import { newSecret as newOperatorSecret } from '../operators/operators.ts'
 import { CONNECTIONS } from './sender.ts'
 
-const origin = useOrigin()
+const origin = useOwnOrigin()
 const receiver = useReceiver()
 
 async function endpoint(config: object = {}) {
