@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { loadSecrets, takeFolder } from './data-folder.ts'
+import { takeFolder } from './data-folder.ts'
 import { writePidFile } from './leftovers.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'flash-sale-folders-'))
@@ -35,15 +35,4 @@ test('a start stops what a killed one left running, and no other process', async
   other.kill()
   expect(['server.pid', 'stale.pid'].filter((file) => existsSync(join(path, file)))).toEqual([])
   await release()
-})
-
-test('opens a folder of the version before, adds the missing keys and still verifies its places', () => {
-  const path = folder()
-  const before = { adminToken: 'a', edgeToken: 'e', orderTokenSecret: 'o', webhookSecret: 'w' }
-  const queueSecret = 'of thirty-two bytes or more, as it was'
-  writeFileSync(join(path, 'secrets.json'), JSON.stringify({ ...before, queueSecret, admissionPrivateJwk: {} }))
-  const secrets = loadSecrets(path, undefined)
-  expect(secrets).toMatchObject(before)
-  expect(Buffer.from(secrets.queueKeys.keys[0]?.k ?? '', 'base64url').toString()).toBe(queueSecret)
-  expect(loadSecrets(path, undefined)).toEqual(secrets)
 })

@@ -95,7 +95,7 @@ export function loadSecrets(dataDir: string, adminToken: string | undefined): Se
   const found = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   let secrets: Secrets
   try {
-    secrets = found === undefined ? newSecrets() : v.parse(Secrets, withNewKeys(JSON.parse(found)))
+    secrets = found === undefined ? newSecrets() : v.parse(Secrets, JSON.parse(found))
   } catch {
     throw new LocalError(`The secrets in ${file} cannot be read: mend the file, or remove the data folder.`)
   }
@@ -120,12 +120,4 @@ function newSecrets(): Secrets {
     queueKeys: newKeySet(),
     admissionKeys: newKeySet(),
   }
-}
-
-/** The version before signed places with a text, and admissions with another key. As a key, the text still verifies places. */
-function withNewKeys(found: { queueSecret?: string }): object {
-  if (found.queueSecret === undefined) return found
-  const k = Buffer.from(found.queueSecret).toString('base64url')
-  const queueKeys = { keys: [{ kty: 'oct', kid: 'queue-secret', k }] }
-  return { queueKeys, admissionKeys: newKeySet(), ...found }
 }

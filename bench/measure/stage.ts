@@ -51,15 +51,15 @@ export function admissionMint(secrets: SecretJwkSet) {
 /** An open sale, or one that opens later; without units it is sold out. */
 export async function createSale(
   { system }: Stage,
-  { stock = PLENTY, rate = 1_000, opensInMs = -1_000 } = {},
+  { stock = PLENTY, rate = 1_000, opensInMs = -1_000, products = 1 } = {},
 ): Promise<string> {
   const sale = `bench-${randomUUID().slice(0, 8)}`
-  const product = { product_id: 'unit', name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: stock }
+  const product = { name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: stock }
   await admin(toAdmin(system), 'PUT', `/sales/${sale}`, {
     name: 'Bench',
     opens_at: new Date(Date.now() + opensInMs).toISOString(),
     hold_seconds: 3_600,
-    products: [product],
+    products: Array.from({ length: products }, (_, i) => ({ ...product, product_id: productOf(i, products) })),
     admission: { rate_per_second: rate },
   })
   for (let tries = 0; tries < KNOWN_TRIES; tries++) {
@@ -70,6 +70,9 @@ export async function createSale(
   }
   throw new Error('The edge does not know the sale.')
 }
+
+/** Checkouts take turns at the products of a sale. */
+const productOf = (turn: number, products: number) => (turn % products === 0 ? 'unit' : `unit-${turn % products}`)
 
 export const toAdmin = ({ originUrl: origin, adminToken }: System) => ({ origin, adminToken })
 
@@ -106,7 +109,7 @@ export const tokensFor = (
   { buyers = 1_000, perSecond = CHECKOUTS_PER_SECOND } = {},
 ) => stage.mint(sale, Math.ceil(seconds * RUN_SHARE * Math.min(perSecond, buyers * CHECKOUTS_PER_BUYER)))
 
-export const checkoutText = ({ system }: Stage, host: string, sale: string, token: string, key: number | string) =>
+export const checkoutText = ({ system }: Stage, host: string, sale: string, token: string, key: number, products = 1) =>
   requestText(
     'POST',
     `/sales/${sale}/checkout`,
@@ -117,28 +120,28 @@ export const checkoutText = ({ system }: Stage, host: string, sale: string, toke
       `${EDGE_TOKEN_HEADER}: ${system.secrets.edgeToken}`,
       `idempotency-key: bench-${key}`,
     ],
-    '{"quantity":1}',
+    products === 1 ? '{"quantity":1}' : `{"product_id":"${productOf(key, products)}","quantity":1}`,
   )
 
 /** Checkouts of new buyers, until the tokens are used up. */
-export function checkoutsOf(stage: Stage, sale: string, tokens: readonly string[]): Next {
+export function checkoutsOf(stage: Stage, sale: string, tokens: readonly string[], products = 1): Next {
   let next = 0
   return ({ host }) => {
     const token = tokens[next]
-    return token === undefined ? null : checkoutText(stage, host, sale, token, next++)
+    return token === undefined ? null : checkoutText(stage, host, sale, token, next++, products)
   }
 }
 
-/** Durable checkouts by so many simultaneous buyers, on a sale of their own; they take turns at `another` origin. */
+/** Durable checkouts by so many simultaneous buyers, on a sale of their own; they take turns at its products, and at `another` origin. */
 export async function durableCheckouts(
   stage: Stage,
   seconds: number,
   buyers: number,
-  another?: Server,
+  { another, products = 1 }: { readonly another?: Server; readonly products?: number } = {},
 ): Promise<Measured> {
-  const sale = await createSale(stage)
+  const sale = await createSale(stage, { products })
   const tokens = tokensFor(stage, sale, seconds, { buyers })
-  const { url, pids, ...load } = atOrigin(stage, seconds, checkoutsOf(stage, sale, tokens), 201)
+  const { url, pids, ...load } = atOrigin(stage, seconds, checkoutsOf(stage, sale, tokens, products), 201)
   const both = { url: another ? [url, another.url] : url, pids: [...pids, ...pidsOf(another)] }
   const measured = await closedLoop({ ...load, ...both }, buyers)
   await endSale(stage, sale)

@@ -1,11 +1,12 @@
 /**
- * A sale's traffic, billed in each way. Without a cache the Worker runs for each request. Workers Cache serves what is kept: the
+ * A sale's traffic, billed in each way. Without a cache the Worker runs for each request. Workers Cache serves what it keeps: the
  * request is billed all the same, its processor time is not. Another CDN keeps those requests from Cloudflare, and bills all
- * that pass through it in its own way.
+ * that pass through it in its own way. How often caches run the Worker follows from how long the edge lets them keep (edge/cache.ts).
  */
+import { sharesOf } from './isolates.ts'
 import { CDNS, type Cdn, costOf, count, sum } from './prices.ts'
 import type { Outcome } from './sale.ts'
-import type { Scenario } from './scenario.ts'
+import { type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
 /** Processor time of a Worker request, milliseconds: about what npm run bench measures for a join and a status. */
 const WORKER_CPU_MS = 0.15
@@ -75,4 +76,35 @@ export function billsOf(o: Outcome, s: Scenario, traffic: Traffic) {
 function passingThrough({ requests, scheduleReads }: Traffic, { perMillion, perGb }: Cdn): number {
   const bytes = requests * RESPONSE_BYTES + scheduleReads * SCHEDULE_BYTES
   return ((requests + scheduleReads) / 1e6) * perMillion + (bytes / 1e9) * perGb
+}
+
+// -- Caches ------------------------------------------------------------------------------------------------------------
+
+/**
+ * Workers Cache has an upper tier of a few data centres, which all others ask before the Worker runs, once for all who ask at
+ * the same time. How many they are is not public; this is a guess.
+ */
+const UPPER_TIERS = 10
+/** Spellings of Accept-Language in a large crowd. Each is a variant of its own. */
+export const PAGE_VARIANTS = 300
+
+/** How often Workers Cache runs the Worker: at each upper tier once for each variant while a response is kept. */
+export function runsOf(requests: PerSecond, keptSeconds: number, variants: number): number {
+  let runs = UPPER_TIERS * variants
+  for (const perSecond of requests.values)
+    for (const share of sharesOf(UPPER_TIERS)) runs += Math.min(perSecond * share, variants / keptSeconds)
+  return Math.min(runs, requests.total)
+}
+
+/** Another CDN: each data centre fetches once a second, and again for everyone who asks meanwhile. */
+export function missesOf(reads: PerSecond, { dataCentres }: Scenario): number {
+  const shares = sharesOf(dataCentres)
+  let misses = 0
+  for (const perSecond of reads.values) {
+    for (const share of shares) {
+      const here = perSecond * share
+      misses += Math.min(here, 1 + (here * TRIP_MS) / 1000)
+    }
+  }
+  return misses
 }

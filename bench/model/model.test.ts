@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { billsOf, trafficOf } from './bills.ts'
-import { runsOf } from './caches.ts'
+import { billsOf, runsOf, trafficOf } from './bills.ts'
 import { costOf, PRICES, sum } from './prices.ts'
 import { play } from './sale.ts'
 import { LIMITS, PerSecond, type Scenario } from './scenario.ts'

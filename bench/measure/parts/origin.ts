@@ -40,6 +40,7 @@ const TOKENS_READ = 20_000
 const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
 const CLIENTS = 256
+const PRODUCTS = 50
 /** Aims of the checkout, by buyers. */
 const AIMS: Readonly<Record<number, Aim>> = {
   1: { p50Ms: 1 },
@@ -52,7 +53,7 @@ export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator
   const bare = await startServer('bare-hono')
   try {
     yield* checkouts(stage, bench, bare)
-    yield await twoProcesses(stage, bench)
+    yield await manyProducts(stage, bench)
     yield await atFixedRate(stage, bench)
     yield await soldOut(stage, bench, bare)
     yield await reserveScript(stage, bench)
@@ -89,12 +90,24 @@ async function* checkouts(stage: Stage, bench: Bench, bare: Server): AsyncGenera
   yield { title: `The origin, of ${SKETCH}`, against: 'ours is', rows: besideSketch }
 }
 
-async function twoProcesses(stage: Stage, { rounds, seconds }: Bench): Promise<Table> {
+/** One gate and one lock a sale: many products must sell as fast as one. */
+async function manyProducts(stage: Stage, { rounds, seconds }: Bench): Promise<Table> {
   const another = await stage.system.addOrigin({ ROLE: 'api' })
-  const { both } = await contest(rounds, { both: () => durableCheckouts(stage, seconds, CLIENTS, another) })
+  const { one, many, both } = await contest(rounds, {
+    one: () => durableCheckouts(stage, seconds, CLIENTS),
+    many: () => durableCheckouts(stage, seconds, CLIENTS, { products: PRODUCTS }),
+    both: () => durableCheckouts(stage, seconds, CLIENTS, { another }),
+  })
   await another.stop()
-  const what = `durable checkout, ${CLIENTS} buyers`
-  return { title: 'The origin, two processes', against: '', rows: [row(what, both, null)] }
+  return {
+    title: `The origin, ${CLIENTS} buyers`,
+    against: 'of one product',
+    rows: [
+      row('durable checkout, one product', one, null),
+      row(`durable checkout, ${PRODUCTS} products`, many, one, { ratio: 0.95 }),
+      row('durable checkout, two processes', both, one),
+    ],
+  }
 }
 
 async function atFixedRate(stage: Stage, { rounds }: Bench): Promise<Table> {

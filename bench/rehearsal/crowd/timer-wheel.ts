@@ -1,58 +1,41 @@
-/** Timers for a crowd, one per visitor: a hashed timer wheel in two arrays, so that each costs the same however many. */
+/** Timers for a crowd, one per visitor: a list of visitors for each millisecond, so that a timer costs the same however many there are. */
 
-/** A timer is late by this at most, which counts towards the latency of what it starts. */
-const SLOT_MS = 1
-/** One turn of the wheel is half a minute; a later timer goes round again. */
-const SLOTS = 32_768
-const NOBODY = -1
 const UNSET = 0
 
 export class Wheel {
-  readonly #first = new Int32Array(SLOTS).fill(NOBODY)
-  readonly #next: Int32Array
+  /** The visitors whose timers are due in a millisecond. */
+  readonly #slots = new Map<number, number[]>()
   readonly #dueMs: Float64Array
   readonly #due: (id: number, dueMs: number) => void
   #tick: number
 
-  /** `due` is called for each timer, with the moment it was set for. */
+  /** `due` is called for each timer, with the moment it was set for: at most a millisecond late. */
   constructor(size: number, nowMs: number, due: (id: number, dueMs: number) => void) {
-    this.#next = new Int32Array(size).fill(NOBODY)
     this.#dueMs = new Float64Array(size)
     this.#due = due
-    this.#tick = Math.floor(nowMs / SLOT_MS)
+    this.#tick = Math.floor(nowMs)
   }
 
   /** Sets the one timer of `id`; a past moment is due at the next run. */
   at(id: number, dueMs: number): void {
     if (this.#dueMs[id] !== UNSET) throw new Error(`${id} has a timer already`)
     this.#dueMs[id] = dueMs
-    this.#insert(id, dueMs)
-  }
-
-  #insert(id: number, dueMs: number): void {
-    const slot = Math.max(Math.ceil(dueMs / SLOT_MS), this.#tick + 1) % SLOTS
-    this.#next[id] = this.#first[slot] ?? NOBODY
-    this.#first[slot] = id
+    const slot = Math.max(Math.ceil(dueMs), this.#tick + 1)
+    const ids = this.#slots.get(slot)
+    if (ids) ids.push(id)
+    else this.#slots.set(slot, [id])
   }
 
   /** Fires all timers that are due. */
   run(nowMs: number): void {
-    const until = Math.floor(nowMs / SLOT_MS)
-    // Once round is enough, however long ago the last run was.
-    this.#tick = Math.max(this.#tick, until - SLOTS)
+    const until = Math.floor(nowMs)
     while (this.#tick < until) {
-      const slot = ++this.#tick % SLOTS
-      let id = this.#first[slot] ?? NOBODY
-      this.#first[slot] = NOBODY
-      while (id !== NOBODY) {
-        const next = this.#next[id] ?? NOBODY
+      const ids = this.#slots.get(++this.#tick) ?? []
+      this.#slots.delete(this.#tick)
+      for (const id of ids) {
         const dueMs = this.#dueMs[id] ?? UNSET
-        if (dueMs > nowMs) this.#insert(id, dueMs)
-        else {
-          this.#dueMs[id] = UNSET
-          this.#due(id, dueMs)
-        }
-        id = next
+        this.#dueMs[id] = UNSET
+        this.#due(id, dueMs)
       }
     }
   }
