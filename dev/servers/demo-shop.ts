@@ -125,33 +125,6 @@ function backTo(address: string | undefined): URL | null {
 
 // -- The page ----------------------------------------------------------------------------------------------------------
 
-const WORDS = {
-  en: {
-    title: 'Sign in',
-    lead: 'A stand-in for your shop: any name will do, and there is no password.',
-    account: 'Account',
-    more: 'What the shop says of the account',
-    tier: 'Tier',
-    age: 'Age',
-    country: 'Country',
-    signIn: 'Sign in',
-    signedInAs: 'You are signed in as',
-    signOut: 'Sign out',
-  },
-  de: {
-    title: 'Anmelden',
-    lead: 'Ein Platzhalter für deinen Shop: Jeder Name gilt, und es gibt kein Passwort.',
-    account: 'Konto',
-    more: 'Was der Shop über das Konto sagt',
-    tier: 'Stufe',
-    age: 'Alter',
-    country: 'Land',
-    signIn: 'Anmelden',
-    signedInAs: 'Angemeldet als',
-    signOut: 'Abmelden',
-  },
-}
-
 const OWN_STYLE = `
 label.field + label.field { margin-top: 0.75rem; }
 .field span { flex: 0 0 6rem; }
@@ -163,24 +136,22 @@ const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 
 function page(c: Context, back: URL | null, status: 200 | 422 = 200) {
-  const lang = /^de\b/i.test(c.req.header('accept-language') ?? '') ? 'de' : 'en'
-  const words = WORDS[lang]
   const query = back ? `?return=${encodeURIComponent(back.href)}` : ''
   const account = accountIn(getCookie(c, COOKIE))
-  const field = (name: 'account' | 'tier' | 'age' | 'country', attributes: Html) =>
-    html`<label class="field"><span>${words[name]}</span> <input name="${name}" ${attributes}></label>`
+  const field = (name: string, label: string, attributes: Html) =>
+    html`<label class="field"><span>${label}</span> <input name="${name}" ${attributes}></label>`
   const signedIn =
     account !== null &&
     html`<form method="post" action="/demo/sign-out${query}" class="note">
-      ${words.signedInAs} <b>${account}</b>. <button class="link">${words.signOut}</button></form>`
+      You are signed in as <b>${account}</b>. <button class="link">Sign out</button></form>`
   const body = html`<!doctype html>
-<html lang="${lang}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${words.title}</title>
+<title>Sign in</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLE}">
 </head>
@@ -189,16 +160,16 @@ function page(c: Context, back: URL | null, status: 200 | 422 = 200) {
 <div class="stage narrow"><main>
 ${signedIn}
 <section class="card" data-tone="calm">
-  ${heading(words.title, words.lead)}
+  ${heading('Sign in', 'A stand-in for your shop: any name will do, and there is no password.')}
   <form method="post" action="${SIGN_IN}${query}">
-    ${field('account', html`required maxlength="100" autofocus autocomplete="username" autocapitalize="none" spellcheck="false"`)}
+    ${field('account', 'Account', html`required maxlength="100" autofocus autocomplete="username" autocapitalize="none" spellcheck="false"`)}
     <details>
-      <summary>${words.more}</summary>
-      ${field('tier', html`maxlength="50" placeholder="gold" autocomplete="off"`)}
-      ${field('age', html`inputmode="numeric" pattern="[0-9]{1,3}" maxlength="3" autocomplete="off"`)}
-      ${field('country', html`pattern="[A-Za-z]{2}" maxlength="2" placeholder="DE" autocomplete="off"`)}
+      <summary>What the shop says of the account</summary>
+      ${field('tier', 'Tier', html`maxlength="50" placeholder="gold" autocomplete="off"`)}
+      ${field('age', 'Age', html`inputmode="numeric" pattern="[0-9]{1,3}" maxlength="3" autocomplete="off"`)}
+      ${field('country', 'Country', html`pattern="[A-Za-z]{2}" maxlength="2" placeholder="DE" autocomplete="off"`)}
     </details>
-    <button class="button">${words.signIn}</button>
+    <button class="button">Sign in</button>
   </form>
 </section>
 </main></div>
