@@ -16,10 +16,10 @@ const LOCK_STALE_MS = 5_000
 const LOCK = 'start.lock'
 const LOCK_RETRIES = { retries: 24, factor: 1, minTimeout: 250 }
 
-/** Takes the folder into use until `release`, a temporary one where none is wanted, and stops what a killed start left there. */
-export async function takeFolder(wanted: string | undefined) {
-  const { path, remove } = folderFor(wanted, 'system')
-  if (wanted === undefined) {
+/** Takes the folder into use until `release`, a temporary one where none is named, and stops what a killed start left there. */
+export async function takeFolder(dataDir: string | undefined) {
+  const { path, remove } = folderFor(dataDir, 'system')
+  if (dataDir === undefined) {
     // Postgres may run as another user, who must pass through here to its own folder.
     chmodSync(path, 0o711)
     return { path, release: async () => remove() }
@@ -59,14 +59,14 @@ async function lockFolder(folder: string, owner: string): Promise<() => Promise<
   })
 }
 
-/** Turns what the file system refuses in the data folder, whichever part wanted it, into a line for the person. */
-export function folderError(error: unknown, wanted: string | undefined): unknown {
-  const folder = resolve(wanted ?? tmpdir())
+/** Turns what the file system refuses in the data folder, whichever part uses it, into a line for the person. */
+export function folderError(error: unknown, dataDir: string | undefined): unknown {
+  const folder = resolve(dataDir ?? tmpdir())
   const { code, path } = error as NodeJS.ErrnoException
   // A failed write names no path, unlike a failed open.
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new LocalError(`The disk with ${folder} is full (${code}): make room there, or choose another.`)
-  if (wanted === undefined || code === undefined || !path?.startsWith(folder)) return error
+  if (dataDir === undefined || code === undefined || !path?.startsWith(folder)) return error
   const why = [code, relative(folder, path)].filter(Boolean).join(': ')
   return new LocalError(
     `The data folder ${folder} cannot be used (${why}): make all of it your own, or choose another with --data.`,

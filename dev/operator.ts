@@ -13,7 +13,7 @@ import { ROLES } from '../shared/api/roles.ts'
 import { optionsOf, run, UsageError } from './command.ts'
 import { takeFolder } from './data-folder.ts'
 import { LocalError, readPidFile } from './leftovers.ts'
-import { checkDatabase } from './servers/given-stores.ts'
+import { checkDatabase } from './servers/external-stores.ts'
 import { runningPostgres, startPostgres } from './servers/postgres.ts'
 
 const HELP = `Makes operators, who sign in to the console and call the operators' API with a key of their own.

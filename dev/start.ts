@@ -40,11 +40,11 @@ async function main(leave: Leave): Promise<number> {
   const names = { texts: 'data port edge-port ops-port', flags: 'temporary cdn no-demo' } as const
   const { temporary, data, ...options } = optionsOf('start', names)
   if (temporary && data !== undefined) throw new UsageError('--temporary and --data exclude each other.')
-  const dataDir = temporary ? undefined : (data ?? given('FLASH_SALE_DATA') ?? '.data')
-  const port = portOf(options.port ?? given('PORT') ?? '3000', 'PORT')
-  const edgePort = portOf(options['edge-port'] ?? given('EDGE_PORT') ?? '8787', 'EDGE_PORT')
-  const opsPort = portOf(options['ops-port'] ?? given('OPS_PORT') ?? '3001', 'OPS_PORT')
-  const adminToken = given('ADMIN_TOKEN')
+  const dataDir = temporary ? undefined : (data ?? setting('FLASH_SALE_DATA') ?? '.data')
+  const port = portOf(options.port ?? setting('PORT') ?? '3000', 'PORT')
+  const edgePort = portOf(options['edge-port'] ?? setting('EDGE_PORT') ?? '8787', 'EDGE_PORT')
+  const opsPort = portOf(options['ops-port'] ?? setting('OPS_PORT') ?? '3001', 'OPS_PORT')
+  const adminToken = setting('ADMIN_TOKEN')
   if (adminToken !== undefined && !BEARER.test(adminToken)) throw new UsageError(`ADMIN_TOKEN ${NO_BEARER}.`)
   const progress = new ProgressLines()
   if (dataDir !== undefined) {
@@ -52,7 +52,7 @@ async function main(leave: Leave): Promise<number> {
     progress.say(`${how} ${shortPath(resolve(dataDir))}`)
   }
   // A shop that is given has its own sessions.
-  const shop = given('SHOP_JWKS_URL') === undefined ? await startDemoShop() : undefined
+  const shop = setting('SHOP_JWKS_URL') === undefined ? await startDemoShop() : undefined
   const system = await startSystem({
     dataDir,
     port,
@@ -61,11 +61,11 @@ async function main(leave: Leave): Promise<number> {
     progress,
     adminToken,
     cdn: options.cdn,
-    databaseUrl: given('DATABASE_URL'),
-    redisUrl: given('REDIS_URL'),
+    databaseUrl: setting('DATABASE_URL'),
+    redisUrl: setting('REDIS_URL'),
     edgeVars: {
       ...shop?.vars,
-      ...Object.fromEntries(WORKER_SETTINGS.filter(given).map((name) => [name, given(name) ?? ''])),
+      ...Object.fromEntries(WORKER_SETTINGS.filter(setting).map((name) => [name, setting(name) ?? ''])),
     },
   }).finally(() => progress.done())
   const demo = options['no-demo'] ? undefined : await ensureDemo(system, 'demo', demoSale())
@@ -77,7 +77,7 @@ async function main(leave: Leave): Promise<number> {
 }
 
 /** An environment variable; an empty one counts as not set. */
-const given = (name: string) => process.env[name] || undefined
+const setting = (name: string) => process.env[name] || undefined
 
 function portOf(text: string, name: string): number {
   const port = Number(text)

@@ -1,6 +1,6 @@
 /**
  * The whole system on one machine: Postgres and Redis (unless addresses are given), the origin, the edge and, where one is
- * wanted, a cache before it, with secrets that are made once and kept beside the data. `npm start`, the tests and the rehearsal
+ * chosen, a cache before it, with secrets that are made once and kept beside the data. `npm start`, the tests and the rehearsal
  * all start it here. It stops in reverse order, on request or when a part cannot start.
  */
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { folderError, loadSecrets, type Secrets, takeFolder } from './data-folder.ts'
 import { freePort, LOOPBACK, LocalError, reservePort, Server } from './processes.ts'
 import { type Cdn, ensureVarnish, startCdn } from './servers/cdn.ts'
-import { checkDatabase, checkRedis } from './servers/given-stores.ts'
+import { checkDatabase, checkRedis } from './servers/external-stores.ts'
 import { startPostgres } from './servers/postgres.ts'
 import { startRedis } from './servers/redis.ts'
 import { startEdge } from './servers/workerd.ts'
@@ -53,7 +53,7 @@ export interface System {
   readonly secrets: Secrets
   readonly origin: Server
   readonly edge: Server
-  /** Only where it was wanted. */
+  /** Only where it was chosen. */
   readonly cdn: Cdn | undefined
   /** Only where they are ours. */
   readonly postgres: Server | undefined
@@ -230,15 +230,15 @@ function bypassProxies(): void {
   process.env.no_proxy = [bypassed, LOOPBACK].filter(Boolean).join(',')
 }
 
-async function choosePort(wanted: number | undefined, name: string, ...others: number[]): Promise<number> {
-  if (wanted === undefined) return freePort()
-  if (others.includes(wanted))
-    throw new LocalError(`Port ${wanted} is given twice: PORT, EDGE_PORT and OPS_PORT must differ.`)
-  if (!(await reservePort(wanted)))
-    throw new LocalError(`Port ${wanted} is taken: stop what uses it, or set ${name} to another.`)
+async function choosePort(chosen: number | undefined, name: string, ...others: number[]): Promise<number> {
+  if (chosen === undefined) return freePort()
+  if (others.includes(chosen))
+    throw new LocalError(`Port ${chosen} is given twice: PORT, EDGE_PORT and OPS_PORT must differ.`)
+  if (!(await reservePort(chosen)))
+    throw new LocalError(`Port ${chosen} is taken: stop what uses it, or set ${name} to another.`)
   // fetch refuses the ports of other protocols, as browsers do.
-  const why = await fetch(`http://${LOOPBACK}:${wanted}`).catch((error: Error) => error.cause)
+  const why = await fetch(`http://${LOOPBACK}:${chosen}`).catch((error: Error) => error.cause)
   if ((why as Error | undefined)?.message === 'bad port')
-    throw new LocalError(`Browsers refuse port ${wanted}: set ${name} to another.`)
-  return wanted
+    throw new LocalError(`Browsers refuse port ${chosen}: set ${name} to another.`)
+  return chosen
 }

@@ -32,7 +32,7 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
     const client = new HttpClient({ url: system.edgeUrl, connections: CONNECTIONS })
     const ask = (visitor: number) => {
       const headers = [...(FORMS[visitor % FORMS.length] ?? []), `cookie: queue-${SALE}=${visitor}`]
-      return client.ask(requestText('GET', `/sales/${SALE}`, client.host, headers))
+      return client.request(requestText('GET', `/sales/${SALE}`, client.host, headers))
     }
     const crowd = async () => {
       for (const form of FORMS.keys()) await ask(form)

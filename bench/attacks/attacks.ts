@@ -65,7 +65,7 @@ async function holdAgainAndAgain(ground: Ground, bot: Bot): Promise<boolean> {
   return false
 }
 
-/** As many lots as it can get, each as a visitor of its own; buys with every one that is called. */
+/** As many draw numbers as it can get, each as a visitor of its own; buys with every one that is called. */
 async function stuff(ground: Ground, [bot]: readonly Bot[]) {
   if (bot && (await bot.join(TRIES)) && (await bot.wait())) await buy(ground, bot)
 }

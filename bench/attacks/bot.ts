@@ -108,7 +108,7 @@ export class Bot {
     const authorization = token === '' ? [] : [`authorization: Bearer ${token}`]
     const lines = ['accept: application/json', ...authorization, ...this.#identity().headers, ...headers]
     loot.calls++
-    return client.ask(requestText(method, path, client.host, lines, body)).then((answer) => {
+    return client.request(requestText(method, path, client.host, lines, body)).then((answer) => {
       if (answer.status >= 400) loot.refusals.set(refusalOf(answer), (loot.refusals.get(refusalOf(answer)) ?? 0) + 1)
       return answer
     })

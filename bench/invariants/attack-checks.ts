@@ -28,7 +28,7 @@ export function attackChecks({ attackers, stock }: Evidence): Check[] {
     check(
       'no honest visitor is refused by a limit',
       judged(refusedByLimit === 0),
-      `${n(refusedByLimit)} visitors were told to slow down`,
+      `${n(refusedByLimit)} visitors were refused by a limit`,
     ),
   ]
 }

@@ -40,7 +40,7 @@ export interface Seen {
 }
 
 /** What one visitor experienced. Times are milliseconds on the server's clock; null means it did not happen. */
-export interface Story {
+export interface VisitRecord {
   readonly number: number | null
   readonly joinSentMs: number
   readonly joinAnsweredMs: number
@@ -111,7 +111,7 @@ export interface Records {
   readonly feed: readonly Change[] | Unread
 }
 
-/** One change of an order, as the feed tells it. */
+/** One change of an order, as the feed has it. */
 export interface Change {
   readonly type: string
   readonly order: string
@@ -167,7 +167,7 @@ export interface Gains {
 export interface AttackRecord {
   readonly gains: readonly Gains[]
   readonly orders: ReadonlySet<string>
-  /** Visitors of the crowd who were told to slow down. */
+  /** Visitors of the crowd who were refused by a limit. */
   readonly refusedByLimit: number
   /** True if nobody has a place without an account. */
   readonly needsAccount: boolean
@@ -179,9 +179,9 @@ export interface FaultRecord {
   /** Restarts of Redis without its data. */
   readonly wipes: number
   /** Checkouts and payments in flight at the kills. */
-  readonly underWay: number
-  /** Looks at the ledger during the sale, and those that found more live units than the total. */
-  readonly looks: number
+  readonly inFlight: number
+  /** Polls of the ledger during the sale, and those that found more live units than the total. */
+  readonly polls: number
   readonly oversold: number
   /** Parts that ended without being killed, or did not come back. */
   readonly broken: readonly string[]
@@ -199,8 +199,8 @@ export interface Evidence extends Records {
   readonly ownSystem: boolean
   /** True if time ran out before every visitor had finished. */
   readonly cutShort: boolean
-  readonly stories: readonly Story[]
-  /** Numbers issued that no story has: to visitors who joined again, and to bots with two names. */
+  readonly visits: readonly VisitRecord[]
+  /** Numbers issued that no visit has: to visitors who joined again, and to bots with two names. */
   readonly otherNumbers: readonly number[]
   /** The public schedules in the order of reading; the first was read before anyone arrived. */
   readonly documents: readonly Seen[]

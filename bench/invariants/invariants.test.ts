@@ -15,7 +15,7 @@ import type {
   LedgerOrder,
   Seen,
   StoreRecords,
-  Story,
+  VisitRecord,
 } from './evidence.ts'
 import { judge } from './invariants.ts'
 import { inversions, mostWithin } from './queue-checks.ts'
@@ -25,7 +25,7 @@ const DRAWN = 60
 const draw = { seed, size: DRAWN, beacon: null }
 const position = (number: number) => positionOf(draw, number)
 
-const nothing: Story = {
+const nothing: VisitRecord = {
   number: null,
   joinSentMs: 0,
   joinAnsweredMs: 5,
@@ -90,14 +90,14 @@ const undrawn = { draw_seed: null, ceiling: 0, pre_queue_size: 0 }
 
 /** A sale of two units in which all went well: sixty in the draw, ten after it; number 61 and 62 bought, 63 walked away. */
 function good(): Evidence {
-  const stories = Array.from({ length: DRAWN + 10 }, (_, i): Story => {
+  const visits = Array.from({ length: DRAWN + 10 }, (_, i): VisitRecord => {
     const number = i + 1
     // Before the opening the order of joining says nothing of the position; the shuffle is the draw's own.
     return { ...nothing, number, joinSentMs: number * 100, joinAnsweredMs: number * 100 + 5 }
   })
-  const amend = (number: number, changes: Partial<Story>) => {
-    const story = stories[number - 1]
-    if (story) stories[number - 1] = { ...story, ...changes }
+  const amend = (number: number, changes: Partial<VisitRecord>) => {
+    const story = visits[number - 1]
+    if (story) visits[number - 1] = { ...story, ...changes }
   }
   for (let number = DRAWN + 1; number <= DRAWN + 10; number++)
     amend(number, { joinSentMs: number * 100 + 1_000, joinAnsweredMs: number * 100 + 1_005 })
@@ -116,7 +116,7 @@ function good(): Evidence {
     opensAtMs: OPENS_AT_MS,
     ownSystem: false,
     cutShort: false,
-    stories,
+    visits,
     otherNumbers: [],
     orders: [
       ordered('a', 61, 'confirmed'),
@@ -175,10 +175,10 @@ const withAttackers = (changes: Partial<AttackRecord> = {}, gain: Partial<Gains>
   ]
   return changed({ attackers: { gains, orders: new Set(), refusedByLimit: 0, needsAccount: true, ...changes } })
 }
-const withStory = (number: number, changes: Partial<Story>): Evidence => {
+const withStory = (number: number, changes: Partial<VisitRecord>): Evidence => {
   const evidence = good()
-  const stories = evidence.stories.map((s) => (s.number === number ? { ...s, ...changes } : s))
-  return { ...evidence, stories }
+  const visits = evidence.visits.map((s) => (s.number === number ? { ...s, ...changes } : s))
+  return { ...evidence, visits }
 }
 const withAttempts = (changes: Partial<Attempts>): Evidence => ({
   ...good(),
@@ -193,8 +193,8 @@ const withFaults = (changes: Partial<FaultRecord> = {}): Evidence => ({
   faults: {
     kills: { redis: 1, api: 2 },
     wipes: 1,
-    underWay: 3,
-    looks: 9,
+    inFlight: 3,
+    polls: 9,
     oversold: 0,
     broken: [],
     ...changes,
@@ -215,19 +215,19 @@ const withDocument = (at: number, changed: Seen): Evidence => ({
   documents: Object.assign([...good().documents], { [at]: changed }),
 })
 /** A sale that served nobody: every visitor ended so. */
-const nobodyServed = (end: Story['end']): Evidence => ({
+const nobodyServed = (end: VisitRecord['end']): Evidence => ({
   ...good(),
   orders: [],
   charges: [],
   operator: { orders: new Map(), failed: [] },
   feed: [],
   inventory: { total: 2, available: 2, held: 0, sold: 0 },
-  stories: good().stories.map(({ number }) => ({ ...nothing, number, soldOutSeenMs: null, end })),
+  visits: good().visits.map(({ number }) => ({ ...nothing, number, soldOutSeenMs: null, end })),
 })
 const withOrders = (...orders: LedgerOrder[]): Evidence => ({ ...good(), orders })
 const [a, b, c, d] = good().orders as [LedgerOrder, LedgerOrder, LedgerOrder, LedgerOrder]
 /** Everyone in the draw stands where they joined. */
-const unshuffled = () => [...good().stories].sort((x, y) => position(x.number ?? 1) - position(y.number ?? 1))
+const unshuffled = () => [...good().visits].sort((x, y) => position(x.number ?? 1) - position(y.number ?? 1))
 
 const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   'sold exactly': {
@@ -301,7 +301,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
       charges: { unread: 'no such table' },
     }),
   },
-  'refunds are made once, and told': {
+  'refunds are made once, and recorded': {
     'money given back that the ledger does not tell of': withOrders(a, { ...b, refunded_minor: 0 }, c, d),
     'money given back twice': withCharges(charge('a'), charge('b', { refunded_minor: 2_000 })),
     'a refund told that was never made': withCharges(charge('a'), charge('b')),
@@ -309,7 +309,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     'all asked for, and a part given back': withGivenBack('b', { ...aPart, minor: null }),
     'a call that was never answered': changed({ operator: { ...good().operator, failed: ['refund 0'] } }),
   },
-  'the feed tells every change once, and ends as the ledger': {
+  'the feed has every change once, and ends as the ledger': {
     'a change it never told': withFeed((feed) => feed.filter(({ status }) => status !== 'expired')),
     'a change told twice': withFeed((feed) => [...feed, ...told('a', 'confirmed')]),
     'a refund told twice': withFeed((feed) => [...feed, { type: 'order.refunded', order: 'b', status: 'fulfilled' }]),
@@ -344,7 +344,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   },
   'speed gains nothing before the opening': {
     'a draw in the order of joining': changed({
-      stories: unshuffled().map((s, i) => ({ ...s, joinSentMs: i * 100, joinAnsweredMs: i * 100 + 5 })),
+      visits: unshuffled().map((s, i) => ({ ...s, joinSentMs: i * 100, joinAnsweredMs: i * 100 + 5 })),
     }),
   },
   'first come, first served': {
@@ -384,11 +384,11 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   },
   'live orders never exceed the stock': {
     'a passing oversell': withFaults({ oversold: 1 }),
-    'nobody looked': withFaults({ looks: 0 }),
+    'nobody looked': withFaults({ polls: 0 }),
   },
   'every part was killed under load': {
     'a part never killed': withFaults({ kills: { redis: 1, api: 0 } }),
-    'kills that hit no call': withFaults({ underWay: 0 }),
+    'kills that hit no call': withFaults({ inFlight: 0 }),
   },
   'every part came back, and none ended by itself': {
     'a part that stayed away': withFaults({ broken: ['worker: no answer'] }),
@@ -447,8 +447,8 @@ describe('the judgement', () => {
       'checkouts start no faster than the rate',
     ])
     const nobodyWilling = nobodyServed('no_show')
-    const stories = nobodyWilling.stories.map((s) => ({ ...s, method: null }))
-    expect(unjudged({ ...nobodyWilling, stories })).toEqual([
+    const visits = nobodyWilling.visits.map((s) => ({ ...s, method: null }))
+    expect(unjudged({ ...nobodyWilling, visits })).toEqual([
       'sold exactly',
       'no "sold out" while units are in carts',
       'every order in a response is in the ledger',
@@ -457,8 +457,8 @@ describe('the judgement', () => {
       'no live order unknown to its buyer',
       'no visitor over the limit',
       'charged once, and only for sold orders',
-      'refunds are made once, and told',
-      'the feed tells every change once, and ends as the ledger',
+      'refunds are made once, and recorded',
+      'the feed has every change once, and ends as the ledger',
       'nobody admitted before their turn',
     ])
   })
@@ -526,7 +526,7 @@ describe('the judgement', () => {
       ...evidence,
       stock: 10,
       inventory: { total: 10, available: 8, held: 0, sold: 2 },
-      stories: evidence.stories.map((s) =>
+      visits: evidence.visits.map((s) =>
         s.end === 'sold_out' ? { ...s, soldOutSeenMs: null, end: 'no_show' as const } : s,
       ),
     }
@@ -542,7 +542,7 @@ function numberBehind(): number {
 }
 
 describe('an inversion', () => {
-  const joined = (number: number, sentMs: number, answeredMs: number): Story => ({
+  const joined = (number: number, sentMs: number, answeredMs: number): VisitRecord => ({
     ...nothing,
     number,
     joinSentMs: sentMs,

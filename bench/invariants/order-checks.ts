@@ -2,7 +2,7 @@
 import { isLive, isSold } from '../../shared/order-status.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
-import { type Charge, type End, type Evidence, type LedgerOrder, PAID_ENDS, type Story } from './evidence.ts'
+import { type Charge, type End, type Evidence, type LedgerOrder, PAID_ENDS, type VisitRecord } from './evidence.ts'
 
 type Orders = ReadonlyMap<string, LedgerOrder>
 
@@ -47,11 +47,11 @@ export function orderChecks(e: Evidence): Check[] {
  * If anyone saw "sold out", every unit is sold, but for those that an operator has put back. However it ended, the ledger's sum
  * is right, nothing is held, and the clients who saw "confirmed" have exactly the units sold, and those put back.
  */
-function soldExactly({ stock, stories, inventory, attackers, operator, orders }: Evidence): Check {
-  const buyers = stories.filter((s) => s.end === 'bought')
+function soldExactly({ stock, visits, inventory, attackers, operator, orders }: Evidence): Check {
+  const buyers = visits.filter((s) => s.end === 'bought')
   const bought = buyers.reduce((units, s) => units + s.quantity, 0)
   const toBots = (attackers?.gains ?? []).reduce((units, gain) => units + gain.bought, 0)
-  const refused = count(stories, (s) => s.end === 'sold_out')
+  const refused = count(visits, (s) => s.end === 'sold_out')
   const back = orders.reduce((units, o) => units + (operator.orders.get(o.order_id)?.restocked ? o.quantity : 0), 0)
   const { total, available, held, sold } = inventory
   const right =
@@ -62,7 +62,7 @@ function soldExactly({ stock, stories, inventory, attackers, operator, orders }:
     (refused === 0 || sold >= stock - back) &&
     bought + toBots === sold + back
   const anyServed = buyers.length + refused > 0
-  const anyWilling = stories.some((s) => s.method !== null && PAID_ENDS[s.method] === 'bought')
+  const anyWilling = visits.some((s) => s.method !== null && PAID_ENDS[s.method] === 'bought')
   return check(
     'sold exactly',
     right && !anyServed && !anyWilling ? null : right && anyServed,
@@ -71,13 +71,13 @@ function soldExactly({ stock, stories, inventory, attackers, operator, orders }:
 }
 
 /** Nobody ends a rehearsal's sale before it is judged, so "ended" is no honest end. */
-function everyoneServed({ stories, cutShort }: Evidence): Check {
-  const lost = count(stories, (s) => LOST.has(s.end))
-  const ended = count(stories, (s) => s.end === 'ended')
+function everyoneServed({ visits, cutShort }: Evidence): Check {
+  const lost = count(visits, (s) => LOST.has(s.end))
+  const ended = count(visits, (s) => s.end === 'ended')
   return check(
     'nobody lost',
     lost === 0 && !cutShort,
-    `${n(lost)} of ${n(stories.length)} visitors without an honest end${ended > 0 ? `, ${n(ended)} of them saw "ended"` : ''}${cutShort ? '; time ran out' : ''}`,
+    `${n(lost)} of ${n(visits.length)} visitors without an honest end${ended > 0 ? `, ${n(ended)} of them saw "ended"` : ''}${cutShort ? '; time ran out' : ''}`,
   )
 }
 
@@ -85,16 +85,16 @@ function everyoneServed({ stories, cutShort }: Evidence): Check {
  * From the first "sold out" on, no unit may be in a cart: it might come back. Rehearsals do not restock. With faults a buyer
  * sends an accepted payment again when its response is lost, so the time of the last one says nothing.
  */
-function soldOutWasTrue({ stories, orders, holdMs, inventory, stock, faults }: Evidence): Check {
+function soldOutWasTrue({ visits, orders, holdMs, inventory, stock, faults }: Evidence): Check {
   const what = 'no "sold out" while units are in carts'
-  const seen = stories.flatMap((s) => (s.soldOutSeenMs === null ? [] : [s.soldOutSeenMs]))
+  const seen = visits.flatMap((s) => (s.soldOutSeenMs === null ? [] : [s.soldOutSeenMs]))
   if (seen.length === 0 || inventory.total > stock) return check(what, null, 'nobody saw it')
   if (faults) return check(what, null, 'not judged with faults')
   const firstMs = seen.reduce((first, ms) => Math.min(first, ms))
   // A payment that waits for its buyer holds the unit at least as long.
   const ranOut = ({ status, reason }: LedgerOrder) => status === 'expired' || reason === 'not_authenticated'
   const unpaid = new Set(orders.filter(ranOut).map((o) => o.order_id))
-  const late = count(stories, (s) => inCartUntilMs(s, unpaid, holdMs) > firstMs)
+  const late = count(visits, (s) => inCartUntilMs(s, unpaid, holdMs) > firstMs)
   return check(
     what,
     late === 0,
@@ -103,16 +103,16 @@ function soldOutWasTrue({ stories, orders, holdMs, inventory, stock, faults }: E
 }
 
 /** Until when a visitor's unit was certainly in their cart: reserved, paid for, or still held. */
-function inCartUntilMs(story: Story, unpaid: ReadonlySet<string>, holdMs: number): number {
-  const { order, reserveSentMs, paidSentMs } = story
+function inCartUntilMs(visit: VisitRecord, unpaid: ReadonlySet<string>, holdMs: number): number {
+  const { order, reserveSentMs, paidSentMs } = visit
   if (order === null || reserveSentMs === null) return Number.NEGATIVE_INFINITY
   const ranOut = unpaid.has(order) ? reserveSentMs + holdMs - HOLD_MARGIN_MS : reserveSentMs
   return Math.max(ranOut, reserveSentMs, paidSentMs ?? 0)
 }
 
 /** Also an order that was only "processing": its buyer asked on until another response replaced it. */
-function ordersRecorded({ stories }: Evidence, orders: Orders): Check {
-  const shown = stories.filter((s) => s.order !== null)
+function ordersRecorded({ visits }: Evidence, orders: Orders): Check {
+  const shown = visits.filter((s) => s.order !== null)
   const recorded = shown.map((s) => ({ number: s.number, row: orders.get(s.order ?? '') }))
   const lost = count(recorded, ({ row }) => !row)
   const others = count(recorded, ({ row, number }) => row !== undefined && row.ticket_number !== number)
@@ -124,8 +124,8 @@ function ordersRecorded({ stories }: Evidence, orders: Orders): Check {
 }
 
 /** What became of a confirmed order by an operator is judged by itself. */
-function ordersEndAsShown({ stories, operator }: Evidence, orders: Orders): Check {
-  const shown = stories.filter((s) => s.order !== null || ORDER_ENDS[s.end])
+function ordersEndAsShown({ visits, operator }: Evidence, orders: Orders): Check {
+  const shown = visits.filter((s) => s.order !== null || ORDER_ENDS[s.end])
   const otherwise = count(shown, ({ end, order, statuses, declines, method }) => {
     const given = operator.orders.has(order ?? '') && { status: 'confirmed', reason: null }
     const { status, reason } = given || (orders.get(order ?? '') ?? { status: '', reason: null })
@@ -159,17 +159,17 @@ const REASONS: Partial<Record<End, string>> = {
  * gives the hold back, which may be over. With faults the provider, the bank or the shop may be out of reach until the order is
  * cancelled; the hold may end while nobody responds; and a call that was cut off, made again, uses up one more attempt.
  */
-function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Check {
-  const paid = stories.filter((s) => s.paidSentMs !== null)
+function acceptedPaymentsEnd({ visits, holdMs, faults }: Evidence): Check {
+  const paid = visits.filter((s) => s.paidSentMs !== null)
   const broken = count(paid, ({ method, end, declines }) => {
     if (method === null || end === PAID_ENDS[method]) return false
     if (PAID_ENDS[method] === 'declined' && end === 'expired') return false
     const isOutage = end === 'payment_timeout' || end === 'unauthenticated' || (declines > 0 && end !== 'bought')
     return !(faults && isOutage)
   })
-  const inTime = ({ payMeantMs, reserveSentMs }: Story) =>
+  const inTime = ({ payMeantMs, reserveSentMs }: VisitRecord) =>
     payMeantMs !== null && payMeantMs < (reserveSentMs ?? 0) + holdMs - HOLD_MARGIN_MS
-  const unheard = faults ? 0 : count(stories, (s) => s.end === 'expired' && s.paidSentMs === null && inTime(s))
+  const unheard = faults ? 0 : count(visits, (s) => s.end === 'expired' && s.paidSentMs === null && inTime(s))
   return check(
     'accepted payments end as their method does',
     ifAny(paid.length + unheard, broken === 0 && unheard === 0),
@@ -178,8 +178,8 @@ function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Check {
 }
 
 /** A live order that no client knows of is a unit sold to nobody. */
-function noUnknownOrders({ stories, orders, attackers }: Evidence): Check {
-  const known = new Set(stories.map((s) => s.order))
+function noUnknownOrders({ visits, orders, attackers }: Evidence): Check {
+  const known = new Set(visits.map((s) => s.order))
   const isKnown = (order: string) => known.has(order) || attackers?.orders.has(order)
   const unknown = count(orders, (o) => isLive(o.status) && !isKnown(o.order_id))
   return check(
@@ -201,7 +201,7 @@ function limitKept({ orders, limit }: Evidence): Check {
 }
 
 /** Of an order that is not sold, each of these must be voided, refunded or declined. */
-const STANDING = /^(requires_action|authorized|captured)$/
+const OPEN_OR_CAPTURED = /^(requires_action|authorized|captured)$/
 
 function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): Check {
   const what = 'charged once, and only for sold orders'
@@ -210,7 +210,7 @@ function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): C
   // Before it was captured, it was let go.
   const isRefunded = (c: Charge) =>
     c.recorded && /^(refunded|cancelled)$/.test(c.status) && orders.get(c.order)?.status === 'refunded'
-  const paid = charges.filter((c) => STANDING.test(c.status) || isRefunded(c))
+  const paid = charges.filter((c) => OPEN_OR_CAPTURED.test(c.status) || isRefunded(c))
   const once = new Set(paid.map((c) => c.order))
   const taken = paid.filter((c) => (c.recorded && c.status === 'captured') || isRefunded(c))
   const captured = new Set(taken.map((c) => c.order))

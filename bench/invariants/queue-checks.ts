@@ -5,7 +5,7 @@ import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
-import type { Evidence, Seen, Story } from './evidence.ts'
+import type { Evidence, Seen, VisitRecord } from './evidence.ts'
 
 /** A shard may still hand out a number of the lobby for a lease's life, and a little longer, after the lobby closed. */
 const LOBBY_CLOSES_MS = 2 * LEASE_MS
@@ -24,7 +24,7 @@ const CHANCE_SIGMAS = 5
 const SAMPLE = 20_000
 
 type Draw = { readonly seed: string; readonly size: number; readonly beacon: string | null } | null
-type Numbered = Story & { number: number }
+type Numbered = VisitRecord & { number: number }
 
 export function queueChecks(e: Evidence): Check[] {
   const draw = drawOf(e)
@@ -43,10 +43,10 @@ export function queueChecks(e: Evidence): Check[] {
 }
 
 const isNumber = (number: number) => Number.isSafeInteger(number) && number >= 1
-const inDraw = (s: Story, draw: Draw) => s.number !== null && isNumber(s.number) && s.number <= (draw?.size ?? 0)
+const inDraw = (s: VisitRecord, draw: Draw) => s.number !== null && isNumber(s.number) && s.number <= (draw?.size ?? 0)
 
-function numbersUnique({ stories, otherNumbers }: Evidence): Check {
-  const numbers = [...stories.flatMap((s) => (s.number === null ? [] : [s.number])), ...otherNumbers]
+function numbersUnique({ visits, otherNumbers }: Evidence): Check {
+  const numbers = [...visits.flatMap((s) => (s.number === null ? [] : [s.number])), ...otherNumbers]
   const twice = numbers.length - new Set(numbers).size
   const invalid = count(numbers, (number) => !isNumber(number))
   return check(
@@ -85,11 +85,11 @@ function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): Check {
 }
 
 /** A join answered before the opening takes part in the draw; one sent after the draw was public does not. */
-function earlyVisitorsDrawn({ stories, opensAtMs, documents }: Evidence, draw: Draw): Check {
+function earlyVisitorsDrawn({ visits, opensAtMs, documents }: Evidence, draw: Draw): Check {
   const publicAtMs = documents.find(({ schedule }) => isDrawn(schedule))?.atMs ?? opensAtMs
   const closedMs = Math.max(opensAtMs, publicAtMs) + LOBBY_CLOSES_MS
-  const early = stories.filter((s) => s.number !== null && s.joinAnsweredMs < opensAtMs - CLOCKS_MS)
-  const late = stories.filter((s) => s.number !== null && s.joinSentMs > closedMs)
+  const early = visits.filter((s) => s.number !== null && s.joinAnsweredMs < opensAtMs - CLOCKS_MS)
+  const late = visits.filter((s) => s.number !== null && s.joinSentMs > closedMs)
   const leftOut = count(early, (s) => !inDraw(s, draw))
   const letIn = count(late, (s) => inDraw(s, draw))
   return check(
@@ -108,9 +108,9 @@ function positionsMatch({ positions: { seen, wrong } }: Evidence): Check {
 }
 
 /** Within the draw, the moment of joining must say nothing about the position. */
-function speedGainsNothing({ stories }: Evidence, draw: Draw): Check {
+function speedGainsNothing({ visits }: Evidence, draw: Draw): Check {
   const what = 'speed gains nothing before the opening'
-  const early = stories.filter((s): s is Numbered => inDraw(s, draw))
+  const early = visits.filter((s): s is Numbered => inDraw(s, draw))
   if (!draw || early.length < 30) return check(what, null, `${n(early.length)} in the draw: too few to judge`)
   const step = Math.max(1, Math.floor(early.length / SAMPLE))
   const sample = early.filter((_, i) => i % step === 0)
@@ -132,8 +132,8 @@ function speedGainsNothing({ stories }: Evidence, draw: Draw): Check {
  * After the opening nobody who asked clearly later may stand before somebody who was answered earlier. The bound is a time: not
  * judged with faults, since servers that restart take the processors from the edge.
  */
-function firstCome({ stories, faults }: Evidence, draw: Draw): Check {
-  const late = stories.filter((s) => s.number !== null && s.number > (draw?.size ?? 0))
+function firstCome({ visits, faults }: Evidence, draw: Draw): Check {
+  const late = visits.filter((s) => s.number !== null && s.number > (draw?.size ?? 0))
   const { worstMs, beyond, inverted } = inversions(late)
   return check(
     'first come, first served',
@@ -146,8 +146,8 @@ function firstCome({ stories, faults }: Evidence, draw: Draw): Check {
  * An inversion: one visitor was answered, and another who asked this many milliseconds later got a lower number. The
  * bound is a lease's life and the round trip of the one who overtook.
  */
-export function inversions(stories: readonly Story[]): { worstMs: number; beyond: number; inverted: number } {
-  const byNumber = [...stories].sort((a, b) => (b.number ?? 0) - (a.number ?? 0))
+export function inversions(visits: readonly VisitRecord[]): { worstMs: number; beyond: number; inverted: number } {
+  const byNumber = [...visits].sort((a, b) => (b.number ?? 0) - (a.number ?? 0))
   let [worstMs, beyond, inverted] = [0, 0, 0]
   let earliestAnswerBehind = Number.POSITIVE_INFINITY
   for (const { joinSentMs, joinAnsweredMs } of byNumber) {
@@ -161,8 +161,8 @@ export function inversions(stories: readonly Story[]): { worstMs: number; beyond
 }
 
 /** Judged by the response itself where it says how far the queue had come (a page does not), and by what the public schedules had called until then. */
-function nobodyEarly({ stories, servedByMs }: Evidence, draw: Draw): Check {
-  const admitted = stories.filter((s) => s.admittedMs !== null)
+function nobodyEarly({ visits, servedByMs }: Evidence, draw: Draw): Check {
+  const admitted = visits.filter((s) => s.admittedMs !== null)
   let byResponse = 0
   let bySchedule = 0
   for (const { number, admittedAtServing, admittedMs } of admitted) {

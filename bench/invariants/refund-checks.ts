@@ -1,17 +1,17 @@
-/** Checks of what an operator gave back during a rehearsal, and of the log that tells of every order. */
+/** Checks of what an operator gave back during a rehearsal, and of the feed of changes of every order. */
 import { isSold } from '../../shared/order-status.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
 import type { Change, Charge, Evidence, GivenBack, LedgerOrder } from './evidence.ts'
 
-export const refundChecks = (e: Evidence): Check[] => [refundsTold(e), feedComplete(e)]
+export const refundChecks = (e: Evidence): Check[] => [refundsRecorded(e), feedComplete(e)]
 
-function refundsTold({ orders, charges, operator, price }: Evidence): Check {
-  const what = 'refunds are made once, and told'
+function refundsRecorded({ orders, charges, operator, price }: Evidence): Check {
+  const what = 'refunds are made once, and recorded'
   const { orders: given, failed } = operator
-  const wrong = count(orders, (o) => !isTold(o, given.get(o.order_id), price.unit_price_minor))
-  const told = orders.reduce((sum, o) => sum + o.refunded_minor, 0)
-  const detail = `${n(given.size)} orders, ${n(wrong)} told otherwise; ${n(failed.length)} calls failed${failed[0] ? ` (${failed[0]})` : ''}`
+  const wrong = count(orders, (o) => !isRecorded(o, given.get(o.order_id), price.unit_price_minor))
+  const recorded = orders.reduce((sum, o) => sum + o.refunded_minor, 0)
+  const detail = `${n(given.size)} orders, ${n(wrong)} recorded otherwise; ${n(failed.length)} calls failed${failed[0] ? ` (${failed[0]})` : ''}`
   const occurred = given.size + failed.length + wrong
   if ('unread' in charges) return check(what, ifAny(occurred, wrong + failed.length === 0), detail)
   const made = madeByOrder(orders, charges)
@@ -19,11 +19,11 @@ function refundsTold({ orders, charges, operator, price }: Evidence): Check {
   return check(
     what,
     ifAny(occurred + differ, wrong + failed.length + differ === 0),
-    `${detail}; ${n(told)} in the ledger, ${n([...made.values()].reduce((sum, minor) => sum + minor, 0))} at the provider, ${n(differ)} orders differ`,
+    `${detail}; ${n(recorded)} in the ledger, ${n([...made.values()].reduce((sum, minor) => sum + minor, 0))} at the provider, ${n(differ)} orders differ`,
   )
 }
 
-/** Orders whose refunds are still to be made, or told. */
+/** Orders whose refunds are still to be made, or recorded. */
 export function openRefunds(
   orders: readonly LedgerOrder[],
   charges: readonly Charge[],
@@ -35,7 +35,7 @@ export function openRefunds(
   return count(
     orders.filter((o) => given.has(o.order_id)),
     (o) =>
-      !isTold(o, given.get(o.order_id), unitMinor) ||
+      !isRecorded(o, given.get(o.order_id), unitMinor) ||
       (charges.length > 0 && o.refunded_minor !== (made.get(o.order_id) ?? 0)) ||
       (o.status === 'cancelled' && taken.has(o.order_id)),
   )
@@ -54,7 +54,11 @@ function madeByOrder(orders: readonly LedgerOrder[], charges: readonly Charge[])
 }
 
 /** A cancelled order's money may have been let go before it was taken. */
-function isTold({ status, quantity, refunded_minor }: LedgerOrder, given: GivenBack | undefined, unitMinor: number) {
+function isRecorded(
+  { status, quantity, refunded_minor }: LedgerOrder,
+  given: GivenBack | undefined,
+  unitMinor: number,
+) {
   if (!given) return refunded_minor === 0 && status !== 'refunded' && status !== 'returned'
   const total = quantity * unitMinor
   if (given.cancelled) return status === 'cancelled' && (refunded_minor === 0 || refunded_minor === total)
@@ -67,9 +71,9 @@ const ONCE = ['order.reserved', 'order.confirmed', 'order.fulfilled', 'order.exp
 /** The third decline cancels. */
 const MOST_DECLINES = 2
 
-/** Read from its beginning, the feed tells of every order once what happened to it, and ends in its status. */
+/** Read from its beginning, the feed has what happened to every order once, and ends in its status. */
 function feedComplete({ feed, orders, operator }: Evidence): Check {
-  const what = 'the feed tells every change once, and ends as the ledger'
+  const what = 'the feed has every change once, and ends as the ledger'
   if ('unread' in feed) return check(what, null, `the feed: ${feed.unread}`)
   const byOrder = Map.groupBy(feed, (change) => change.order)
   let [otherwise, twice, refunds] = [0, 0, 0]
@@ -78,15 +82,15 @@ function feedComplete({ feed, orders, operator }: Evidence): Check {
     if (changes.at(-1)?.status !== shown(order.status)) otherwise++
     const given = operator.orders.get(order.order_id)
     if (isRepeated(changes)) twice++
-    const told = count(changes, (change) => change.type === 'order.refunded')
+    const recorded = count(changes, (change) => change.type === 'order.refunded')
     const least = given && !given.cancelled ? 1 : 0
-    if (told < least || told > (given?.calls ?? 0)) refunds++
+    if (recorded < least || recorded > (given?.calls ?? 0)) refunds++
   }
   const unknown = feed.length - orders.reduce((sum, o) => sum + (byOrder.get(o.order_id)?.length ?? 0), 0)
   return check(
     what,
     ifAny(orders.length, otherwise + twice + refunds + unknown === 0),
-    `${n(feed.length)} changes of ${n(orders.length)} orders: ${n(otherwise)} end otherwise, ${n(twice)} tell something twice, ${n(refunds)} have another number of refunds, ${n(unknown)} are of no order`,
+    `${n(feed.length)} changes of ${n(orders.length)} orders: ${n(otherwise)} end otherwise, ${n(twice)} repeat a change, ${n(refunds)} have another number of refunds, ${n(unknown)} are of no order`,
   )
 }
 
@@ -96,7 +100,7 @@ function isRepeated(changes: readonly Change[]): boolean {
 }
 
 /** Orders that the feed does not leave in their status yet. */
-export function untold(orders: readonly LedgerOrder[], feed: readonly Change[]): number {
+export function unpublished(orders: readonly LedgerOrder[], feed: readonly Change[]): number {
   const last = new Map(feed.map(({ order, status }) => [order, status]))
   return count(orders, (o) => last.get(o.order_id) !== shown(o.status))
 }

@@ -30,21 +30,21 @@ function storesAgree({ stores, ownSystem }: Evidence): Check {
 }
 
 /** An oversell must not even pass. */
-const neverOversold = ({ looks, oversold }: FaultRecord): Check =>
+const neverOversold = ({ polls, oversold }: FaultRecord): Check =>
   check(
     'live orders never exceed the stock',
-    looks > 0 && oversold === 0,
-    `${n(looks)} looks at the ledger during the sale, ${n(oversold)} found more live units than the total`,
+    polls > 0 && oversold === 0,
+    `${n(polls)} polls of the ledger during the sale, ${n(oversold)} found more live units than the total`,
   )
 
 /** A kill that hits no call proves little. */
-const everyPartKilled = ({ kills, wipes, underWay }: FaultRecord): Check =>
+const everyPartKilled = ({ kills, wipes, inFlight }: FaultRecord): Check =>
   check(
     'every part was killed under load',
-    Object.values(kills).every((times) => times > 0) && underWay > 0,
+    Object.values(kills).every((times) => times > 0) && inFlight > 0,
     `${Object.entries(kills)
       .map(([part, times]) => `${part} ${n(times)}`)
-      .join(', ')} times; Redis lost its data ${n(wipes)} times; ${n(underWay)} checkouts and payments in flight`,
+      .join(', ')} times; Redis lost its data ${n(wipes)} times; ${n(inFlight)} checkouts and payments in flight`,
   )
 
 const recovered = ({ broken }: FaultRecord): Check =>

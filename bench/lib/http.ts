@@ -67,7 +67,7 @@ export class HttpClient {
   }
 
   /** The same as a promise, for rare requests. */
-  ask(text: string): Promise<Answer> {
+  request(text: string): Promise<Answer> {
     return new Promise((resolve) => this.send(text, resolve))
   }
 

@@ -27,8 +27,8 @@ const FINAL_SPREAD_MS = 10_000
 const LISTEN_EVERY_MS = 1_000
 const ORDER_LOOKS = 3
 /** Share of the waiting who look at the page: it then reads the cached schedule every second (READ_SEEN_MS in edge/client/schedule-reader.ts, and a response). Assumed. */
-const LOOKING = 0.3
-const LOOKING_READS_MS = 1_100
+const IN_VIEW = 0.3
+const IN_VIEW_READS_MS = 1_100
 
 export type Outcome = Awaited<ReturnType<typeof play>>
 
@@ -75,7 +75,7 @@ export async function play(s: Scenario) {
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
     } else {
       const pauseMs = pollAfterMs(place, random())
-      reads.add(nowMs, each * LOOKING * Math.max(0, pauseMs / LOOKING_READS_MS - 1))
+      reads.add(nowMs, each * IN_VIEW * Math.max(0, pauseMs / IN_VIEW_READS_MS - 1))
       wheel.at(visitor, clock(nowMs + pauseMs))
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Kills parts of the system with SIGKILL while the crowd plays, in an order and at moments that a seed decides, and brings
- * them back; Redis now and then without its data. Looks at the ledger meanwhile: an oversell must not even pass.
+ * them back; Redis now and then without its data. Polls of the ledger meanwhile: an oversell must not even pass.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,10 +20,10 @@ const CALM_MS = [300, 2_000] as const
 const DOWN_MS = [500, 3_000] as const
 /** Every other time, from the first on, Redis comes back without its data. */
 const isWiped = (kills: number) => kills % 2 === 1
-const LOOK_EVERY_MS = 300
+const POLL_EVERY_MS = 300
 /** A kill waits this long for a checkout or a payment to hit. */
 const TARGET_WITHIN_MS = 2_000
-const TARGET_LOOK_MS = 2
+const TARGET_POLL_MS = 2
 /** A part that is not back after this long will not come back. */
 const BACK_WITHIN_MS = 60_000
 const START_AGAIN_MS = 200
@@ -69,7 +69,7 @@ export function startFaults(
 ): { stop(): Promise<FaultRecord> } {
   const kills = Object.fromEntries(wanted.map((fault) => [fault, 0]))
   const broken: string[] = []
-  let [wipes, underWay, over] = [0, 0, false]
+  let [wipes, inFlight, over] = [0, 0, false]
   void system.failed.then((how) => {
     broken.push(how)
     crowd.stop()
@@ -95,12 +95,12 @@ export function startFaults(
       const [calmMs, downMs] = [between(CALM_MS), between(DOWN_MS)]
       await sleep(calmMs)
       const untilMs = performance.now() + TARGET_WITHIN_MS
-      while (crowd.tally.underWay === 0 && performance.now() < untilMs && !over) await sleep(TARGET_LOOK_MS)
+      while (crowd.tally.inFlight === 0 && performance.now() < untilMs && !over) await sleep(TARGET_POLL_MS)
       // Each part dies once at least, however slow the machine is.
       if (over || (performance.now() > endMs && Object.values(kills).every((times) => times > 0))) break
       if (away.has(fault)) continue
       kills[fault] = (kills[fault] ?? 0) + 1
-      underWay += crowd.tally.underWay
+      inFlight += crowd.tally.inFlight
       await parts[fault].kill()
       if (fault === 'redis' && isWiped(kills.redis ?? 0)) {
         wipes++
@@ -120,27 +120,27 @@ export function startFaults(
     backoff: () => 0.1,
     onnotice() {},
   })
-  let [looks, oversold] = [0, 0]
-  const looking = (async () => {
+  let [polls, oversold] = [0, 0]
+  const polling = (async () => {
     while (!over) {
       await ledger`
         select p.total from products p join orders o using (sale_id, product_id)
         where p.sale_id = ${crowd.options.sale} and o.status in ${ledger(LIVE)}
         group by p.total having sum(o.quantity) > p.total`
         .then((found) => {
-          looks++
+          polls++
           oversold += found.length
         })
         .catch(() => {})
-      await sleep(LOOK_EVERY_MS)
+      await sleep(POLL_EVERY_MS)
     }
     await ledger.end({ timeout: 1 })
   })()
   return {
     async stop() {
       over = true
-      await Promise.all([killing, looking])
-      return { kills, wipes, underWay, looks, oversold, broken }
+      await Promise.all([killing, polling])
+      return { kills, wipes, inFlight, polls, oversold, broken }
     },
   }
 }

@@ -15,10 +15,10 @@ import type {
   OperatorRecord,
   Records,
   StoreRecords,
-  Story,
   Unread,
+  VisitRecord,
 } from '../invariants/evidence.ts'
-import { openRefunds, untold } from '../invariants/refund-checks.ts'
+import { openRefunds, unpublished } from '../invariants/refund-checks.ts'
 import type { Crowd } from './crowd/crowd.ts'
 import { servedBy } from './crowd/schedule-copy.ts'
 import { PLAN } from './crowd/visitors.ts'
@@ -34,7 +34,7 @@ export interface Target {
 export const PRODUCT = 'unit'
 const CALL_TIMEOUT_MS = 120_000
 const EDGE_TIMEOUT_MS = 10_000
-const LOOK_EVERY_MS = 500
+const POLL_EVERY_MS = 500
 /** At 10,000 events of all sales each: a running system's log may be long. */
 const MAX_FEED_PAGES = 2_000
 /** The ledger settles within this after the last hold or the last step forward: a charge is redelivered after 15 s. */
@@ -112,7 +112,7 @@ export async function settledRecords(to: Target, sale: string, terms: Terms): Pr
       if (open < least) untilMs = Math.max(untilMs, performance.now() + SETTLE_MARGIN_MS)
       least = Math.min(least, open)
       if (open === 0 || performance.now() > untilMs) return records ?? (await read(inventory))
-      await sleep(LOOK_EVERY_MS)
+      await sleep(POLL_EVERY_MS)
     }
   } finally {
     await stores.close()
@@ -122,10 +122,10 @@ export async function settledRecords(to: Target, sale: string, terms: Terms): Pr
 /** How much still moves. */
 function openOf({ orders, charges, stores, feed }: Records, { unitMinor, operator }: Terms): number {
   // To be captured, or voided where the order is not sold.
-  const standing =
+  const openCharges =
     'unread' in charges ? 0 : charges.filter((c) => c.status === 'authorized' || c.status === 'requires_action').length
   const refunds = openRefunds(orders, 'unread' in charges ? [] : charges, operator.orders, unitMinor)
-  const open = standing + refunds + ('unread' in feed ? 0 : untold(orders, feed))
+  const open = openCharges + refunds + ('unread' in feed ? 0 : unpublished(orders, feed))
   if ('unread' in stores) return open
   const { row, gate, intents, holds } = stores
   const settled = gate?.available === row.total - row.held - row.sold && gate.held === row.held
@@ -245,9 +245,9 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
 
 // -- What the clients experienced --------------------------------------------------------------------------------------
 
-function storiesOf({ visitors, schedule }: Crowd): Story[] {
+function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
   const at = (ms: number | null | undefined) => (ms ? schedule.serverMs(ms) : null)
-  return visitors.map((visitor): Story => {
+  return visitors.map((visitor): VisitRecord => {
     const { number, admittedMs, admittedAtServing, order, end } = visitor
     return {
       number,
@@ -275,7 +275,7 @@ export function evidenceOf(crowd: Crowd, others: readonly number[] = []) {
   return {
     // Before the draw the queue is announced to begin at the opening, on the edge's clock.
     opensAtMs: schedule.seen[0]?.schedule.anchor_at_ms ?? 0,
-    stories: storiesOf(crowd),
+    visits: visitRecordsOf(crowd),
     otherNumbers: [...tally.otherNumbers, ...others],
     documents: schedule.seen,
     servedByMs: servedBy(schedule.seen, SCHEDULE_LATE_MS),

@@ -129,7 +129,7 @@ export const attackRows = ({ attacks }: Result): string[][] => [
 
 /** What was left to the crowd. */
 export const honestText = ({ honest: { bought, lost, refusedByLimit, waits } }: Result) =>
-  `The crowd bought in ${n(bought)} orders; ${n(lost)} visitors had no honest end, ${n(refusedByLimit)} were told to slow down; they waited ${duration(waits.p50)} (p50) and ${duration(waits.p99)} (p99) for their turn.`
+  `The crowd bought in ${n(bought)} orders; ${n(lost)} visitors had no honest end, ${n(refusedByLimit)} were refused by a limit; they waited ${duration(waits.p50)} (p50) and ${duration(waits.p99)} (p99) for their turn.`
 
 function attackSection(r: Result): string {
   if (r.attacks.length === 0) return ''

@@ -141,7 +141,7 @@ async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: 
       worker: () => closedLoop({ ...load, url: edge.url, pids: [edge.pid] }, CLIENTS),
       cache: async () => {
         const client = new HttpClient({ url: cdn.url, connections: 1 })
-        await client.ask(page(client) ?? '')
+        await client.request(page(client) ?? '')
         client.close()
         const { toEdge } = await cdn.counts()
         const measured = await closedLoop({ ...load, url: cdn.url, pids: [cdn.pid] }, CLIENTS)
@@ -182,7 +182,7 @@ const isFinalPage = (a: Answer) => a.status === 200 && a.body.includes('id="fina
 /** A Worker that has nothing but the edge's response to a request. */
 async function echoOf(edgeUrl: string, next: Next): Promise<string> {
   const client = new HttpClient({ url: edgeUrl, connections: 1 })
-  const { head, body } = await client.ask(next(client) ?? '')
+  const { head, body } = await client.request(next(client) ?? '')
   client.close()
   const headers = head
     .split('\r\n')
@@ -213,7 +213,7 @@ function knownCookies({ system }: Stage, count: number): string[] {
 async function join(edgeUrl: string, sale: string, visitors: number): Promise<string[]> {
   const client = new HttpClient({ url: edgeUrl, connections: 32 })
   const text = requestText('POST', `/sales/${sale}/queue`, client.host, [JSON_TYPE])
-  const answers = await Promise.all(Array.from({ length: visitors }, () => client.ask(text)))
+  const answers = await Promise.all(Array.from({ length: visitors }, () => client.request(text)))
   client.close()
   return answers.map((answer) => {
     const token = placeIn(answer)?.queue_token
@@ -227,7 +227,7 @@ async function finalPageTag(edgeUrl: string, sale: string): Promise<string> {
   const client = new HttpClient({ url: edgeUrl, connections: 1 })
   try {
     for (let tries = 0; tries < FINAL_TRIES; tries++) {
-      const answer = await client.ask(requestText('GET', `/sales/${sale}`, client.host, [HTML_TYPE]))
+      const answer = await client.request(requestText('GET', `/sales/${sale}`, client.host, [HTML_TYPE]))
       if (isFinalPage(answer)) return headerOf(answer, 'etag')
       await sleep(100)
     }

@@ -135,7 +135,7 @@ async function joinAll(client: HttpClient, text: string, visitors: number): Prom
   let left = visitors
   const joining = async () => {
     while (left-- > 0) {
-      const { status, failure } = await client.ask(text)
+      const { status, failure } = await client.request(text)
       if (status !== 201) throw new Error(`A join responded ${status || failure}.`)
     }
   }

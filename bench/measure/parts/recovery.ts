@@ -23,7 +23,7 @@ const LIVE = 100_000
 const HELD = LIVE / 2
 /** After this, the pauses of the origin's loops are as long as they get. */
 const AWAY_MS = 5_000
-const LOOK_EVERY_MS = 5
+const POLL_EVERY_MS = 5
 const OPEN_WITHIN_MS = 60_000
 const BUYERS = 256
 
@@ -32,7 +32,7 @@ export async function* recovery(bench: Bench): AsyncGenerator<Table> {
     // At this level the origin logs how long a rebuild took.
     const stage = await startStage('info')
     const redis = defineScripts(
-      new Redis(stage.system.redisUrl, { retryStrategy: () => LOOK_EVERY_MS, maxRetriesPerRequest: null }),
+      new Redis(stage.system.redisUrl, { retryStrategy: () => POLL_EVERY_MS, maxRetriesPerRequest: null }),
     )
     redis.on('error', () => {})
     try {
@@ -128,7 +128,7 @@ async function untilOpen(gate: Gate): Promise<number> {
   const beganMs = performance.now()
   while (!(await gate.isOpen())) {
     if (performance.now() - beganMs > OPEN_WITHIN_MS) throw new Error('The gate stayed closed.')
-    await sleep(LOOK_EVERY_MS)
+    await sleep(POLL_EVERY_MS)
   }
   return performance.now() - beganMs
 }

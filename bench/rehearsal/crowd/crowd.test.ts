@@ -208,7 +208,7 @@ describe('the client', () => {
     const paths = Array.from({ length: 200 }, (_, i) => `/${['a', 'chunked', 'empty', 'close', 'b'][i % 5]}`)
     const answers = await Promise.all(
       paths.map((path) =>
-        client.ask(
+        client.request(
           requestText(path === '/b' ? 'POST' : 'GET', path, client.host, [], path === '/b' ? '{"a":1}' : undefined),
         ),
       ),
@@ -223,18 +223,18 @@ describe('the client', () => {
 
   test('names failures: cut off, timed out, refused, closed', async () => {
     const client = new HttpClient({ url, connections: 2, timeoutMs: 2_000 })
-    expect(await client.ask(requestText('GET', '/cut', client.host))).toMatchObject({ status: 0 })
-    expect(await client.ask(requestText('GET', '/slow', client.host))).toMatchObject({
+    expect(await client.request(requestText('GET', '/cut', client.host))).toMatchObject({ status: 0 })
+    expect(await client.request(requestText('GET', '/slow', client.host))).toMatchObject({
       status: 0,
       failure: 'timed out',
     })
-    expect(await client.ask(requestText('GET', '/a', client.host))).toMatchObject({ status: 200 })
-    const cut = client.ask(requestText('GET', '/slow', client.host))
+    expect(await client.request(requestText('GET', '/a', client.host))).toMatchObject({ status: 200 })
+    const cut = client.request(requestText('GET', '/slow', client.host))
     client.close()
     expect(await cut).toMatchObject({ status: 0 })
-    expect(await client.ask(requestText('GET', '/a', client.host))).toMatchObject({ status: 0 })
+    expect(await client.request(requestText('GET', '/a', client.host))).toMatchObject({ status: 0 })
     const nobody = new HttpClient({ url: 'http://127.0.0.1:1', connections: 1 })
-    expect(await nobody.ask(requestText('GET', '/', nobody.host))).toMatchObject({
+    expect(await nobody.request(requestText('GET', '/', nobody.host))).toMatchObject({
       status: 0,
       failure: 'ECONNREFUSED',
     })

@@ -166,12 +166,12 @@ export class Crowd {
     tally.requests[kind]++
     const meantMs = visitor.meantMs || intendedMs
     visitor.meantMs = 0
-    const underWay = kind === 'checkout' || kind === 'payment' ? 1 : 0
-    tally.underWay += underWay
+    const inFlight = kind === 'checkout' || kind === 'payment' ? 1 : 0
+    tally.inFlight += inFlight
     const isHasty = kind !== 'bank' && options.hangUps > 0 && options.random() < options.hangUps
     const client = isHasty ? this.#hasty : kind === 'bank' ? this.#bankOf(visitor) : this.#pools[POOL_OF[kind]]
     client.send(text, (answer) => {
-      tally.underWay -= underWay
+      tally.inFlight -= inFlight
       if (visitor.end) return
       tally.refused(kind, answer)
       visitor.refusedByLimit ||= isLimit(answer)

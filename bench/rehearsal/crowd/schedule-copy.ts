@@ -32,7 +32,7 @@ export class ScheduleCopy {
   }
 
   async read(): Promise<void> {
-    const answer = await this.#client.ask(this.#request)
+    const answer = await this.#client.request(this.#request)
     const { status, failure, body, sentMs, answeredMs } = answer
     this.reads++
     if (status !== 200) throw new Error(`the schedule responded ${status || failure}: ${body.slice(0, 200)}`)

@@ -54,7 +54,7 @@ export class Tally {
   /** Responses of 500 and above that are no honest 503. */
   bareErrors = 0
   /** Checkouts and payments in flight. */
-  underWay = 0
+  inFlight = 0
 
   refused(kind: Kind, { status, failure }: Answer): void {
     if (status > 0 && status < 400) return

@@ -72,7 +72,7 @@ export interface OrderSeen {
   readonly statuses: string[]
   /** True once it was more than `processing`. */
   reserved: boolean
-  /** Attempts to pay that were left, as last told, and how many declines were seen. */
+  /** Attempts to pay that were left, as last shown, and how many declines were seen. */
   attemptsLeft: number
   declines: number
   /** The page of the bank that the visitor was sent to. */
