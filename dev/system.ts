@@ -1,6 +1,6 @@
 /**
  * The whole system on one machine: Postgres and Redis (unless addresses are given), the origin, the edge and, where one is
- * chosen, a cache before it, with secrets that are made once and kept beside the data. `npm start`, the tests and the rehearsal
+ * named, a cache before it, with secrets that are made once and kept beside the data. `npm start`, the tests and the rehearsal
  * all start it here. It stops in reverse order, on request or when a part cannot start.
  */
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ export interface System {
   readonly secrets: Secrets
   readonly origin: Server
   readonly edge: Server
-  /** Only where it was chosen. */
+  /** Only where it was asked for. */
   readonly cdn: Cdn | undefined
   /** Only where they are ours. */
   readonly postgres: Server | undefined
