@@ -118,6 +118,19 @@ it('leases numbers of the pre-queue only until the opening', async () => {
   }
 })
 
+it.each([
+  ['before the pre-queue opens', 60_000, { pre_queue_opens_in_ms: 30_000 }],
+  ['once all is sold', -1_000, { phase: 'sold_out' }],
+  ['after the end', -1_000, { phase: 'ended' }],
+] as const)('leases no number %s', async (_, opensInMs, state) => {
+  const sale = await new TestSale(opensInMs).publish(state)
+  await inRoom(sale, {}, async (room) => {
+    const { phase } = await announced(room, sale)
+    expect(phase).toBe('phase' in state ? state.phase : 'upcoming')
+    expect(await room.lease({ queue: sale.name, count: 1 })).toEqual({ granted: false })
+  })
+})
+
 it('never reuses a number of the closed pre-queue that comes back unused', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const sale = await new TestSale(100).publish()
