@@ -6,10 +6,10 @@ import { InvitationLinks, InvitationRow } from '../../shared/api/access.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { problem, problemIn } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { operatorOf, readBody, refuse, sendProblem } from '../lib/request.ts'
+import { jsonBody, operatorOf, refuse, sendProblem } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
-import { countInvitations, type Invitation, importInvitations } from './invitation-queries.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
+import { countInvitations, type Invitation, importInvitations } from './access-queries.ts'
 import type { Invitations } from './invitations.ts'
 
 /** Longest line of an import, in characters. */
@@ -18,46 +18,44 @@ const MAX_LINE = 1_000
 interface InvitationDeps {
   readonly sql: Sql
   readonly invitations: Pick<Invitations, 'sign'>
-  readonly find: (saleId: string) => Promise<SaleRow>
-  readonly nowMs: () => number
+  readonly sales: Pick<AdminSales, 'find' | 'nowMs'>
 }
 
-/** Below `/admin/sales/{sale}/invitations`. */
-export function invitationRoutes({ sql, invitations, find, nowMs }: InvitationDeps): Hono {
-  const app = new Hono()
-  const saleOf = async (c: Context) => (await find(c.req.param('sale') ?? '')).sale_id
+export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
+  return (
+    new Hono()
+      .get('/sales/:sale/invitations', async (c) => c.json(await countInvitations(sql, c.req.param('sale'))))
 
-  app.get('/', async (c) => c.json(await countInvitations(sql, await saleOf(c))))
+      .put('/sales/:sale/invitations', async (c) => {
+        const saleId = c.req.param('sale')
+        // For a PUT nobody has looked for the sale yet.
+        await sales.find(saleId)
+        try {
+          const by = { replace: c.req.query('replace') === 'true', operator: operatorOf(c) }
+          const imported = await importInvitations(sql, saleId, rowsOf(c), by)
+          return c.json({ imported, ...(await countInvitations(sql, saleId)) })
+        } catch (error) {
+          const response = sendProblem(problemIn(error))
+          // The rest of the body is not read, so the connection cannot be used again.
+          response.headers.set('connection', 'close')
+          return response
+        }
+      })
 
-  app.put('/', async (c) => {
-    const saleId = await saleOf(c)
-    try {
-      const by = { replace: c.req.query('replace') === 'true', operator: operatorOf(c) }
-      const imported = await importInvitations(sql, saleId, rowsOf(c), by)
-      return c.json({ imported, ...(await countInvitations(sql, saleId)) })
-    } catch (error) {
-      const response = sendProblem(problemIn(error))
-      // The rest of the body is not read, so the connection cannot be used again.
-      response.headers.set('connection', 'close')
-      return response
-    }
-  })
-
-  /** NDJSON, a line each: made as they are sent, so any number costs no memory. */
-  app.post('/links', async (c) => {
-    const saleId = await saleOf(c)
-    const { count, uses, valid_for_seconds } = await readBody(c, InvitationLinks)
-    const after = { count, uses, valid_for_seconds }
-    await audit(sql, [{ actor: operatorOf(c), action: 'invitations signed', sale: saleId, after }])
-    const exp = Math.floor(nowMs() / 1000) + valid_for_seconds
-    const lines = Readable.from(signedLines(count, () => invitations.sign(saleId, uses, exp)))
-    return c.body(Readable.toWeb(lines) as ReadableStream, 200, {
-      'content-type': 'application/x-ndjson; charset=utf-8',
-      'cache-control': 'no-store',
-    })
-  })
-
-  return app
+      /** NDJSON, a line each: made as they are sent, so any number costs no memory. */
+      .post('/sales/:sale/invitations/links', jsonBody(InvitationLinks), async (c) => {
+        const saleId = c.req.param('sale')
+        const { count, uses, valid_for_seconds } = c.req.valid('json')
+        const after = { count, uses, valid_for_seconds }
+        await audit(sql, [{ actor: operatorOf(c), action: 'invitations signed', sale: saleId, after }])
+        const exp = Math.floor(sales.nowMs() / 1000) + valid_for_seconds
+        const lines = Readable.from(signedLines(count, () => invitations.sign(saleId, uses, exp)))
+        return c.body(Readable.toWeb(lines) as ReadableStream, 200, {
+          'content-type': 'application/x-ndjson; charset=utf-8',
+          'cache-control': 'no-store',
+        })
+      })
+  )
 }
 
 /** Lines sent at once. */

@@ -4,7 +4,7 @@ import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { INVITATION, readToken, signToken } from '../../shared/tokens.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
-import { type RedeemVerdict, type Redemption, redeem } from './invitation-queries.ts'
+import { type RedeemVerdict, type Redemption, redeem } from './access-queries.ts'
 
 /** Visitors in one transaction, and waiting for one; more get try-again. */
 const BATCH = 500

@@ -6,7 +6,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { announcements } from '../ledger/schema/sales.ts'
 import { audit } from '../operators/audit.ts'
 
-type AnnouncementRow = Readonly<typeof announcements.$inferSelect>
+export type AnnouncementRow = Readonly<typeof announcements.$inferSelect>
 
 /** Puts an announcement in the place of the one before. */
 export async function putAnnouncement(

@@ -2,54 +2,40 @@
 import { Hono } from 'hono'
 import { AnnouncementRequest } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { operatorOf, readBody } from '../lib/request.ts'
-import { endAnnouncement, listAnnouncements, putAnnouncement } from './announcement-queries.ts'
+import { jsonBody, operatorOf } from '../lib/request.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
+import { type AnnouncementRow, endAnnouncement, listAnnouncements, putAnnouncement } from './announcement-queries.ts'
 
 interface AnnouncementDeps {
   readonly sql: Sql
-  /** Has this process and the edge learn of a change. */
-  readonly changed: (saleId: string) => Promise<unknown>
+  readonly sales: Pick<AdminSales, 'publish'>
 }
 
 const LISTED = 500
 
-/** Below `/admin/sales/{sale}`. */
-export function announcementRoutes({ sql, changed }: AnnouncementDeps): Hono {
-  const app = new Hono()
+export function announcementRoutes({ sql, sales }: AnnouncementDeps) {
+  return new Hono()
+    .put('/sales/:sale/announcement', jsonBody(AnnouncementRequest), async (c) => {
+      const saleId = c.req.param('sale')
+      const written = await sql.begin((tx) => putAnnouncement(tx, saleId, c.req.valid('json'), operatorOf(c)))
+      await sales.publish(saleId)
+      return c.json(toJson(written))
+    })
 
-  app.put('/announcement', async (c) => {
-    const saleId = c.req.param('sale') ?? ''
-    const wanted = await readBody(c, AnnouncementRequest)
-    const actor = operatorOf(c)
-    const written = await sql.begin((tx) => putAnnouncement(tx, saleId, wanted, actor))
-    await changed(saleId)
-    return c.json(shown(written))
-  })
+    .delete('/sales/:sale/announcement', async (c) => {
+      const saleId = c.req.param('sale')
+      await sql.begin((tx) => endAnnouncement(tx, saleId, operatorOf(c)))
+      await sales.publish(saleId)
+      return c.body(null, 204)
+    })
 
-  app.delete('/announcement', async (c) => {
-    const saleId = c.req.param('sale') ?? ''
-    const actor = operatorOf(c)
-    await sql.begin((tx) => endAnnouncement(tx, saleId, actor))
-    await changed(saleId)
-    return c.body(null, 204)
-  })
-
-  app.get('/announcements', async (c) => {
-    const all = await listAnnouncements(sql, c.req.param('sale') ?? '', LISTED)
-    return c.json({ announcements: all.map(shown) })
-  })
-
-  return app
+    .get('/sales/:sale/announcements', async (c) => {
+      const all = await listAnnouncements(sql, c.req.param('sale'), LISTED)
+      return c.json({ announcements: all.map(toJson) })
+    })
 }
 
-const shown = ({
-  announcement_id: id,
-  level,
-  text,
-  since,
-  until,
-  operator,
-}: Awaited<ReturnType<typeof listAnnouncements>>[number]) => ({
+const toJson = ({ announcement_id: id, level, text, since, until, operator }: AnnouncementRow) => ({
   id,
   level,
   text,

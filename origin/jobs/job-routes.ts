@@ -1,5 +1,5 @@
 /** The operators' calls for the job queues: their state, and the jobs that were given up. */
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as v from 'valibot'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -15,36 +15,31 @@ interface QueueDeps {
   readonly jobs: Pick<PaymentJobs, 'addAgain'>
 }
 
-/** Below `/admin/queues`. */
-export function queueRoutes({ sql, jobs }: QueueDeps): Hono {
-  const app = new Hono()
-  const queueOf = (c: Context) => {
-    const queue = c.req.param('queue') ?? ''
-    return isQueue(queue) ? queue : refuse(problem('not-found', { detail: 'There is no such queue.' }))
-  }
+export function queueRoutes({ sql, jobs }: QueueDeps) {
+  const knownQueue = (queue: string) =>
+    isQueue(queue) ? queue : refuse(problem('not-found', { detail: 'There is no such queue.' }))
 
-  app.get('/', async (c) => c.json({ queues: await readQueues(sql, DEAD_QUEUES) }))
+  return new Hono()
+    .get('/queues', async (c) => c.json({ queues: await readQueues(sql, DEAD_QUEUES) }))
 
-  app.get('/:queue/dead', async (c) => {
-    const dead = await readDead(sql, deadQueue(queueOf(c)), LISTED)
-    return c.json({ jobs: dead.map((job) => ({ ...job, died_at: job.died_at.toISOString() })) })
-  })
-
-  app.post('/:queue/dead/:job/retry', async (c) => {
-    const queue = queueOf(c)
-    const job = c.req.param('job')
-    const none = () =>
-      refuse(problem('not-found', { detail: 'There is no such dead job: it was tried again, or is gone.' }))
-    if (!v.is(v.pipe(v.string(), v.uuid()), job)) return none()
-    await sql.begin(async (tx) => {
-      const data = (await takeDead(tx, deadQueue(queue), job)) ?? none()
-      await jobs.addAgain(tx, queue, data)
-      await audit(tx, [
-        { actor: operatorOf(c), action: 'job tried again', sale: ALL_SALES, after: { queue, job, data } },
-      ])
+    .get('/queues/:queue/dead', async (c) => {
+      const dead = await readDead(sql, deadQueue(knownQueue(c.req.param('queue'))), LISTED)
+      return c.json({ jobs: dead.map((job) => ({ ...job, died_at: job.died_at.toISOString() })) })
     })
-    return c.json({ queue, job }, 202)
-  })
 
-  return app
+    .post('/queues/:queue/dead/:job/retry', async (c) => {
+      const { queue: name, job } = c.req.param()
+      const queue = knownQueue(name)
+      const none = () =>
+        refuse(problem('not-found', { detail: 'There is no such dead job: it was tried again, or is gone.' }))
+      if (!v.is(v.pipe(v.string(), v.uuid()), job)) return none()
+      await sql.begin(async (tx) => {
+        const data = (await takeDead(tx, deadQueue(queue), job)) ?? none()
+        await jobs.addAgain(tx, queue, data)
+        await audit(tx, [
+          { actor: operatorOf(c), action: 'job tried again', sale: ALL_SALES, after: { queue, job, data } },
+        ])
+      })
+      return c.json({ queue, job }, 202)
+    })
 }

@@ -3,12 +3,12 @@ import { timingSafeEqual } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type HttpBindings, RequestError } from '@hono/node-server'
-import type { Context, MiddlewareHandler } from 'hono'
-import type { GenericSchema } from 'valibot'
+import type { Context, Env, MiddlewareHandler } from 'hono'
+import type { GenericSchema, InferInput, InferOutput } from 'valibot'
 import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { IdempotencyKey } from '../../shared/api/public.ts'
 import type { Operator } from '../../shared/api/roles.ts'
-import { bodyTooLarge, MAX_BODY_BYTES, parseJson, tryParse } from '../../shared/parse.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
 
 /** For JSON about one buyer. */
@@ -90,6 +90,28 @@ export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text
     return refuse(problem('unsupported-media-type'))
   return parseJson(schema, text === '' ? '{}' : text)
 }
+
+type Validated<Target extends 'json' | 'query', S extends GenericSchema> = MiddlewareHandler<
+  Env,
+  string,
+  { in: Record<Target, InferInput<S>>; out: Record<Target, InferOutput<S>> }
+>
+
+/** Reads the JSON body, for `c.req.valid('json')`; the console's client knows from it what to send. */
+export const jsonBody =
+  <const S extends GenericSchema<unknown, object>>(schema: S): Validated<'json', S> =>
+  async (c, next) => {
+    c.req.addValidatedData('json', await readBody(c, schema))
+    return next()
+  }
+
+/** The same for the query. */
+export const query =
+  <const S extends GenericSchema<unknown, object>>(schema: S): Validated<'query', S> =>
+  (c, next) => {
+    c.req.addValidatedData('query', parse(schema, c.req.query()))
+    return next()
+  }
 
 export function keyOf(c: Context): string {
   const key = tryParse(IdempotencyKey, headerOf(c, 'idempotency-key'))

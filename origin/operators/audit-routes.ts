@@ -3,8 +3,8 @@ import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import { pageLimit } from '../../shared/api/fields.ts'
 import { SaleId } from '../../shared/api/public.ts'
-import { parse } from '../../shared/parse.ts'
 import type { Sql } from '../ledger/connection.ts'
+import { query } from '../lib/request.ts'
 import { sendTable, type TableFormat } from '../lib/table.ts'
 import { readAudit } from './audit.ts'
 
@@ -22,17 +22,17 @@ const AuditQuery = v.object({
 })
 type Query = v.InferOutput<typeof AuditQuery>
 
-/** Below `/admin/audit`: the newest first; `next` is the `after` of the page that follows, null on the last one. */
-export function auditRoutes(sql: Sql): Hono {
-  return new Hono().get('/', async (c) => {
-    const query = parse(AuditQuery, c.req.query())
-    const format = query.format ?? accepted(c)
-    if (format !== 'json') return exportAudit(sql, query, format)
-    const entries = await readAudit(sql, query)
-    const last = entries.length === query.limit ? entries.at(-1) : undefined
+/** The newest first; `next` is the `after` of the page that follows, null on the last one. */
+export const auditRoutes = (sql: Sql) =>
+  new Hono().get('/audit', query(AuditQuery), async (c) => {
+    const wanted = c.req.valid('query')
+    const format = wanted.format ?? accepted(c)
+    // Not part of the typed response: a download.
+    if (format !== 'json') return exportAudit(sql, wanted, format) as never
+    const entries = await readAudit(sql, wanted)
+    const last = entries.length === wanted.limit ? entries.at(-1) : undefined
     return c.json({ entries, next: last?.entry ?? null })
-  }) as unknown as Hono
-}
+  })
 
 function accepted(c: Context): 'json' | 'csv' | 'ndjson' {
   const accept = c.req.header('accept') ?? ''

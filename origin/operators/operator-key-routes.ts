@@ -3,33 +3,30 @@ import { Hono } from 'hono'
 import { NewOperator } from '../../shared/api/operator.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { NO_STORE, operatorOf, readBody, refuse } from '../lib/request.ts'
+import { jsonBody, NO_STORE, operatorOf, refuse } from '../lib/request.ts'
 import { requireRole } from './operator-auth.ts'
 import { listOperators, revokeOperator, writeOperator } from './operator-queries.ts'
 import { newKey } from './operators.ts'
 
-/** Below `/admin/operators`. */
-export function operatorKeyRoutes(sql: Sql): Hono {
-  const app = new Hono()
-  app.use('*', requireRole('owner'))
+export const operatorKeyRoutes = (sql: Sql) =>
+  new Hono()
+    .use('/operators/*', requireRole('owner'))
 
-  app.get('/', async (c) => {
-    const operators = await listOperators(sql)
-    return c.json({ operators: operators.map(({ operator, ...rest }) => ({ name: operator, ...rest })) })
-  })
+    .get('/operators', async (c) => {
+      const operators = await listOperators(sql)
+      return c.json({ operators: operators.map(({ operator, ...rest }) => ({ name: operator, ...rest })) })
+    })
 
-  app.post('/', async (c) => {
-    const wanted = await readBody(c, NewOperator)
-    const { secret: key, hash } = newKey()
-    await writeOperator(sql, wanted, hash, operatorOf(c))
-    return c.json({ ...wanted, key }, 201, NO_STORE)
-  })
+    .post('/operators', jsonBody(NewOperator), async (c) => {
+      const wanted = c.req.valid('json')
+      const { secret: key, hash } = newKey()
+      await writeOperator(sql, wanted, hash, operatorOf(c))
+      return c.json({ ...wanted, key }, 201, NO_STORE)
+    })
 
-  app.delete('/:name', async (c) => {
-    const name = c.req.param('name')
-    if (!(await revokeOperator(sql, name, operatorOf(c))))
-      refuse(problem('not-found', { detail: `There is no operator ${name} with a key or a session.` }))
-    return c.body(null, 204)
-  })
-  return app
-}
+    .delete('/operators/:name', async (c) => {
+      const name = c.req.param('name')
+      if (!(await revokeOperator(sql, name, operatorOf(c))))
+        refuse(problem('not-found', { detail: `There is no operator ${name} with a key or a session.` }))
+      return c.body(null, 204)
+    })

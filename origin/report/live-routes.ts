@@ -3,7 +3,8 @@ import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { problem } from '../../shared/problem.ts'
 import { refuse } from '../lib/request.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
+import { Live, type LiveDeps } from './live.ts'
 
 const EVERY_MS = 1_000
 /** After this long the browser connects again, and a session that ended meanwhile is noticed. */
@@ -11,18 +12,13 @@ const MAX_STREAM_MS = 10 * 60_000
 /** Open streams of one process: operators are few. */
 const MAX_STREAMS = 200
 
-interface LiveDeps {
-  readonly find: (saleId: string) => Promise<SaleRow>
-  readonly live: { of(sale: SaleRow): Promise<object> }
-}
-
-/** Below `/admin/sales/{sale}`. */
-export function liveRoutes({ find, live }: LiveDeps): Hono {
-  const app = new Hono()
+export function liveRoutes(deps: LiveDeps & { readonly sales: Pick<AdminSales, 'find'> }) {
+  const { sales } = deps
+  const live = new Live(deps)
   let open = 0
-  app.get('/live', async (c) => {
-    const saleId = c.req.param('sale') ?? ''
-    if (!c.req.header('accept')?.includes('text/event-stream')) return c.json(await live.of(await find(saleId)))
+  return new Hono().get('/sales/:sale/live', async (c) => {
+    const saleId = c.req.param('sale')
+    if (!c.req.header('accept')?.includes('text/event-stream')) return c.json(await live.of(await sales.find(saleId)))
     if (open >= MAX_STREAMS) refuse(problem('try-again', { detail: 'Too many are watching.', retry_after_seconds: 5 }))
     open++
     c.header('x-accel-buffering', 'no')
@@ -30,7 +26,8 @@ export function liveRoutes({ find, live }: LiveDeps): Hono {
       const until = performance.now() + MAX_STREAM_MS
       try {
         while (!stream.aborted && performance.now() < until) {
-          const data = await find(saleId)
+          const data = await sales
+            .find(saleId)
             .then((sale) => live.of(sale))
             .then(JSON.stringify, () => null)
           // What cannot be read leaves the page with data that visibly grows old.
@@ -42,5 +39,4 @@ export function liveRoutes({ find, live }: LiveDeps): Hono {
       }
     })
   })
-  return app
 }

@@ -8,9 +8,10 @@ import { openFindings } from '../findings/finding-queries.ts'
 import { type Backlogs, readBacklogs } from '../jobs/backlogs.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
+import type { State } from '../sales/inspect-sale.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
-import type { Sales } from '../sales/sales.ts'
 import type { Gates } from '../stock/gate.ts'
 import type { Store } from '../stock/scripts.ts'
 import { countsBefore, readMinutes } from './minute-queries.ts'
@@ -26,19 +27,13 @@ const FINDINGS = 20
 const KEPT = 200
 const STORE_TIMEOUT_MS = 2_000
 
-interface LiveDeps<State> {
+export interface LiveDeps {
   readonly sql: Sql
-  readonly sales: Pick<Sales, 'nowMs' | 'isLedgerUnresponsive'>
+  readonly sales: Pick<AdminSales, 'nowMs' | 'isLedgerUnresponsive' | 'inspect'>
   readonly redis: Pick<Store, 'hgetall'>
   readonly gates: Pick<Gates, 'of'>
   /** `development` or `production`, and the provider of payments. */
   readonly environment: { readonly name: string; readonly payments: string }
-  /** The sale's state as `GET /admin/sales/{sale}` returns it. */
-  readonly inspect: (sale: SaleRow) => Promise<State>
-}
-
-interface Counted {
-  readonly invariant: { readonly holds: boolean }
 }
 
 /** What only the ledger knows. */
@@ -56,18 +51,19 @@ const NOTHING: OfLedger = {
   backlogs: { charges: NONE, captures: NONE, refunds: NONE, webhooks: NONE, mails: NONE },
 }
 
-type Made<State> = { readonly state: State } & LiveReading
+/** With the sale's state as `GET /admin/sales/{sale}` returns it. */
+type Made = { readonly state: State } & LiveReading
 
-export class Live<State extends Counted> {
-  readonly #deps: LiveDeps<State>
-  readonly #latest = new Map<string, { readonly atMs: number; readonly made: Promise<Made<State>> }>()
+export class Live {
+  readonly #deps: LiveDeps
+  readonly #latest = new Map<string, { readonly atMs: number; readonly made: Promise<Made> }>()
   readonly #ofLedger = new RecentMap<string, OfLedger>(KEPT)
 
-  constructor(deps: LiveDeps<State>) {
+  constructor(deps: LiveDeps) {
     this.#deps = deps
   }
 
-  of(sale: SaleRow): Promise<Made<State>> {
+  of(sale: SaleRow): Promise<Made> {
     const known = this.#latest.get(sale.sale_id)
     if (known && performance.now() - known.atMs < FRESH_MS) return known.made
     const made = this.read(sale)
@@ -76,13 +72,17 @@ export class Live<State extends Counted> {
     return made
   }
 
-  #forget(saleId: string, made: Promise<Made<State>>): void {
+  #forget(saleId: string, made: Promise<Made>): void {
     if (this.#latest.get(saleId)?.made === made) this.#latest.delete(saleId)
   }
 
-  async read(sale: SaleRow): Promise<Made<State>> {
-    const { sales, environment, inspect } = this.#deps
-    const [state, ledger, gate] = await Promise.all([inspect(sale), this.#readLedger(sale), this.#readRedis(sale)])
+  async read(sale: SaleRow): Promise<Made> {
+    const { sales, environment } = this.#deps
+    const [state, ledger, gate] = await Promise.all([
+      sales.inspect(sale),
+      this.#readLedger(sale),
+      this.#readRedis(sale),
+    ])
     const { minutes, before, findings, backlogs } = ledger.known
     const nowMs = sales.nowMs()
     const edgeAtMs = ledger.answers ? minutes.at(-1)?.gauges.edge_at_ms : undefined

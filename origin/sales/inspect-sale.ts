@@ -9,7 +9,7 @@ import type { ProductRow, SaleRow } from './sale-row.ts'
 import { available, describeSale } from './sale-state.ts'
 import type { Sales } from './sales.ts'
 
-interface InspectDeps {
+export interface InspectDeps {
   readonly sales: Pick<Sales, 'nowMs'>
   readonly reconciler: Pick<Reconciler, 'agrees'>
   readonly arrivals: Pick<Arrivals, 'counts'>

@@ -1,11 +1,11 @@
 /** Links to the previews of a sale's pages, which the edge makes. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { parse } from '../../shared/parse.ts'
 import { previewQuery } from '../../shared/preview-link.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
-import { refuse } from '../lib/request.ts'
+import { query, refuse } from '../lib/request.ts'
+import type { AdminSales } from './admin-sales.ts'
 
 /** As long as somebody looks at them. */
 const LASTS_MS = 3_600_000
@@ -24,32 +24,27 @@ const States = v.object({ states: v.array(v.string()) })
 
 interface PreviewDeps {
   readonly config: Pick<Config, 'EDGE_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL'>
-  readonly nowMs: () => number
+  readonly sales: Pick<AdminSales, 'nowMs'>
 }
 
-/** Below `/admin/sales/{sale}`. */
-export function previewRoutes({ config, nowMs }: PreviewDeps): Hono {
-  const app = new Hono()
-
+export function previewRoutes({ config, sales }: PreviewDeps) {
   /** Where the pages are, for an hour, to be framed by who asks; and the names of their states. */
-  app.get('/preview', async (c) => {
-    const sale = c.req.param('sale') ?? ''
-    const { from } = parse(Query, c.req.query())
+  return new Hono().get('/sales/:sale/preview', query(Query), async (c) => {
+    const sale = c.req.param('sale')
+    const { from } = c.req.valid('query')
     const shop = config.PUBLIC_URL ?? config.EDGE_URL
     if (shop === undefined)
       return refuse(problem('conflict', { detail: 'EDGE_URL is not set: the edge makes the pages.' }))
-    const expiresMs = Math.floor(nowMs()) + LASTS_MS
-    const query = new URLSearchParams(previewQuery(config.EDGE_TOKEN, { sale, expiresMs, from }))
-    const states = await statesAt(`${config.EDGE_URL ?? shop}/sales/${sale}/preview?${query}`)
+    const expiresMs = Math.floor(sales.nowMs()) + LASTS_MS
+    const signed = new URLSearchParams(previewQuery(config.EDGE_TOKEN, { sale, expiresMs, from }))
+    const states = await statesAt(`${config.EDGE_URL ?? shop}/sales/${sale}/preview?${signed}`)
     if (states === 'no preview Worker')
       return refuse(
         problem('conflict', { detail: 'The edge has no preview Worker: docs/deploying.md says how to add it.' }),
       )
     if (!states) return refuse(problem('try-again', { detail: 'The edge does not answer.', retry_after_seconds: 3 }))
-    return c.json({ url: `${shop}/sales/${sale}/preview`, query: String(query), states })
+    return c.json({ url: `${shop}/sales/${sale}/preview`, query: String(signed), states })
   })
-
-  return app
 }
 
 /** The names of the states; undefined where the edge does not respond. */

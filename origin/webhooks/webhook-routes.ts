@@ -25,11 +25,11 @@ import {
 
 interface WebhookDeps {
   readonly sql: Sql
-  readonly sender: Pick<Sender, 'refusal'>
+  readonly webhookSender: Pick<Sender, 'refusal'>
 }
 
-/** Below `/admin/webhooks`. An endpoint takes buyers' data out of the shop, so only owners create one or replay. */
-export function webhookRoutes({ sql, sender }: WebhookDeps): Hono {
+/** An endpoint takes buyers' data out of the shop, so only owners create one or replay. */
+export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono {
   const app = new Hono()
   const owner = requireRole('owner')
 
@@ -43,18 +43,18 @@ export function webhookRoutes({ sql, sender }: WebhookDeps): Hono {
     if (refusal !== null) refuse(invalidField('url', refusal))
   }
 
-  app.get('/', async (c) => c.json({ webhooks: (await readEndpoints(sql)).map((one) => describe(one)) }))
+  app.get('/webhooks', async (c) => c.json({ webhooks: (await readEndpoints(sql)).map((one) => describe(one)) }))
 
-  app.post('/', owner, async (c) => {
+  app.post('/webhooks', owner, async (c) => {
     const { secret = newSecret(), ...wanted } = await readBody(c, WebhookConfig)
     checkUrl(wanted.url)
     const added = await addEndpoint(sql, { ...wanted, endpoint_id: randomUUID(), secrets: [{ secret }] }, operatorOf(c))
     return c.json(describe(added, secret), 201)
   })
 
-  app.get('/:endpoint', async (c) => c.json(describe(orNone(await findEndpoint(sql, idOf(c))))))
+  app.get('/webhooks/:endpoint', async (c) => c.json(describe(orNone(await findEndpoint(sql, idOf(c))))))
 
-  app.patch('/:endpoint', owner, async (c) => {
+  app.patch('/webhooks/:endpoint', owner, async (c) => {
     const { rotate: rotates, secret: given, ...wanted } = await readBody(c, WebhookChange)
     if (wanted.url !== undefined) checkUrl(wanted.url)
     const secret = rotates ? newSecret() : given
@@ -66,14 +66,14 @@ export function webhookRoutes({ sql, sender }: WebhookDeps): Hono {
     return c.json(describe(orNone(changed), secret))
   })
 
-  app.delete('/:endpoint', owner, async (c) => {
+  app.delete('/webhooks/:endpoint', owner, async (c) => {
     const id = idOf(c)
     if (!(await removeEndpoint(sql, id, operatorOf(c)))) refuse(problem('not-found', { detail: NO_ENDPOINT }))
     await closeAbout(sql, 'webhook_failed', [id], 'the endpoint was deleted')
     return c.body(null, 204)
   })
 
-  app.get('/:endpoint/deliveries', async (c) => {
+  app.get('/webhooks/:endpoint/deliveries', async (c) => {
     const { endpoint_id } = orNone(await findEndpoint(sql, idOf(c)))
     const query = parse(DeliveryQuery, c.req.query())
     const rows = await readDeliveries(sql, endpoint_id, query)
@@ -93,7 +93,7 @@ export function webhookRoutes({ sql, sender }: WebhookDeps): Hono {
     return c.json({ deliveries, next: rows.length === query.limit ? deliveries.at(-1)?.delivery : null })
   })
 
-  app.post('/:endpoint/replay', owner, async (c) => {
+  app.post('/webhooks/:endpoint/replay', owner, async (c) => {
     const id = idOf(c)
     const wanted = await readBody(c, ReplayRequest)
     const replayed = await sql.begin(async (tx) => {

@@ -1,0 +1,66 @@
+/** The operators' calls about orders: the feed of changes, the export, handing an order over, and cancelling it. */
+import { type Context, Hono } from 'hono'
+import * as v from 'valibot'
+import { CancelRequest } from '../../shared/api/operator.ts'
+import { OrderId } from '../../shared/api/public.ts'
+import { statusOf } from '../../shared/order-status.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { findOrder, type OrderView } from '../ledger/orders.ts'
+import { jsonBody, operatorOf, refuse } from '../lib/request.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
+import type { Reconciler } from '../stock/reconciler.ts'
+import { feed } from './change-feed.ts'
+import { exportOrders } from './export.ts'
+import { orderAt } from './order-json.ts'
+import type { Orders } from './orders.ts'
+
+interface OrderDeps {
+  readonly sql: Sql
+  readonly orders: Pick<Orders, 'fulfil' | 'cancelByShop'>
+  readonly reconciler: Pick<Reconciler, 'unitsReturned'>
+  readonly sales: Pick<AdminSales, 'nowMs'>
+}
+
+/** With any of these in its query, `GET /orders` is support's search. */
+const OF_SEARCH = ['q', 'status', 'product']
+
+export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
+  const fulfil = async (c: Context, orderId: string, saleId?: string) => {
+    const { order_id } = await requireOrder(sql, orderId, saleId)
+    const fulfilled = await orders.fulfil(order_id, operatorOf(c))
+    if (fulfilled) return c.json(orderAt(fulfilled, sales.nowMs()))
+    const order = await findOrder(sql, order_id)
+    return conflict(`The order is ${order && statusOf(order.status)}: only a confirmed one can be fulfilled.`)
+  }
+  const app = new Hono()
+  app.get('/orders', (c, next) => (OF_SEARCH.some((name) => c.req.query(name) !== undefined) ? next() : feed(sql, c)))
+  app.get('/sales/:sale/orders', (c) => exportOrders(sql, c, c.req.param('sale')))
+
+  return app
+    .post('/orders/:order/fulfil', (c) => fulfil(c, c.req.param('order')))
+
+    .post('/sales/:sale/orders/:order/fulfil', (c) => fulfil(c, c.req.param('order'), c.req.param('sale')))
+
+    .post('/orders/:order/cancel', jsonBody(CancelRequest), async (c) => {
+      const { reason } = c.req.valid('json')
+      const { order_id } = await requireOrder(sql, c.req.param('order'))
+      const result = await orders.cancelByShop(order_id, { operator: operatorOf(c), reason })
+      if (!result) return refuse(problem('unknown-order'))
+      const { order, wasSold } = result
+      if (order.status === 'expired') conflict('The hold of the order has ended.')
+      if (order.status !== 'cancelled')
+        conflict(`The order is ${statusOf(order.status)}: what was paid and handed over can only be refunded.`)
+      // The gate counts sold units nowhere, so it cannot give them back one by one.
+      if (wasSold) await reconciler.unitsReturned([order])
+      return c.json(orderAt(order, sales.nowMs()))
+    })
+}
+
+/** The order with this id, of this sale where one is named; throws for an unknown one. */
+export async function requireOrder(sql: Sql, orderId: string, saleId?: string): Promise<OrderView> {
+  const found = v.is(OrderId, orderId) ? await findOrder(sql, orderId) : undefined
+  return found && (saleId ?? found.sale_id) === found.sale_id ? found : refuse(problem('unknown-order'))
+}
+
+const conflict = (detail: string) => refuse(problem('conflict', { detail }))

@@ -1,0 +1,18 @@
+/** The operators' call for the report of a sale. */
+import { Hono } from 'hono'
+import type { Config } from '../config.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
+import { saleReport } from './sale-report.ts'
+
+interface ReportDeps {
+  readonly sql: Sql
+  readonly config: Pick<Config, 'EDGE_URL' | 'PUBLIC_URL'>
+  readonly sales: Pick<AdminSales, 'find' | 'nowMs'>
+}
+
+export const reportRoutes = ({ sql, config, sales }: ReportDeps) =>
+  new Hono().get('/sales/:sale/report', async (c) => {
+    const nowMs = () => sales.nowMs()
+    return c.json(await saleReport({ sql, config, nowMs }, await sales.find(c.req.param('sale'))))
+  })
