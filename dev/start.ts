@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BEARER, NO_BEARER } from '../origin/config.ts'
+import { buildConsole } from '../origin/console/build.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
@@ -51,6 +52,7 @@ async function main(leave: Leave): Promise<number> {
     const how = existsSync(dataDir) ? 'Starting on the data in' : 'Starting, with new data in'
     progress.say(`${how} ${shortPath(resolve(dataDir))}`)
   }
+  await buildConsole()
   // A shop that is given has its own sessions.
   const shop = setting('SHOP_JWKS_URL') === undefined ? await startDemoShop() : undefined
   const system = await startSystem({

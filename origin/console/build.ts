@@ -1,6 +1,6 @@
 /**
- * Bundles the console's page into `dist`, once for all origins of this checkout: `npm run build:console`. Start, tests and an
- * origin in development call it too, and it builds only what is missing or older than its sources.
+ * Bundles the console's page into `dist`, once for all origins of this checkout: `npm run build:console`. Start and tests call
+ * it too: it does nothing while the last build is newer than its sources.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -39,10 +39,10 @@ export function readManifest(): ConsoleBuild | undefined {
   }
 }
 
-/** Throws where the console is not built, except in development, which builds it. */
+/** Throws where the console was never built, except in development, which builds it then. */
 export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
   // Production has no bundler.
-  if (development) await (await import('./build.ts')).buildConsole()
+  if (development && !readManifest()) await (await import('./build.ts')).buildConsole()
   const built = readManifest()
   if (!built) throw new Error('the console is not built: run "npm run build:console" and start again')
   const asset = (name: string, type: string) =>

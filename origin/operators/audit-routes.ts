@@ -23,16 +23,20 @@ const AuditQuery = v.object({
 type Query = v.InferOutput<typeof AuditQuery>
 
 /** The newest first; `next` is the `after` of the page that follows, null on the last one. */
-export const auditRoutes = (sql: Sql) =>
-  new Hono().get('/audit', query(AuditQuery), async (c) => {
+export function auditRoutes(sql: Sql) {
+  const app = new Hono()
+  app.get('/audit', query(AuditQuery), (c, next) => {
     const wanted = c.req.valid('query')
     const format = wanted.format ?? accepted(c)
-    // Not part of the typed response: a download.
-    if (format !== 'json') return exportAudit(sql, wanted, format) as never
+    return format === 'json' ? next() : Promise.resolve(exportAudit(sql, wanted, format))
+  })
+  return app.get('/audit', query(AuditQuery), async (c) => {
+    const wanted = c.req.valid('query')
     const entries = await readAudit(sql, wanted)
     const last = entries.length === wanted.limit ? entries.at(-1) : undefined
     return c.json({ entries, next: last?.entry ?? null })
   })
+}
 
 function accepted(c: Context): 'json' | 'csv' | 'ndjson' {
   const accept = c.req.header('accept') ?? ''

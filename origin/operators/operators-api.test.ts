@@ -219,10 +219,11 @@ describe('an operator', () => {
 
     expect((await restock('second')).headers.get('idempotency-replayed')).toBeNull()
     const log = await origin.sql()`
-      select actor, before, after from audit_log where sale_id = ${sale} and action = 'restocked' order by entry_id`
+      select actor, before, after, idempotency_key as key from audit_log
+      where sale_id = ${sale} and action = 'restocked' order by entry_id`
     expect(log).toEqual([
-      { actor: 'admin', before: { total: 1 }, after: { total: 3, quantity: 2, key: 'first' } },
-      { actor: 'admin', before: { total: 3 }, after: { total: 5, quantity: 2, key: 'second' } },
+      { actor: 'admin', key: 'first', before: { total: 1 }, after: { total: 3, quantity: 2 } },
+      { actor: 'admin', key: 'second', before: { total: 3 }, after: { total: 5, quantity: 2 } },
     ])
     await origin.sql()`update audit_log set at = at - interval '24 hours' where sale_id = ${sale}`
     for (const product of ['one', 'two'])

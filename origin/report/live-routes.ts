@@ -16,9 +16,10 @@ export function liveRoutes(deps: LiveDeps & { readonly sales: Pick<AdminSales, '
   const { sales } = deps
   const live = new Live(deps)
   let open = 0
-  return new Hono().get('/sales/:sale/live', async (c) => {
+  const app = new Hono()
+  app.get('/sales/:sale/live', async (c, next) => {
     const saleId = c.req.param('sale')
-    if (!c.req.header('accept')?.includes('text/event-stream')) return c.json(await live.of(await sales.find(saleId)))
+    if (!c.req.header('accept')?.includes('text/event-stream')) return next()
     if (open >= MAX_STREAMS) refuse(problem('try-again', { detail: 'Too many are watching.', retry_after_seconds: 5 }))
     open++
     c.header('x-accel-buffering', 'no')
@@ -39,4 +40,5 @@ export function liveRoutes(deps: LiveDeps & { readonly sales: Pick<AdminSales, '
       }
     })
   })
+  return app.get('/sales/:sale/live', async (c) => c.json(await live.of(await sales.find(c.req.param('sale')))))
 }

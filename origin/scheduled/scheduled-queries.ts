@@ -1,4 +1,6 @@
 /** Scheduled actions and their runs. A run's row is written in the transaction of its effect, so it happens once. */
+
+import type { ScheduledRun } from '../../shared/api/operator.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { scheduledActions, scheduledRuns } from '../ledger/schema/sales.ts'
 
@@ -28,7 +30,7 @@ export async function addAction(
 
 /** The actions of a sale with their latest runs: those to come first, by their time. */
 export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
-  (ScheduledRow & { readonly runs: readonly Readonly<Record<keyof RunRow, string | boolean | null>>[] })[]
+  (ScheduledRow & { readonly runs: readonly ScheduledRun[] })[]
 >`
   select a.*, (
     select coalesce(json_agg(json_build_object(

@@ -1,16 +1,16 @@
 /** The operators' calls for what is to happen to a sale at a time. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as v from 'valibot'
 import { ScheduledEffect, ScheduledTime } from '../../shared/api/operator.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import type { PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { keyOf, operatorOf, readBody, refuse } from '../lib/request.ts'
+import { jsonBody, keyOf, operatorOf, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import { checkProduct } from './effects.ts'
 import {
@@ -32,89 +32,72 @@ const LISTED = 500
 interface ScheduledDeps {
   readonly sql: Sql
   readonly jobs: Pick<PaymentJobs, 'addRun'>
-  readonly find: (saleId: string) => Promise<SaleRow>
-  /** The ledger's time. */
-  readonly nowMs: () => number
+  readonly sales: Pick<AdminSales, 'find' | 'nowMs'>
 }
 
-/** Below `/admin/sales/{sale}/scheduled`. */
-export function scheduledRoutes({ sql, jobs, find, nowMs }: ScheduledDeps): Hono {
-  const app = new Hono()
-  const saleOf = (c: Context) => c.req.param('sale') ?? ''
-
-  app.get('/', async (c) => {
-    const actions = await listActions(sql, saleOf(c), LISTED)
-    return c.json({ scheduled: actions.map(({ runs, ...row }) => ({ ...shown(row), runs })) })
-  })
-
-  app.post('/', async (c) => {
-    const sale = await find(saleOf(c))
-    const { at, cron = null, ...rest } = await readBody(c, ScheduledTime)
-    const effect = parse(ScheduledEffect, rest)
-    checkProduct(effect, sale.products)
-    if (phaseOf(sale, nowMs()) === 'ended') refuse(problem('conflict', { detail: 'The sale has ended.' }))
-    const operator = operatorOf(c)
-    // Without a key, a client that got no response must look before it sends the call again.
-    const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
-    const action_id = randomUUID()
-    const byKey = async () => (key === null ? undefined : findActionByKey(sql, sale.sale_id, key))
-    const earlier = await byKey()
-    const next_at = at === undefined ? firstOf(cron ?? '') : new Date(at)
-    if (earlier) {
-      if (!isSame(earlier, { effect, cron, next_at })) refuse(problem('idempotency-key-reused'))
-      c.header('Idempotency-Replayed', 'true')
-      return c.json({ ...shown(earlier), runs: [] }, 201)
-    }
-    if (next_at.getTime() < nowMs()) refuse(invalidField('at', 'must be in the future'))
-    await sql.begin(async (tx) => {
-      if ((await countToCome(tx, sale.sale_id)) >= MAX_TO_COME)
-        refuse(problem('conflict', { detail: `At most ${MAX_TO_COME} actions of a sale may be scheduled.` }))
-      if (
-        !(await addAction(tx, {
-          action_id,
-          sale_id: sale.sale_id,
-          effect,
-          cron,
-          operator,
-          next_at,
-          idempotency_key: key,
-        }))
-      )
-        return
-      await jobs.addRun(tx, { action: action_id, dueAt: next_at.toISOString() })
-      const after = { action_id, ...effect, cron, next_at }
-      await audit(tx, [{ actor: operator, action: 'action added', sale: sale.sale_id, after }])
-    })
-    const added = (await byKey()) ?? (await findAction(sql, action_id)) ?? refuse(problem('not-found'))
-    return c.json({ ...shown(added), runs: [] }, 201)
-  })
-
-  app.delete('/:action', async (c) => {
-    const id = c.req.param('action')
-    const none = () => refuse(problem('not-found', { detail: 'The sale has no such scheduled action.' }))
-    if (!v.is(v.pipe(v.string(), v.uuid()), id)) return none()
-    const actor = operatorOf(c)
-    await sql.begin(async (tx) => {
-      const row = await lockAction(tx, id)
-      if (row?.sale_id !== saleOf(c)) return none()
-      if (row.cancelled_at !== null) return
-      if (row.next_at === null) refuse(problem('conflict', { detail: 'It has been carried out.' }))
-      await cancelAction(tx, id)
-      const before = { action_id: id, ...row.effect, cron: row.cron, next_at: row.next_at }
-      await audit(tx, [{ actor, action: 'action cancelled', sale: row.sale_id, before }])
-    })
-    return c.body(null, 204)
-  })
-
-  function firstOf(cron: string): Date {
+export function scheduledRoutes({ sql, jobs, sales }: ScheduledDeps) {
+  const firstOf = (cron: string): Date => {
     try {
-      return nextTime(cron, nowMs())
+      return nextTime(cron, sales.nowMs())
     } catch (error) {
       return refuse(invalidField('cron', (error as Error).message))
     }
   }
 
-  return app
+  return new Hono()
+    .get('/sales/:sale/scheduled', async (c) => {
+      const actions = await listActions(sql, c.req.param('sale'), LISTED)
+      return c.json({ scheduled: actions.map(({ runs, ...row }) => ({ ...toJson(row), runs })) })
+    })
+
+    .post('/sales/:sale/scheduled', jsonBody(ScheduledTime), async (c) => {
+      const sale = await sales.find(c.req.param('sale'))
+      const { at, cron = null, ...rest } = c.req.valid('json')
+      const effect = parse(ScheduledEffect, rest)
+      checkProduct(effect, sale.products)
+      if (phaseOf(sale, sales.nowMs()) === 'ended') refuse(problem('conflict', { detail: 'The sale has ended.' }))
+      const operator = operatorOf(c)
+      // Without a key, a client that got no response must look before it sends the call again.
+      const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
+      const action_id = randomUUID()
+      const byKey = async () => (key === null ? undefined : findActionByKey(sql, sale.sale_id, key))
+      const earlier = await byKey()
+      const next_at = at === undefined ? firstOf(cron ?? '') : new Date(at)
+      if (earlier) {
+        if (!isSame(earlier, { effect, cron, next_at })) refuse(problem('idempotency-key-reused'))
+        c.header('Idempotency-Replayed', 'true')
+        return c.json({ ...toJson(earlier), runs: [] }, 201)
+      }
+      if (next_at.getTime() < sales.nowMs()) refuse(invalidField('at', 'must be in the future'))
+      await sql.begin(async (tx) => {
+        if ((await countToCome(tx, sale.sale_id)) >= MAX_TO_COME)
+          refuse(problem('conflict', { detail: `At most ${MAX_TO_COME} actions of a sale may be scheduled.` }))
+        const row = { action_id, sale_id: sale.sale_id, effect, cron, operator, next_at, idempotency_key: key }
+        if (!(await addAction(tx, row))) return
+        await jobs.addRun(tx, { action: action_id, dueAt: next_at.toISOString() })
+        const after = { action_id, ...effect, cron, next_at }
+        await audit(tx, [{ actor: operator, action: 'action added', sale: sale.sale_id, after }])
+      })
+      const added = (await byKey()) ?? (await findAction(sql, action_id)) ?? refuse(problem('not-found'))
+      return c.json({ ...toJson(added), runs: [] }, 201)
+    })
+
+    .delete('/sales/:sale/scheduled/:action', async (c) => {
+      const { sale: saleId, action: id } = c.req.param()
+      const none = () => refuse(problem('not-found', { detail: 'The sale has no such scheduled action.' }))
+      if (!v.is(v.pipe(v.string(), v.uuid()), id)) return none()
+      const actor = operatorOf(c)
+      await sql.begin(async (tx) => {
+        const row = await lockAction(tx, id)
+        if (row?.sale_id !== saleId) return none()
+        if (row.cancelled_at !== null) return
+        if (row.next_at === null) refuse(problem('conflict', { detail: 'It has been carried out.' }))
+        await cancelAction(tx, id)
+        const before = { action_id: id, ...row.effect, cron: row.cron, next_at: row.next_at }
+        await audit(tx, [{ actor, action: 'action cancelled', sale: row.sale_id, before }])
+      })
+      return c.body(null, 204)
+    })
 }
 
 /** Whether a call with a known key asks for the same; when the first has happened, its time is gone. */
@@ -123,7 +106,7 @@ function isSame(row: ScheduledRow, { effect, cron, next_at }: Pick<ScheduledRow,
   return isDeepStrictEqual(row.effect, effect) && row.cron === cron && sameTime
 }
 
-const shown = ({ action_id, effect, cron, next_at, operator, created_at, cancelled_at }: ScheduledRow) => ({
+const toJson = ({ action_id, effect, cron, next_at, operator, created_at, cancelled_at }: ScheduledRow) => ({
   action_id,
   ...effect,
   cron,

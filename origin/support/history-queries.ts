@@ -1,5 +1,5 @@
 /** All that the ledger knows of one order, in the order in which it happened, and the notes of support. */
-import type { HistoryEntry, OrderStory } from '../../shared/api/operator.ts'
+import type { HistoryEntry, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ALL_SALES, audit } from '../operators/audit.ts'
 import { copyToSearch } from './search-queries.ts'
@@ -9,7 +9,7 @@ const MOST_ENTRIES = 1_000
 
 interface History {
   readonly entries: HistoryEntry[]
-  readonly contact: OrderStory['contact']
+  readonly contact: OrderTimeline['contact']
 }
 
 export async function readHistory(sql: Queryable, orderId: string): Promise<History> {

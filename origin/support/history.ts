@@ -1,5 +1,5 @@
 /** An order as support sees it: what it is now, its payment, and all that happened to it in one timeline. */
-import type { FoundOrder, OrderStory } from '../../shared/api/operator.ts'
+import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/orders.ts'
 import { orderAt } from '../orders/order-json.ts'
@@ -15,7 +15,7 @@ export const foundOrder = (order: OrderRow, nowMs: number, email: string | undef
 })
 
 /** Undefined if the order is unknown. Order and history are of one moment: otherwise one could show a refund that the other lacks. */
-export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<OrderStory | undefined> {
+export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<OrderTimeline | undefined> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
     const order = await findOrder(tx, orderId)
     if (!order) return undefined

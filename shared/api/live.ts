@@ -1,6 +1,5 @@
 /** A running sale as the origin streams it to the console, and what the minutes of a sale are. Only types: the origin writes it. */
 import type { Rule } from './operator.ts'
-import type { Announcement, Texts } from './public.ts'
 
 export type Figures = Readonly<Record<string, number>>
 
@@ -62,48 +61,4 @@ export interface LiveReading {
   /** Counts of the minutes before those. */
   readonly before: Figures
   readonly read_at: string
-}
-
-/** Of the sale's state, what the console shows. */
-export interface ShownState {
-  readonly sale: string
-  readonly name: string
-  readonly phase: string
-  readonly opens_at: string
-  readonly ends_at: string | null
-  readonly paused: boolean
-  readonly pause_reason: Texts | null
-  readonly announcement: Announcement | null
-  readonly admission: { readonly rate_per_second: number }
-  readonly products: readonly {
-    readonly product_id: string
-    readonly name: string
-    readonly unit_price_minor: number
-    readonly currency: string
-    readonly total: number
-    readonly buffer: number
-    readonly available: number
-    readonly held: number
-    readonly sold: number
-  }[]
-  readonly invariant: {
-    readonly total: number
-    readonly buffer: number
-    readonly available: number
-    readonly held: number
-    readonly sold: number
-    readonly holds: boolean
-    readonly compared_at: string | null
-  }
-  readonly rates: Readonly<Record<'called_per_second' | 'boost' | 'throttle', number | null>>
-  readonly queue: {
-    readonly arrivals: number
-    readonly waiting: number | null
-    readonly wait_seconds: number | null
-    readonly lines: readonly {
-      readonly line: string
-      readonly waiting: number | null
-      readonly called: number | null
-    }[]
-  }
 }

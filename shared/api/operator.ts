@@ -194,6 +194,14 @@ export const ScheduledEffect = v.variant(
 )
 export type ScheduledEffect = v.InferOutput<typeof ScheduledEffect>
 
+/** One time that a scheduled action was carried out, or failed; `late`: it began more than five seconds after its time. */
+export interface ScheduledRun {
+  readonly due_at: string
+  readonly ran_at: string
+  readonly late: boolean
+  readonly error: string | null
+}
+
 /** What support writes about an order. */
 export const NoteRequest = exactly({
   text: v.pipe(
@@ -272,7 +280,7 @@ export interface HistoryEntry {
   readonly detail: Readonly<Record<string, unknown>>
 }
 /** `GET /admin/orders/{order}`. */
-export interface OrderStory extends FoundOrder {
+export interface OrderTimeline extends FoundOrder {
   readonly payment_method: string | null
   readonly idempotency_key: string
   readonly attempts: number

@@ -1,5 +1,7 @@
-/** Calls of the operators' API: one function, one error. */
+/** Calls of the operators' API, typed by its routes: one client, one error. */
+import { hc } from 'hono/client'
 import type { Problem } from '../../../shared/problem.ts'
+import type { AdminApi } from '../../operators/operators-api.ts'
 
 /** The problem's own title is for buyers. */
 const AWAY =
@@ -16,35 +18,22 @@ export class ApiError extends Error {
 
 const TIMEOUT_MS = 15_000
 
-/** The JSON of a response; throws ApiError. */
-export async function api<T>(
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-  signal?: AbortSignal,
-): Promise<T> {
-  const sent =
-    body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }
-  let response: Response
-  try {
-    response = await fetch(path, {
-      method,
-      headers,
-      ...sent,
-      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]),
-    })
-  } catch {
+/** Throws ApiError unless the response is a success. What a POST does is done once, however often it is sent. */
+export async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  if (init.method === 'POST' && !headers.has('idempotency-key')) headers.set('idempotency-key', crypto.randomUUID())
+  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])])
+  const response = await fetch(input, { ...init, headers, signal }).catch(() => {
     throw new ApiError({ status: 0, detail: 'The origin does not answer. Nothing is known of the last call.' })
-  }
-  const answer: unknown = response.status === 204 ? null : await response.json().catch(() => null)
-  if (response.ok) return answer as T
-  throw new ApiError({ ...(answer as Partial<Problem> | null), status: response.status })
+  })
+  if (response.ok) return response
+  const problem: Partial<Problem> | null = await response.json().catch(() => null)
+  throw new ApiError({ ...problem, status: response.status })
 }
 
-export const get = <T>(path: string, signal?: AbortSignal) => api<T>('GET', path, undefined, {}, signal)
-/** A call that changes something, once however often it is sent. */
-export const post = <T>(path: string, body: unknown = {}) =>
-  api<T>('POST', path, body, { 'idempotency-key': crypto.randomUUID() })
+export const admin = hc<AdminApi>('/admin', { fetch: send })
+
+/** The JSON of a call: `await read(admin.sales.$get())`. */
+export async function read<T>(call: Promise<{ json(): Promise<T> }>): Promise<T> {
+  return (await call).json()
+}

@@ -1,5 +1,6 @@
 /** The console: which page an address shows, and the frame around it. */
 import './style.css'
+import { QueryClientProvider } from '@tanstack/preact-query'
 import { render } from 'preact'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
 import { AccessPage } from './pages/access/access-page.tsx'
@@ -13,14 +14,14 @@ import { SalePage } from './pages/sale/sale-page.tsx'
 import { EditSalePage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
 import { QueuesPage } from './pages/scheduled/queues-page.tsx'
 import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
-import { Failure } from './parts.tsx'
+import { Failure, Loading } from './parts.tsx'
 import { SalesPage } from './sales-page.tsx'
-import { may, readSession, session, signOut } from './session.ts'
+import { may, queries, readSession, session, signOut } from './session.ts'
 import { SignInPage } from './sign-in-page.tsx'
 
 function Console() {
   const operator = session.value
-  if (operator === 'unknown') return <p class="loading">Loading …</p>
+  if (operator === 'unknown') return <Loading />
   if (operator === null) return <SignInPage />
   return (
     <>
@@ -99,6 +100,11 @@ function Bar({ name, role }: { name: string; role: string }) {
 
 const root = document.getElementById('console')
 if (root) {
-  render(<Console />, root)
+  const app = (
+    <QueryClientProvider client={queries}>
+      <Console />
+    </QueryClientProvider>
+  )
+  render(app, root)
   readSession().catch((error) => render(<Failure error={error} />, root))
 }

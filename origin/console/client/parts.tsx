@@ -1,5 +1,5 @@
 /** What several pages of the console are made of. */
-import { useSignal } from '@preact/signals'
+import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from './api.ts'
@@ -47,21 +47,7 @@ interface ConfirmProps {
 /** A button that says what it will do, and does it when that is confirmed. `children`: fields of its form. */
 export function Confirm({ action, name, effect, disabled, danger, children, onConfirm }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const error = useSignal<unknown>(null)
-  const busy = useSignal(false)
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    busy.value = true
-    error.value = null
-    try {
-      await onConfirm(new FormData(event.target as HTMLFormElement))
-      dialog.current?.close()
-    } catch (failure) {
-      error.value = failure
-    } finally {
-      busy.value = false
-    }
-  }
+  const { onSubmit, error, isPending } = useSubmit(onConfirm, () => dialog.current?.close())
   return (
     <>
       <button
@@ -74,16 +60,16 @@ export function Confirm({ action, name, effect, disabled, danger, children, onCo
         {action}
       </button>
       <dialog ref={dialog} aria-label={action}>
-        <form onSubmit={submit}>
+        <form onSubmit={onSubmit}>
           <h2>{action}</h2>
           <p>{effect}</p>
           {children}
-          <Failure error={error.value} />
+          <Failure error={error} />
           <p class="buttons">
             <button type="button" onClick={() => dialog.current?.close()}>
               Go back
             </button>
-            <button type="submit" class={danger ? 'danger primary' : 'primary'} disabled={busy.value}>
+            <button type="submit" class={danger ? 'danger primary' : 'primary'} disabled={isPending}>
               {action}
             </button>
           </p>
@@ -93,28 +79,70 @@ export function Confirm({ action, name, effect, disabled, danger, children, onCo
   )
 }
 
-/** Asks again and again while a page is shown: `everyMs` after each answer. Returns the latest answer and error. */
-export function useRepeated<T>(ask: () => Promise<T>, everyMs: number, key: string) {
-  const latest = useSignal<{ readonly value?: T; readonly error?: unknown }>({})
+/** Sends a form; afterwards all that the page shows is read again. `onDone`: where it succeeded. */
+export function useSubmit(submit: (form: FormData) => Promise<unknown>, onDone?: (form: HTMLFormElement) => void) {
+  const { mutate, error, isPending } = useMutation({
+    // What throws before the call is shown like a refusal of it.
+    mutationFn: async (form: HTMLFormElement) => submit(new FormData(form)),
+    onSuccess: (_, form) => onDone?.(form),
+  })
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    mutate(event.currentTarget as HTMLFormElement)
+  }
+  return { onSubmit, error, isPending }
+}
+
+/** What is typed into a form's field; empty for none. */
+export const textIn = (form: FormData, name: string) => String(form.get(name) ?? '').trim()
+
+export function useTitle(title: string): void {
   useEffect(() => {
-    let timer = 0
-    let isGone = false
-    const again = async () => {
-      const answer = await ask().then(
-        (value) => ({ value }),
-        (error: unknown) => ({ ...latest.value, error }),
-      )
-      if (isGone) return
-      latest.value = answer
-      timer = setTimeout(again, everyMs)
-    }
-    void again()
-    return () => {
-      isGone = true
-      clearTimeout(timer)
-    }
-  }, [key, everyMs])
-  return latest.value
+    document.title = title
+  }, [title])
+}
+
+export const Loading = () => <p class="loading">Loading …</p>
+
+/** What a table's first row holds: names of columns, those after the first over numbers unless said otherwise. */
+export function TableHead({ columns, texts = 1 }: { columns: readonly string[]; texts?: number }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((name, i) => (
+          <th key={name} scope="col" class={i >= texts ? 'number' : ''}>
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  )
+}
+
+/** A named choice by value. */
+export function Choose({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string
+  value: string
+  options: readonly (readonly [value: string, text: string])[]
+  onChoose(value: string): void
+}) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
 }
 
 /** In the reader's own time zone, without a.m. and p.m. */

@@ -1,38 +1,25 @@
 /** All sales in use: problems first, then those that run, then those to come, then those that are over. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useQuery } from '@tanstack/preact-query'
 import { Link } from 'wouter-preact'
-import { get } from './api.ts'
-import { count, Failure, instant, useRepeated } from './parts.tsx'
+import { admin, read } from './api.ts'
+import { count, Failure, instant, Loading, useTitle } from './parts.tsx'
 import { may } from './session.ts'
 
-interface SaleLine {
-  readonly sale: string
-  readonly name: string
-  readonly phase: string
-  readonly opens_at: string
-  readonly test: boolean
-  readonly invariant: { readonly total: number; readonly sold: number; readonly holds: boolean }
-}
-interface Sales {
-  readonly sales: readonly SaleLine[]
-  /** How many are open, by sale. */
-  readonly findings: Readonly<Record<string, number>>
-}
+export const readSales = () => read(admin.sales.$get())
+type Sale = Awaited<ReturnType<typeof readSales>>['sales'][number]
 
 const REFRESH_MS = 3_000
 const PHASES = ['open', 'all_in_carts', 'paused', 'upcoming', 'sold_out', 'ended']
 
 export function SalesPage() {
-  const { value, error } = useRepeated(() => get<Sales>('/admin/sales'), REFRESH_MS, 'sales')
+  const { data, error } = useQuery({ queryKey: ['sales'], queryFn: readSales, refetchInterval: REFRESH_MS })
   const words = useSignal('')
-  useEffect(() => {
-    document.title = 'Sales · Console'
-  }, [])
-  const wanted = words.value.toLowerCase().split(/\s+/)
-  const shown = (value?.sales ?? [])
-    .filter(({ sale, name }) => wanted.every((word) => `${sale} ${name}`.toLowerCase().includes(word)))
-    .map((one) => ({ ...one, findings: value?.findings[one.sale] ?? 0 }))
+  useTitle('Sales · Console')
+  const typed = words.value.toLowerCase().split(/\s+/)
+  const found = (data?.sales ?? [])
+    .filter(({ sale, name }) => typed.every((word) => `${sale} ${name}`.toLowerCase().includes(word)))
+    .map((sale) => ({ ...sale, findings: data?.findings[sale.sale] ?? 0 }))
     .sort(byUrgency)
   return (
     <>
@@ -55,12 +42,12 @@ export function SalesPage() {
         </label>
       </div>
       <Failure error={error} />
-      {!value && !error && <p class="loading">Loading …</p>}
-      {value && shown.length === 0 && (
-        <p>{value.sales.length === 0 ? 'There is no sale yet.' : 'No sale has these words.'}</p>
+      {!data && !error && <Loading />}
+      {data && found.length === 0 && (
+        <p>{data.sales.length === 0 ? 'There is no sale yet.' : 'No sale has these words.'}</p>
       )}
       <ul class="cards">
-        {shown.map((sale) => (
+        {found.map((sale) => (
           <SaleCard key={sale.sale} sale={sale} />
         ))}
       </ul>
@@ -68,17 +55,17 @@ export function SalesPage() {
   )
 }
 
-type Shown = SaleLine & { readonly findings: number }
+type Found = Sale & { readonly findings: number }
 
-function byUrgency(a: Shown, b: Shown): number {
-  const rank = ({ invariant, findings, phase }: Shown) =>
+function byUrgency(a: Found, b: Found): number {
+  const rank = ({ invariant, findings, phase }: Found) =>
     !invariant.holds ? -2 : findings > 0 ? -1 : PHASES.indexOf(phase)
   // What comes next, and what was last, come first.
   const time = Date.parse(a.opens_at) - Date.parse(b.opens_at)
   return rank(a) - rank(b) || (a.phase === 'upcoming' ? time : -time)
 }
 
-function SaleCard({ sale: { sale, name, phase, opens_at, test, invariant, findings } }: { sale: Shown }) {
+function SaleCard({ sale: { sale, name, phase, opens_at, test, invariant, findings } }: { sale: Found }) {
   const { total, sold, holds } = invariant
   return (
     <li class={`card ${holds ? '' : 'wrong'}`}>

@@ -1,7 +1,8 @@
-/** Who is signed in. */
+/** Who is signed in, and the data that was read as them. */
 import { signal } from '@preact/signals'
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/preact-query'
 import { hasRole, type Operator, type Role } from '../../../shared/api/roles.ts'
-import { api, get } from './api.ts'
+import { ApiError, send } from './api.ts'
 
 /** `unknown` until the origin has said. */
 export const session = signal<Operator | null | 'unknown'>('unknown')
@@ -9,20 +10,47 @@ export const session = signal<Operator | null | 'unknown'>('unknown')
 /** Whether one can sign in at the company's own service. */
 export const offersService = signal(false)
 
+const PATH = '/console/session'
+
 export async function readSession(): Promise<void> {
-  const { operator, oidc } = await get<{ operator: Operator | null; oidc: boolean }>('/console/session')
+  const { operator, oidc } = await (await send(PATH)).json()
   offersService.value = oidc
   session.value = operator
 }
 
 export async function signIn(key: string): Promise<void> {
-  session.value = await api<Operator>('POST', '/console/session', { key })
+  const headers = { 'content-type': 'application/json' }
+  session.value = await (await send(PATH, { method: 'POST', headers, body: JSON.stringify({ key }) })).json()
 }
 
 export async function signOut(): Promise<void> {
-  await api('DELETE', '/console/session')
-  session.value = null
+  await send(PATH, { method: 'DELETE' })
+  endSession()
 }
+
+function endSession(): void {
+  session.value = null
+  queries.clear()
+}
+
+const onError = (error: unknown) => {
+  if (error instanceof ApiError && error.problem.status === 401) endSession()
+}
+
+/** Reads are repeated by their pages and after every change; the origin decides, not the browser's idea of being online. */
+export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({
+    onError,
+    onSettled: () => {
+      void queries.invalidateQueries()
+    },
+  }),
+  defaultOptions: {
+    queries: { retry: false, networkMode: 'always' },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+})
 
 /** Whether who is signed in may do what takes this role. */
 export function may(role: Role): boolean {

@@ -1,27 +1,18 @@
 /** Signing in with an operator's key. */
-import { useSignal } from '@preact/signals'
-import { Failure } from './parts.tsx'
+import { Failure, textIn, useSubmit } from './parts.tsx'
 import { offersService, signIn } from './session.ts'
 
 export function SignInPage() {
-  const error = useSignal<unknown>(null)
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    error.value = null
-    const key = String(new FormData(event.target as HTMLFormElement).get('key') ?? '')
-    signIn(key).catch((failure) => {
-      error.value = failure
-    })
-  }
+  const { onSubmit, error } = useSubmit((form) => signIn(textIn(form, 'key')))
   return (
     <main class="sign-in" id="main">
-      <form onSubmit={submit}>
+      <form onSubmit={onSubmit}>
         <h1>Console</h1>
         <label>
           Your key
           <input type="password" name="key" autocomplete="current-password" required autofocus />
         </label>
-        <Failure error={error.value} />
+        <Failure error={error} />
         <button type="submit" class="primary">
           Sign in
         </button>

@@ -1,8 +1,8 @@
 /** Who is blocked, in all sales. */
 import { useSignal } from '@preact/signals'
 import type { BlockState } from '../../../../../shared/api/operator.ts'
-import { api, post } from '../../api.ts'
-import { Confirm, count, instant } from '../../parts.tsx'
+import { admin } from '../../api.ts'
+import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 
 /** Of thousands, those that are searched for. */
@@ -14,20 +14,13 @@ const KINDS = [
   ['order', 'Whoever made this order'],
 ] as const
 
-interface BlocksProps {
-  readonly blocks: readonly BlockState[]
-  changed(): void
-}
-
-export function Blocks({ blocks, changed }: BlocksProps) {
+export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
   const words = useSignal('')
   const found = blocks
     .filter((block) => `${whoOf(block)} ${block.note}`.toLowerCase().includes(words.value.trim().toLowerCase()))
     .toReversed()
-  const add = (form: FormData) => {
-    const [kind, who, note] = ['kind', 'who', 'note'].map((name) => String(form.get(name) ?? '').trim())
-    return post('/admin/blocks', { [kind ?? '']: who, note }).then(changed)
-  }
+  const add = (form: FormData) =>
+    admin.blocks.$post({ json: { [textIn(form, 'kind')]: textIn(form, 'who'), note: textIn(form, 'note') } })
   return (
     <section class="card" aria-label="Blocks">
       <div class="card-head">
@@ -87,7 +80,7 @@ export function Blocks({ blocks, changed }: BlocksProps) {
                   action="Remove"
                   name={`Remove the block of ${whoOf(block)}`}
                   effect={`${whoOf(block)} can join again; a place that was lost stays lost. Undo: block them again.`}
-                  onConfirm={() => api('DELETE', `/admin/blocks/${block.block}`).then(changed)}
+                  onConfirm={() => admin.blocks[':block'].$delete({ param: { block: block.block } })}
                 />
               </p>
             )}

@@ -1,21 +1,19 @@
 /** The rules of a sale: the first that a newcomer meets decides. */
 import type { RuleConfig } from '../../../../../shared/api/access.ts'
 import type { Rule } from '../../../../../shared/api/operator.ts'
-import { api, post } from '../../api.ts'
+import { admin } from '../../api.ts'
 import { Confirm, count } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { ACTIONS, inWords, ruleIn } from './rule-form.ts'
 
-interface RulesProps {
-  readonly rules: readonly Rule[]
-  readonly path: string
-  changed(): void
-}
-
-export function Rules({ rules, path, changed }: RulesProps) {
-  const save = (form: FormData, rule?: Rule) => {
-    const body = ruleIn(form)
-    return (rule ? api('PATCH', `${path}/${rule.rule}`, body) : post(path, body)).then(changed)
+export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string }) {
+  const { rules: calls } = admin.sales[':sale']
+  const save = (form: FormData, rule?: Rule): Promise<unknown> => {
+    // The API says what is wrong in it.
+    const json = ruleIn(form) as RuleConfig
+    return rule
+      ? calls[':rule'].$patch({ param: { sale, rule: rule.rule }, json })
+      : calls.$post({ param: { sale }, json })
   }
   return (
     <section class="card" aria-label="Rules">
@@ -59,7 +57,7 @@ export function Rules({ rules, path, changed }: RulesProps) {
                   name={`Remove the rule ${rule.note || inWords(rule.when)}`}
                   danger
                   effect={`"${ACTIONS[rule.action]}: ${inWords(rule.when)}" no longer counts. Undo: add it again; it then comes last.`}
-                  onConfirm={() => api('DELETE', `${path}/${rule.rule}`).then(changed)}
+                  onConfirm={() => calls[':rule'].$delete({ param: { sale, rule: rule.rule } })}
                 />
               </p>
             )}

@@ -1,15 +1,11 @@
 /** Who changed what: filters in the address, each entry as the fields that differ, and a link to export what is shown. */
 import './audit.css'
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useQuery } from '@tanstack/preact-query'
 import { Link, useLocation, useSearch } from 'wouter-preact'
-import type { AsJson, AuditPage as AuditAnswer } from '../../../../../shared/api/operator.ts'
-import { get } from '../../api.ts'
-import { Failure, instant } from '../../parts.tsx'
+import type { AsJson, AuditRow } from '../../../../../shared/api/operator.ts'
+import { admin, read } from '../../api.ts'
+import { Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
 import { changesOf } from './diff.ts'
-
-type Page = AsJson<AuditAnswer>
-type Entry = Page['entries'][number]
 
 const FILTERS = ['sale', 'operator', 'action'] as const
 
@@ -17,27 +13,11 @@ export function AuditPage() {
   const query = useSearch()
   const [, navigate] = useLocation()
   const params = new URLSearchParams(query)
-  const page = useSignal<Page | null>(null)
-  const error = useSignal<unknown>(null)
-  useEffect(() => {
-    document.title = 'Audit · Console'
-  }, [])
-  useEffect(() => {
-    let isGone = false
-    get<Page>(`/admin/audit?${query}`).then(
-      (answer) => {
-        if (isGone) return
-        page.value = answer
-        error.value = null
-      },
-      (failure) => {
-        error.value = failure
-      },
-    )
-    return () => {
-      isGone = true
-    }
-  }, [query])
+  const { data, error } = useQuery({
+    queryKey: ['audit', query],
+    queryFn: () => read(admin.audit.$get({ query: Object.fromEntries(params) })),
+  })
+  useTitle('Audit · Console')
 
   const addressWith = (changes: Readonly<Record<string, string>>) => {
     const next = new URLSearchParams(query)
@@ -48,7 +28,7 @@ export function AuditPage() {
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.target as HTMLFormElement)
-    navigate(addressWith(Object.fromEntries(FILTERS.map((name) => [name, String(form.get(name) ?? '').trim()]))))
+    navigate(addressWith(Object.fromEntries(FILTERS.map((name) => [name, textIn(form, name)]))))
   }
   const exported = new URLSearchParams(
     FILTERS.flatMap((name) => (params.has(name) ? [[name, params.get(name) ?? '']] : [])),
@@ -74,23 +54,28 @@ export function AuditPage() {
           </a>
         </p>
       </form>
-      <Failure error={error.value} />
-      {page.value === null && error.value === null && <p class="loading">Loading …</p>}
-      {page.value?.entries.length === 0 && <p>There is no such entry.</p>}
+      <Failure error={error} />
+      {!data && !error && <Loading />}
+      {data?.entries.length === 0 && <p>There is no such entry.</p>}
       <ol class="audit">
-        {page.value?.entries.map((entry) => (
-          <OneEntry key={entry.entry} entry={entry} addressWith={addressWith} />
+        {data?.entries.map((entry) => (
+          <Entry key={entry.entry} entry={entry} addressWith={addressWith} />
         ))}
       </ol>
       <nav class="badges" aria-label="Pages">
         {params.has('after') && <Link href={addressWith({})}>Newest</Link>}
-        {page.value?.next && <Link href={addressWith({ after: page.value.next })}>Older</Link>}
+        {data?.next && <Link href={addressWith({ after: data.next })}>Older</Link>}
       </nav>
     </>
   )
 }
 
-function OneEntry({ entry, addressWith }: { entry: Entry; addressWith(changes: Record<string, string>): string }) {
+interface EntryProps {
+  readonly entry: AsJson<AuditRow>
+  addressWith(changes: Record<string, string>): string
+}
+
+function Entry({ entry, addressWith }: EntryProps) {
   const { at, operator, action, sale, product_id, order_id, before, after } = entry
   const changes = changesOf(before, after)
   return (

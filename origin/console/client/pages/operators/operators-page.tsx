@@ -1,43 +1,16 @@
 /** The operators: who they are, and for owners a new one, a new key, and the end of a key. */
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useMutation, useQuery } from '@tanstack/preact-query'
 import { ROLES, type Role } from '../../../../../shared/api/roles.ts'
-import { api, get } from '../../api.ts'
-import { Confirm, Failure, instant } from '../../parts.tsx'
-
-interface OneOperator {
-  readonly name: string
-  readonly role: Role
-  readonly created_at: string
-  readonly revoked_at: string | null
-}
-interface Made {
-  readonly name: string
-  readonly role: Role
-  readonly key: string
-}
+import { admin, read } from '../../api.ts'
+import { Confirm, Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
 
 export function OperatorsPage() {
-  const operators = useSignal<readonly OneOperator[] | null>(null)
-  const error = useSignal<unknown>(null)
-  const made = useSignal<Made | null>(null)
-  const read = () =>
-    get<{ operators: OneOperator[] }>('/admin/operators').then(
-      (answer) => {
-        operators.value = answer.operators
-      },
-      (failure) => {
-        error.value = failure
-      },
-    )
-  useEffect(() => {
-    document.title = 'Operators · Console'
-    void read()
-  }, [])
-  const give = async (name: string, role: string) => {
-    made.value = await api<Made>('POST', '/admin/operators', { name, role })
-    await read()
-  }
+  const { data, error } = useQuery({ queryKey: ['operators'], queryFn: () => read(admin.operators.$get()) })
+  const { data: made, mutateAsync: give } = useMutation({
+    mutationFn: (wanted: { name: string; role: Role }) => read(admin.operators.$post({ json: wanted })),
+  })
+  const roleIn = (form: FormData) => textIn(form, 'role') as Role
+  useTitle('Operators · Console')
   return (
     <>
       <div class="heading">
@@ -45,7 +18,7 @@ export function OperatorsPage() {
         <Confirm
           action="Add an operator"
           effect="Makes a key, which is shown once. An operator who has this name already gets a new key, and the old one ends."
-          onConfirm={(form) => give(String(form.get('name')), String(form.get('role')))}
+          onConfirm={(form) => give({ name: textIn(form, 'name'), role: roleIn(form) })}
         >
           <label>
             Name
@@ -54,21 +27,21 @@ export function OperatorsPage() {
           <RoleField selected="viewer" />
         </Confirm>
       </div>
-      <Failure error={error.value} />
-      {made.value && (
+      <Failure error={error} />
+      {made && (
         <section class="card" role="status">
           <p>
-            <b>{made.value.name}</b> is {made.value.role}. Their key, which is shown only now:
+            <b>{made.name}</b> is {made.role}. Their key, which is shown only now:
           </p>
           <p>
-            <code>{made.value.key}</code>
+            <code>{made.key}</code>
           </p>
         </section>
       )}
-      {operators.value === null && error.value === null && <p class="loading">Loading …</p>}
-      {operators.value?.length === 0 && <p>There is no operator yet, only the admin token.</p>}
+      {!data && !error && <Loading />}
+      {data?.operators.length === 0 && <p>There is no operator yet, only the admin token.</p>}
       <ul class="cards">
-        {operators.value?.map(({ name, role, created_at, revoked_at }) => (
+        {data?.operators.map(({ name, role, created_at, revoked_at }) => (
           <li key={name} class="card">
             <h2>{name}</h2>
             <p class="badges">
@@ -81,7 +54,7 @@ export function OperatorsPage() {
               <Confirm
                 action="New key"
                 effect={`${name} gets a new key, which is shown once. The old one and its sessions end.`}
-                onConfirm={(form) => give(name, String(form.get('role')))}
+                onConfirm={(form) => give({ name, role: roleIn(form) })}
               >
                 <RoleField selected={role} />
               </Confirm>
@@ -90,10 +63,7 @@ export function OperatorsPage() {
                   action="Revoke"
                   danger
                   effect={`The key and the sessions of ${name} open nothing after a second. Undo: a new key.`}
-                  onConfirm={async () => {
-                    await api('DELETE', `/admin/operators/${encodeURIComponent(name)}`)
-                    await read()
-                  }}
+                  onConfirm={() => admin.operators[':name'].$delete({ param: { name } })}
                 />
               )}
             </p>

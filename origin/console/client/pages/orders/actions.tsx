@@ -1,15 +1,16 @@
 /** What an operator can do about an order: hand it over, refund it, cancel it. */
 import { useRef } from 'preact/hooks'
 import { decimal, minorOf, money } from '../../../../../shared/format.ts'
-import { ApiError, api, post } from '../../api.ts'
-import { Confirm } from '../../parts.tsx'
+import { ApiError, admin } from '../../api.ts'
+import { Confirm, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import { openRefunds, restMinor, type Story } from './order.ts'
+import { type Order, openRefunds, restMinor } from './order.ts'
 
-export function Actions({ order, onDone }: { order: Story; onDone: () => void }) {
+export function Actions({ order }: { order: Order }) {
   if (!may('operator')) return null
   const { status, total_minor, currency } = order
-  const path = `/admin/orders/${order.order_id}`
+  const call = admin.orders[':order']
+  const param = { order: order.order_id }
   const cancelled = CANCELLED[status]
   const isPaid = status === 'confirmed' || status === 'fulfilled' || status === 'refunded'
   return (
@@ -18,18 +19,18 @@ export function Actions({ order, onDone }: { order: Story; onDone: () => void })
         <Confirm
           action="Mark as handed over"
           effect="The buyer is told that it is on its way. It can then be refunded, and not cancelled. There is no undo."
-          onConfirm={() => post(`${path}/fulfil`).finally(onDone)}
+          onConfirm={() => call.fulfil.$post({ param })}
         />
       )}
-      {isPaid && <Refund key={order.refunded_minor} order={order} path={path} onDone={onDone} />}
+      {isPaid && <Refund key={order.refunded_minor} order={order} />}
       {cancelled !== undefined && (
         <Confirm
           action="Cancel the order"
           danger
           effect={cancelled.replace('{total}', money('en', total_minor, currency))}
           onConfirm={(form) => {
-            const reason = String(form.get('reason') ?? '').trim()
-            return post(`${path}/cancel`, reason === '' ? {} : { reason }).finally(onDone)
+            const reason = textIn(form, 'reason')
+            return call.cancel.$post({ param, json: reason === '' ? {} : { reason } })
           }}
         >
           <label>
@@ -42,10 +43,7 @@ export function Actions({ order, onDone }: { order: Story; onDone: () => void })
         action="Block the buyer"
         danger
         effect="Whoever made this order can join no sale any more, and loses their place in all of them. What they hold goes back on sale; what is paid stays paid. Undo: remove the block, under Rules and blocks of any sale."
-        onConfirm={(form) => {
-          const note = String(form.get('note') ?? '').trim()
-          return post('/admin/blocks', { order: order.order_id, note }).finally(onDone)
-        }}
+        onConfirm={(form) => admin.blocks.$post({ json: { ...param, note: textIn(form, 'note') } })}
       >
         <label>
           Note, for the records (may be left out)
@@ -57,35 +55,34 @@ export function Actions({ order, onDone }: { order: Story; onDone: () => void })
 }
 
 /** What a cancellation does, by what the order is now. */
-const CANCELLED: Readonly<Partial<Record<Story['status'], string>>> = {
+const CANCELLED: Readonly<Partial<Record<Order['status'], string>>> = {
   reserved: 'The hold ends, and its units are for sale again. Nothing was paid. There is no undo.',
   paying:
     'Its units are for sale again. The payment under way is called off; if the provider takes the money all the same, it goes back by itself. There is no undo.',
   confirmed: 'The buyer gets {total} back, and the units are for sale again. There is no undo.',
 }
 
-function Refund({ order, path, onDone }: { order: Story; path: string; onDone: () => void }) {
+function Refund({ order }: { order: Order }) {
   // One key until there is an answer: a call sent twice refunds once.
   const key = useRef(crypto.randomUUID())
   const { currency } = order
   const rest = restMinor(order)
   const open = openRefunds(order).length
   const refund = async (form: FormData) => {
-    const amount_minor = minorOf(String(form.get('amount') ?? ''), currency)
+    const amount_minor = minorOf(textIn(form, 'amount'), currency)
     if (amount_minor === null || amount_minor === 0)
       throw new Error(`Write the amount as a number, such as ${decimal(rest, currency)}.`)
     if (amount_minor > rest) throw new Error(`At most ${money('en', rest, currency)} is left.`)
-    const reason = String(form.get('reason') ?? '').trim()
-    const body = { amount_minor, restock: form.get('restock') === 'on', ...(reason !== '' && { reason }) }
+    const reason = textIn(form, 'reason')
+    const json = { amount_minor, restock: form.get('restock') === 'on', ...(reason !== '' && { reason }) }
     try {
-      await api('POST', `${path}/refund`, body, { 'idempotency-key': key.current })
+      const headers = { 'idempotency-key': key.current }
+      await admin.orders[':order'].refund.$post({ param: { order: order.order_id }, json }, { headers })
       key.current = crypto.randomUUID()
     } catch (error) {
       if (error instanceof ApiError && error.problem.status >= 400 && error.problem.status < 500)
         key.current = crypto.randomUUID()
       throw error
-    } finally {
-      onDone()
     }
   }
   return (

@@ -1,36 +1,28 @@
-/** One order: what it is now, what can be done about it, and its whole story. */
+/** One order: what it is now, what can be done about it, and its timeline. */
 import './orders.css'
 import { useSignal } from '@preact/signals'
+import { useQuery } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
-import { get, post } from '../../api.ts'
-import { Failure, moment, useRepeated } from '../../parts.tsx'
+import { admin, read } from '../../api.ts'
+import { Failure, Loading, moment, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Actions } from './actions.tsx'
-import { accountOf, isPending, type Story } from './order.ts'
-import { reasonInWords, told } from './story.ts'
+import { accountOf, isPending, type Order } from './order.ts'
+import { describe, reasonInWords } from './timeline.ts'
 
 /** While something is still to happen by itself; else another operator may change it. */
 const [PENDING_MS, SETTLED_MS] = [2_000, 10_000]
 
 export function OrderPage({ order: id }: { order: string }) {
-  const round = useSignal(0)
-  const isWaiting = useSignal(true)
-  const path = `/admin/orders/${encodeURIComponent(id)}`
-  const every = isWaiting.value ? PENDING_MS : SETTLED_MS
-  const { value: order, error } = useRepeated(() => get<Story>(path), every, `${id} ${round.value}`)
-  useEffect(() => {
-    document.title = `Order ${id.slice(0, 8)} · Console`
-  }, [id])
-  useEffect(() => {
-    if (order) isWaiting.value = isPending(order)
-  }, [order])
-  const again = () => {
-    round.value++
-  }
-  if (!order) return error ? <Failure error={error} /> : <p class="loading">Loading …</p>
+  const { data: order, error } = useQuery({
+    queryKey: ['order', id],
+    queryFn: () => read(admin.orders[':order'].$get({ param: { order: encodeURIComponent(id) } })),
+    refetchInterval: ({ state }) => (!state.data || isPending(state.data) ? PENDING_MS : SETTLED_MS),
+  })
+  useTitle(`Order ${id.slice(0, 8)} · Console`)
+  if (!order) return error ? <Failure error={error} /> : <Loading />
   const { status, total_minor, refunded_minor, currency } = order
   return (
     <>
@@ -47,14 +39,14 @@ export function OrderPage({ order: id }: { order: string }) {
           <b>{money('en', total_minor, currency)}</b>
           {refunded_minor > 0 && ` of which ${money('en', refunded_minor, currency)} was given back`}
         </p>
-        <Actions order={order} onDone={again} />
+        <Actions order={order} />
       </header>
       <Failure error={error} />
       <div class="order-columns">
         <Facts order={order} />
-        <section class="card" aria-label="Story">
-          <h2>Story</h2>
-          {may('operator') && <NoteForm path={path} onDone={again} />}
+        <section class="card" aria-label="Timeline">
+          <h2>Timeline</h2>
+          {may('operator') && <NoteForm order={order.order_id} />}
           <Timeline order={order} />
         </section>
       </div>
@@ -62,7 +54,7 @@ export function OrderPage({ order: id }: { order: string }) {
   )
 }
 
-function Facts({ order }: { order: Story }) {
+function Facts({ order }: { order: Order }) {
   const { sale, product_id, quantity, visitor, ticket_number, contact, charge_id, payment_method } = order
   const account = accountOf(visitor)
   return (
@@ -150,37 +142,27 @@ function Copy({ name, text }: { name: string; text: string }) {
   )
 }
 
-function NoteForm({ path, onDone }: { path: string; onDone: () => void }) {
-  const error = useSignal<unknown>(null)
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.target as HTMLFormElement
-    error.value = null
-    try {
-      await post(`${path}/notes`, { text: new FormData(form).get('text') })
-      form.reset()
-      onDone()
-    } catch (failure) {
-      error.value = failure
-    }
-  }
+function NoteForm({ order }: { order: string }) {
+  const note = (form: FormData) =>
+    admin.orders[':order'].notes.$post({ param: { order }, json: { text: textIn(form, 'text') } })
+  const { onSubmit, error } = useSubmit(note, (form) => form.reset())
   return (
-    <form class="note-form" onSubmit={submit}>
+    <form class="note-form" onSubmit={onSubmit}>
       <label>
         Note, for operators only
         <textarea name="text" rows={2} maxLength={2000} required />
       </label>
       <button type="submit">Add the note</button>
-      <Failure error={error.value} />
+      <Failure error={error} />
     </form>
   )
 }
 
-function Timeline({ order }: { order: Story }) {
+function Timeline({ order }: { order: Order }) {
   return (
-    <ol class="story">
+    <ol class="timeline">
       {order.history.map((entry, i) => {
-        const { title, text, isWrong } = told(entry, order)
+        const { title, text, isWrong } = describe(entry, order)
         const at = new Date(entry.at)
         const isNewDay = at.toDateString() !== new Date(order.history[i - 1]?.at ?? 0).toDateString()
         return (

@@ -1,18 +1,18 @@
-/** An order as the operators' API tells it, and what follows from it. Pure. */
-import type { AsJson, HistoryEntry, OrderStory } from '../../../../../shared/api/operator.ts'
+/** An order as the operators' API returns it, and what follows from it. Pure. */
+import type { AsJson, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
 
 export type Entry = AsJson<HistoryEntry>
-export type Story = AsJson<OrderStory>
+export type Order = AsJson<OrderTimeline>
 
 /** Refunds that were asked for and that the provider has not confirmed yet. */
-export function openRefunds({ history }: Pick<Story, 'history'>): readonly Entry[] {
+export function openRefunds({ history }: Pick<Order, 'history'>): readonly Entry[] {
   const refunds = history.filter(({ kind }) => kind === 'refund')
   const done = new Set(refunds.flatMap(({ what, detail }) => (what === 'refunded' ? [detail.refund_id] : [])))
   return refunds.filter(({ what, detail }) => what === 'requested' && !done.has(detail.refund_id))
 }
 
 /** What can still be refunded: the price, less what went back and what is on its way. */
-export function restMinor(order: Story): number {
+export function restMinor(order: Order): number {
   const left = order.total_minor - order.refunded_minor
   const open = openRefunds(order)
   // Without an amount: all that was left.
@@ -21,7 +21,7 @@ export function restMinor(order: Story): number {
 }
 
 /** Whether anything is still to happen by itself. */
-export function isPending(order: Story): boolean {
+export function isPending(order: Order): boolean {
   const { status, history } = order
   if (status === 'processing' || status === 'reserved' || status === 'paying') return true
   const captures = history.filter(({ kind }) => kind === 'capture')

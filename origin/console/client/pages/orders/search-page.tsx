@@ -1,30 +1,25 @@
 /** The search for orders, as one types. The address has the search and its filters, so Back and a shared link work. */
 import './orders.css'
 import { useSignal } from '@preact/signals'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query'
 import { useEffect, useRef } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter-preact'
 import type { FoundOrder } from '../../../../../shared/api/operator.ts'
 import { money } from '../../../../../shared/format.ts'
 import { ORDER_STATUSES } from '../../../../../shared/order-status.ts'
-import { get } from '../../api.ts'
-import { Failure, moment } from '../../parts.tsx'
+import { admin, read } from '../../api.ts'
+import { Choose, Failure, moment, useTitle } from '../../parts.tsx'
+import { readSales } from '../../sales-page.tsx'
 import { accountOf } from './order.ts'
 import { forgetSearches, keepSearch, recentSearches } from './recent.ts'
 
-interface Found {
-  readonly orders: readonly FoundOrder[]
-  readonly next: string | null
-}
-interface SaleChoice {
-  readonly sale: string
-  readonly name: string
-  readonly products: readonly { readonly product_id: string; readonly name: string }[]
-}
+type Sales = Awaited<ReturnType<typeof readSales>>['sales']
 
 /** The first key searches at once, and those that follow within this time together. */
 const DEBOUNCE_MS = 60
 const FILTERS = ['sale', 'product', 'status'] as const
 type Filter = (typeof FILTERS)[number]
+const ALL = ['', 'All'] as const
 
 export function SearchPage() {
   const [, navigate] = useLocation()
@@ -33,21 +28,14 @@ export function SearchPage() {
   const text = params.get('q') ?? ''
   const field = useRef<HTMLInputElement>(null)
   const timer = useRef(0)
-  const sales = useSignal<readonly SaleChoice[]>([])
   const recent = useSignal(recentSearches())
-  const { found, error, isLoading, more } = useFound(query)
+  // Without the list the search works all the same.
+  const { sales = [] } = useQuery({ queryKey: ['sales'], queryFn: readSales }).data ?? {}
+  const search = useSearchOrders(params)
+  const found = search.data?.pages.flatMap(({ orders }) => orders)
 
-  useEffect(() => {
-    document.title = 'Orders · Console'
-    get<{ sales: SaleChoice[] }>('/admin/sales').then(
-      (answer) => {
-        sales.value = answer.sales
-      },
-      // Without the list the search works all the same.
-      () => {},
-    )
-    return () => clearTimeout(timer.current)
-  }, [])
+  useTitle('Orders · Console')
+  useEffect(() => () => clearTimeout(timer.current), [])
   // What was typed last stays as it is; Back and a recent search write into the field.
   useEffect(() => {
     if (field.current && timer.current === 0) field.current.value = text
@@ -62,13 +50,13 @@ export function SearchPage() {
     }
     if (`${next}` !== before) navigate(`/console/orders${next.size > 0 ? `?${next}` : ''}`, { replace })
   }
-  const search = () => show({ q: field.current?.value ?? '' }, true)
+  const find = () => show({ q: field.current?.value ?? '' }, true)
   const typed = () => {
-    if (timer.current === 0) search()
+    if (timer.current === 0) find()
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => {
+    timer.current = window.setTimeout(() => {
       timer.current = 0
-      search()
+      find()
     }, DEBOUNCE_MS)
   }
   const keep = () => {
@@ -76,10 +64,8 @@ export function SearchPage() {
     recent.value = recentSearches()
   }
   const sale = params.get('sale') ?? ''
-  const choices = sales.value.some((one) => one.sale === sale)
-    ? sales.value
-    : [...sales.value, ...(sale === '' ? [] : [{ sale, name: sale, products: [] }])]
-  const products = choices.find((one) => one.sale === sale)?.products ?? []
+  const known = sales.find((one) => one.sale === sale)
+  const choices = known || sale === '' ? sales : [...sales, { sale, name: sale }]
 
   return (
     <>
@@ -105,24 +91,24 @@ export function SearchPage() {
             onInput={typed}
           />
         </label>
-        <Choice
-          name="Sale"
+        <Choose
+          label="Sale"
           value={sale}
-          options={choices.map((one) => [one.sale, one.name])}
+          options={[ALL, ...choices.map((one) => [one.sale, one.name] as const)]}
           onChoose={(value) => show({ sale: value, product: '' })}
         />
         {sale !== '' && (
-          <Choice
-            name="Product"
+          <Choose
+            label="Product"
             value={params.get('product') ?? ''}
-            options={products.map(({ product_id, name }) => [product_id, name])}
+            options={[ALL, ...(known?.products ?? []).map((one) => [one.product_id, one.name] as const)]}
             onChoose={(value) => show({ product: value })}
           />
         )}
-        <Choice
-          name="Status"
+        <Choose
+          label="Status"
           value={params.get('status') ?? ''}
-          options={ORDER_STATUSES.filter((one) => one !== 'processing').map((one) => [one, one])}
+          options={[ALL, ...ORDER_STATUSES.filter((one) => one !== 'processing').map((one) => [one, one] as const)]}
           onChoose={(value) => show({ status: value })}
         />
       </form>
@@ -158,22 +144,22 @@ export function SearchPage() {
           </a>
         </p>
       )}
-      <Failure error={error} />
+      <Failure error={search.error} />
       <p class="quiet" role="status">
-        {found ? tally(found) : isLoading && 'Searching …'}
+        {found ? tally(found.length, search.hasNextPage) : search.isFetching && 'Searching …'}
       </p>
-      {found && found.orders.length > 0 && (
-        <ul class={`found ${isLoading ? 'old' : ''}`} aria-label="Orders found">
-          {found.orders.map((order) => (
+      {found && found.length > 0 && (
+        <ul class={`found ${search.isFetching ? 'old' : ''}`} aria-label="Orders found">
+          {found.map((order) => (
             <li key={order.order_id}>
-              <FoundLine order={order} sales={sales.value} onOpen={keep} />
+              <FoundRow order={order} sales={sales} onOpen={keep} />
             </li>
           ))}
         </ul>
       )}
-      {found?.next && (
+      {search.hasNextPage && (
         <p>
-          <button type="button" disabled={isLoading} onClick={() => void more()}>
+          <button type="button" disabled={search.isFetching} onClick={() => void search.fetchNextPage()}>
             More
           </button>
         </p>
@@ -182,47 +168,30 @@ export function SearchPage() {
   )
 }
 
-/** The search's answer. A call ends the one before it: it would take a connection, of which a browser opens six. */
-function useFound(query: string) {
-  const state = useSignal<{ found?: Found; error?: unknown; isLoading: boolean }>({ isLoading: true })
-  const asked = useRef<AbortController | null>(null)
-  const ask = async (after?: string) => {
-    asked.current?.abort()
-    const call = new AbortController()
-    asked.current = call
-    const params = new URLSearchParams({ q: '' })
-    for (const [name, value] of new URLSearchParams(query))
-      if (name === 'q' || FILTERS.some((one) => one === name)) params.set(name, value)
-    if (after !== undefined) params.set('after', after)
-    const before = state.value.found
-    state.value = { ...(before && { found: before }), isLoading: true }
-    const answer = await get<Found>(`/admin/orders?${params}`, call.signal).then(
-      (found) => ({
-        found: after === undefined ? found : { ...found, orders: [...(before?.orders ?? []), ...found.orders] },
-      }),
-      (error: unknown) => ({ ...(before && { found: before }), error }),
-    )
-    if (call === asked.current) state.value = { ...answer, isLoading: false }
-  }
-  useEffect(() => {
-    void ask()
-    return () => {
-      asked.current?.abort()
-      asked.current = null
-    }
-  }, [query])
-  const { found, error, isLoading } = state.value
-  return { found, error, isLoading, more: () => ask(found?.next ?? undefined) }
+/** The orders that a search finds, page by page. A newer search ends the call of the one before, which would hold a connection. */
+function useSearchOrders(params: URLSearchParams) {
+  const given = [...params].filter(([name]) => name === 'q' || FILTERS.some((one) => one === name))
+  const search = { q: '', ...Object.fromEntries(given) }
+  return useInfiniteQuery({
+    queryKey: ['orders', search],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { ...search, ...(pageParam !== null && { after: pageParam }) }
+      return read(admin.orders.$get({ query }, { init: { signal } }))
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+  })
 }
 
-function tally({ orders, next }: Found): string {
-  if (orders.length === 0)
+function tally(orders: number, isMore: boolean): string {
+  if (orders === 0)
     return 'No order found. One typing error in a mail or a note is forgiven; a filter may be in the way.'
-  const shown = `${orders.length} ${orders.length === 1 ? 'order' : 'orders'}`
-  return next === null ? shown : `${shown} shown, there are more`
+  const found = `${orders} ${orders === 1 ? 'order' : 'orders'}`
+  return isMore ? `${found} shown, there are more` : found
 }
 
-function FoundLine({ order, sales, onOpen }: { order: FoundOrder; sales: readonly SaleChoice[]; onOpen: () => void }) {
+function FoundRow({ order, sales, onOpen }: { order: FoundOrder; sales: Sales; onOpen: () => void }) {
   const { order_id, sale, product_id, quantity, status, visitor, email, ticket_number, total_minor, currency } = order
   const known = sales.find((one) => one.sale === sale)
   const product = known?.products.find((one) => one.product_id === product_id)?.name ?? product_id
@@ -243,31 +212,5 @@ function FoundLine({ order, sales, onOpen }: { order: FoundOrder; sales: readonl
       <span class="amount">{money('en', total_minor, currency)}</span>
       <time dateTime={order.created_at}>{moment(order.created_at)}</time>
     </Link>
-  )
-}
-
-function Choice({
-  name,
-  value,
-  options,
-  onChoose,
-}: {
-  name: string
-  value: string
-  options: readonly (readonly [string, string])[]
-  onChoose: (value: string) => void
-}) {
-  return (
-    <label>
-      {name}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        <option value="">All</option>
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }

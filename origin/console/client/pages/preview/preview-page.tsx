@@ -1,18 +1,11 @@
 /** Every page that visitors of a sale can meet, in its looks, widths and languages. The edge makes them; they do nothing. */
 import './preview.css'
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useQuery } from '@tanstack/preact-query'
 import { useLocation, useSearch } from 'wouter-preact'
 import { LANGUAGES } from '../../../../../shared/api/public.ts'
-import { get } from '../../api.ts'
-import { Failure } from '../../parts.tsx'
+import { admin, read } from '../../api.ts'
+import { Choose, Failure, Loading, useTitle } from '../../parts.tsx'
 import { SaleTabs } from '../../sale-tabs.tsx'
-
-interface Preview {
-  readonly url: string
-  readonly query: string
-  readonly states: readonly string[]
-}
 
 /** By how the names of their states begin; the first that fits. */
 const GROUPS = [
@@ -31,27 +24,21 @@ const NAMES = new Intl.DisplayNames('en', { type: 'language' })
 const groupOf = (state: string) => GROUPS.find(([, , form]) => form.test(state))?.[0]
 
 export function PreviewPage({ sale }: { sale: string }) {
-  const preview = useSignal<Preview | null>(null)
-  const error = useSignal<unknown>(null)
   const [, navigate] = useLocation()
   const asked = new URLSearchParams(useSearch())
-  useEffect(() => {
-    document.title = `Preview of ${sale} · Console`
-    get<Preview>(`/admin/sales/${sale}/preview?from=${encodeURIComponent(location.origin)}`).then(
-      (value) => {
-        preview.value = value
-      },
-      (failure: unknown) => {
-        error.value = failure
-      },
-    )
-  }, [sale])
+  const { data, error } = useQuery({
+    queryKey: ['preview', sale],
+    queryFn: () => read(admin.sales[':sale'].preview.$get({ param: { sale }, query: { from: location.origin } })),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  useTitle(`Preview of ${sale} · Console`)
   const pick = (name: string, value: string) => {
     const next = new URLSearchParams(asked)
     next.set(name, value)
     navigate(`/console/sales/${sale}/preview?${next}`, { replace: true })
   }
-  const { url = '', query = '', states = [] } = preview.value ?? {}
+  const { url = '', query = '', states = [] } = data ?? {}
   const group = asked.get('pages') ?? 'sale'
   const [lang, look] = [asked.get('lang') ?? 'en', asked.get('look') ?? 'light']
   const width = asked.get('width') === 'desktop' ? 'desktop' : 'phone'
@@ -65,29 +52,34 @@ export function PreviewPage({ sale }: { sale: string }) {
         With this sale's name, products and prices, and the shop's own words and colours. Times, places and orders are
         invented, and nothing here can be pressed.
       </p>
-      <Failure error={error.value} />
+      <Failure error={error} />
       <form class="card preview-filters" onSubmit={(event) => event.preventDefault()}>
-        <Pick
+        <Choose
           label="Pages"
           value={group}
           options={groups.map(([id, text]) => [id, text])}
-          onPick={(to) => pick('pages', to)}
+          onChoose={(to) => pick('pages', to)}
         />
-        <Pick
+        <Choose
           label="Language"
           value={lang}
           options={LANGUAGES.map((one) => [one, NAMES.of(one) ?? one])}
-          onPick={(to) => pick('lang', to)}
+          onChoose={(to) => pick('lang', to)}
         />
-        <Pick label="Look" value={look} options={LOOKS.map((one) => [one, one])} onPick={(to) => pick('look', to)} />
-        <Pick
+        <Choose
+          label="Look"
+          value={look}
+          options={LOOKS.map((one) => [one, one])}
+          onChoose={(to) => pick('look', to)}
+        />
+        <Choose
           label="Width"
           value={width}
           options={Object.entries(WIDTHS).map(([id, pixels]) => [id, `${id}, ${pixels} px`])}
-          onPick={(to) => pick('width', to)}
+          onChoose={(to) => pick('width', to)}
         />
       </form>
-      {preview.value === null && error.value === null && <p class="loading">Loading …</p>}
+      {!data && !error && <Loading />}
       <ul class={`previews ${width}`}>
         {states
           .filter((state) => groupOf(state) === group)
@@ -111,27 +103,5 @@ export function PreviewPage({ sale }: { sale: string }) {
           ))}
       </ul>
     </>
-  )
-}
-
-interface PickProps {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [value: string, text: string])[]
-  onPick(value: string): void
-}
-
-function Pick({ label, value, options, onPick }: PickProps) {
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => onPick(event.currentTarget.value)}>
-        {options.map(([id, text]) => (
-          <option key={id} value={id}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }

@@ -1,16 +1,12 @@
 /** The curves of a report, and how right the waits were that people saw. */
-import type { AsJson } from '../../../../../shared/api/operator.ts'
-import type { SaleReport } from '../../../../../shared/api/report.ts'
 import { FlowChart, StockChart, WaitChart, WaitingChart } from '../../charts.tsx'
+import { fillGaps } from '../../gap-fill.ts'
 import { count } from '../../parts.tsx'
-import { withQuiet } from '../../quiet.ts'
-import { Section } from './section.tsx'
-
-type Report = AsJson<SaleReport>
+import { type Report, Section } from './section.tsx'
 
 export function Curves({ curves, waits }: Pick<Report, 'curves' | 'waits'>) {
   const { minutes_per_point } = curves
-  const minutes = withQuiet(curves.minutes)
+  const minutes = fillGaps(curves.minutes)
   if (minutes.length === 0) return <Section title="Curves">Nothing is known of the sale's minutes.</Section>
   return (
     <>

@@ -1,11 +1,7 @@
 /** How fair a sale was: the draw's proof, and who was served before whom. */
-import type { AsJson } from '../../../../../shared/api/operator.ts'
-import type { SaleReport } from '../../../../../shared/api/report.ts'
+import { clock } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
-import { duration } from '../sale/line.tsx'
-import { Section } from './section.tsx'
-
-type Report = AsJson<SaleReport>
+import { type Report, Section } from './section.tsx'
 
 export function Fairness({ fairness }: Pick<Report, 'fairness'>) {
   const { draw, compared, rank_correlation, overtaking, before_turn, note } = fairness
@@ -98,4 +94,4 @@ function Draw({ draw }: { draw: NonNullable<Report['fairness']['draw']> }) {
 }
 
 /** Below two minutes in seconds. */
-const lasting = (seconds: number) => (seconds < 120 ? `${seconds.toFixed(1)} s` : duration(seconds))
+const lasting = (seconds: number) => (seconds < 120 ? `${seconds.toFixed(1)} s` : clock('en', seconds))

@@ -1,12 +1,7 @@
 /** The figures of a report: from joining to paying, money, units and times. */
-import type { AsJson } from '../../../../../shared/api/operator.ts'
-import type { SaleReport } from '../../../../../shared/api/report.ts'
-import { money } from '../../../../../shared/format.ts'
+import { clock, money } from '../../../../../shared/format.ts'
 import { count, moment } from '../../parts.tsx'
-import { duration } from '../sale/line.tsx'
-import { Section } from './section.tsx'
-
-type Report = AsJson<SaleReport>
+import { type Report, Section } from './section.tsx'
 
 const known = (value: number | null) => (value === null ? 'unknown' : count(value))
 const percent = (share: number | null) =>
@@ -27,7 +22,7 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
     ['All in carts', figures.all_in_carts_at && moment(figures.all_in_carts_at)],
     ['Sold out', figures.sold_out_at ? moment(figures.sold_out_at) : 'not sold out'],
     ['Ended', figures.ended_at && moment(figures.ended_at)],
-    [figures.sold_out_at ? 'From opening to sold out' : 'Open for', duration(figures.duration_seconds)],
+    [figures.sold_out_at ? 'From opening to sold out' : 'Open for', clock('en', figures.duration_seconds)],
     ['Most people waiting', known(figures.most_waiting)],
     ['Joined and paid', percent(conversion.joined_to_paid) || 'unknown'],
     ['Units sold', `${count(units.sold)} of ${count(units.total)}`],

@@ -1,47 +1,40 @@
 /** The report of a sale, on the screen and on paper. */
-import type { AsJson } from '../../../../../shared/api/operator.ts'
-import type { SaleReport } from '../../../../../shared/api/report.ts'
 import './report.css'
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { get } from '../../api.ts'
-import { Failure, moment } from '../../parts.tsx'
+import { useQuery } from '@tanstack/preact-query'
+import { Failure, Loading, moment, TableHead, useTitle } from '../../parts.tsx'
 import { SaleTabs } from '../../sale-tabs.tsx'
 import { Curves } from './curves.tsx'
 import { Fairness } from './fairness.tsx'
 import { Figures } from './figures.tsx'
-import { Section } from './section.tsx'
-
-type Report = AsJson<SaleReport>
+import { type Report, readReport, Section } from './section.tsx'
 
 /** Frames until the charts are drawn in the colours of paper. */
 const FRAMES = 3
 
 export function ReportPage({ sale }: { sale: string }) {
-  const state = useSignal<{ report?: Report; error?: unknown; isLoading: boolean }>({ isLoading: true })
   const isPaper = useSignal(false)
-  const path = `/admin/sales/${encodeURIComponent(sale)}/report`
-  const read = async () => {
-    const before = state.value.report
-    state.value = { ...(before && { report: before }), isLoading: true }
-    state.value = await get<Report>(path).then(
-      (report) => ({ report, isLoading: false }),
-      (error: unknown) => ({ ...(before && { report: before }), error, isLoading: false }),
-    )
-  }
-  useEffect(() => void read(), [sale])
-  const { report, error, isLoading } = state.value
-  useEffect(() => {
-    // A PDF is named for it.
-    document.title = report ? `Report of ${report.name}` : 'Console'
-  }, [report?.name])
+  const {
+    data: report,
+    error,
+    isFetching,
+    refetch,
+  } = useQuery({
+    queryKey: ['report', sale],
+    queryFn: () => readReport(sale),
+    // Made when the page is opened or a person asks, not by itself.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  // A PDF is named for it.
+  useTitle(report ? `Report of ${report.name}` : 'Console')
   const print = async () => {
     isPaper.value = true
     for (let i = 0; i < FRAMES; i++) await new Promise(requestAnimationFrame)
     window.print()
     isPaper.value = false
   }
-  if (!report) return error ? <Failure error={error} /> : <p class="loading">Loading …</p>
+  if (!report) return error ? <Failure error={error} /> : <Loading />
   return (
     <>
       <SaleTabs sale={sale} />
@@ -59,10 +52,10 @@ export function ReportPage({ sale }: { sale: string }) {
             <button type="button" class="primary" onClick={() => void print()}>
               Print or save as PDF
             </button>
-            <button type="button" disabled={isLoading} onClick={() => void read()}>
+            <button type="button" disabled={isFetching} onClick={() => void refetch()}>
               Make it again
             </button>
-            <a href={path}>As JSON</a>
+            <a href={`/admin/sales/${encodeURIComponent(sale)}/report`}>As JSON</a>
           </p>
         </header>
         <Failure error={error} />
@@ -84,15 +77,7 @@ function Attacks({ attacks: { refused, rules, blocks } }: Pick<Report, 'attacks'
         <p>Nothing was refused.</p>
       ) : (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Reason</th>
-              <th scope="col">At</th>
-              <th scope="col" class="number">
-                Times
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Reason', 'At', 'Times']} texts={2} />
           <tbody>
             {refused.map(({ at, reason, count }) => (
               <tr key={at + reason}>
@@ -106,15 +91,7 @@ function Attacks({ attacks: { refused, rules, blocks } }: Pick<Report, 'attacks'
       )}
       {rules.length > 0 && (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Rule</th>
-              <th scope="col">Does</th>
-              <th scope="col" class="number">
-                Met by
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Rule', 'Does', 'Met by']} texts={2} />
           <tbody>
             {rules.map(({ note, action, met }, i) => (
               <tr key={i}>

@@ -1,5 +1,9 @@
-/** What each part of a report is made of. */
+/** What each part of a report is made of: its data, and its frame. */
 import type { ComponentChildren } from 'preact'
+import { admin, read } from '../../api.ts'
+
+export const readReport = (sale: string) => read(admin.sales[':sale'].report.$get({ param: { sale } }))
+export type Report = Awaited<ReturnType<typeof readReport>>
 
 export function Section({ title, children }: { title: string; children: ComponentChildren }) {
   return (

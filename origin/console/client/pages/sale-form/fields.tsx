@@ -1,16 +1,16 @@
-/** Fields of the form. Each shows what is wrong in it once it was touched, and what in it is likely a slip. */
+/** Fields of the form. Each shows what is wrong in it once it was touched, and warns of what is likely a mistake. */
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId } from 'preact/hooks'
-import { decimal } from '../../../../../shared/format.ts'
+import { decimal, minorOf } from '../../../../../shared/format.ts'
 import { type Body, type Json, valueAt, type Wrong } from './draft.ts'
-import { localOf, minorOf } from './units.ts'
+import { localOf } from './units.ts'
 
 export interface Form {
   readonly body: Body
   /** What to show as wrong now, and what to warn of. */
   readonly wrong: Wrong
-  readonly slips: Wrong
+  readonly warnings: Wrong
   set(path: string, value: Json): void
   touch(path: string): void
 }
@@ -33,8 +33,8 @@ interface Named {
 function useField({ path, hint }: Named) {
   const form = useForm()
   const id = useId()
-  const [wrong, slip] = [form.wrong.get(path), form.slips.get(path)]
-  const has = [hint && `${id}-hint`, wrong ? `${id}-wrong` : slip && `${id}-slip`].filter(Boolean).join(' ')
+  const [wrong, warning] = [form.wrong.get(path), form.warnings.get(path)]
+  const has = [hint && `${id}-hint`, wrong ? `${id}-wrong` : warning && `${id}-warning`].filter(Boolean).join(' ')
   const attributes = {
     id,
     name: path,
@@ -54,9 +54,9 @@ function useField({ path, hint }: Named) {
           {wrong}
         </small>
       ) : (
-        slip !== undefined && (
-          <small id={`${id}-slip`} class="slip">
-            {slip}
+        warning !== undefined && (
+          <small id={`${id}-warning`} class="warning">
+            {warning}
           </small>
         )
       )}

@@ -1,4 +1,4 @@
-/** What a sale will be like as it is configured, and what in it is likely a slip. Pure: nothing here forbids anything. */
+/** What a sale will be like as it is configured, and warnings of what is likely a mistake. Pure: nothing here forbids anything. */
 import type { Body } from './draft.ts'
 
 /** Between these nobody asks twice. */
@@ -26,23 +26,24 @@ export function forecastOf(body: Body): string {
 }
 
 /** By the path of the field that one would change. `isOpen`: its opening is over and stays as it was. */
-export function slipsIn(body: Body, nowMs: number, isOpen: boolean): ReadonlyMap<string, string> {
+export function warningsIn(body: Body, nowMs: number, isOpen: boolean): ReadonlyMap<string, string> {
   const { units, seconds } = numbersOf(body)
-  const slips = new Map<string, string>()
+  const warnings = new Map<string, string>()
   const [opens, ends, lobby] = [timeOf(body.opens_at), timeOf(body.ends_at), timeOf(body.pre_queue_opens_at)]
-  if (!isOpen && opens !== null && opens < nowMs) slips.set('opens_at', 'This is in the past: the sale opens at once.')
+  if (!isOpen && opens !== null && opens < nowMs)
+    warnings.set('opens_at', 'This is in the past: the sale opens at once.')
   if (!isOpen && opens !== null && lobby !== null && lobby > opens)
-    slips.set('pre_queue_opens_at', 'This is after the opening.')
-  if (ends !== null && ends < nowMs) slips.set('ends_at', 'This is in the past: the sale ends at once.')
+    warnings.set('pre_queue_opens_at', 'This is after the opening.')
+  if (ends !== null && ends < nowMs) warnings.set('ends_at', 'This is in the past: the sale ends at once.')
   else if (opens !== null && ends !== null && seconds !== null && ends < Math.max(opens, nowMs) + seconds * 1000)
-    slips.set('ends_at', `At this rate the stock lasts about ${span(seconds)}: some will be left over.`)
+    warnings.set('ends_at', `At this rate the stock lasts about ${span(seconds)}: some will be left over.`)
   if (seconds !== null && seconds < SHORTEST_SECONDS)
-    slips.set('admission.rate_per_second', `All is sold in ${span(seconds)}. Can the checkout take so many at once?`)
+    warnings.set('admission.rate_per_second', `All is sold in ${span(seconds)}. Can the checkout take so many at once?`)
   if (seconds !== null && seconds > LONGEST_SECONDS)
-    slips.set('admission.rate_per_second', `The stock lasts ${span(seconds)}: the last in line wait that long.`)
+    warnings.set('admission.rate_per_second', `The stock lasts ${span(seconds)}: the last in line wait that long.`)
   const limit = Number(body.limit_per_visitor)
-  if (units > 0 && limit > units) slips.set('limit_per_visitor', 'This is more than there is.')
-  return slips
+  if (units > 0 && limit > units) warnings.set('limit_per_visitor', 'This is more than there is.')
+  return warnings
 }
 
 const timeOf = (at: unknown) => {

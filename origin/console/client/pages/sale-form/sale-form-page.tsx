@@ -1,19 +1,24 @@
 /** Creating, editing and copying a sale: one form for all that an operator sets of it. */
 import './sale-form.css'
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useMutation, useQuery } from '@tanstack/preact-query'
+import type { InferRequestType } from 'hono/client'
+import { useRef, useState } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter-preact'
-import { ApiError, api, get } from '../../api.ts'
-import { Confirm, Failure } from '../../parts.tsx'
+import { ApiError, admin, read } from '../../api.ts'
+import { Confirm, Failure, Loading, useTitle } from '../../parts.tsx'
 import { SaleTabs } from '../../sale-tabs.tsx'
 import { may } from '../../session.ts'
 import { type Body, type Change, changesBetween, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
 import { FormContext, TextField } from './fields.tsx'
-import { slipsIn } from './forecast.ts'
-import { useLeaving } from './leaving.ts'
+import { warningsIn } from './forecast.ts'
 import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Times } from './sections.tsx'
+import { useUnsavedGuard } from './unsaved-guard.ts'
 
-const pathOf = (sale: string) => `/admin/sales/${encodeURIComponent(sale)}`
+const calls = admin.sales[':sale']
+type SaleBody = InferRequestType<typeof calls.$put>['json']
+/** Its fields are those of the form, by their paths. */
+const readSale = async (sale: string) => (await read(calls.$get({ param: { sale } }))) as Body
 
 /** `/console/sales/new`, and `?copy=SALE`. */
 export function NewSalePage() {
@@ -28,20 +33,15 @@ export function EditSalePage({ sale }: { sale: string }) {
 }
 
 function Loaded({ sale, show }: { sale: string; show: (read: Body) => preact.JSX.Element }) {
-  const read = useSignal<Body | null>(null)
-  const error = useSignal<unknown>(null)
-  useEffect(() => {
-    get<Body>(pathOf(sale)).then(
-      (value) => {
-        read.value = value
-      },
-      (failure: unknown) => {
-        error.value = failure
-      },
-    )
-  }, [sale])
-  if (error.value !== null) return <Failure error={error.value} />
-  return read.value === null ? <p class="loading">Loading …</p> : show(read.value)
+  // Each form begins with the sale as it is now, and keeps that to compare with.
+  const { data, error } = useQuery({
+    queryKey: ['form', sale],
+    queryFn: () => readSale(sale),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  if (data) return show(data)
+  return error ? <Failure error={error} /> : <Loading />
 }
 
 /** `sale`: the one that is edited; without it, a new one. */
@@ -55,8 +55,6 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
   const isAllShown = useSignal(false)
   /** What the API refused, until the field is changed. */
   const refused = useSignal<ReadonlyMap<string, string>>(new Map())
-  const failure = useSignal<unknown>(null)
-  const busy = useSignal(false)
   const isSaved = useRef(false)
   const form = useRef<HTMLFormElement>(null)
 
@@ -66,10 +64,8 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
   const shown = new Map([...[...wrong].filter(([path]) => isShown(path)), ...refused.value])
   const changes = changesBetween(start, body.value)
   const isOpen = !isNew && start.phase !== 'upcoming'
-  useLeaving(() => !isSaved.current && (body.value !== start || (isNew && id.value !== null)))
-  useEffect(() => {
-    document.title = `${isNew ? 'New sale' : `Edit ${start.name}`} · Console`
-  }, [])
+  useUnsavedGuard(() => !isSaved.current && (body.value !== start || (isNew && id.value !== null)))
+  useTitle(`${isNew ? 'New sale' : `Edit ${start.name}`} · Console`)
 
   const touch = (path: string) => {
     if (!touched.value.has(path)) touched.value = new Set([...touched.value, path])
@@ -90,7 +86,8 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
     try {
       if (sale !== undefined) await mustBeAsRead(sale, start)
       // A new one must not write over another.
-      await api('PUT', pathOf(saleId), body.value, isNew ? { 'if-none-match': '*' } : {})
+      const headers: Record<string, string> = isNew ? { 'if-none-match': '*' } : {}
+      await calls.$put({ param: { sale: saleId }, json: body.value as SaleBody }, { headers })
     } catch (error) {
       const errors = error instanceof ApiError ? (error.problem.errors ?? []) : []
       refused.value = new Map(errors.map(({ field, detail }) => [field, detail]))
@@ -100,22 +97,23 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
     navigate(`/console/sales/${saleId}`)
   }
 
-  async function create() {
-    if (wrong.size > 0) return showAll()
-    busy.value = true
-    failure.value = null
-    await save().catch((error: unknown) => {
-      failure.value = error
-      showAll()
-    })
-    busy.value = false
-  }
+  const {
+    mutate: create,
+    error: failure,
+    isPending,
+  } = useMutation({
+    mutationFn: async () => {
+      if (wrong.size > 0) showAll()
+      else await save()
+    },
+    onError: showAll,
+  })
 
   if (!may('operator')) return <p>Only operators and owners change sales.</p>
   const context = {
     body: { ...body.value, sale: saleId },
     wrong: shown,
-    slips: slipsIn(body.value, Date.now(), isOpen),
+    warnings: warningsIn(body.value, Date.now(), isOpen),
     set,
     touch,
   }
@@ -129,7 +127,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          if (isNew) void create()
+          if (isNew) create()
           else if (wrong.size > 0) showAll()
         }}
       >
@@ -156,7 +154,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
         </div>
       </form>
       <footer class="save">
-        <Failure error={failure.value} />
+        <Failure error={failure} />
         {shown.size > 0 && (
           <p class="wrong" role="status">
             {shown.size === 1 ? 'One field is' : `${shown.size} fields are`} not right yet.
@@ -165,7 +163,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
         <p class="buttons">
           <Link href={isNew ? '/console' : `/console/sales/${sale}`}>Leave</Link>
           {isNew ? (
-            <button type="button" class="primary" disabled={busy.value} onClick={() => void create()}>
+            <button type="button" class="primary" disabled={isPending} onClick={() => create()}>
               Create the sale
             </button>
           ) : wrong.size > 0 ? (
@@ -190,7 +188,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
 
 /** A PUT writes the sale as a whole: it must not take back what somebody else has done. */
 async function mustBeAsRead(sale: string, start: Body): Promise<void> {
-  const others = changesBetween(start, await get<Body>(pathOf(sale)))
+  const others = changesBetween(start, await readSale(sale))
   if (others.length === 0) return
   const fields = others.map(({ field, after }) => `${field} is ${after}`).join('; ')
   throw new Error(`Somebody has changed the sale meanwhile: ${fields}. Load the page again to edit it as it is.`)

@@ -1,6 +1,6 @@
 /** What an operator can press, each with what it will do, a confirmation, and its undo where there is one. */
-import { api, post } from '../../api.ts'
-import { Confirm, count, instant } from '../../parts.tsx'
+import { admin } from '../../api.ts'
+import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Live } from './live.ts'
 
@@ -14,17 +14,18 @@ const LANGUAGES = [
   ['ar', 'Arabic'],
 ] as const
 
-const pathOf = ({ sale }: State, call: string) => `/admin/sales/${encodeURIComponent(sale)}/${call}`
+const call = admin.sales[':sale']
+const paramOf = ({ sale }: State) => ({ param: { sale } })
 const numberIn = (form: FormData, name: string) => Number(form.get(name))
 
 /** The texts of a form by language; those left empty are left out. */
 export function textsIn(form: FormData): Record<string, string> {
-  const texts = LANGUAGES.map(([language]) => [language, String(form.get(language) ?? '').trim()] as const)
+  const texts = LANGUAGES.map(([language]) => [language, textIn(form, language)] as const)
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }
 
-/** What begins, stands still and ends: beside the phase. */
-export function Course({ state }: { state: State }) {
+/** Opens, pauses, resumes and ends the sale: beside the phase. */
+export function PhaseControls({ state }: { state: State }) {
   const { phase, paused, name } = state
   if (!may('operator') || phase === 'ended') return null
   return (
@@ -33,14 +34,14 @@ export function Course({ state }: { state: State }) {
         <Confirm
           action="Open now"
           effect={`${name} opens at once: the draw is made, and people are called in. There is no undo, but it can be paused.`}
-          onConfirm={() => post(pathOf(state, 'open'))}
+          onConfirm={() => call.open.$post(paramOf(state))}
         />
       )}
       {paused ? (
         <Confirm
           action="Resume"
           effect="The line goes on where it stood. Undo: pause."
-          onConfirm={() => post(pathOf(state, 'resume'))}
+          onConfirm={() => call.resume.$post(paramOf(state))}
         />
       ) : (
         <Confirm
@@ -48,7 +49,7 @@ export function Course({ state }: { state: State }) {
           effect="Nobody is called and nobody can check out; everyone keeps their place, and held units stay held. Undo: resume."
           onConfirm={(form) => {
             const reason = textsIn(form)
-            return post(pathOf(state, 'pause'), Object.keys(reason).length > 0 ? { reason } : {})
+            return call.pause.$post({ ...paramOf(state), json: Object.keys(reason).length > 0 ? { reason } : {} })
           }}
         >
           <Texts legend="Why, as visitors read it (may be left out)" />
@@ -60,7 +61,7 @@ export function Course({ state }: { state: State }) {
         effect="Nobody can buy any more, for good. What is held may still be paid. There is no undo."
         onConfirm={(form) => {
           if (form.get('sale') !== state.sale) throw new Error(`Type ${state.sale} to end it.`)
-          return post(pathOf(state, 'end'))
+          return call.end.$post(paramOf(state))
         }}
       >
         <label>
@@ -79,7 +80,9 @@ export function RateControl({ state }: { state: State }) {
     <Confirm
       action="Change rate"
       effect={`Now ${count(state.admission.rate_per_second)} people a second are called. It takes effect within two seconds. Undo: set it back.`}
-      onConfirm={(form) => api('PATCH', pathOf(state, 'admission'), { rate_per_second: numberIn(form, 'rate') })}
+      onConfirm={(form) =>
+        call.admission.$patch({ ...paramOf(state), json: { rate_per_second: numberIn(form, 'rate') } })
+      }
     >
       <label>
         People a second
@@ -105,7 +108,10 @@ export function RestockControl({ state }: { state: State }) {
       action="Restock"
       effect="Adds units that are for sale at once. A sold-out sale is live again. Undo: edit the sale, down to what is held and sold."
       onConfirm={(form) =>
-        post(pathOf(state, `products/${String(form.get('product'))}/restock`), { quantity: numberIn(form, 'quantity') })
+        call.products[':product'].restock.$post({
+          param: { sale: state.sale, product: textIn(form, 'product') },
+          json: { quantity: numberIn(form, 'quantity') },
+        })
       }
     >
       <label>
@@ -126,8 +132,8 @@ export function RestockControl({ state }: { state: State }) {
   )
 }
 
-/** What visitors read now, and one thing more to tell them. */
-export function Told({ state }: { state: State }) {
+/** What visitors read now, and a new announcement. */
+export function Announcements({ state }: { state: State }) {
   const isOperator = may('operator')
   const { announcement, pause_reason } = state
   return (
@@ -147,7 +153,10 @@ export function Told({ state }: { state: State }) {
             action="Announce"
             effect="Everyone who waits reads it within three seconds. It takes the place of the one before. Undo: take it away."
             onConfirm={(form) =>
-              api('PUT', pathOf(state, 'announcement'), { level: form.get('level'), text: textsIn(form) })
+              call.announcement.$put({
+                ...paramOf(state),
+                json: { level: textIn(form, 'level') as 'info' | 'warning', text: textsIn(form) },
+              })
             }
           >
             <AnnouncementFields />
@@ -156,7 +165,7 @@ export function Told({ state }: { state: State }) {
             <Confirm
               action="Take it away"
               effect="Visitors no longer see the announcement. It stays in the list of announcements. Undo: announce it again."
-              onConfirm={() => api('DELETE', pathOf(state, 'announcement'))}
+              onConfirm={() => call.announcement.$delete(paramOf(state))}
             />
           )}
         </div>

@@ -76,30 +76,30 @@ function backlogPart(backlog: Backlog | null): Omit<Part, 'name'> {
   }
 }
 
-/** What to do about each part that does not do its work. */
-const CURE: Readonly<Record<string, string>> = {
+/** What to do about each part that fails. */
+const REMEDIES: Readonly<Record<string, string>> = {
   Postgres: 'Start it again. Meanwhile orders are accepted within a bound; pause if it takes minutes.',
   Redis: 'Start it again. Meanwhile Postgres decides alone; nothing is lost.',
   Edge: 'Open the sale’s page. If it does not come, look at the edge’s log and at EDGE_TOKEN on both sides.',
   Workers: 'Start an origin with ROLE=worker or all. Nobody is charged and no hold ends until then.',
   Payments: 'Look at the provider’s status page. Charges are tried again; pause if it lasts longer than a hold.',
 }
-const LATE_CURE = 'See Queues, the provider, and whether enough workers run.'
+const LATE_REMEDY = 'See Queues, the provider, and whether enough workers run.'
 
-/** What does not do its work, first of all; nothing if all is well. */
-export function Troubles({ live }: { live: Live }) {
-  const ill = partsOf(live).filter(({ isWell }) => isWell === false)
-  if (ill.length === 0) return null
+/** Each part that fails, with its remedy; nothing where none does. */
+export function Problems({ live }: { live: Live }) {
+  const failing = partsOf(live).filter(({ isWell }) => isWell === false)
+  if (failing.length === 0) return null
   return (
     <section class="card wrong" aria-label="What is wrong">
       <h2>What is wrong</h2>
       <ul class="findings">
-        {ill.map(({ name, text }) => (
+        {failing.map(({ name, text }) => (
           <li key={name}>
             <b class="bad">
               {name} {text}
             </b>
-            <p>{CURE[name] ?? LATE_CURE}</p>
+            <p>{REMEDIES[name] ?? LATE_REMEDY}</p>
           </li>
         ))}
       </ul>
@@ -153,7 +153,7 @@ export function Findings({ findings }: Pick<Live, 'findings'>) {
       ) : (
         <ul class="findings">
           {findings.map((finding) => (
-            <OneFinding key={`${finding.kind} ${finding.subject} ${finding.product_id}`} finding={finding} />
+            <FindingItem key={`${finding.kind} ${finding.subject} ${finding.product_id}`} finding={finding} />
           ))}
         </ul>
       )}
@@ -161,7 +161,7 @@ export function Findings({ findings }: Pick<Live, 'findings'>) {
   )
 }
 
-function OneFinding({ finding: { kind, product_id, subject, units, first_seen_at } }: { finding: Finding }) {
+function FindingItem({ finding: { kind, product_id, subject, units, first_seen_at } }: { finding: Finding }) {
   return (
     <li>
       <b>{kind.replaceAll('_', ' ')}</b> {product_id} <code>{subject}</code> {units > 0 && `${count(units)} units`}{' '}

@@ -1,14 +1,14 @@
 /** A running sale, as the origin streams it: the latest state, and how old it is. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Figures, LiveReading, Minute, ShownState } from '../../../../../shared/api/live.ts'
-import type { AsJson } from '../../../../../shared/api/operator.ts'
-import { ApiError, get } from '../../api.ts'
-import { session } from '../../session.ts'
+import type { Figures, Minute } from '../../../../../shared/api/live.ts'
+import { admin, read } from '../../api.ts'
+import { queries } from '../../session.ts'
 
 export { realWaits } from '../../../../../shared/real-waits.ts'
 
-export type Live = { readonly state: ShownState } & AsJson<LiveReading>
+const readLive = (sale: string) => read(admin.sales[':sale'].live.$get({ param: { sale } }))
+export type Live = Awaited<ReturnType<typeof readLive>>
 
 /** So long without data, and what is shown is no longer the present. */
 export const OLD_AFTER_MS = 5_000
@@ -33,10 +33,10 @@ export function useLive(sale: string) {
       // A browser comes back by itself only where nothing answered; an answer with an error ends it.
       events.addEventListener('error', () => {
         if (events.readyState !== EventSource.CLOSED) return
-        again = setTimeout(follow, AGAIN_MS)
-        get(path).catch((failure) => {
+        again = window.setTimeout(follow, AGAIN_MS)
+        // Says why, which an event stream does not.
+        queries.fetchQuery({ queryKey: ['live', sale], queryFn: () => readLive(sale) }).catch((failure) => {
           error.value = failure
-          if (failure instanceof ApiError && failure.problem.status === 401) session.value = null
         })
       })
     }

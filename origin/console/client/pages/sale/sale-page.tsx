@@ -1,24 +1,22 @@
 /** One sale, live: is it going well, and what do I press? Each control stands beside what it changes. */
 import './sale.css'
-import { useEffect } from 'preact/hooks'
+import { clock } from '../../../../../shared/format.ts'
 import { FlowChart, RateChart, WaitChart, WaitingChart } from '../../charts.tsx'
-import { count, Failure, instant } from '../../parts.tsx'
-import { withQuiet } from '../../quiet.ts'
+import { fillGaps } from '../../gap-fill.ts'
+import { count, Failure, instant, Loading, useTitle } from '../../parts.tsx'
 import { SaleTabs } from '../../sale-tabs.tsx'
-import { Course, Told } from './controls.tsx'
-import { Findings, Health, Troubles } from './health.tsx'
-import { duration, Line } from './line.tsx'
+import { Announcements, PhaseControls } from './controls.tsx'
+import { Findings, Health, Problems } from './health.tsx'
 import { type Live, lastKnown, minuteAgo, OLD_AFTER_MS, realWaits, totals, useLive } from './live.ts'
+import { Queue } from './queue.tsx'
 import { Refusals } from './refusals.tsx'
 import { Stock } from './stock.tsx'
 
 export function SalePage({ sale }: { sale: string }) {
   const { seen, error } = useLive(sale)
   const mark = seen && (seen.live.verdict.level === 'bad' || seen.ageMs > OLD_AFTER_MS) ? '⚠ ' : ''
-  useEffect(() => {
-    document.title = seen ? `${mark}${seen.live.state.name} · Console` : 'Console'
-  }, [mark, seen?.live.state.name])
-  if (seen === null) return error ? <Failure error={error} /> : <p class="loading">Loading …</p>
+  useTitle(seen ? `${mark}${seen.live.state.name} · Console` : 'Console')
+  if (seen === null) return error ? <Failure error={error} /> : <Loading />
   const { live, ageMs, nowMs } = seen
   const hasFindings = live.findings.length > 0
   return (
@@ -26,15 +24,15 @@ export function SalePage({ sale }: { sale: string }) {
       <SaleTabs sale={sale} />
       <Banner live={live} ageMs={ageMs} nowMs={nowMs} />
       {hasFindings && <Findings findings={live.findings} />}
-      <Troubles live={live} />
+      <Problems live={live} />
       <div class="columns">
         <Stock state={live.state} />
-        <Line live={live} nowMs={nowMs} />
+        <Queue live={live} nowMs={nowMs} />
       </div>
       <Funnel live={live} nowMs={nowMs} />
       <Charts live={live} />
       <div class="columns three">
-        <Told state={live.state} />
+        <Announcements state={live.state} />
         <Refusals live={live} />
         <Health live={live} />
       </div>
@@ -69,7 +67,7 @@ function Banner({ live: { state, environment, verdict }, ageMs, nowMs }: Seen & 
             : verdict.text}
         </p>
       </div>
-      <Course state={state} />
+      <PhaseControls state={state} />
     </header>
   )
 }
@@ -81,15 +79,15 @@ function Countdown({ state: { phase, opens_at, ends_at }, nowMs }: Pick<Live, 's
   if (untilOpen > 0)
     return (
       <span>
-        opens in <b>{duration(untilOpen)}</b>, {instant(opens_at)}
+        opens in <b>{clock('en', untilOpen)}</b>, {instant(opens_at)}
       </span>
     )
   return (
     <span>
-      open for <b>{duration(-untilOpen)}</b>
+      open for <b>{clock('en', -untilOpen)}</b>
       {untilEnd !== null && untilEnd > 0 && (
         <>
-          , ends in <b>{duration(untilEnd)}</b>
+          , ends in <b>{clock('en', untilEnd)}</b>
         </>
       )}
     </span>
@@ -132,8 +130,8 @@ function Funnel({ live, nowMs }: Seen) {
 function Charts({ live: { minutes } }: { live: Live }) {
   if (minutes.length === 0) return null
   // The minute in progress would look like a fall.
-  const full = withQuiet(minutes.length > 2 ? minutes.slice(0, -1) : minutes)
-  const all = withQuiet(minutes)
+  const full = fillGaps(minutes.length > 2 ? minutes.slice(0, -1) : minutes)
+  const all = fillGaps(minutes)
   return (
     <div class="columns">
       <FlowChart minutes={full} />

@@ -1,5 +1,5 @@
 /** The stock as a bar that visibly adds up: sold, held and free make the total. */
-import { count } from '../../parts.tsx'
+import { count, TableHead } from '../../parts.tsx'
 import { RestockControl } from './controls.tsx'
 import type { Live } from './live.ts'
 
@@ -29,26 +29,10 @@ export function Stock({ state }: Pick<Live, 'state'>) {
       {!addsUp && <p role="alert">This does not add up. The reconciler repairs it within seconds; see the findings.</p>}
       {state.products.length > 1 && (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Product</th>
-              <th scope="col" class="number">
-                Sold
-              </th>
-              <th scope="col" class="number">
-                Held
-              </th>
-              <th scope="col" class="number">
-                Free
-              </th>
-              <th scope="col" class="number">
-                Total
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Product', 'Sold', 'Held', 'Free', 'Total']} />
           <tbody>
             {state.products.map((product) => (
-              <ProductLine key={product.product_id} product={product} />
+              <ProductRow key={product.product_id} product={product} />
             ))}
           </tbody>
         </table>
@@ -57,7 +41,7 @@ export function Stock({ state }: Pick<Live, 'state'>) {
   )
 }
 
-function ProductLine({ product: { name, sold, held, available, total, buffer } }: { product: Product }) {
+function ProductRow({ product: { name, sold, held, available, total, buffer } }: { product: Product }) {
   return (
     <tr>
       <th scope="row">

@@ -1,24 +1,7 @@
-/** Scheduled actions as the origin tells them, and in words. */
+/** Scheduled actions in words. */
 import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
 import { money } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
-
-export interface Run {
-  readonly due_at: string
-  readonly ran_at: string
-  readonly late: boolean
-  readonly error: string | null
-}
-
-export type Scheduled = ScheduledEffect & {
-  readonly action_id: string
-  readonly cron: string | null
-  readonly operator: string
-  readonly next_at: string | null
-  readonly created_at: string
-  readonly cancelled_at: string | null
-  readonly runs: readonly Run[]
-}
 
 export interface Product {
   readonly product_id: string
@@ -53,10 +36,3 @@ const firstOf = (texts: Readonly<Record<string, string | undefined>>) => Object.
 
 export const inUtc = (iso: string) => `${iso.slice(0, 16).replace('T', ' ')} UTC`
 export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
-
-/** How long, in its largest unit. */
-export function roughly(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)} s`
-  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`
-  return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`
-}

@@ -1,12 +1,10 @@
 /** The job queues: what waits, and what was given up. */
 import './scheduled.css'
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import type { AsJson, DeadJob, QueueState } from '../../../../../shared/api/operator.ts'
-import { get, post } from '../../api.ts'
-import { Confirm, count, Failure, moment, useRepeated } from '../../parts.tsx'
+import { useQuery } from '@tanstack/preact-query'
+import { roughly } from '../../../../../shared/format.ts'
+import { admin, read } from '../../api.ts'
+import { Confirm, count, Failure, moment, TableHead, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import { roughly } from './actions.ts'
 
 const REFRESH_MS = 3_000
 /** The oldest job that could begin has waited for so long: no worker runs, or too few. */
@@ -23,41 +21,30 @@ const ABOUT: Readonly<Record<string, string>> = {
 }
 
 export function QueuesPage() {
-  const changes = useSignal(0)
-  const { value, error } = useRepeated(
-    () => get<{ queues: readonly QueueState[] }>('/admin/queues'),
-    REFRESH_MS,
-    `queues ${changes.value}`,
-  )
-  useEffect(() => {
-    document.title = 'Queues · Console'
-  }, [])
-  const dead = value?.queues.filter((queue) => queue.dead > 0) ?? []
+  const { data, error } = useQuery({
+    queryKey: ['queues'],
+    queryFn: () => read(admin.queues.$get()),
+    refetchInterval: REFRESH_MS,
+  })
+  useTitle('Queues · Console')
+  const dead = data?.queues.filter((queue) => queue.dead > 0) ?? []
   return (
     <>
       <h1>Queues</h1>
       <Failure error={error} />
-      {dead.map(({ queue, dead }) => (
-        <Dead key={`${queue} ${dead}`} queue={queue} tried={() => changes.value++} />
+      {dead.map(({ queue }) => (
+        <Dead key={queue} queue={queue} />
       ))}
       <section class="card" aria-label="All queues">
         <h2>All queues</h2>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls must be reachable by keyboard. */}
         <section class="wide" tabIndex={0} aria-label="All queues, as a table">
           <table>
-            <thead>
-              <tr>
-                {['Queue', 'Waiting', 'Oldest', 'With a worker', 'To be retried', 'For later', 'Dead'].map(
-                  (text, i) => (
-                    <th key={text} scope="col" class={i > 0 ? 'number' : ''}>
-                      {text}
-                    </th>
-                  ),
-                )}
-              </tr>
-            </thead>
+            <TableHead
+              columns={['Queue', 'Waiting', 'Oldest', 'With a worker', 'To be retried', 'For later', 'Dead']}
+            />
             <tbody>
-              {value?.queues.map((q) => (
+              {data?.queues.map((q) => (
                 <tr key={q.queue}>
                   <th scope="row">
                     <code>{q.queue}</code> <span class="quiet">{ABOUT[q.queue]}</span>
@@ -66,7 +53,7 @@ export function QueuesPage() {
                     {count(q.waiting)}
                   </td>
                   <td class={`number ${(q.oldest_seconds ?? 0) > OLD_SECONDS ? 'failed' : ''}`} data-name="Oldest">
-                    {q.oldest_seconds === null ? '–' : roughly(q.oldest_seconds)}
+                    {q.oldest_seconds === null ? '–' : roughly('en', q.oldest_seconds)}
                   </td>
                   <td class="number" data-name="With a worker">
                     {count(q.active)}
@@ -90,9 +77,13 @@ export function QueuesPage() {
   )
 }
 
-function Dead({ queue, tried }: { queue: string; tried(): void }) {
-  const path = `/admin/queues/${queue}/dead`
-  const { value, error } = useRepeated(() => get<{ jobs: readonly AsJson<DeadJob>[] }>(path), REFRESH_MS, queue)
+function Dead({ queue }: { queue: string }) {
+  const { dead } = admin.queues[':queue']
+  const { data, error } = useQuery({
+    queryKey: ['dead jobs', queue],
+    queryFn: () => read(dead.$get({ param: { queue } })),
+    refetchInterval: REFRESH_MS,
+  })
   return (
     <section class="card" aria-label={`Dead jobs of ${queue}`}>
       <h2 class="failed">
@@ -101,7 +92,7 @@ function Dead({ queue, tried }: { queue: string; tried(): void }) {
       <p class="quiet">{ABOUT[queue]}. Find out why, then have them tried again.</p>
       <Failure error={error} />
       <ul class="actions">
-        {value?.jobs.map(({ job, data, died_at, error }) => (
+        {data?.jobs.map(({ job, data, died_at, error }) => (
           <li key={job}>
             <div class="first">
               <div>
@@ -116,10 +107,7 @@ function Dead({ queue, tried }: { queue: string; tried(): void }) {
                 <Confirm
                   action="Try again"
                   effect="A worker tries it again, with all its attempts. What was done meanwhile is not done twice."
-                  onConfirm={async () => {
-                    await post(`${path}/${job}/retry`)
-                    tried()
-                  }}
+                  onConfirm={() => dead[':job'].retry.$post({ param: { queue, job } })}
                 />
               )}
             </div>

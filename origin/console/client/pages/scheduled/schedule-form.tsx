@@ -1,10 +1,10 @@
 /** The form that schedules one more action. */
 import { useSignal } from '@preact/signals'
 import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
-import { post } from '../../api.ts'
-import { Failure } from '../../parts.tsx'
+import { minorOf } from '../../../../../shared/format.ts'
+import { admin } from '../../api.ts'
+import { Failure, textIn, useSubmit } from '../../parts.tsx'
 import { AnnouncementFields, Texts, textsIn } from '../sale/controls.tsx'
-import { minorOf } from '../sale-form/units.ts'
 import { inUtc, type Product, ZONE } from './actions.ts'
 
 const ACTIONS: readonly (readonly [ScheduledEffect['action'], string])[] = [
@@ -18,39 +18,27 @@ const ACTIONS: readonly (readonly [ScheduledEffect['action'], string])[] = [
 ]
 
 interface FormProps {
-  readonly path: string
+  readonly sale: string
   readonly products: readonly Product[]
-  added(): void
 }
 
-export function ScheduleForm({ path, products, added }: FormProps) {
+export function ScheduleForm({ sale, products }: FormProps) {
   const action = useSignal<string>('restock')
   const isRepeated = useSignal(false)
   const at = useSignal('')
-  const error = useSignal<unknown>(null)
-  const busy = useSignal(false)
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const element = event.target as HTMLFormElement
-    const form = new FormData(element)
-    busy.value = true
-    error.value = null
-    try {
-      const when = isRepeated.value ? { cron: form.get('cron') } : { at: new Date(at.value).toISOString() }
-      await post(path, { ...when, action: action.value, ...effectIn(action.value, form, products) })
-      element.reset()
-      at.value = ''
-      added()
-    } catch (failure) {
-      error.value = failure
-    } finally {
-      busy.value = false
-    }
+  const schedule = (form: FormData) => {
+    const when = isRepeated.value ? { cron: textIn(form, 'cron') } : { at: new Date(at.value).toISOString() }
+    const json = { ...when, action: action.value, ...effectIn(action.value, form, products) }
+    return admin.sales[':sale'].scheduled.$post({ param: { sale }, json })
   }
+  const { onSubmit, error, isPending } = useSubmit(schedule, (form) => {
+    form.reset()
+    at.value = ''
+  })
   return (
     <section class="card" aria-label="Schedule an action">
       <h2>Schedule an action</h2>
-      <form class="schedule" onSubmit={submit}>
+      <form class="schedule" onSubmit={onSubmit}>
         <label>
           What
           <select value={action.value} onChange={({ currentTarget }) => (action.value = currentTarget.value)}>
@@ -94,9 +82,9 @@ export function ScheduleForm({ path, products, added }: FormProps) {
           </label>
         )}
         <EffectFields action={action.value} products={products} />
-        <Failure error={error.value} />
+        <Failure error={error} />
         <p class="buttons">
-          <button type="submit" class="primary" disabled={busy.value}>
+          <button type="submit" class="primary" disabled={isPending}>
             Schedule
           </button>
         </p>
@@ -159,14 +147,14 @@ const ProductChoice = ({ products }: Pick<FormProps, 'products'>) => (
 
 /** The fields of an effect, as the origin reads them. */
 function effectIn(action: string, form: FormData, products: readonly Product[]): object {
-  const product_id = String(form.get('product') ?? '')
+  const product_id = textIn(form, 'product')
   switch (action) {
     case 'restock':
       return { product_id, quantity: Number(form.get('quantity')) }
     case 'price': {
       const currency = products.find((p) => p.product_id === product_id)?.currency ?? ''
-      const unit_price_minor = minorOf(String(form.get('price')), currency)
-      if (unit_price_minor === undefined) throw new Error(`That is no amount of ${currency}.`)
+      const unit_price_minor = minorOf(textIn(form, 'price'), currency)
+      if (unit_price_minor === null) throw new Error(`That is no amount of ${currency}.`)
       return { product_id, unit_price_minor }
     }
     case 'rate':

@@ -1,39 +1,35 @@
 /** What is to happen to a sale at a time: what comes, what was, and one more. */
 import './scheduled.css'
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { api, get } from '../../api.ts'
-import { Confirm, Failure, moment, useRepeated } from '../../parts.tsx'
+import { useQuery } from '@tanstack/preact-query'
+import type { ScheduledRun } from '../../../../../shared/api/operator.ts'
+import { roughly } from '../../../../../shared/format.ts'
+import { admin, read } from '../../api.ts'
+import { Confirm, Failure, moment, useTitle } from '../../parts.tsx'
 import { SaleTabs } from '../../sale-tabs.tsx'
 import { may } from '../../session.ts'
-import { inUtc, inWords, type Product, type Run, roughly, type Scheduled } from './actions.ts'
+import { inUtc, inWords } from './actions.ts'
 import { ScheduleForm } from './schedule-form.tsx'
 
 const REFRESH_MS = 2_000
+/** Its name and products change rarely. */
+const SALE_REFRESH_MS = 30_000
 
 export function ScheduledPage({ sale }: { sale: string }) {
-  const path = `/admin/sales/${encodeURIComponent(sale)}`
-  const changes = useSignal(0)
-  const { value: about } = useRepeated(
-    () => get<{ name: string; phase: string; products: readonly Product[] }>(path),
-    30_000,
-    sale,
-  )
-  const { value, error } = useRepeated(
-    () => get<{ scheduled: readonly Scheduled[] }>(`${path}/scheduled`),
-    REFRESH_MS,
-    `${sale} ${changes.value}`,
-  )
-  useEffect(() => {
-    document.title = 'Scheduled · Console'
-  }, [])
+  const calls = admin.sales[':sale']
+  const { data: about } = useQuery({
+    queryKey: ['sale', sale],
+    queryFn: () => read(calls.$get({ param: { sale } })),
+    refetchInterval: SALE_REFRESH_MS,
+  })
+  const { data, error } = useQuery({
+    queryKey: ['scheduled', sale],
+    queryFn: () => read(calls.scheduled.$get({ param: { sale } })),
+    refetchInterval: REFRESH_MS,
+  })
+  useTitle('Scheduled · Console')
   const products = about?.products ?? []
-  const toCome = value?.scheduled.filter((one) => one.next_at !== null) ?? []
-  const past = value?.scheduled.filter((one) => one.next_at === null) ?? []
-  const cancel = async (id: string) => {
-    await api('DELETE', `${path}/scheduled/${id}`)
-    changes.value++
-  }
+  const toCome = data?.scheduled.filter((one) => one.next_at !== null) ?? []
+  const past = data?.scheduled.filter((one) => one.next_at === null) ?? []
   return (
     <>
       <SaleTabs sale={sale} />
@@ -43,7 +39,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
       <Failure error={error} />
       <section class="card" aria-label="To come">
         <h2>To come</h2>
-        {value && toCome.length === 0 && <p class="quiet">Nothing is scheduled.</p>}
+        {data && toCome.length === 0 && <p class="quiet">Nothing is scheduled.</p>}
         <ul class="actions">
           {toCome.map((one) => (
             <li key={one.action_id}>
@@ -56,7 +52,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
                   <Confirm
                     action="Call off"
                     effect={`"${inWords(one, products)}" will not happen${one.cron === null ? '' : ' any more'}. It stays in the list below. There is no undo but to schedule it again.`}
-                    onConfirm={() => cancel(one.action_id)}
+                    onConfirm={() => calls.scheduled[':action'].$delete({ param: { sale, action: one.action_id } })}
                   />
                 )}
               </div>
@@ -65,9 +61,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
           ))}
         </ul>
       </section>
-      {may('operator') && about && about.phase !== 'ended' && (
-        <ScheduleForm path={`${path}/scheduled`} products={products} added={() => changes.value++} />
-      )}
+      {may('operator') && about && about.phase !== 'ended' && <ScheduleForm sale={sale} products={products} />}
       {past.length > 0 && (
         <section class="card" aria-label="Over">
           <h2>Over</h2>
@@ -104,12 +98,12 @@ function When({ at, cron }: { at: string; cron: string | null }) {
   )
 }
 
-function Runs({ runs }: { runs: readonly Run[] }) {
+function Runs({ runs }: { runs: readonly ScheduledRun[] }) {
   if (runs.length === 0) return null
   return (
     <ul>
       {runs.map(({ due_at, ran_at, late, error }) => {
-        const lateBy = roughly((Date.parse(ran_at) - Date.parse(due_at)) / 1000)
+        const lateBy = roughly('en', (Date.parse(ran_at) - Date.parse(due_at)) / 1000)
         return (
           <li key={due_at}>
             {moment(due_at)} <span class="quiet">({inUtc(due_at)})</span>:{' '}

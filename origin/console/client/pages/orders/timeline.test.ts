@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Entry } from './order.ts'
-import { told } from './story.ts'
+import { describe } from './timeline.ts'
 
 const order = { currency: 'EUR', total_minor: 12_900 }
 const entry = (one: Partial<Entry>) =>
-  told({ at: '2026-11-23T06:54:45Z', what: '', by: 'ida', detail: {}, ...one } as Entry, order)
+  describe({ at: '2026-11-23T06:54:45Z', what: '', by: 'ida', detail: {}, ...one } as Entry, order)
 
-test('tells a refund in words, with what is said of it and nothing else', () => {
+test('describes a refund in words, with what is said of it and nothing else', () => {
   const detail = { refund_id: 'a', amount_minor: 2_000, reason: 'a scratch', restock: false }
   expect(entry({ kind: 'refund', what: 'requested', detail }).text).toBe('€20.00, by ida, a scratch')
   expect(entry({ kind: 'refund', what: 'requested', detail: { ...detail, restock: true } }).text).toBe(
@@ -14,7 +14,7 @@ test('tells a refund in words, with what is said of it and nothing else', () => 
   )
 })
 
-test('tells what an operator did with amounts as people write them', () => {
+test('describes what an operator did with amounts as people write them', () => {
   const after = { refund: 'a', amount_minor: 2_000, reason: 'a_scratch', restock: false }
   expect(entry({ kind: 'action', what: 'refund_requested', detail: { before: null, after } })).toMatchObject({
     title: 'refund requested, by ida',
@@ -22,7 +22,7 @@ test('tells what an operator did with amounts as people write them', () => {
   })
 })
 
-test('tells why an order was cancelled: in words, or as the operator wrote it', () => {
+test('describes why an order was cancelled: in words, or as the operator wrote it', () => {
   const cancelled = (reason: string) => entry({ kind: 'event', what: 'order.cancelled', detail: { reason } })
   expect(cancelled('by_shop')).toMatchObject({ title: 'Cancelled', text: 'cancelled by the shop' })
   expect(cancelled('sent_twice')).toMatchObject({ title: 'Cancelled', text: 'sent_twice' })

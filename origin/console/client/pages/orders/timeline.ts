@@ -1,9 +1,9 @@
 /** What each entry of an order's history means, in words. Pure. */
 import { money } from '../../../../../shared/format.ts'
 import type { CANCEL_REASONS } from '../../../../../shared/order-status.ts'
-import type { Entry, Story } from './order.ts'
+import type { Entry, Order } from './order.ts'
 
-export interface Told {
+export interface Described {
   readonly title: string
   readonly text: string
   /** Only what is wrong is red. */
@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<(typeof CANCEL_REASONS)[number], string>> = {
   no_stock: 'no unit was left',
   limit: 'the limit per visitor was used up',
   replay: 'another order had the same key',
-  too_many: 'too many earlier orders came to nothing',
+  too_many: 'too many earlier orders were not paid',
 }
 
 /** A reason of ours in words; what an operator wrote stays as it is. */
@@ -43,10 +43,10 @@ const attempts = (value: unknown) => (Number(value) > 1 ? `attempt ${value}` : '
 const together = (...parts: readonly unknown[]) =>
   parts.filter((part) => part !== null && part !== undefined && part !== '' && part !== false).join(', ')
 
-export function told({ kind, what, by, detail }: Entry, order: Pick<Story, 'currency' | 'total_minor'>): Told {
+export function describe({ kind, what, by, detail }: Entry, order: Pick<Order, 'currency' | 'total_minor'>): Described {
   const amount = (minor: unknown) => money('en', Number(minor), order.currency)
   const isWrong = what === 'dead' || what === 'order.declined'
-  const says = (title: string, ...text: readonly unknown[]): Told => ({ title, text: together(...text), isWrong })
+  const says = (title: string, ...text: readonly unknown[]): Described => ({ title, text: together(...text), isWrong })
   switch (kind) {
     case 'event': {
       const title = EVENTS[what] ?? what

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 
 const QUESTION = 'Leave without saving? What you have typed is lost.'
 
-export function useLeaving(isUnsaved: () => boolean): void {
+export function useUnsavedGuard(isUnsaved: () => boolean): void {
   useEffect(() => {
     const here = location.href
     const onUnload = (event: BeforeUnloadEvent) => {

@@ -1,9 +1,10 @@
-/** The line: its length, its pace against what was asked for, the waits, and how long the stock will last. */
-import { count, time } from '../../parts.tsx'
+/** The waiting line: its length, its pace against what was asked for, the waits, and how long the stock will last. */
+import { clock } from '../../../../../shared/format.ts'
+import { count, TableHead, time } from '../../parts.tsx'
 import { RateControl } from './controls.tsx'
 import { type Live, realWaits } from './live.ts'
 
-export function Line({ live, nowMs }: { live: Live; nowMs: number }) {
+export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
   const { state, forecast, minutes } = live
   const { queue, rates, admission } = state
   const known = (value: number | null) => (value === null ? '–' : count(Math.round(value)))
@@ -24,13 +25,13 @@ export function Line({ live, nowMs }: { live: Live; nowMs: number }) {
         />
         <Fact
           name="wait of the last in line"
-          value={queue.wait_seconds === null ? '–' : duration(queue.wait_seconds)}
+          value={queue.wait_seconds === null ? '–' : clock('en', queue.wait_seconds)}
           note={waitNote(live, real)}
         />
         <Fact name="came to the shop" value={count(queue.arrivals)} note="people" />
         <Fact
           name="likely sold out"
-          value={soldOut === null ? '–' : `in ${duration((Date.parse(soldOut) - nowMs) / 1000)}`}
+          value={soldOut === null ? '–' : `in ${clock('en', (Date.parse(soldOut) - nowMs) / 1000)}`}
           note={soldOut === null ? 'unknown yet' : `at ${time(soldOut)}`}
         />
       </dl>
@@ -44,17 +45,7 @@ export function Line({ live, nowMs }: { live: Live; nowMs: number }) {
       )}
       {queue.lines.length > 1 && (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Line</th>
-              <th scope="col" class="number">
-                Waiting
-              </th>
-              <th scope="col" class="number">
-                Called
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Line', 'Waiting', 'Called']} />
           <tbody>
             {queue.lines.map(({ line, waiting, called }) => (
               <tr key={line}>
@@ -72,7 +63,7 @@ export function Line({ live, nowMs }: { live: Live; nowMs: number }) {
 
 /** What the wait is as it was, or why nobody knows it. */
 function waitNote({ state: { phase, queue } }: Live, realSeconds: number | null): string {
-  if (realSeconds !== null) return `measured last: ${duration(realSeconds)}`
+  if (realSeconds !== null) return `measured last: ${clock('en', realSeconds)}`
   if (phase === 'all_in_carts' || phase === 'paused') return 'the line stands'
   return queue.wait_seconds === null && (queue.waiting ?? 0) > 0 ? 'depends on what is left' : 'minutes : seconds'
 }
@@ -86,11 +77,4 @@ function Fact({ name, value, note }: { name: string; value: string; note: string
       </dd>
     </div>
   )
-}
-
-export function duration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds))
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-  const two = (value: number) => String(value).padStart(2, '0')
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
 }
