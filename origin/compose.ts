@@ -45,8 +45,8 @@ import { Retention } from './retention/retention.ts'
 import { Sales } from './sales/sales.ts'
 import { Scheduler } from './scheduled/scheduler.ts'
 import { Gates } from './stock/gate.ts'
-import { ProductWork } from './stock/product-work.ts'
 import { Reconciler } from './stock/reconciler.ts'
+import { SaleWork } from './stock/sale-work.ts'
 import { defineScripts } from './stock/scripts.ts'
 import { Sender } from './webhooks/sender.ts'
 
@@ -97,7 +97,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const gates = new Gates(redis)
   const checkout = new Checkout({ sql, warm, gates, sales, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
-  const stock = { sql, sales, gates, work: new ProductWork(), metrics, log }
+  const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
   const payments = await startPayments({ config, sql, jobs, sales, orders, metrics, log, unitsReturned })

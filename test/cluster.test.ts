@@ -1,6 +1,6 @@
 /**
- * Scale-out: two apis and two workers on one Postgres and a Redis Cluster of three nodes, over which the products of a sale
- * are spread; and a node that dies during the sale, whose replica takes over.
+ * Scale-out: two apis and two workers on one Postgres and a Redis Cluster of three nodes, over which sales are
+ * spread; and a node that dies during the sale, whose replica takes over.
  */
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
@@ -32,55 +32,55 @@ const origins = [first, useOwnOrigin(stores, { ROLE: 'api', ADMISSION_KEYS })] a
 useOwnOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
 useOwnOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
 
-interface TestSale {
-  readonly id: string
-  /** Six: two on each node, those on the node that is killed first. */
-  readonly products: readonly string[]
+/** Three sales, one on each node and the first on the node that is killed, with two products each. */
+interface TestSales {
+  readonly ids: readonly string[]
 }
+const PRODUCTS = ['p0', 'p1']
 
-const gatesOf = ({ id, products }: TestSale) => products.map((product) => new Gate(redis, id, product))
-/** The master that has the product at first, counted from 0; the one with the replica is 0. */
-const nodeOf = async (id: string, product: string) =>
-  Math.floor((Number(await redis.cluster('KEYSLOT', `{${id}:${product}:0}:stock`)) * MASTERS) / SLOTS)
+const gatesOf = ({ ids }: TestSales) => ids.map((id) => new Gate(redis, id))
+/** The master that has the sale at first, counted from 0; the one with the replica is 0. */
+const nodeOf = async (id: string) =>
+  Math.floor((Number(await redis.cluster('KEYSLOT', `{${id}}:stock`)) * MASTERS) / SLOTS)
 
-/** An open sale that both origins know, with this many units of each product. */
-async function openSale(total: number, hold_seconds: number): Promise<TestSale> {
-  const id = `sale-${randomUUID().slice(0, 8)}`
-  const names = Array.from({ length: 100 }, (_, i) => `p${i}`)
-  const nodes = await Promise.all(names.map((name) => nodeOf(id, name)))
-  const products = [0, 1, 2].flatMap((node) => names.filter((_, i) => nodes[i] === node).slice(0, 2))
+/** Open sales that both origins know, with this many units of each product. */
+async function openSales(total: number, hold_seconds: number): Promise<TestSales> {
+  const names = Array.from({ length: 100 }, () => `sale-${randomUUID().slice(0, 8)}`)
+  const nodes = await Promise.all(names.map(nodeOf))
+  const ids = [0, 1, 2].map((node) => names[nodes.indexOf(node)] ?? '')
   const [product] = saleOf(total).products
-  const sold = products.map((product_id) => ({ ...product, product_id }))
-  const created = await first.admin('PUT', `/sales/${id}`, {
-    ...saleOf(total, { hold_seconds }),
-    products: sold,
-  })
-  expect(created.status).toBe(201)
-  const token = await first.token(id)
-  const known = () => origins[1].checkout(id, { token, body: { product_id: 'unknown' } })
-  await eventually(known, ({ body }) => body.type === '/problems/unknown-product')
-  await untilOpen({ id, products })
-  return { id, products }
+  const products = PRODUCTS.map((product_id) => ({ ...product, product_id }))
+  for (const id of ids) {
+    const created = await first.admin('PUT', `/sales/${id}`, { ...saleOf(total, { hold_seconds }), products })
+    expect(created.status).toBe(201)
+    const token = await first.token(id)
+    const known = () => origins[1].checkout(id, { token, body: { product_id: 'unknown' } })
+    await eventually(known, ({ body }) => body.type === '/problems/unknown-product')
+  }
+  await untilOpen({ ids })
+  return { ids }
 }
 
-async function untilOpen(sale: TestSale): Promise<void> {
-  const areOpen = () => Promise.all(gatesOf(sale).map((gate) => gate.isOpen().catch(() => false)))
+async function untilOpen(sales: TestSales): Promise<void> {
+  const areOpen = () => Promise.all(gatesOf(sales).map((gate) => gate.isOpen(PRODUCTS).catch(() => false)))
   const open = await eventually(areOpen, (all) => all.every(Boolean))
   expect(open).not.toContain(false)
 }
 
-/** Buyers of each product in turn, at both origins. They repeat their call while its status is one of `again`. */
-async function crowd({ id, products }: TestSale, buyers: number, again = [503]): Promise<Answer[]> {
+/** Buyers of each sale and product in turn, at both origins. They repeat their call while its status is one of `again`. */
+async function crowd({ ids }: TestSales, buyers: number, again = [503]): Promise<Answer[]> {
   const until = Date.now() + RETRY_FOR_MS
   return Promise.all(
     Array.from({ length: buyers }, async (_, i) => {
+      const id = ids[i % 3] ?? ''
+      const origin = origins[Math.floor(i / 6) % 2] as typeof first
       const call = {
         token: await first.token(id),
         key: `key-${i}-${Math.random()}`,
-        body: { product_id: products[i % products.length] },
+        body: { product_id: PRODUCTS[Math.floor(i / 3) % 2] },
       }
       for (;;) {
-        const answer = await (origins[Math.floor(i / products.length) % 2] as typeof first).checkout(id, call)
+        const answer = await origin.checkout(id, call)
         if (!again.includes(answer.status) || Date.now() > until) return answer
         await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 200))
       }
@@ -91,11 +91,11 @@ async function crowd({ id, products }: TestSale, buyers: number, again = [503]):
 const count = (answers: readonly Answer[], status: number) => answers.filter((a) => a.status === status).length
 
 /** Buys until this many units are sold: those lost in a failover come back with the reconciler's next round. */
-async function buyOut(sale: TestSale, units: number): Promise<Answer[]> {
+async function buyOut(sales: TestSales, units: number): Promise<Answer[]> {
   const answers: Answer[] = []
   await eventually(
     async () => {
-      answers.push(...(await crowd(sale, answers.length === 0 ? 2 * units : 12)))
+      answers.push(...(await crowd(sales, answers.length === 0 ? 2 * units : 12)))
       return count(answers, 201)
     },
     (sold) => sold >= units,
@@ -107,40 +107,49 @@ async function buyOut(sale: TestSale, units: number): Promise<Answer[]> {
   return answers
 }
 
-const stockOf = async ({ id }: TestSale) => {
-  const { body } = await first.admin('GET', `/sales/${id}`)
-  return body.invariant
+/** The units of all sales together, as the ledger counts them. */
+async function stockOf({ ids }: TestSales) {
+  const sum = { total: 0, available: 0, held: 0, sold: 0 }
+  for (const id of ids) {
+    const { body } = await first.admin('GET', `/sales/${id}`)
+    const invariant = body.invariant as typeof sum
+    for (const name of ['total', 'available', 'held', 'sold'] as const) sum[name] += invariant[name]
+  }
+  return sum
 }
 
-test('products on all three nodes are sold to the last unit', async () => {
-  const sale = await openSale(25, 60)
-  expect(await Promise.all(sale.products.map((p) => nodeOf(sale.id, p)))).toEqual([0, 0, 1, 1, 2, 2])
-  await buyOut(sale, 150)
-  expect(await stockOf(sale)).toMatchObject({ total: 150, available: 0, held: 150, sold: 0 })
+test('sales on all three nodes are sold to the last unit', async () => {
+  const sales = await openSales(25, 60)
+  expect(await Promise.all(sales.ids.map(nodeOf))).toEqual([0, 1, 2])
+  await buyOut(sales, 150)
+  expect(await stockOf(sales)).toEqual({ total: 150, available: 0, held: 150, sold: 0 })
 })
 
 test('holds that run out are given back once, whichever worker sees them', async () => {
-  const sale = await openSale(7, 4)
-  expect(count(await crowd(sale, 42), 201)).toBe(42)
-  const stock = () => Promise.all(gatesOf(sale).map((gate) => gate.stock()))
+  const sales = await openSales(7, 4)
+  expect(count(await crowd(sales, 42), 201)).toBe(42)
+  const stock = async () => {
+    const all = await Promise.all(gatesOf(sales).map((gate) => gate.stock()))
+    return all.flatMap((products) => [...(products?.values() ?? [])])
+  }
   const back = { available: 7, held: 0 }
-  expect(await eventually(stock, (all) => all.every((one) => one?.available === 7))).toEqual(Array(6).fill(back))
-  expect(await stockOf(sale)).toMatchObject({ available: 42, held: 0, sold: 0 })
+  expect(await eventually(stock, (all) => all.every(({ available }) => available === 7))).toEqual(Array(6).fill(back))
+  expect(await stockOf(sales)).toMatchObject({ available: 42, held: 0, sold: 0 })
 })
 
 test('when a node dies during a sale its replica takes over, and every unit is sold once', async () => {
-  const sale = await openSale(30, 120)
-  const before = await crowd(sale, 48)
+  const sales = await openSales(30, 120)
+  const before = await crowd(sales, 48)
   expect(count(before, 201)).toBe(48)
-  const during = crowd(sale, 60, [503, 409])
+  const during = crowd(sales, 60, [503, 409])
   await cluster.killMaster()
   expect(count(await during, 201)).toBe(60)
-  await untilOpen(sale)
-  const after = await buyOut(sale, 72)
+  await untilOpen(sales)
+  const after = await buyOut(sales, 72)
   const orders = [...before, ...(await during), ...after].flatMap((a) => (a.status === 201 ? [a.body.order_id] : []))
   expect(new Set(orders).size).toBe(180)
-  expect(await stockOf(sale)).toMatchObject({ total: 180, available: 0, held: 180 })
+  expect(await stockOf(sales)).toMatchObject({ total: 180, available: 0, held: 180 })
   const [row] =
-    await first.sql()`select count(*)::int as n from orders where sale_id = ${sale.id} and status = 'reserved'`
+    await first.sql()`select count(*)::int as n from orders where sale_id = any(${sales.ids as string[]}) and status = 'reserved'`
   expect(row?.n).toBe(180)
 }, 90_000)

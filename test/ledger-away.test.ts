@@ -56,7 +56,7 @@ test(
     expect(again.every((a) => a.headers.get('idempotency-replayed') === 'true')).toBe(true)
     expect(await origin.stock(sale)).toEqual(expect.objectContaining({ total: 40, available: 0, held: 40, sold: 0 }))
     const client = new Redis(redis.url)
-    const waiting = () => client.hlen(`{${sale}:one:0}:unrecorded`)
+    const waiting = () => client.hlen(`{${sale}}:unrecorded`)
     expect(await eventually(waiting, (intents) => intents === 0)).toBe(0)
     client.disconnect()
   },

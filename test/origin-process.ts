@@ -250,6 +250,7 @@ export const reservationOf = (sale: string): Reservation => ({
   sale,
   product: 'one',
   visitor: 'v',
+  line: 'public',
   number: 1,
   quantity: 1,
   key: 'k',

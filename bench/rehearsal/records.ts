@@ -231,14 +231,14 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
   if (!row) throw new Error('no such product')
   const findings = await sql<{ kind: string; units: number }[]>`
     select kind, units from findings where sale_id = ${sale} and kind = any(${GRAVE_FINDINGS})`
-  const counter = new Gate(redis, sale, PRODUCT)
-  const gate = await counter.stock()
+  const counter = new Gate(redis, sale)
+  const gate = (await counter.stock())?.get(PRODUCT)
   return {
     row: { total: row.total, held: row.held, sold: row.sold },
     orders: { held: row.o_held, sold: row.o_sold },
-    gate: gate && { available: gate.available, held: gate.held },
+    gate: gate ?? null,
     intents: await counter.countIntents(),
-    holds: await redis.zcard(`{${sale}:${PRODUCT}:0}:holds`),
+    holds: await redis.zcard(`{${sale}}:holds`),
     findings: findings.map(({ kind, units }) => `${kind} (${units} units)`),
   }
 }

@@ -99,7 +99,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       const key = keyOf(c)
       const request = parseBody(c, CheckoutRequest, body)
       const contact = keepsContact(sale) ? contactOf(c, sale, request, isEdge) : undefined
-      const buyer = { visitor: admission.sub, number: admission.num, ...(contact && { contact }) }
+      const buyer = { visitor: admission.sub, line, number: admission.num, ...(contact && { contact }) }
       const answer = checkout.checkout(inLine(sale, line), buyer, request, key)
       const outcome = answer instanceof Promise ? await answer : answer
       outcomeLabel = labelOf(outcome)

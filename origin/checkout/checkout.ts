@@ -85,11 +85,11 @@ export class Checkout {
   /** A refusal that needs no store promises nothing. */
   checkout(
     sale: SaleRow,
-    buyer: Pick<Reservation, 'visitor' | 'number' | 'contact'>,
+    buyer: Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'>,
     request: CheckoutRequest,
     key: string,
   ): Outcome | Promise<Outcome> {
-    const { visitor, number, contact } = buyer
+    const { visitor, line, number, contact } = buyer
     const product = request.product_id
       ? sale.products.find((p) => p.product_id === request.product_id)
       : sale.products[0]
@@ -104,6 +104,7 @@ export class Checkout {
       sale: sale.sale_id,
       product: product.product_id,
       visitor,
+      line,
       number,
       quantity: request.quantity,
       key,
@@ -257,7 +258,7 @@ export class Checkout {
 
   async #afterRefusal(attempt: Attempt & { ledger: RecordVerdict }): Promise<Outcome> {
     const { ledger, reservation: r } = attempt
-    // The gate learns only here of orders of other products, and of those from before it was emptied.
+    // The gate learns only here of orders from before Redis was emptied.
     if (ledger.verdict === 'unpaid')
       this.#gateOf(r)
         .learnUnpaid(r.visitor, ledger.units, ledger.ended_ms)
@@ -283,7 +284,7 @@ export class Checkout {
   }
 
   #gateOf(r: Reservation): Gate {
-    return this.#deps.gates.of(r.sale, r.product)
+    return this.#deps.gates.of(r.sale)
   }
 
   /** Waits, within a bound, until no order is being recorded. */

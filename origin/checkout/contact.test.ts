@@ -8,7 +8,7 @@ import { eventually, reservationOf, useOwnOrigin } from '../../test/origin-proce
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { Gates } from '../stock/gate.ts'
-import { storedContact, withoutContact } from '../stock/intents.ts'
+import { storedDetails, withoutContact } from '../stock/intents.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 
 const [database, redisServer] = [useDatabase(), useRedis()]
@@ -87,7 +87,7 @@ test('keeps it when a worker records the order from its intent, and leaves nothi
     { ...reservationOf(sale), visitor: 'an account', method: 'pm_ok', contact },
     { ...reservationOf(sale), order: crypto.randomUUID(), visitor: 'w' },
   ]
-  const gate = new Gates(redis).of(sale, 'one')
+  const gate = new Gates(redis).of(sale)
   const terms = { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 }
   const verdicts = await Promise.all([with_, without].map((r) => gate.reserve(r, terms)))
   expect(verdicts).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])
@@ -105,8 +105,10 @@ test('keeps it when a worker records the order from its intent, and leaves nothi
 })
 
 test('is not shown with an intent that is set aside', () => {
-  const stored = (contact: string) => `1 1 key hash 7 pm_ok${contact} user:an account`
-  expect(withoutContact(stored(storedContact({ email, address: null, language: 'en' })))).toBe(stored(''))
+  const r = { ...reservationOf('s'), method: 'pm_ok' }
+  const stored = (details: string) => `1 1 one key hash ${details} user:an account`
+  const withContact = storedDetails({ ...r, contact: { email, address: null, language: 'en' } })
+  expect(withoutContact(stored(withContact))).toBe(stored(storedDetails(r)))
 })
 
 test('forgets a visitor, whose name may need escaping, for owners only', async () => {

@@ -1,6 +1,6 @@
 /**
  * The existing order that a checkout is answered with when it makes none: by its key, or by a visitor who has all they may.
- * It may be in the ledger, wait in a gate's stream, or be in progress in this process.
+ * It may be in the ledger, wait as an intent, or be in progress in this process.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
@@ -66,24 +66,17 @@ export class ExistingOrder {
   }
 
   /**
-   * An order, or its reservation while it is not recorded; undefined if neither store has it. A reservation leaves the stream
+   * An order, or its reservation while it is not recorded; undefined if neither store has it. An intent is removed
    * only once it is in the ledger, so the ledger is asked first and last. Fails if that cannot be known.
    */
   async byId(saleId: string, orderId: string): Promise<OrderView | Reservation | undefined> {
-    const { sales, pending } = this.#deps
+    const { sales, gates, pending } = this.#deps
     const recorded = () => withTimeout(this.#orders.add(orderId), FIND_TIMEOUT_MS)
     const known = sales.isLedgerUnresponsive() ? null : await recorded().catch(() => null)
-    const found = known ?? pending.get(orderId)?.reservation ?? (await this.#findIntent(saleId, orderId))
+    const found = known ?? pending.get(orderId)?.reservation ?? (await gates.of(saleId).findIntent(orderId))
     if (found) return found
     if (known === null) throw new Error('the ledger does not answer')
     return recorded()
-  }
-
-  async #findIntent(saleId: string, orderId: string): Promise<Reservation | undefined> {
-    const { sales, gates } = this.#deps
-    const products = sales.get(saleId)?.products ?? []
-    const searches = products.map(({ product_id }) => gates.of(saleId, product_id).findIntent(orderId))
-    return (await Promise.all(searches)).find((intent) => intent !== undefined)
   }
 
   async #keyInLedger(r: Reservation): Promise<Existing | undefined> {
@@ -92,9 +85,9 @@ export class ExistingOrder {
     return orderId === null ? undefined : ((await this.#load('key', r, orderId)) ?? 'unreadable')
   }
 
-  /** A key that was answered and is not in the ledger: its order waits in the stream, or is another key's. */
+  /** A key that was answered and is not in the ledger: its order waits as an intent, or is another key's. */
   async #keyInGate(r: Reservation): Promise<Existing | undefined> {
-    const known = await this.#deps.gates.of(r.sale, r.product).findKey(r)
+    const known = await this.#deps.gates.of(r.sale).findKey(r)
     return known && this.#loadKnown(r, known)
   }
 

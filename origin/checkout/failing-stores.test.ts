@@ -66,10 +66,10 @@ async function alone({ total = 5, limit = 1, ledger = database.url, gate = serve
   const gates = new Gates(store)
   const arrivals = new Arrivals({ redis: store, metrics, log })
   const checkout = new Checkout({ sql: its, warm, gates, sales, arrivals, metrics, log })
-  if (isThere) await (await gates.of(sale, 'one').fence()).open({ available: total, held: 0 })
+  if (isThere) await (await gates.of(sale).fence()).open([{ product: 'one', available: total, held: 0 }])
   const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
-    checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
-  return { sale, row, sales, checkout, buy, store, its: gates.of(sale, 'one') }
+    checkout.checkout(row, { visitor, line: 'public', number: 1 }, { quantity }, key)
+  return { sale, row, sales, checkout, buy, store, its: gates.of(sale) }
 }
 
 /** A proxy to a server that loses all replies, or everything, until it is back. */
@@ -138,7 +138,7 @@ test('leaves a refused order to the workers after it answered "processing"', asy
   await checkout.drain()
   await sleep(300)
   const [waiting] = await its.intents(10)
-  const order = waiting?.intent?.order ?? ''
+  const order = waiting?.order ?? ''
   expect(answer).toMatchObject({ reservation: { order } })
   expect(await checkout.existing.byId(sale, order)).toMatchObject({ visitor: 'ann' })
 })
@@ -161,7 +161,7 @@ test('returns a refusal at once that a faster worker noted', async () => {
     const asked = buy()
     await expect.poll(() => its.countIntents()).toBe(1)
     const [waiting] = await its.intents(1)
-    await record(tx, sale, [waiting?.intent as Reservation], true)
+    await record(tx, sale, [waiting?.reservation as Reservation], true)
     return { asked }
   })
   expect(said(await asked.asked)).toBe('/problems/sold-out')
@@ -186,7 +186,7 @@ test('finds an order that is recorded during the look-up', async () => {
   const [waiting] = await its.intents(1)
   // Redis executes what comes on this connection only after the pause.
   await redis.client('PAUSE', 60_000, 'WRITE')
-  const acknowledged = its.acknowledge([waiting?.entry ?? ''])
+  const acknowledged = its.acknowledge([waiting?.order ?? ''])
   const found = checkout.existing.byId(sale, reservation.order)
   await record(sql, sale, [reservation], false)
   await redis.client('UNPAUSE')
@@ -208,9 +208,9 @@ test('promises no order that only Redis may have heard of: its key finds it', as
   toGate.lose('answers')
   toLedger.lose('all')
   expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
-  const [waiting] = await new Gate(redis, sale, 'one').intents(1)
+  const [waiting] = await new Gate(redis, sale).intents(1)
   toGate.back()
-  const found = { kind: 'processing', reservation: { order: waiting?.intent?.order } }
+  const found = { kind: 'processing', reservation: { order: waiting?.order } }
   await expect.poll(() => buy('ann')).toMatchObject(found)
 })
 
@@ -219,7 +219,7 @@ test('promises no order that Redis has lost meanwhile', async () => {
   const answer = await sql.begin(async (tx) => {
     await tx`select 1 from sales where sale_id = ${sale} for update`
     const answer = buy()
-    await expect.poll(() => redis.del(`{${sale}:one:0}:unrecorded`)).toBe(1)
+    await expect.poll(() => redis.del(`{${sale}}:unrecorded`)).toBe(1)
     return answer
   })
   expect(promise(answer)).toEqual(IN_DOUBT)
@@ -235,7 +235,7 @@ test.each(['take', 'give back'])(
   async (what) => {
     const proxy = await failingProxy(server.url)
     const { sale, buy } = await alone({ total: 1, gate: proxy.url })
-    const there = new Gate(redis, sale, 'one')
+    const there = new Gate(redis, sale)
     const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
     if (what === 'take') proxy.lose('answers')
     const { asked } = await sql.begin(async (tx) => {
@@ -251,8 +251,8 @@ test.each(['take', 'give back'])(
     // As a worker that finds the intent. One that was given back is gone in the same step.
     const waiting = await there.intents(10)
     expect(waiting).toHaveLength(what === 'take' ? 1 : 0)
-    for (const { intent } of waiting)
-      expect(await record(sql, sale, [intent as Reservation], true)).toMatchObject([{ verdict: 'no_stock' }])
+    for (const { reservation } of waiting)
+      expect(await record(sql, sale, [reservation as Reservation], true)).toMatchObject([{ verdict: 'no_stock' }])
   },
 )
 
@@ -315,7 +315,7 @@ describe('where Redis has a replica', () => {
     })
   const isOnReplica = async (sale: string, order: string) => {
     const client = new Redis(replica.url)
-    const stored = await client.hexists(`{${sale}:one:0}:unrecorded`, order)
+    const stored = await client.hexists(`{${sale}}:unrecorded`, order)
     client.disconnect()
     return stored === 1
   }
@@ -342,7 +342,7 @@ describe('where Redis has a replica', () => {
     const away = await alone({ gate: master.url, ledger: `postgres://${NOWHERE}/none` })
     process.kill(replica.pid, 'SIGSTOP')
     const answers = [...(await whileSilent(shop)), await away.buy('ann')]
-    const left = await away.its.stock()
+    const left = (await away.its.stock())?.get('one')
     process.kill(replica.pid, 'SIGCONT')
     expect(answers.map(promise)).toEqual([IN_DOUBT, IN_DOUBT, UNTAKEN])
     // The ledger has not heard of it: it was given back.
@@ -372,6 +372,6 @@ test('promises a bounded number of unrecorded orders', async () => {
   expect(await crowd()).toContainEqual(UNTAKEN)
   expect(promised).toBeLessThanOrEqual(20_000)
   // As workers do once they have recorded them.
-  await store.del(`{${sale}:one:0}:unrecorded`)
+  await store.del(`{${sale}}:unrecorded`)
   await expect.poll(async () => said(await buy())).toBe('processing')
 })

@@ -1,5 +1,4 @@
 /** The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist already. */
-import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { OrderView } from '../ledger/orders.ts'
@@ -76,7 +75,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
   if (gate?.verdict === 'none')
     return gate.hadUnpaid ? { ...refusal(noStock(sale, r, gate)), comesLast: true } : refusal(noStock(sale, r, gate))
   if (gate?.verdict === 'limit') {
-    // The gate knows the latest order, not whether it lives, and counts this product only: else the ledger decides.
+    // The gate knows the latest order, not whether it is live: otherwise the ledger decides.
     if (ofVisitor && gate.units >= limit) return ofVisitor
     // What is not recorded yet, only the gate has counted.
     if (ofVisitor?.kind === 'processing') return refusal(overLimit(sale, gate.units))
@@ -137,7 +136,7 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
     sale_id: r.sale,
     product_id: r.product,
     visitor: r.visitor,
-    line: PUBLIC_LINE,
+    line: r.line,
     ticket_number: r.number,
     quantity: r.quantity,
     unit_price_minor: price?.unit_price_minor ?? 0,

@@ -1,6 +1,5 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
 
-import type { ProductRef } from '../stock/reconciliation-queries.ts'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
 import type { orders, PaymentAction } from './schema/orders.ts'
@@ -132,12 +131,14 @@ const LEDGER_GRACE_MS = 1_000
 const isOverdue = (sql: Sql) =>
   sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
 
-export const productsWithOverdueHolds = (sql: Sql) => sql<ProductRef[]>`
-  select distinct sale_id as sale, product_id as product from orders where ${isOverdue(sql)}`
+type ProductOf = Pick<OrderRow, 'sale_id' | 'product_id'>
 
-export async function overdueHolds(sql: Sql, { sale, product }: ProductRef, limit: number): Promise<string[]> {
+export const productsWithOverdueHolds = (sql: Sql) => sql<ProductOf[]>`
+  select distinct sale_id, product_id from orders where ${isOverdue(sql)}`
+
+export async function overdueHolds(sql: Sql, { sale_id, product_id }: ProductOf, limit: number): Promise<string[]> {
   const rows = await sql<{ order_id: string }[]>`
-    select order_id from orders where sale_id = ${sale} and product_id = ${product} and ${isOverdue(sql)}
+    select order_id from orders where sale_id = ${sale_id} and product_id = ${product_id} and ${isOverdue(sql)}
     order by reserved_until limit ${limit}`
   return rows.map((row) => row.order_id)
 }

@@ -12,6 +12,8 @@ export interface Reservation {
   readonly sale: string
   readonly product: string
   readonly visitor: string
+  /** The queue of the sale that admitted the visitor. */
+  readonly line: string
   readonly number: number
   readonly quantity: number
   readonly key: string
@@ -76,8 +78,8 @@ export async function record(
   const [row] = await sql<RecordRow[]>`
     select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from ${how}
       ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
-      ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
-      ${column('method')}::text[], ${noteRefusals}, ${wanted})`
+      ${column('line')}::text[], ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[],
+      ${column('hash')}::text[], ${column('method')}::text[], ${noteRefusals}, ${wanted})`
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)

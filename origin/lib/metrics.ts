@@ -125,8 +125,8 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       help: 'Live units beyond the total; must be 0',
       labelNames: ['sale', 'product'],
     }),
-    gateOpen: gauge('gate_open', '1 while the fast gate is in use, 0 without it', 'sale', 'product'),
-    intents: gauge('intents_waiting', 'Intents that are not recorded yet', 'sale', 'product'),
+    gateOpen: gauge('gate_open', '1 while the fast gate is in use, 0 without it', 'sale'),
+    intents: gauge('intents_waiting', 'Intents that are not recorded yet', 'sale'),
     findings: saleCounter('findings_total', 'Findings; some concern no sale', 'sale', 'kind'),
 
     retention: counter('retention_rows_total', 'Rows deleted or made anonymous after their retention period', 'kind'),

@@ -22,7 +22,7 @@ beforeAll(() => {
   client = new Redis(redis.url)
 })
 afterAll(() => client.disconnect())
-const gateOf = (sale: string) => client.hgetall(`{${sale}:one:0}:stock`)
+const gateOf = (sale: string) => client.hgetall(`{${sale}}:stock`)
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const statusOf = async (at: TestOrigin, id: string, token: string) =>
   (await at.call('GET', `/orders/${id}`, { token })).body.status
@@ -47,7 +47,7 @@ describe('with three sweepers, one an hour ahead and one an hour behind', () => 
     )
     await sleep(1_000)
     expect(await origin.stock(sale)).toMatchObject({ available: 100, held: 0, sold: 0 })
-    expect(await gateOf(sale)).toMatchObject({ available: '100', held: '0' })
+    expect(await gateOf(sale)).toMatchObject({ 'available one': '100', 'held one': '0' })
     const [events] = await origin.sql()<{ orders: number; events: number }[]>`
       select count(distinct order_id)::int as orders, count(*)::int as events
       from events join orders using (order_id) where orders.sale_id = ${sale} and events.status = 'expired'`
@@ -64,7 +64,7 @@ describe('with three sweepers, one an hour ahead and one an hour behind', () => 
     expect(body.expires_in_seconds).toBeLessThanOrEqual(5)
     expect(body.expires_in_seconds).toBeGreaterThan(0)
     // As a Redis has it whose clock is ahead: the gate names the hold as overdue from now on.
-    await new Gate(defineScripts(client), sale, 'one').postpone([{ order: id, forMs: -HOUR_MS }])
+    await new Gate(defineScripts(client), sale).postpone([{ order: id, forMs: -HOUR_MS }])
     expect(await becomes('expired', origin, id, token)).toBe('expired')
     const [ended] = await origin.sql()`
       select events.at >= orders.reserved_until as in_time from events join orders using (order_id)

@@ -7,7 +7,7 @@ import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/orders.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Gate, Gates } from '../stock/gate.ts'
-import type { ProductWork } from '../stock/product-work.ts'
+import type { SaleWork } from '../stock/sale-work.ts'
 import { holdEnd, type Orders } from './orders.ts'
 
 const BATCH = 500
@@ -15,13 +15,14 @@ const BATCH = 500
 interface SweeperDeps {
   readonly sql: Sql
   readonly orders: Pick<Orders, 'expire'>
-  readonly work: Pick<ProductWork, 'each'>
+  readonly work: Pick<SaleWork, 'each'>
 }
-/** Ends the holds that the gates name, all of them in one round: a failure elsewhere may delay a product's next round. */
+
+/** Ends the holds that the gates name, all of them in one round: a failure elsewhere may delay a sale's next round. */
 export async function sweepGate(deps: SweeperDeps & { readonly sales: Sales; readonly gates: Gates }) {
   const { work, sales, gates } = deps
-  await work.each('hold sweeper', sales.productsInUse(), async ({ sale, product }) => {
-    const gate = gates.of(sale, product)
+  await work.each('hold sweeper', sales.inUse(), async ({ sale_id }) => {
+    const gate = gates.of(sale_id)
     for (let batch = BATCH; batch === BATCH; ) {
       const due = await gate.due(BATCH)
       batch = due.length

@@ -59,6 +59,7 @@ const ENDS: readonly (OrderRow['status'] | undefined)[] = ['confirmed', 'expired
 export const holdEnd = (order: OrderRow): HoldEnd => ({
   order: order.order_id,
   visitor: order.visitor,
+  product: order.product_id,
   quantity: order.quantity,
   key: order.idempotency_key,
   how: isSold(order.status) ? 'sell' : wasDeclined(order) ? 'declined' : wasLeft(order) ? 'unpaid' : 'release',
@@ -244,11 +245,9 @@ export class Orders {
   async #moved(orders: readonly OrderRow[], to: Move['to']): Promise<void> {
     this.#count(orders)
     if (!ENDS.includes(to)) return
-    const byProduct = Map.groupBy(orders, (o) => `${o.sale_id} ${o.product_id}`)
-    for (const ended of byProduct.values()) {
-      const [{ sale_id, product_id }] = ended as [OrderRow]
+    for (const [saleId, ended] of Map.groupBy(orders, ({ sale_id }) => sale_id)) {
       await this.#deps.gates
-        .of(sale_id, product_id)
+        .of(saleId)
         .settle(ended.map(holdEnd))
         .catch((error) => this.#deps.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'))
     }

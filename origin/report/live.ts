@@ -142,15 +142,14 @@ export class Live {
   }
 
   /** Null where Redis does not answer. */
-  async #readRedis({ sale_id: sale, products }: SaleRow) {
+  async #readRedis({ sale_id }: SaleRow) {
     const { redis, gates, sales } = this.#deps
-    const counting = Promise.all(products.map(({ product_id }) => gates.of(sale, product_id).countIntents()))
     try {
       const [workers, intents] = await Promise.all([
         readWorkers(redis, sales.nowMs()),
-        withTimeout(counting, STORE_TIMEOUT_MS),
+        withTimeout(gates.of(sale_id).countIntents(), STORE_TIMEOUT_MS),
       ])
-      return { ...workers, intents: intents.reduce((sum, one) => sum + one, 0) }
+      return { ...workers, intents }
     } catch {
       return null
     }

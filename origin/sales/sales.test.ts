@@ -33,7 +33,7 @@ test('keeps a sale for a day after its end, and for as long as it holds units', 
   await over(lately, 23)
   await over(long, 25)
   await over(holding, 25)
-  const inUse = sales.productsInUse().map(({ sale }) => sale)
+  const inUse = sales.inUse().map(({ sale_id }) => sale_id)
   expect(inUse).toEqual(expect.arrayContaining([open, lately, holding]))
   expect(inUse).not.toContain(long)
   expect(sales.get(long)).toBeUndefined()

@@ -7,7 +7,6 @@ import { SaleId } from '../../shared/api/public.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
-import type { ProductRef } from '../stock/reconciliation-queries.ts'
 import { readSales } from './sale-queries.ts'
 import type { SaleRow } from './sale-row.ts'
 
@@ -125,14 +124,8 @@ export class Sales {
     return withTimeout(lookup.promise, LEDGER_TIMEOUT_MS)
   }
 
+  /** The sales that may have holds, intents or a gate to look after. */
   inUse(): SaleRow[] {
     return [...this.#known.values()].filter((sale) => sale.in_use)
-  }
-
-  /** The products that may have holds, intents or a counter to look after. */
-  productsInUse(): ProductRef[] {
-    return this.inUse().flatMap(({ sale_id: sale, products }) =>
-      products.map(({ product_id: product }) => ({ sale, product })),
-    )
   }
 }

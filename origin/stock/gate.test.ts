@@ -25,8 +25,8 @@ let gate: Gate
 /** Replaces `gate` by the open gate of a new sale. */
 async function openGate(available: number): Promise<void> {
   sale = `sale-${++sales}`
-  gate = new Gate(redis, sale, 'one')
-  await (await gate.fence()).open({ available, held: 0 })
+  gate = new Gate(redis, sale)
+  await (await gate.fence()).open([{ product: 'one', available, held: 0 }])
 }
 beforeEach(() => openGate(10))
 
@@ -38,22 +38,23 @@ type Call = ReturnType<typeof buyer>
 const holdEndsAtMs = Date.now() + 3_600_000
 const live = (call: Call) => ({ ...call, holdEndsAtMs })
 const adopt = (call: Call) => gate.adopt(call, holdEndsAtMs)
+const stock = async (product = 'one') => (await gate.stock())?.get(product)
 
 test('sells every unit once to a crowd at several origins', async () => {
   await openGate(100)
-  const origins = [gate, new Gate(redis, sale, 'one'), new Gate(redis, sale, 'one')]
+  const origins = [gate, new Gate(redis, sale), new Gate(redis, sale)]
   const reserve = (_: unknown, i: number) => (origins[i % 3] as Gate).reserve(buyer(), TERMS)
   const verdicts = await Promise.all(Array.from({ length: 400 }, reserve))
   expect(verdicts.filter(({ verdict }) => verdict === 'reserved')).toHaveLength(100)
   expect(verdicts.at(-1)).toEqual({ verdict: 'none', available: 0, held: 100 })
-  expect(await gate.stock()).toEqual({ available: 0, held: 100 })
+  expect(await stock()).toEqual({ available: 0, held: 100 })
 })
 
-describe('after an order that came to nothing', () => {
+describe('after an order that failed', () => {
   const HOLD_MS = 2_000
   const WANTED = { ...TERMS, wanted: 10, holdMs: HOLD_MS }
   const reserve = (visitor: string, terms = WANTED) => gate.reserve(buyer(visitor), terms)
-  /** An order of the visitor's that comes to nothing. */
+  /** An order of the visitor's that fails. */
   const churn = async (visitor: string, how: 'unpaid' | 'declined' | 'release' = 'unpaid', terms = TERMS) => {
     const call = buyer(visitor)
     expect(await gate.reserve(call, terms)).toMatchObject({ verdict: 'reserved' })
@@ -97,7 +98,7 @@ describe('after an order that came to nothing', () => {
     await openGate(1)
     await churn('ann')
     await gate.learnUnpaid('cid', 1, 100)
-    await (await gate.fence()).open({ available: 1, held: 0 })
+    await (await gate.fence()).open([{ product: 'one', available: 1, held: 0 }])
     for (const visitor of ['ann', 'cid']) expect(await reserve(visitor)).toMatchObject({ verdict: 'unpaid' })
     await reserve('bob')
     expect(await Promise.all(['ann', 'cid', 'dan'].map((visitor) => reserve(visitor)))).toEqual([
@@ -106,6 +107,39 @@ describe('after an order that came to nothing', () => {
       { verdict: 'none', available: 0, held: 1 },
     ])
   })
+})
+
+test('decides for several products in one script call, with one limit for all of them', async () => {
+  sale = `sale-${++sales}`
+  gate = new Gate(redis, sale)
+  const open = [1, 2].map((available) => ({ product: `p${available}`, available, held: 0 }))
+  await (await gate.fence()).open(open)
+  await redis.config('RESETSTAT')
+  const calls = ['p1', 'p2', 'p1', 'p2', 'p2', 'new'].map((product, i) => ({
+    ...buyer(i === 3 ? 'v0' : `v${i}`),
+    product,
+  }))
+  const terms = { ...TERMS, limit: 1 }
+  expect(await Promise.all(calls.map((call) => gate.reserve(call, terms)))).toEqual([
+    { verdict: 'reserved', available: 0, held: 1 },
+    { verdict: 'reserved', available: 0, held: 2 },
+    { verdict: 'none', available: 0, held: 1 },
+    { verdict: 'limit', units: 1, order: calls[0]?.order, available: 0, held: 2 },
+    { verdict: 'reserved', available: 0, held: 2 },
+    // A product that was added since the gate was loaded.
+    { verdict: 'fenced' },
+  ])
+  expect(await redis.info('commandstats')).toMatch(/cmdstat_evalsha:calls=1,/)
+  expect([await gate.isOpen(['p1', 'p2']), await gate.isOpen(['p1', 'new'])]).toEqual([true, false])
+  const [one, two] = calls as [(typeof calls)[0], (typeof calls)[0]]
+  await gate.settle([
+    { ...one, how: 'release' },
+    { ...two, how: 'sell' },
+  ])
+  expect([await stock('p1'), await stock('p2')]).toEqual([
+    { available: 1, held: 0 },
+    { available: 0, held: 1 },
+  ])
 })
 
 test('gives each caller of a batch the verdict that a plain model gives one after the other', async () => {
@@ -139,8 +173,8 @@ test('gives each caller of a batch the verdict that a plain model gives one afte
           const verdicts = await Promise.all(calls.map((one) => gate.reserve(one, { ...TERMS, limit })))
           expect(verdicts).toMatchObject(expected)
         }
-        expect(await gate.stock()).toEqual({ available, held: 9 - available })
-        expect((await gate.intents(100)).map(({ entry }) => entry).sort()).toEqual(intents.sort())
+        expect(await stock()).toEqual({ available, held: 9 - available })
+        expect((await gate.intents(100)).map(({ order }) => order).sort()).toEqual(intents.sort())
       },
     ),
     { numRuns: 100 },
@@ -168,8 +202,8 @@ test('keeps keys and limits through a rebuild', async () => {
   const rebuild = await gate.fence()
   expect(await gate.reserve(buyer('ann'), TERMS)).toEqual({ verdict: 'fenced' })
   await rebuild.restore(calls.map(live))
-  expect(await rebuild.open({ available: 8, held: 2 })).toBe(true)
-  expect(await gate.stock()).toEqual({ available: 8, held: 2 })
+  expect(await rebuild.open([{ product: 'one', available: 8, held: 2 }])).toBe(true)
+  expect(await stock()).toEqual({ available: 8, held: 2 })
   expect(await gate.reserve(calls[0], TERMS)).toMatchObject({ verdict: 'replay', order: calls[0].order })
   expect(await gate.reserve(buyer('ann'), { ...TERMS, limit: 2 })).toMatchObject({ verdict: 'limit' })
 })
@@ -181,8 +215,8 @@ test('ignores a rebuild that was overtaken by another', async () => {
   await abandoned.restore([live(call)])
   await rebuild.restore([live(call)])
   await abandoned.restore([live(call)])
-  expect(await abandoned.open({ available: 10, held: 0 })).toBe(false)
-  expect(await rebuild.open({ available: 9, held: 1 })).toBe(true)
+  expect(await abandoned.open([{ product: 'one', available: 10, held: 0 }])).toBe(false)
+  expect(await rebuild.open([{ product: 'one', available: 9, held: 1 }])).toBe(true)
   await abandoned.restore([live(call)])
   const { verdict } = await gate.reserve(buyer(call.visitor), { ...TERMS, limit: 2 })
   expect(verdict).toBe('reserved')
@@ -198,10 +232,10 @@ test.each(['sell', 'release'] as const)('counts orders that end (%s) during a re
   await gate.settle(ends.slice(2, 6))
   await rebuild.settle(ends.slice(0, 4))
   const back = (ended: number) => (how === 'release' ? ended : 0)
-  expect(await rebuild.open({ available: 2 + back(4), held: 4 })).toBe(true)
-  expect(await gate.stock()).toEqual({ available: 2 + back(6), held: 2 })
+  expect(await rebuild.open([{ product: 'one', available: 2 + back(4), held: 4 }])).toBe(true)
+  expect(await stock()).toEqual({ available: 2 + back(6), held: 2 })
   expect(await gate.settle(ends.slice(0, 7))).toBe(1)
-  expect(await gate.stock()).toEqual({ available: 2 + back(7), held: 1 })
+  expect(await stock()).toEqual({ available: 2 + back(7), held: 1 })
 })
 
 test.each([
@@ -216,8 +250,8 @@ test.each([
   await adopt(calls[1])
   await gate.settle(ends)
   await rebuild.restore(calls.map(live))
-  expect(await rebuild.open({ available: 8, held: 2 })).toBe(true)
-  expect(await gate.stock()).toEqual({ available: how === 'release' ? 10 : 8, held: 0 })
+  expect(await rebuild.open([{ product: 'one', available: 8, held: 2 }])).toBe(true)
+  expect(await stock()).toEqual({ available: how === 'release' ? 10 : 8, held: 0 })
   expect(await gate.settle(ends)).toBe(0)
   for (const { visitor } of calls)
     expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 1 })).toMatchObject(next)
@@ -229,8 +263,8 @@ test('counts once an order that was recorded without the gate and sold before it
   await adopt(call)
   await gate.settle([{ ...call, how: 'sell' }])
   await rebuild.restore([{ ...call, holdEndsAtMs: null }])
-  expect(await rebuild.open({ available: 9, held: 0 })).toBe(true)
-  expect(await gate.stock()).toEqual({ available: 9, held: 0 })
+  expect(await rebuild.open([{ product: 'one', available: 9, held: 0 }])).toBe(true)
+  expect(await stock()).toEqual({ available: 9, held: 0 })
   const next = await gate.reserve(buyer(call.visitor), { ...TERMS, limit: 1 })
   expect(next).toMatchObject({ verdict: 'limit', units: 1 })
 })
@@ -255,29 +289,23 @@ test('counts once each order recorded without the gate during a rebuild, wheneve
   await rebuild.restore(restorable.slice(4, 5))
   await rebuild.settle(ends.slice(3, 4))
   await gate.settle(ends.slice(5, 6))
-  expect(await rebuild.open({ available: 15, held: 4 })).toBe(true)
-  expect(await gate.stock()).toEqual({ available: 14, held: 5 })
+  expect(await rebuild.open([{ product: 'one', available: 15, held: 4 }])).toBe(true)
+  expect(await stock()).toEqual({ available: 14, held: 5 })
   await adoptSome(0, 3)
   await adoptSome(4, 5)
   await adoptSome(6, 9)
-  expect(await gate.stock()).toEqual({ available: 12, held: 7 })
+  expect(await stock()).toEqual({ available: 12, held: 7 })
   const again = calls[8] as Call
   expect(await gate.reserve(again, TERMS)).toMatchObject({ verdict: 'replay', order: again.order })
   expect(await gate.settle(ends)).toBe(7)
-  expect(await gate.stock()).toEqual({ available: 19, held: 0 })
+  expect(await stock()).toEqual({ available: 19, held: 0 })
 })
 
-const stream = () => `{${sale}:one:0}:intents`
-/** Writes an intent as the version before did. */
-const addAsBefore = (call: Call, entry: string | number = '*') =>
-  redis.xadd(stream(), entry, 'reservation', JSON.stringify({ ...call, sale, product: 'one' }))
-
-test('reads, finds, counts and removes the intents that a plain model has, those of the version before too', async () => {
+test('reads, finds, counts and removes the intents that a plain model has', async () => {
   const index = fc.nat(30)
   const visitor = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' })
   const step = fc.oneof(
     fc.record({ do: fc.constant('reserve' as const), visitors: fc.array(visitor, { minLength: 1, maxLength: 8 }) }),
-    fc.record({ do: fc.constant('before' as const), visitors: fc.array(visitor, { minLength: 1, maxLength: 2 }) }),
     fc.record({
       do: fc.constantFrom('recorded', 'refused', 'released', 'fenced'),
       which: fc.array(index, { maxLength: 4 }),
@@ -297,28 +325,23 @@ test('reads, finds, counts and removes the intents that a plain model has, those
             method: method(i),
             number: i,
           }))
-          if (one.do === 'before') for (const call of calls) await addAsBefore(call)
-          else await Promise.all(calls.map((call) => gate.reserve(call, { ...TERMS, limit: 1_000 })))
+          await Promise.all(calls.map((call) => gate.reserve(call, { ...TERMS, limit: 1_000 })))
           for (const call of calls) model.set(call.order, call)
           all.push(...calls)
           continue
         }
-        if (one.do === 'fenced') await (await gate.fence()).open({ available: 1_000, held: 0 })
+        if (one.do === 'fenced') await (await gate.fence()).open([{ product: 'one', available: 1_000, held: 0 }])
         const chosen = one.which.flatMap((i) => all[i] ?? [])
-        const entries = new Map((await gate.intents(1_000)).map(({ intent, entry }) => [intent?.order, entry]))
         for (const call of chosen) {
-          const entry = entries.get(call.order)
-          // A refused order leaves the gate in one step. The version before had an entry to remove.
           if (one.do === 'refused') await gate.settle([{ ...call, how: 'refuse' }])
           if (one.do === 'released') await gate.settle([{ ...call, how: 'release' }])
-          if (one.do === 'recorded' || (one.do === 'refused' && entry !== call.order))
-            await gate.acknowledge([entry ?? ''])
+          if (one.do === 'recorded') await gate.acknowledge([call.order])
           if (one.do === 'recorded' || one.do === 'refused') model.delete(call.order)
         }
       }
       const sorted = (calls: Iterable<Call | null>) =>
         [...calls].sort((a, b) => ((a?.order ?? '') < (b?.order ?? '') ? -1 : 1))
-      expect(sorted((await gate.intents(1_000)).map(({ intent }) => intent))).toEqual(sorted(model.values()))
+      expect(sorted((await gate.intents(1_000)).map(({ reservation }) => reservation))).toEqual(sorted(model.values()))
       expect(await gate.countIntents()).toBe(model.size)
       expect(await Promise.all(all.map(({ order }) => gate.findIntent(order)))).toEqual(
         all.map(({ order }) => model.get(order)),
@@ -326,21 +349,6 @@ test('reads, finds, counts and removes the intents that a plain model has, those
     }),
     { numRuns: 60 },
   )
-})
-
-test('finds an intent however many wait, and reads the stream of the version before once for all callers', async () => {
-  const calls = Array.from({ length: 21_000 }, () => buyer())
-  const adding = redis.pipeline()
-  for (const call of calls) adding.xadd(stream(), '*', 'reservation', JSON.stringify(call))
-  await adding.exec()
-  const mine = buyer()
-  await gate.reserve(mine, TERMS)
-  await redis.config('RESETSTAT')
-  const searched = [...calls.slice(-199), mine, buyer()]
-  const found = await Promise.all(searched.map(({ order }) => gate.findIntent(order)))
-  expect(found).toEqual([...calls.slice(-199), { ...mine, sale }, undefined])
-  const [, reads] = /cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats')) ?? []
-  expect(Number(reads)).toBeLessThanOrEqual(22)
 })
 
 test('reads the oldest intents first, and all of them in several reads', async () => {
@@ -352,13 +360,13 @@ test('reads the oldest intents first, and all of them in several reads', async (
     calls.push(...batch.map(({ order }) => order).sort())
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  expect((await gate.intents(5_000)).map(({ entry }) => entry)).toEqual(calls)
+  expect((await gate.intents(5_000)).map(({ order }) => order)).toEqual(calls)
   const seen = new Set<string>()
   for (;;) {
     const some = await gate.intents(700)
-    for (const { entry } of some) seen.add(entry)
+    for (const { order } of some) seen.add(order)
     if (some.length === 0) break
-    await gate.acknowledge(some.map(({ entry }) => entry))
+    await gate.acknowledge(some.map(({ order }) => order))
   }
   expect(seen).toEqual(new Set(calls))
 })
@@ -366,21 +374,12 @@ test('reads the oldest intents first, and all of them in several reads', async (
 test("skips young intents, but not those that lie ahead of Redis's clock after it was put back", async () => {
   const [before, after] = [buyer(), buyer()]
   await gate.reserve(before, TERMS)
-  const there = `{${sale}:one:0}:unrecorded`
+  const there = `{${sale}}:unrecorded`
   const stored = (await redis.hget(there, before.order)) ?? ''
   // Of a server whose clock was an hour ahead.
   await redis.hset(there, after.order, stored.replace(/^\d+/, String(Date.now() + 3_600_000)))
   const found = await gate.intents(10, 600_000)
-  expect(found.map(({ intent }) => intent?.order)).toEqual([after.order])
-  expect(await gate.intents(10)).toHaveLength(2)
-})
-
-test('skips young intents of the version before, but not those ahead of the clock', async () => {
-  const [before, after] = [buyer(), buyer()]
-  await addAsBefore(before)
-  await addAsBefore(after, Date.now() + 3_600_000)
-  const found = await gate.intents(10, 600_000)
-  expect(found.map(({ intent }) => intent?.order)).toEqual([after.order])
+  expect(found.map(({ order }) => order)).toEqual([after.order])
   expect(await gate.intents(10)).toHaveLength(2)
 })
 
@@ -399,24 +398,17 @@ test('does not trust a master that was replaced and is master again, though it r
   // Nobody is there to follow: the data stays as it is.
   await server.replicaof(LOOPBACK, await freePort())
   await server.replicaof('NO', 'ONE')
-  expect(await gate.isOpen()).toBe(false)
+  expect(await gate.isOpen(['one'])).toBe(false)
   expect(await gate.stock()).toBeNull()
   expect(await gate.reserve(buyer(), TERMS)).toEqual({ verdict: 'fenced' })
-  await (await gate.fence()).open({ available: 7, held: 3 })
-  expect(await gate.stock()).toEqual({ available: 7, held: 3 })
-})
-
-test('reads what the version before wrote', async () => {
-  // Its counter had three more fields.
-  await redis.hset(`{${sale}:one:0}:stock`, { lent: 0, moves: 0, epoch: 'e' })
-  expect(await gate.stock()).toEqual({ available: 10, held: 0 })
-  expect(await gate.reserve(buyer(), TERMS)).toMatchObject({ verdict: 'reserved', available: 9 })
+  await (await gate.fence()).open([{ product: 'one', available: 7, held: 3 }])
+  expect(await stock()).toEqual({ available: 7, held: 3 })
 })
 
 test('expires a day after it was last looked after: the counter first, and no intent', async () => {
   await gate.reserve(buyer(), TERMS)
   await gate.extendExpiry()
-  const hours = async (key: string) => Math.max(0, Math.round((await redis.pttl(`{${sale}:one:0}:${key}`)) / 3_600_000))
+  const hours = async (key: string) => Math.max(0, Math.round((await redis.pttl(`{${sale}}:${key}`)) / 3_600_000))
   const keys = ['stock', 'holds', 'keys', 'visitors', 'unrecorded']
   expect(await Promise.all(keys.map(hours))).toEqual([24, 48, 48, 48, 0])
 })

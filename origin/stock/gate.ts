@@ -1,16 +1,16 @@
 /**
- * The fast gate of one product: its stock in Redis, behind a few scripts. Redis may be wrong, after a failover for instance:
- * then the gate is fenced, and says so. It is asked first, and the ledger decides. Its keys share one hash tag, and so a node.
+ * The fast gate of one sale: the stock of its products in Redis, behind a few scripts. Redis may be wrong, after a failover for
+ * instance: then the gate is fenced, and says so. It is asked first, and the ledger decides. Its keys share one hash tag and so
+ * one node: a script decides for several products, and a Cluster spreads sales.
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { Intents, storedContact } from './intents.ts'
+import { type Intent, Intents, storedDetails } from './intents.ts'
 import type { LiveOrder } from './reconciliation-queries.ts'
 import { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
-import type { Intent } from './stream-intents.ts'
 
 /** Callers in one script call. More would block Redis for longer than a millisecond. */
 const RESERVE_BATCH = 128
@@ -30,28 +30,29 @@ const KEPT_MS = 24 * 3_600_000
 interface Terms {
   readonly holdMs: number
   readonly limit: number
-  /** How many units others may want who wait. */
+  /** How many units other, waiting visitors may want. */
   readonly wanted: number
-  /** After so many orders that came to nothing, a visitor comes after those. */
+  /** After so many failed orders, a visitor comes after those. */
   readonly maxUnpaid: number
 }
 
 export interface HoldEnd {
   readonly order: string
   readonly visitor: string
+  readonly product: string
   readonly quantity: number
   readonly key: string
   /**
-   * release: the units come back; unpaid: they do, and the order counts as one that came to nothing; declined: the same, but
-   * others do not come first for it alone; sell: they stay gone; refuse: they come back, the key is free again, the intent
-   * is gone.
+   * release: the units come back; unpaid: they do, and the order counts as failed; declined: the same, but others do not come
+   * first for it alone; sell: they stay gone; refuse: they come back, the key is free again, the intent is gone.
    */
   readonly how: 'release' | 'unpaid' | 'declined' | 'sell' | 'refuse'
 }
 
-export const refused = ({ order, visitor, quantity, key }: Reservation): HoldEnd => ({
+export const refused = ({ order, visitor, product, quantity, key }: Reservation): HoldEnd => ({
   order,
   visitor,
+  product,
   quantity,
   key,
   how: 'refuse',
@@ -62,6 +63,10 @@ export interface Stock {
   readonly held: number
 }
 
+export interface ProductStock extends Stock {
+  readonly product: string
+}
+
 export interface KnownKey {
   readonly order: string
   readonly hash: string
@@ -70,14 +75,14 @@ export interface KnownKey {
 export type GateVerdict =
   | ({ readonly verdict: 'reserved' } & Stock)
   | ({ readonly verdict: 'replay' } & KnownKey & Stock)
-  /** How many units of this product the visitor has, and their latest order. */
+  /** How many units of the sale the visitor has, and their latest order. */
   | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
   /** hadUnpaid: others would come first, were there any. */
   | ({ readonly verdict: 'none'; readonly hadUnpaid?: true } & Stock)
-  /** Others want what is left, and come first: the visitor let earlier orders come to nothing. */
+  /** Others want the remaining units, and come first: earlier orders of the visitor failed. */
   | ({ readonly verdict: 'unpaid'; readonly waitMs: number } & Stock)
   | { readonly verdict: 'fenced' }
-  /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait in the stream. */
+  /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait to be recorded. */
   | { readonly verdict: 'unknown' }
 
 type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'unrecorded' | 'unpaid', string>>
@@ -93,20 +98,17 @@ export class Gate {
   readonly #calls: Batcher<Call, GateVerdict>
   readonly #intents: Intents
 
-  constructor(redis: Store, saleId: string, productId: string, replicas = new Replicas(redis)) {
+  constructor(redis: Store, saleId: string, replicas = new Replicas(redis)) {
     this.#redis = redis
-    // The 0 is from when a product's stock could be split; the version before reads and writes these names.
-    const tag = `{${saleId}:${productId}:0}`
     this.#key = {
-      stock: `${tag}:stock`,
-      holds: `${tag}:holds`,
-      keys: `${tag}:keys`,
-      visitors: `${tag}:visitors`,
-      unrecorded: `${tag}:unrecorded`,
-      unpaid: `${tag}:unpaid`,
+      stock: `{${saleId}}:stock`,
+      holds: `{${saleId}}:holds`,
+      keys: `{${saleId}}:keys`,
+      visitors: `{${saleId}}:visitors`,
+      unrecorded: `{${saleId}}:unrecorded`,
+      unpaid: `{${saleId}}:unpaid`,
     }
-    const ref = { sale: saleId, product: productId }
-    this.#intents = new Intents(redis, replicas, ref, this.#key.unrecorded, `${tag}:intents`)
+    this.#intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
 
@@ -118,16 +120,12 @@ export class Gate {
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
     const { stock, holds, keys, visitors, unrecorded, unpaid } = this.#key
     const { holdMs, limit, wanted, maxUnpaid } = (calls[0] as Call).terms
+    const products = [...new Set(calls.map(({ reservation }) => reservation.product))]
+    const placeOf = new Map(products.map((product, i) => [product, i + 1]))
     const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, wanted, maxUnpaid]
+    args.push(products.length, ...products)
     for (const { reservation: r } of calls)
-      args.push(
-        r.order,
-        r.visitor,
-        r.key,
-        r.hash,
-        r.quantity,
-        `${r.number} ${r.method ?? ''}${storedContact(r.contact)}`,
-      )
+      args.push(r.order, r.visitor, r.key, r.hash, placeOf.get(r.product) ?? 0, r.quantity, storedDetails(r))
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]
     try {
@@ -138,8 +136,7 @@ export class Gate {
       return calls.map(() => ({ verdict }))
     }
     if (reply[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
-    const [available, held, verdicts, ...details] = reply
-    return readVerdicts(String(verdicts), details, { available: Number(available), held: Number(held) })
+    return readVerdicts(reply, products, calls)
   }
 
   /** The order behind a key, also while the gate is fenced; undefined if it is not known, or Redis does not answer. */
@@ -154,9 +151,9 @@ export class Gate {
   }
 
   /** Takes in an order that was recorded without this gate. */
-  async adopt({ order, visitor, key, hash, quantity }: Reservation, holdEndsAtMs: number): Promise<void> {
+  async adopt({ order, visitor, key, hash, product, quantity }: Reservation, holdEndsAtMs: number): Promise<void> {
     const { stock, holds, keys, visitors } = this.#key
-    const args = [order, visitor, key, hash, quantity, holdEndsAtMs]
+    const args = [order, visitor, key, hash, product, quantity, holdEndsAtMs]
     await this.#redis.adoptOrder(stock, holds, keys, visitors, ...args)
   }
 
@@ -189,9 +186,9 @@ export class Gate {
     return this.#redis.clockMs(this.#key.stock)
   }
 
-  /** Removes recorded intents. */
-  acknowledge(entries: readonly string[]): Promise<void> {
-    return this.#intents.remove(entries)
+  /** Removes the intents of recorded orders. */
+  acknowledge(orders: readonly string[]): Promise<void> {
+    return this.#intents.remove(orders)
   }
 
   /** Removes the intent of a recorded order soon, together with others. Losing this is harmless: a worker finds it recorded. */
@@ -199,7 +196,7 @@ export class Gate {
     this.#recorded.push(order)
     this.#acknowledging ??= setTimeout(() => {
       this.#acknowledging = undefined
-      this.#intents.removeOrders(this.#recorded.splice(0)).catch(() => {})
+      this.#intents.remove(this.#recorded.splice(0)).catch(() => {})
     }, ACKNOWLEDGE_MS)
   }
   readonly #recorded: string[] = []
@@ -224,17 +221,23 @@ export class Gate {
     return this.#intents.count()
   }
 
-  /** What the counter says; null while the gate is fenced. */
-  async stock(): Promise<Stock | null> {
-    const [available, held] = await this.#redis.readStock(this.#key.stock)
-    return available === undefined || held === undefined ? null : { available, held }
+  /** What the counters say, by product; null while the gate is fenced. */
+  async stock(): Promise<ReadonlyMap<string, Stock> | null> {
+    const reply = await this.#redis.readStock(this.#key.stock)
+    if (reply === null) return null
+    const stock = new Map<string, Stock>()
+    for (let i = 0; i < reply.length; i += 3)
+      stock.set(String(reply[i]), { available: Number(reply[i + 1]), held: Number(reply[i + 2]) })
+    return stock
   }
 
-  async isOpen(): Promise<boolean> {
-    return (await this.stock()) !== null
+  /** Whether the gate is in use for all of these products. */
+  async isOpen(products: readonly string[]): Promise<boolean> {
+    const stock = await this.stock()
+    return stock !== null && products.every((product) => stock.has(product))
   }
 
-  /** For another day. The counter expires first, which fences the gate. Intents never do: each was promised to somebody. */
+  /** For another day. The counters expire first, which fences the gate. Intents never do: each was promised to somebody. */
   async extendExpiry(): Promise<void> {
     const { stock, holds, keys, visitors, unpaid } = this.#key
     const commands = this.#redis.multi().pexpire(stock, KEPT_MS)
@@ -253,7 +256,7 @@ export class Gate {
 }
 
 const keysToSettle = (key: GateKeys) => [key.stock, key.holds, key.keys, key.visitors, key.unrecorded, key.unpaid]
-const argsOf = (end: HoldEnd) => [end.order, end.visitor, end.quantity, end.key, end.how]
+const argsOf = (end: HoldEnd) => [end.order, end.visitor, end.product, end.quantity, end.key, end.how]
 
 /** A key's value: see reserve.lua. */
 function readKnownKey(value: string): KnownKey {
@@ -262,14 +265,22 @@ function readKnownKey(value: string): KnownKey {
 }
 
 /** The reply of reserve.lua. */
-function readVerdicts(letters: string, details: readonly (string | number)[], left: Stock): GateVerdict[] {
-  const { available, held } = left
-  let next = 0
-  return Array.from(letters, (letter): GateVerdict => {
+function readVerdicts(
+  [letters, ...reply]: readonly (string | number)[],
+  products: readonly string[],
+  calls: readonly Call[],
+): GateVerdict[] {
+  const stocks = new Map(
+    products.map((product, i) => [product, { available: Number(reply[2 * i]), held: Number(reply[2 * i + 1]) }]),
+  )
+  let next = 2 * products.length
+  return Array.from(String(letters), (letter, i): GateVerdict => {
+    if (letter === 'f') return { verdict: 'fenced' }
+    const { available, held } = stocks.get(calls[i]?.reservation.product ?? '') ?? { available: 0, held: 0 }
     if (letter === 'r') return { verdict: 'reserved', available, held }
     if (letter === 'n') return { verdict: 'none', available, held }
     if (letter === 'e') return { verdict: 'none', hadUnpaid: true, available, held }
-    const detail = String(details[next++])
+    const detail = String(reply[next++])
     if (letter === 'u') return { verdict: 'unpaid', waitMs: Number(detail), available, held }
     if (letter === 'k') return { verdict: 'replay', ...readKnownKey(detail), available, held }
     const [units, order = ''] = detail.split('|')
@@ -313,12 +324,13 @@ export class Rebuild {
   }
 
   /** Opens the gate with the ledger's counts; false if another rebuild has begun. */
-  async open({ available, held }: Stock): Promise<boolean> {
-    return (await this.#redis.unfenceGate(this.#key.stock, available, held, this.#fence)) === 1
+  async open(counts: readonly ProductStock[]): Promise<boolean> {
+    const args = counts.flatMap(({ product, available, held }) => [product, available, held])
+    return (await this.#redis.unfenceGate(this.#key.stock, this.#fence, ...args)) === 1
   }
 }
 
-/** The fast gates of this process. */
+/** The fast gates of this process, one per sale. */
 export class Gates {
   readonly #redis: Store
   readonly #replicas: Replicas
@@ -329,12 +341,11 @@ export class Gates {
     this.#replicas = new Replicas(redis)
   }
 
-  of(saleId: string, productId: string): Gate {
-    const name = `${saleId}:${productId}`
-    let gate = this.#gates.get(name)
+  of(saleId: string): Gate {
+    let gate = this.#gates.get(saleId)
     if (!gate) {
-      gate = new Gate(this.#redis, saleId, productId, this.#replicas)
-      this.#gates.set(name, gate)
+      gate = new Gate(this.#redis, saleId, this.#replicas)
+      this.#gates.set(saleId, gate)
     }
     return gate
   }

@@ -9,10 +9,8 @@ import { record } from '../ledger/record.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type Gates, refused } from './gate.ts'
-import { withoutContact } from './intents.ts'
-import type { ProductWork } from './product-work.ts'
-import type { ProductRef } from './reconciliation-queries.ts'
-import type { Intent } from './stream-intents.ts'
+import { type Intent, withoutContact } from './intents.ts'
+import type { SaleWork } from './sale-work.ts'
 
 interface IntentDeps {
   readonly sql: Sql
@@ -28,81 +26,82 @@ const BATCH = 500
 export const INTENT_GRACE_MS = 1_500
 
 export async function recordAllIntents(
-  deps: IntentDeps & { readonly sales: Sales; readonly work: ProductWork },
+  deps: IntentDeps & { readonly sales: Sales; readonly work: SaleWork },
 ): Promise<void> {
-  await deps.work.each('intent recorder', deps.sales.productsInUse(), (ref) =>
-    recordIntents(deps, ref, INTENT_GRACE_MS),
+  await deps.work.each('intent recorder', deps.sales.inUse(), ({ sale_id }) =>
+    recordIntents(deps, sale_id, INTENT_GRACE_MS),
   )
 }
 
-/** Records the intents of one product that are older than `minAgeMs`. */
-export async function recordIntents(deps: IntentDeps, ref: ProductRef, minAgeMs: number): Promise<void> {
-  const gate = deps.gates.of(ref.sale, ref.product)
+/** Records the intents of one sale that are older than `minAgeMs`. */
+export async function recordIntents(deps: IntentDeps, saleId: string, minAgeMs: number): Promise<void> {
+  const gate = deps.gates.of(saleId)
   for (let read = READ; read === READ; ) {
     const intents = await gate.intents(READ, minAgeMs)
     read = intents.length
-    for (let at = 0; at < read; at += BATCH) await recordBatch({ ...deps, ref, gate }, intents.slice(at, at + BATCH))
+    for (let at = 0; at < read; at += BATCH) await recordBatch({ ...deps, saleId, gate }, intents.slice(at, at + BATCH))
   }
 }
 
-interface Stream extends IntentDeps {
-  readonly ref: ProductRef
+interface Recording extends IntentDeps {
+  readonly saleId: string
   readonly gate: Gate
 }
 
-async function recordBatch(stream: Stream, batch: readonly Intent[]): Promise<void> {
+async function recordBatch(recording: Recording, batch: readonly Intent[]): Promise<void> {
   try {
-    await recordReadable(stream, batch)
+    await recordReadable(recording, batch)
   } catch (error) {
     if (!isOfTheData(error)) throw error
     // One of them cannot be recorded and would keep the others from it: each by itself.
     for (const one of batch) {
-      await recordReadable(stream, [one]).catch((reason) => {
+      await recordReadable(recording, [one]).catch((reason) => {
         if (!isOfTheData(reason)) throw reason
-        return setAside(stream, one, String(reason))
+        return setAside(recording, one, String(reason))
       })
     }
   }
 }
 
-async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise<void> {
-  const { sql, metrics, log, ref, gate } = stream
-  const intents = batch.flatMap((one) => one.intent ?? [])
-  const verdicts = intents.length > 0 ? await record(sql, ref.sale, intents, true) : []
-  const rejected = intents.filter((intent, i) => {
+async function recordReadable(recording: Recording, batch: readonly Intent[]): Promise<void> {
+  const { sql, metrics, log, saleId: sale, gate } = recording
+  const reservations = batch.flatMap(({ reservation }) => reservation ?? [])
+  const verdicts = reservations.length > 0 ? await record(sql, sale, reservations, true) : []
+  const rejected = reservations.filter(({ order }, i) => {
     const verdict = verdicts[i]
     if (verdict?.verdict === 'recorded') {
-      metrics.orders.inc({ sale: ref.sale, status: 'reserved' })
+      metrics.orders.inc({ sale, status: 'reserved' })
       return false
     }
     // Recorded before, by its own process or another worker.
-    if (verdict?.verdict === 'replay' && verdict.order === intent.order) return false
-    metrics.orders.inc({ sale: ref.sale, status: 'cancelled', reason: verdict?.verdict ?? '' })
+    if (verdict?.verdict === 'replay' && verdict.order === order) return false
+    metrics.orders.inc({ sale, status: 'cancelled', reason: verdict?.verdict ?? '' })
     return true
   })
   // If this process dies here, the next round finds them recorded.
   await gate.settle(rejected.map(refused))
-  await gate.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
+  await gate.acknowledge(reservations.map(({ order }) => order))
   for (const one of batch) {
-    if (!one.intent) await setAside(stream, one, 'it cannot be read')
+    if (!one.reservation) await setAside(recording, one, 'it cannot be read')
   }
-  log.info({ ...ref, intents: batch.length, refused: rejected.length }, 'recorded intents')
+  log.info({ sale, intents: batch.length, refused: rejected.length }, 'recorded intents')
 }
 
-async function setAside(stream: Stream, { entry, intent, stored }: Intent, error: string): Promise<void> {
-  const { sql, metrics, log, ref, gate } = stream
+async function setAside(recording: Recording, { order, reservation, stored }: Intent, error: string): Promise<void> {
+  const { sql, metrics, log, saleId: sale, gate } = recording
   await note(sql, {
-    ...ref,
+    sale,
+    product: reservation?.product ?? '',
     kind: 'unreadable_intent',
-    subject: entry,
-    units: intent?.quantity ?? 0,
+    subject: order,
+    units: reservation?.quantity ?? 0,
     // The buyer's contact is not to be kept for as long as a finding.
-    detail: { intent: stored.map(withoutContact), error },
+    detail: { intent: withoutContact(stored), error },
   })
-  metrics.findings.inc({ sale: ref.sale, kind: 'unreadable_intent' })
-  log.error({ ...ref, entry, error }, 'set an intent aside')
-  if (intent) await gate.settle([refused(intent)])
-  await gate.acknowledge([entry])
+  metrics.findings.inc({ sale, kind: 'unreadable_intent' })
+  log.error({ sale, order, error }, 'set an intent aside')
+  if (reservation) await gate.settle([refused(reservation)])
+  await gate.acknowledge([order])
 }
 
 /**

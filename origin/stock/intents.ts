@@ -1,15 +1,13 @@
 /**
- * The intents of one gate: reservations that wait to be recorded. An origin removes an intent once its order is in the
+ * The intents of one sale: reservations that wait to be recorded. An origin removes an intent once its order is in the
  * ledger; those of an origin that died, or of a time without the ledger, are left to the workers. They are in a hash by
  * order: one command writes those of a whole batch, and each of them is found and removed by itself.
  */
 import type { Cluster, Redis } from 'ioredis'
 import type { Contact, Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { ProductRef } from './reconciliation-queries.ts'
 import type { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
-import { type Age, type Intent, isStreamEntry, readStream, searchStream } from './stream-intents.ts'
 
 /** Read at once: Redis is blocked for about a millisecond. */
 const PAGE = 1_000
@@ -20,13 +18,29 @@ const MAX_UNSAFE = 20_000
 /** Removed in one command. */
 const REMOVE_CHUNK = 500
 
+/** An intent as it waits in Redis. */
+export interface Intent {
+  readonly order: string
+  /** Null if it cannot be read, for example because another version wrote it. */
+  readonly reservation: Reservation | null
+  readonly stored: string
+}
+
+/** Selects intents that at `nowMs` are at least `minMs` old. */
+interface Age {
+  readonly nowMs: number
+  readonly minMs: number
+}
+
 /** As reserve.lua writes it. */
 const STORED =
-  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<key>\S+) (?<hash>\S+) (?<number>\d{1,16}) (?<method>[^\s@]*)(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
+  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<product>\S+) (?<key>\S+) (?<hash>\S+) (?<line>\S+) (?<number>\d{1,16}) (?<method>[^\s@]*)(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
 
-/** A buyer's contact behind the payment method: nothing, or `@` and what holds no space. It leaves Redis with the intent. */
-export const storedContact = (contact: Contact | undefined) =>
-  contact ? `@${Buffer.from(JSON.stringify(contact)).toString('base64url')}` : ''
+/** The parts of an intent that reserve.lua only stores. A contact has an `@` before it and no space; it leaves Redis with the intent. */
+export function storedDetails({ line, number, method, contact }: Reservation): string {
+  const details = `${line} ${number} ${method ?? ''}`
+  return contact ? `${details}@${Buffer.from(JSON.stringify(contact)).toString('base64url')}` : details
+}
 
 /** A stored intent, as far as others may see it. */
 export const withoutContact = (stored: string) => stored.replace(/@[\w-]+(?= )/, '')
@@ -35,17 +49,15 @@ const contactIn = (stored: string): Contact => JSON.parse(Buffer.from(stored, 'b
 
 export class Intents {
   readonly #redis: Store
-  readonly #ref: ProductRef
+  readonly #saleId: string
   readonly #unrecorded: string
-  readonly #stream: string
   readonly #replicas: Replicas
 
-  constructor(redis: Store, replicas: Replicas, ref: ProductRef, unrecorded: string, stream: string) {
+  constructor(redis: Store, replicas: Replicas, saleId: string, unrecorded: string) {
     this.#redis = redis
     this.#replicas = replicas
-    this.#ref = ref
+    this.#saleId = saleId
     this.#unrecorded = unrecorded
-    this.#stream = stream
   }
 
   /** The oldest first, if there are not more than the limit; else some of them. */
@@ -65,13 +77,11 @@ export class Intents {
     const byTime = [...found].sort(
       ([a, storedA], [b, storedB]) => Number.parseInt(storedA, 10) - Number.parseInt(storedB, 10) || (a < b ? -1 : 1),
     )
-    const intents = byTime.slice(0, limit).map(([entry, stored]) => ({
-      entry,
-      stored: [stored],
-      intent: this.#reservationIn(entry, stored),
+    return byTime.slice(0, limit).map(([order, stored]) => ({
+      order,
+      stored,
+      reservation: this.#reservationIn(order, stored),
     }))
-    if (intents.length === limit) return intents
-    return [...intents, ...(await readStream(this.#redis, this.#stream, limit - intents.length, age))]
   }
 
   /** The reservation of an order. Callers of the same moment share one search. Fails with Overloaded, and as Redis fails. */
@@ -97,24 +107,14 @@ export class Intents {
 
   async #search(redis: Redis | Cluster, orders: readonly string[]): Promise<(Reservation | undefined)[]> {
     const stored = await redis.hmget(this.#unrecorded, ...orders)
-    const found = orders.map((order, i) => this.#reservationIn(order, stored[i] ?? ''))
-    const missing = new Set(orders.filter((_, i) => !found[i]))
-    const inStream = missing.size > 0 ? await searchStream(redis, this.#stream, missing) : undefined
-    return orders.map((order, i) => found[i] ?? inStream?.get(order))
+    return orders.map((order, i) => this.#reservationIn(order, stored[i] ?? '') ?? undefined)
   }
 
-  async count(): Promise<number> {
-    const [here, inStream] = await Promise.all([this.#redis.hlen(this.#unrecorded), this.#redis.xlen(this.#stream)])
-    return here + inStream
+  count(): Promise<number> {
+    return this.#redis.hlen(this.#unrecorded)
   }
 
-  async remove(entries: readonly string[]): Promise<void> {
-    const inStream = entries.filter(isStreamEntry)
-    await this.removeOrders(entries.filter((entry) => !isStreamEntry(entry)))
-    if (inStream.length > 0) await this.#redis.xdel(this.#stream, ...inStream)
-  }
-
-  async removeOrders(orders: readonly string[]): Promise<void> {
+  async remove(orders: readonly string[]): Promise<void> {
     for (let at = 0; at < orders.length; at += REMOVE_CHUNK)
       await this.#redis.hdel(this.#unrecorded, ...orders.slice(at, at + REMOVE_CHUNK))
   }
@@ -122,13 +122,13 @@ export class Intents {
   #reservationIn(order: string, stored: string): Reservation | null {
     const parts = STORED.exec(stored)?.groups
     if (!parts) return null
-    const { quantity, key = '', hash = '', number, method = '', contact, visitor = '' } = parts
-    const { sale, product } = this.#ref
+    const { quantity, product = '', key = '', hash = '', line = '', number, method = '', contact, visitor = '' } = parts
     return {
       order,
-      sale,
+      sale: this.#saleId,
       product,
       visitor,
+      line,
       key,
       hash,
       number: Number(number),

@@ -17,8 +17,8 @@ import { writeSale } from '../sales/sale-queries.ts'
 import { Sales } from '../sales/sales.ts'
 import { Gates } from './gate.ts'
 import { INTENT_GRACE_MS, recordAllIntents } from './intent-recorder.ts'
-import { ProductWork } from './product-work.ts'
 import { Reconciler, type ReconcilerDeps } from './reconciler.ts'
+import { SaleWork } from './sale-work.ts'
 import { defineScripts, type Store } from './scripts.ts'
 
 const database = useDatabase()
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const gates = new Gates(redis)
   const charges = { addCharges: async () => {}, addCaptures: async () => {}, addRefunds: async () => [] }
   const orders = new Orders({ sql, gates, charges, actionSeconds: 300, metrics, log })
-  const work = new ProductWork()
+  const work = new SaleWork()
   const refunds = { addRefunds: async () => [] }
   deps = { sql, sales, gates, orders, refunds, work, metrics, log }
   reconciler = new Reconciler(deps)
@@ -62,7 +62,7 @@ beforeEach(async () => {
     await reconciler.reconcileSale(sale, { force: true })
   }
   // The trouble is with the sale that is worked on first.
-  const [first, second] = sales.productsInUse().map(({ sale }) => sale)
+  const [first, second] = sales.inUse().map(({ sale_id }) => sale_id)
   bad = first ?? ''
   good = second ?? ''
 })
@@ -70,7 +70,7 @@ beforeEach(async () => {
 /** Takes a unit in the gate, as a process does that dies before recording it. */
 async function reserve(sale: string): Promise<Reservation> {
   const r = { ...reservationOf(sale), visitor: randomUUID() }
-  const { verdict } = await deps.gates.of(sale, 'one').reserve(r, { holdMs: 1_000, limit: 1, wanted: 0, maxUnpaid: 3 })
+  const { verdict } = await deps.gates.of(sale).reserve(r, { holdMs: 1_000, limit: 1, wanted: 0, maxUnpaid: 3 })
   expect(verdict).toBe('reserved')
   return r
 }
@@ -118,17 +118,17 @@ test('holds end by the ledger while another sale with a locked row has more than
 test('holds end while the gate of another sale is broken', async () => {
   const free = await reserve(good)
   await record(sql, good, [free], false)
-  await redis.set(`{${bad}:one:0}:holds`, 'broken')
+  await redis.set(`{${bad}}:holds`, 'broken')
   await sleep(1_100)
   await expect(sweepGate(deps)).rejects.toThrow(bad)
   expect(await statusOf(free)).toBe('expired')
 })
 
 test('a gate is reopened while another cannot be', async () => {
-  await redis.set(`{${bad}:one:0}:stock`, 'broken')
-  await redis.del(`{${good}:one:0}:stock`)
+  await redis.set(`{${bad}}:stock`, 'broken')
+  await redis.del(`{${good}}:stock`)
   await expect(reconciler.watch()).rejects.toThrow(bad)
-  expect(await deps.gates.of(good, 'one').isOpen()).toBe(true)
+  expect(await deps.gates.of(good).isOpen(['one'])).toBe(true)
 })
 
 const metric = async (line: string) => {
@@ -137,12 +137,12 @@ const metric = async (line: string) => {
 }
 
 test('an order that ends during a rebuild has no hold in the gate and is counted once', async () => {
-  const gate = deps.gates.of(good, 'one')
+  const gate = deps.gates.of(good)
   const orders = Array.from({ length: 3 }, () => ({ ...reservationOf(good), visitor: randomUUID() }))
   await record(sql, good, orders, false)
   const [paid, over] = orders.map(({ order }) => order) as [string, string]
   const held = await sql.reserve()
-  await held`select pg_advisory_lock(hashtextextended(${`rebuild ${good}:one`}, 0))`
+  await held`select pg_advisory_lock(hashtextextended(${`rebuild ${good}`}, 0))`
   const tries = vi.spyOn(deps.work, 'rebuild')
   onTestFinished(() => tries.mockRestore())
   const rebuilt = reconciler.reconcileSale(good, { force: true })
@@ -152,8 +152,8 @@ test('an order that ends during a rebuild has no hold in the gate and is counted
     // With the products locked the rebuild stops between reading orders and counts.
     await held`begin`
     await held`lock table products in access exclusive mode`
-    await held`select pg_advisory_unlock(hashtextextended(${`rebuild ${good}:one`}, 0))`
-    const restored = () => redis.zcard(`{${good}:one:0}:holds`)
+    await held`select pg_advisory_unlock(hashtextextended(${`rebuild ${good}`}, 0))`
+    const restored = () => redis.zcard(`{${good}}:holds`)
     await expect.poll(restored).toBe(3)
     await moveOrders(held, [paid], { from: ['reserved'], to: 'confirmed' })
     await moveOrders(held, [over], { from: ['reserved'], to: 'expired' })
@@ -162,32 +162,32 @@ test('an order that ends during a rebuild has no hold in the gate and is counted
     held.release()
   }
   await rebuilt
-  expect(await gate.stock()).toEqual({ available: 3, held: 1 })
+  expect((await gate.stock())?.get('one')).toEqual({ available: 3, held: 1 })
   await sleep(1_100)
   await sweepGate(deps)
-  expect(await gate.stock()).toEqual({ available: 4, held: 0 })
+  expect((await gate.stock())?.get('one')).toEqual({ available: 4, held: 0 })
 })
 
 test('a gate that another process has rebuilt meanwhile is left alone', async () => {
-  const gate = deps.gates.of(good, 'one')
+  const gate = deps.gates.of(good)
   const rebuild = await gate.fence()
   const { watched } = await sql.begin(async (tx) => {
     await tx`lock table products in access exclusive mode`
     // It sees the fence, then waits for the product.
     const watched = reconciler.watch()
     await sleep(300)
-    await rebuild.open({ available: 5, held: 0 })
+    await rebuild.open([{ product: 'one', available: 5, held: 0 }])
     return { watched }
   })
   // A rebuild would delete this.
-  await redis.hset(`{${good}:one:0}:stock`, 'mark', 1)
+  await redis.hset(`{${good}}:stock`, 'mark', 1)
   await watched
-  expect(await redis.hget(`{${good}:one:0}:stock`, 'mark')).toBe('1')
+  expect(await redis.hget(`{${good}}:stock`, 'mark')).toBe('1')
   expect(await sql`select kind from findings where sale_id = ${good}`).toEqual([])
 })
 
 test('a difference in the held units alone is drift', async () => {
-  await redis.hincrby(`{${good}:one:0}:stock`, 'held', 2)
+  await redis.hincrby(`{${good}}:stock`, 'held one', 2)
   expect((await reconciler.reconcileSale(good)).findings).toMatchObject([{ found: 'drift', drift: 0, healed: true }])
   const drift = `stock_drift_units{sale="${good}",product="one"`
   expect(await metric(`${drift},state="held"}`)).toMatch(/ 2$/)
@@ -198,7 +198,7 @@ test('counts the orders that a worker records and those it refuses', async () =>
   const promised = await reserve(good)
   // Its key belongs to another order.
   await record(sql, good, [{ ...promised, order: randomUUID() }], true)
-  await redis.hset(`{${good}:one:0}:stock`, 'available', 9)
+  await redis.hset(`{${good}}:stock`, 'available one', 9)
   for (let more = 0; more < 5; more++) await reserve(good)
   await sleep(INTENT_GRACE_MS + 100)
   await recordAllIntents(deps)

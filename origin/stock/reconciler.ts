@@ -16,7 +16,6 @@ import type { Sales } from '../sales/sales.ts'
 import type { Gates, Rebuild } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Decision, type Recount, type RecountDeps, recount } from './oversell.ts'
-import type { ProductWork } from './product-work.ts'
 import {
   countersSince,
   isMiscounted,
@@ -26,6 +25,7 @@ import {
   type ProductRef,
   readCounters,
 } from './reconciliation-queries.ts'
+import type { SaleWork } from './sale-work.ts'
 
 /** Counting the orders reads all of them, so not every round does. */
 const RECOUNT_EVERY_MS = 30_000
@@ -36,7 +36,7 @@ const LOOKS = 3
 const LOOK_EVERY_MS = 150
 /** An operator waits this long for a comparison. */
 const AGREE_TIMEOUT_MS = 2_000
-/** Intents read by a comparison. A longer stream is being recorded, and nothing exact can be said. */
+/** Intents read by a comparison. While more wait, they are being recorded, and nothing exact can be said. */
 const MAX_INTENTS = 5_000
 /** An operator's change waits this long for a rebuild in progress; it keeps no connection meanwhile. */
 const TURN_TIMEOUT_MS = 10_000
@@ -45,7 +45,9 @@ const TURN_EVERY_MS = 50
 /** Callers that wait for one rebuild, and for the next. */
 const RETURNS = { size: 1_000, queue: 1_000 }
 
+/** A product in the gate and in the ledger. */
 interface Comparison {
+  readonly product_id: string
   /** fenced: the gate was not in use; drift: it counted otherwise than the ledger. */
   readonly found: 'ok' | 'fenced' | 'drift'
   /** Units available in the gate and not in the ledger. */
@@ -55,17 +57,16 @@ interface Comparison {
 }
 
 export interface Finding extends Omit<Comparison, 'heldDrift'> {
-  readonly product_id: string
   readonly healed: boolean
   /** The result of counting the orders, if they were counted. */
   readonly recount?: Recount
 }
 
 interface ReconcileOptions {
-  /** Rebuilds the gates even if nothing differs, and waits for its turn. */
+  /** Rebuilds the gate even if nothing differs, and waits for its turn. */
   readonly force?: boolean
-  /** Counts the orders as well. */
-  readonly recount?: boolean
+  /** Counts the orders as well: of all products, or of these. */
+  readonly recount?: boolean | ReadonlySet<string>
   /** An operator's, about an oversell. */
   readonly decision?: Decision
 }
@@ -73,7 +74,7 @@ interface ReconcileOptions {
 export interface ReconcilerDeps extends RecountDeps {
   readonly sales: Sales
   readonly gates: Gates
-  readonly work: ProductWork
+  readonly work: SaleWork
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -90,76 +91,72 @@ export class Reconciler {
   async round(): Promise<void> {
     const { sales, work } = this.#deps
     await sales.refresh()
-    const all = sales.productsInUse()
-    await work.each('reconciler', all, (ref) => this.#roundOf(ref), RECONCILE_TIMEOUT_MS)
+    await work.each('reconciler', sales.inUse(), (sale) => this.#roundOf(sale), RECONCILE_TIMEOUT_MS)
   }
 
-  async #roundOf(ref: ProductRef): Promise<void> {
-    const name = `${ref.sale}:${ref.product}`
-    const lastMs = this.#countedAtMs.get(name) ?? Number.NEGATIVE_INFINITY
-    const isDue = performance.now() - lastMs > RECOUNT_EVERY_MS
-    const finding = await this.#reconcile(ref, { recount: isDue })
-    await this.#deps.gates.of(ref.sale, ref.product).extendExpiry()
-    if (!isDue) return
-    const isOpen = finding.recount?.found === 'oversold' && !finding.recount.healed
-    if (isOpen) this.#countedAtMs.delete(name)
-    else this.#countedAtMs.set(name, performance.now())
+  async #roundOf(sale: SaleRow): Promise<void> {
+    const countedAtMs = (product: string) => this.#countedAtMs.get(`${sale.sale_id}:${product}`) ?? -Infinity
+    const due = idsOf(sale).filter((product) => performance.now() - countedAtMs(product) > RECOUNT_EVERY_MS)
+    const findings = await this.#reconcile(sale, { recount: new Set(due) })
+    await this.#deps.gates.of(sale.sale_id).extendExpiry()
+    for (const { product_id, recount } of findings) {
+      if (!recount) continue
+      const name = `${sale.sale_id}:${product_id}`
+      const isOpen = recount.found === 'oversold' && !recount.healed
+      if (isOpen) this.#countedAtMs.delete(name)
+      else this.#countedAtMs.set(name, performance.now())
+    }
   }
 
   /** Between the rounds: puts fenced gates into use again, and counts the waiting intents. */
   async watch(): Promise<void> {
     const { gates, sales, work, metrics } = this.#deps
-    const watchOne = async (ref: ProductRef) => {
-      const gate = gates.of(ref.sale, ref.product)
-      const seen = await Promise.all([gate.isOpen(), gate.countIntents()]).catch((error) => {
-        metrics.gateOpen.set(ref, 0)
+    const watchOne = async (row: SaleRow) => {
+      const sale = row.sale_id
+      const gate = gates.of(sale)
+      const seen = await Promise.all([gate.isOpen(idsOf(row)), gate.countIntents()]).catch((error) => {
+        metrics.gateOpen.set({ sale }, 0)
         throw error
       })
       const [isOpen, intents] = seen
-      metrics.gateOpen.set(ref, isOpen ? 1 : 0)
-      metrics.intents.set(ref, intents)
-      if (!isOpen) await this.#reconcile(ref, {})
+      metrics.gateOpen.set({ sale }, isOpen ? 1 : 0)
+      metrics.intents.set({ sale }, intents)
+      if (!isOpen) await this.#reconcile(row, {})
     }
-    await work.each('gate watch', sales.productsInUse(), watchOne, RECONCILE_TIMEOUT_MS)
+    await work.each('gate watch', sales.inUse(), watchOne, RECONCILE_TIMEOUT_MS)
   }
 
   async reconcileSale(saleId: string, options: ReconcileOptions = {}) {
     const { sales } = this.#deps
     await sales.refresh()
-    const findings: Finding[] = []
-    for (const { product_id } of (await sales.find(saleId))?.products ?? [])
-      findings.push(await this.#reconcile({ sale: saleId, product: product_id }, options))
-    return { sale: saleId, findings }
+    const sale = await sales.find(saleId)
+    return { sale: saleId, findings: sale ? await this.#reconcile(sale, options) : [] }
   }
 
   /**
    * Has the fast gates learn of sold units that are for sale again: a gate keeps no sold orders that it could end. A failure is
    * only logged, since the next round finds the difference.
    */
-  async unitsReturned(orders: readonly { readonly sale_id: string; readonly product_id: string }[]): Promise<void> {
-    const products = new Map(
-      orders.map(({ sale_id: sale, product_id: product }) => [`${sale} ${product}`, { sale, product }]),
-    )
-    for (const [name, ref] of products) {
-      await this.#returns.add(name, ref).catch((error) => {
-        this.#deps.log.warn({ ...ref, error: String(error) }, 'gate rebuild left to the reconciler')
+  async unitsReturned(orders: readonly { readonly sale_id: string }[]): Promise<void> {
+    for (const sale of new Set(orders.map(({ sale_id }) => sale_id))) {
+      await this.#returns.add(sale, undefined).catch((error) => {
+        this.#deps.log.warn({ sale, error: String(error) }, 'gate rebuild left to the reconciler')
       })
     }
   }
 
-  /** One rebuild for all units of a product that came back while the one before was under way. */
-  readonly #returns = new BatcherByKey<ProductRef, void>(RETURNS, async (_product, refs) => {
-    await this.#reconcile(refs[0] as ProductRef, { force: true })
-    return refs.map(() => undefined)
+  /** One rebuild for all units of a sale that came back while the one before was under way. */
+  readonly #returns = new BatcherByKey<undefined, void>(RETURNS, async (saleId, calls) => {
+    await this.reconcileSale(saleId, { force: true })
+    return calls.map(() => undefined)
   })
 
   /** Whether gate, ledger and orders of a sale agree at this moment; null if a store does not answer, or a gate is fenced. */
-  async agrees({ sale_id: sale, products }: SaleRow): Promise<boolean | null> {
+  async agrees(sale: SaleRow): Promise<boolean | null> {
     const { sql, sales } = this.#deps
     if (sales.isLedgerUnresponsive()) return null
     try {
-      const comparing = products.map(({ product_id: product }) => this.#compare({ sale, product }))
-      const reading = Promise.all([Promise.all(comparing), isMiscounted(sql, sale)])
+      const reading = Promise.all([this.#compare(sale.sale_id), isMiscounted(sql, sale.sale_id)])
       const [all, isWrong] = await withTimeout(reading, AGREE_TIMEOUT_MS)
       if (all.some(({ found }) => found === 'fenced')) return null
       return all.every(({ found }) => found === 'ok') && !isWrong
@@ -168,53 +165,71 @@ export class Reconciler {
     }
   }
 
-  async #reconcile(ref: ProductRef, options: ReconcileOptions): Promise<Finding> {
+  async #reconcile(row: SaleRow, { force = false, recount: due, decision }: ReconcileOptions): Promise<Finding[]> {
     const { metrics } = this.#deps
-    const { force = false, recount: isDue, decision } = options
-    const recounted = isDue || decision ? await recount(this.#deps, ref, decision) : undefined
+    const sale = row.sale_id
+    const recounts = new Map<string, Recount>()
+    for (const product of idsOf(row)) {
+      const isDue = typeof due === 'object' ? due.has(product) : due
+      if (isDue || decision) recounts.set(product, await recount(this.#deps, { sale, product }, decision))
+    }
     // The gate was not loaded from repaired counters.
-    const isStale = recounted !== undefined && recounted.found !== 'ok'
-    const isSure = force || isStale
-    const { heldDrift, ...comparison } = await (isSure ? this.#look(ref) : this.#compare(ref))
-    const { found, drift, ledger } = comparison
-    for (const state of ['available', 'held', 'sold'] as const) metrics.stock.set({ ...ref, state }, ledger[state])
-    // What was changed on purpose differs until the gate is rebuilt; that is no fault.
-    const drifts = found === 'drift' && !force
-    metrics.drift.set({ ...ref, state: 'available' }, drifts ? drift : 0)
-    metrics.drift.set({ ...ref, state: 'held' }, drifts ? heldDrift : 0)
-    const finding = { product_id: ref.product, ...comparison, ...(recounted && { recount: recounted }) }
-    if (found === 'ok' && !force) return { ...finding, healed: false }
-    const onlyIfFenced = found === 'fenced' && !isSure
-    const healed = await this.#rebuild(ref, { wait: force, onlyIfFenced })
-    if (healed && !force) await this.#noteRepair(ref, { ...comparison, heldDrift })
-    return { ...finding, healed }
+    const isSure = force || [...recounts.values()].some(({ found }) => found !== 'ok')
+    const seen = await (isSure ? this.#look(sale) : this.#compare(sale))
+    for (const { product_id: product, found, drift, heldDrift, ledger } of seen) {
+      const ref = { sale, product }
+      for (const state of ['available', 'held', 'sold'] as const) metrics.stock.set({ ...ref, state }, ledger[state])
+      // What was changed on purpose differs until the gate is rebuilt; that is no fault.
+      const drifts = found === 'drift' && !force
+      metrics.drift.set({ ...ref, state: 'available' }, drifts ? drift : 0)
+      metrics.drift.set({ ...ref, state: 'held' }, drifts ? heldDrift : 0)
+    }
+    const differing = seen.filter(({ found }) => found !== 'ok')
+    const isNeeded = force || differing.length > 0
+    const onlyIfFenced = !isSure && differing.every(({ found }) => found === 'fenced')
+    const isRebuilt = isNeeded && (await this.#rebuild(row, { wait: force, onlyIfFenced }))
+    if (isRebuilt && !force) for (const one of differing) await this.#noteRepair({ sale, product: one.product_id }, one)
+    return seen.map(({ heldDrift, ...comparison }) => {
+      const healed = isRebuilt && (force || comparison.found !== 'ok')
+      const counted = recounts.get(comparison.product_id)
+      return { ...comparison, healed, ...(counted && { recount: counted }) }
+    })
   }
 
-  /** Looks a few times, until the gate agrees or the difference stays the same. */
-  async #compare(ref: ProductRef): Promise<Comparison> {
-    let seen = await this.#look(ref)
-    for (let looks = 1; seen.found === 'drift' && looks < LOOKS; looks++) {
+  /** Looks a few times, until the gate agrees or the differences stay the same. */
+  async #compare(saleId: string): Promise<Comparison[]> {
+    let seen = await this.#look(saleId)
+    for (let looks = 1; looks < LOOKS && seen.some(({ found }) => found === 'drift'); looks++) {
       await sleep(LOOK_EVERY_MS)
-      const again = await this.#look(ref)
-      const isMoving = again.drift !== seen.drift || again.heldDrift !== seen.heldDrift
-      seen = again.found === 'drift' && isMoving ? { ...again, found: 'ok' } : again
+      const before = new Map(seen.map((one) => [one.product_id, one]))
+      seen = (await this.#look(saleId)).map((again) => {
+        const { found, drift, heldDrift } = before.get(again.product_id) ?? again
+        const isMoving = again.drift !== drift || again.heldDrift !== heldDrift
+        return again.found === 'drift' && (found === 'ok' || isMoving) ? { ...again, found: 'ok' } : again
+      })
     }
     return seen
   }
 
-  async #look(ref: ProductRef): Promise<Comparison> {
-    const gate = this.#deps.gates.of(ref.sale, ref.product)
+  async #look(saleId: string): Promise<Comparison[]> {
+    const gate = this.#deps.gates.of(saleId)
     const stock = await gate.stock()
     const intents = await gate.intents(MAX_INTENTS)
-    const unrecorded = intents.reduce((units, { intent }) => units + (intent?.quantity ?? 0), 0)
-    const counters = await readCounters(this.#deps.sql, ref)
-    const { total, held, sold } = counters
-    const ledger = { total, available: available(counters), held, sold }
-    const isExact = stock !== null && intents.length < MAX_INTENTS
-    const drift = isExact ? stock.available + unrecorded - ledger.available : 0
-    const heldDrift = isExact ? stock.held - unrecorded - held : 0
-    const differs = drift !== 0 || heldDrift !== 0
-    return { found: stock === null ? 'fenced' : differs ? 'drift' : 'ok', drift, heldDrift, ledger }
+    const unrecorded = new Map<string, number>()
+    for (const { reservation } of intents)
+      if (reservation)
+        unrecorded.set(reservation.product, (unrecorded.get(reservation.product) ?? 0) + reservation.quantity)
+    return (await readCounters(this.#deps.sql, saleId)).map(({ product, ...counters }) => {
+      const { total, held, sold } = counters
+      const ledger = { total, available: available(counters), held, sold }
+      const counted = stock?.get(product)
+      const waiting = unrecorded.get(product) ?? 0
+      const isExact = counted !== undefined && intents.length < MAX_INTENTS
+      const drift = isExact ? counted.available + waiting - ledger.available : 0
+      const heldDrift = isExact ? counted.held - waiting - held : 0
+      const found = counted === undefined ? 'fenced' : drift !== 0 || heldDrift !== 0 ? 'drift' : 'ok'
+      return { product_id: product, found, drift, heldDrift, ledger }
+    })
   }
 
   async #noteRepair(ref: ProductRef, seen: Comparison): Promise<void> {
@@ -237,18 +252,18 @@ export class Reconciler {
   }
 
   /**
-   * Rebuilds the gate, one rebuild at a time per product: a second one in between would restore what has ended since.
+   * Rebuilds the gate, one rebuild at a time per sale: a second one in between would restore what has ended since.
    * `onlyIfFenced`: another process may have rebuilt it by now, and nothing else was wrong.
    */
-  async #rebuild(ref: ProductRef, { wait, onlyIfFenced }: { wait: boolean; onlyIfFenced: boolean }): Promise<boolean> {
+  async #rebuild(sale: SaleRow, { wait, onlyIfFenced }: { wait: boolean; onlyIfFenced: boolean }): Promise<boolean> {
     const { sql, gates, work } = this.#deps
     const untilMs = performance.now() + TURN_TIMEOUT_MS
     for (;;) {
       const result = await work.rebuild(() =>
         sql.begin(async (tx) => {
-          if (!(await lockRebuild(tx, ref))) return 'busy'
-          if (onlyIfFenced && (await gates.of(ref.sale, ref.product).isOpen())) return false
-          return this.#rebuildNow(tx, ref)
+          if (!(await lockRebuild(tx, sale.sale_id))) return 'busy'
+          if (onlyIfFenced && (await gates.of(sale.sale_id).isOpen(idsOf(sale)))) return false
+          return this.#rebuildNow(tx, sale.sale_id)
         }),
       )
       if (result !== 'busy') return result
@@ -262,30 +277,34 @@ export class Reconciler {
    * last; later orders are counted by their own calls. An order that begins after the live orders were read, and is sold
    * before the counters are, need not be in the gate: it holds no unit, and the ledger knows its key and visitor.
    */
-  async #rebuildNow(tx: Queryable, ref: ProductRef): Promise<boolean> {
+  async #rebuildNow(tx: Queryable, sale: string): Promise<boolean> {
     const { sql, gates, log } = this.#deps
     const startedMs = performance.now()
     // Before their keys are forgotten: a repeated key must not get another order.
-    await recordIntents(this.#deps, ref, 0)
-    const rebuild = await gates.of(ref.sale, ref.product).fence()
-    await recordIntents(this.#deps, ref, 0)
+    await recordIntents(this.#deps, sale, 0)
+    const rebuild = await gates.of(sale).fence()
+    await recordIntents(this.#deps, sale, 0)
     const since = await oldestTransaction(sql)
-    const live = await restoreLive(rebuild, tx, ref)
-    const counters = await countersSince(sql, ref, since)
-    await rebuild.restore(counters.begun)
-    await rebuild.settle(counters.ended)
-    const open = await rebuild.open({ available: available(counters), held: counters.held })
+    const live = await restoreLive(rebuild, tx, sale)
+    const { products, begun, ended } = await countersSince(sql, sale, since)
+    await rebuild.restore(begun)
+    await rebuild.settle(ended)
+    const open = await rebuild.open(
+      products.map((p) => ({ product: p.product, available: available(p), held: p.held })),
+    )
     const ms = Math.round(performance.now() - startedMs)
-    log.info({ ...ref, live, open, ms }, 'gate rebuilt')
+    log.info({ sale, live, open, ms }, 'gate rebuilt')
     return open
   }
 }
 
+const idsOf = ({ products }: SaleRow) => products.map(({ product_id }) => product_id)
+
 /** Restores the live orders; returns how many. While the gate takes one chunk, the ledger reads the next. */
-async function restoreLive(rebuild: Rebuild, tx: Queryable, ref: ProductRef): Promise<number> {
+async function restoreLive(rebuild: Rebuild, tx: Queryable, saleId: string): Promise<number> {
   let live = 0
   let restoring: Promise<void> = Promise.resolve()
-  for await (const orders of liveOrdersOf(tx, ref)) {
+  for await (const orders of liveOrdersOf(tx, saleId)) {
     await restoring
     live += orders.length
     restoring = rebuild.restore(orders)

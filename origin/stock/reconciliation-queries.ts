@@ -19,11 +19,10 @@ interface Counters {
   readonly sold: number
 }
 
-export async function readCounters(sql: Queryable, { sale, product }: ProductRef): Promise<Counters> {
-  const [row] = await sql<Counters[]>`
-    select total, buffer, held, sold from products where sale_id = ${sale} and product_id = ${product}`
-  return row ?? unknownProduct({ sale, product })
-}
+type CountersOf = Counters & { readonly product: string }
+
+export const readCounters = (sql: Queryable, saleId: string) => sql<CountersOf[]>`
+  select product_id as product, total, buffer, held, sold from products where sale_id = ${saleId} order by place`
 
 // -- Rebuilding the gate -----------------------------------------------------------------------------------------
 
@@ -43,19 +42,19 @@ const REBUILD_TIMEOUT = '10min'
 /** Orders read at once. */
 const LIVE_CHUNK = 5_000
 
-/** True if this transaction may rebuild the gate: one at a time per product, until the transaction or its connection ends. */
-export async function lockRebuild(tx: Queryable, { sale, product }: ProductRef): Promise<boolean> {
+/** True if this transaction may rebuild the gate: one at a time per sale, until the transaction or its connection ends. */
+export async function lockRebuild(tx: Queryable, saleId: string): Promise<boolean> {
   const [lock] = await tx<{ taken: boolean }[]>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken,
+    select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${saleId}`}, 0)) as taken,
       set_config('idle_in_transaction_session_timeout', ${REBUILD_TIMEOUT}, true)`
   return lock?.taken === true
 }
 
 /**
- * The live orders of a product at one moment, each read once, within a transaction. A cursor, not pages: with the wrong plan
+ * The live orders of a sale at one moment, each read once, within a transaction. A cursor, not pages: with the wrong plan
  * each page reads all orders of the sale, or of other sales.
  */
-export async function* liveOrdersOf(tx: Queryable, { sale, product }: ProductRef): AsyncGenerator<LiveOrder[]> {
+export async function* liveOrdersOf(tx: Queryable, saleId: string): AsyncGenerator<LiveOrder[]> {
   // By default a cursor is planned for a reader who stops after the first rows.
   await tx`select set_config('cursor_tuple_fraction', '1', true)`
   await tx`
@@ -63,7 +62,7 @@ export async function* liveOrdersOf(tx: Queryable, { sale, product }: ProductRef
     select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
       case when status in ${tx(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
     from orders
-    where sale_id = ${sale} and product_id = ${product} and status in ${tx(LIVE)}`
+    where sale_id = ${saleId} and status in ${tx(LIVE)}`
   for (;;) {
     const orders = await tx.unsafe<LiveOrder[]>(`fetch ${LIVE_CHUNK} from live`)
     if (orders.length === 0) return
@@ -78,32 +77,39 @@ export async function oldestTransaction(sql: Sql): Promise<string> {
   return row.xid
 }
 
-interface CountersSince extends Counters {
+interface CountersSince {
+  readonly products: readonly CountersOf[]
   /** Changed orders that hold units now. */
   readonly begun: readonly LiveOrder[]
   /** Changed orders that hold none. */
-  readonly ended: readonly (Omit<LiveOrder, 'hash' | 'holdEndsAtMs'> & { readonly how: 'sell' | 'release' })[]
+  readonly ended: readonly (Omit<LiveOrder, 'hash' | 'holdEndsAtMs'> & {
+    readonly product: string
+    readonly how: 'sell' | 'release'
+  })[]
 }
 
 /**
- * The counters, and the orders changed by the transaction `since` or a later one. One statement is one snapshot, so the
- * counters include each order in the state in which it is returned. updated_at would not do: it is written before the commit.
+ * The counters of a sale's products, and its orders changed by the transaction `since` or a later one. One statement is one
+ * snapshot, so the counters include each order in the state in which it is returned. updated_at would not do: it is written
+ * before the commit.
  */
-export async function countersSince(sql: Sql, { sale, product }: ProductRef, since: string): Promise<CountersSince> {
+export async function countersSince(sql: Sql, saleId: string, since: string): Promise<CountersSince> {
   const [row] = await sql<CountersSince[]>`
-    select total, buffer, held, sold, (
+    select (
+      select coalesce(json_agg(json_build_object('product', product_id, 'total', total, 'buffer', buffer, 'held', held,
+          'sold', sold)), '[]')
+      from products where sale_id = ${saleId}) as products, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
           'hash', request_hash, 'quantity', quantity, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
       from orders o
-      where o.sale_id = p.sale_id and o.product_id = p.product_id and status in ${sql(HELD)}
-        and age(o.xmin) <= age(${since}::xid)) as begun, (
-      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'quantity', quantity,
-          'key', idempotency_key, 'how', case when status in ${sql(SOLD)} then 'sell' else 'release' end)), '[]')
+      where o.sale_id = ${saleId} and status in ${sql(HELD)} and age(o.xmin) <= age(${since}::xid)) as begun, (
+      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'product', product_id,
+          'quantity', quantity, 'key', idempotency_key,
+          'how', case when status in ${sql(SOLD)} then 'sell' else 'release' end)), '[]')
       from orders o
-      where o.sale_id = p.sale_id and o.product_id = p.product_id and status not in ${sql(HELD)}
-        and age(o.xmin) <= age(${since}::xid)) as ended
-    from products p where sale_id = ${sale} and product_id = ${product}`
-  return row ?? unknownProduct({ sale, product })
+      where o.sale_id = ${saleId} and status not in ${sql(HELD)} and age(o.xmin) <= age(${since}::xid)) as ended`
+  if (!row) throw new Error('the ledger returned no counters')
+  return row
 }
 
 // -- Recounting the orders ---------------------------------------------------------------------------------------

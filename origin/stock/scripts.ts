@@ -16,7 +16,7 @@ interface Scripts {
   rememberKey: Script<null>
   adoptOrder: Script<number>
   settleHolds: Script<number>
-  readStock: Script<number[]>
+  readStock: Script<(string | number)[] | null>
   restoreOrders: Script<number>
   unfenceGate: Script<number>
   clockMs: Script<number>

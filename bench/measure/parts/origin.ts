@@ -217,8 +217,8 @@ async function reserveScript(stage: Stage, { rounds, seconds }: Bench): Promise<
 }
 
 async function reserveAlone(redis: Store, sale: string, seconds: number): Promise<Measured> {
-  const gate = new Gate(redis, sale, 'unit')
-  await (await gate.fence()).open({ available: PLENTY, held: 0 })
+  const gate = new Gate(redis, sale)
+  await (await gate.fence()).open([{ product: 'unit', available: PLENTY, held: 0 }])
   const histogram = new Histogram()
   const beganMs = performance.now()
   const untilMs = beganMs + seconds * 1000
@@ -239,7 +239,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
         product: 'unit',
       }
       const answer = await gate.reserve(
-        { ...call, number: 1, method: null },
+        { ...call, line: 'public', number: 1, method: null },
         { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 },
       )
       if (answer.verdict === 'reserved') reserved++
@@ -252,7 +252,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
   }
   await Promise.all(Array.from({ length: CLIENTS }, one))
   const perSecond = reserved / ((performance.now() - beganMs) / 1000)
-  const left = await redis.keys(`{${sale}:unit:0}*`)
+  const left = await redis.keys(`{${sale}}*`)
   if (left.length > 0) await redis.unlink(...left)
   return { ...flat(perSecond), ms: histogram.summary(), wrong, why }
 }

@@ -47,7 +47,7 @@ export async function* recovery(bench: Bench): AsyncGenerator<Table> {
 async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<Table> {
   const { system } = stage
   const sale = await createSale(stage)
-  const gate = new Gate(redis, sale, 'unit')
+  const gate = new Gate(redis, sale)
   const read = timed(await fill(system, sale, rounds))
   const flushed: Reopening[] = []
   const returned: Reopening[] = []
@@ -119,14 +119,14 @@ interface Reopening {
 
 async function reopening(gate: Gate): Promise<Reopening> {
   const ms = await untilOpen(gate)
-  const stock = await gate.stock()
+  const stock = (await gate.stock())?.get('unit')
   const right = stock?.available === PLENTY - LIVE && stock.held === HELD
   return { ms, why: right ? '' : `opened with ${JSON.stringify(stock)}` }
 }
 
 async function untilOpen(gate: Gate): Promise<number> {
   const beganMs = performance.now()
-  while (!(await gate.isOpen())) {
+  while (!(await gate.isOpen(['unit']))) {
     if (performance.now() - beganMs > OPEN_WITHIN_MS) throw new Error('The gate stayed closed.')
     await sleep(POLL_EVERY_MS)
   }
@@ -156,7 +156,7 @@ function reopened(reopenings: readonly Reopening[]): Measured {
 async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Store): Promise<Table> {
   const { system } = stage
   const sale = await createSale(stage)
-  const gate = new Gate(redis, sale, 'unit')
+  const gate = new Gate(redis, sale)
   const checkouts = () => {
     const next = checkoutsOf(stage, sale, tokensFor(stage, sale, seconds))
     return closedLoop(atOrigin(stage, seconds, next, 201), BUYERS)

@@ -23,8 +23,8 @@
 --   and from then on is, too_many.
 -- p_wanted: how many units others may want who wait for their turn or for stock.
 create or replace function record_orders(
-  p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
-  p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
+  p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
+  p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
   p_wanted int,
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
@@ -79,11 +79,11 @@ begin
       p.unit_price_minor, p.currency
     into prices, v_price, v_currency;
     if found then
-      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+      insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                           status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
       -- In the select list: in a from clause each array is copied first.
-      select unnest(p_ids), p_sale, p_products[1], unnest(p_visitors), unnest(p_numbers), unnest(p_quantities),
-             v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
+      select unnest(p_ids), p_sale, p_products[1], unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
+             unnest(p_quantities), v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
              record_orders.created_at, record_orders.reserved_until;
       get diagnostics recorded = row_count;
       insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
@@ -102,12 +102,12 @@ begin
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
     left join products p on p.sale_id = p_sale and p.product_id = w.product;
   if v_simple then
-    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+    insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
-    select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
+    select a.id, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
            'reserved', a.key, a.hash, a.method, record_orders.created_at, record_orders.reserved_until
-    from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
-      as a(id, product, visitor, number, quantity, key, hash, method)
+    from unnest(p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
+      as a(id, product, visitor, line, number, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
     get diagnostics recorded = row_count;
     insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
@@ -206,16 +206,17 @@ begin
     end if;
   end loop;
 
-  insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+  insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                       status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
-  select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
+  select a.id, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
          case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
          record_orders.created_at,
          case when a.verdict = 'recorded' then record_orders.reserved_until else record_orders.created_at end,
          case a.verdict when 'unpaid' then 'too_many' else nullif(a.verdict, 'recorded') end
-  from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts, v_written)
-    as a(id, product, visitor, number, quantity, key, hash, method, verdict, written)
+  from unnest(p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts,
+              v_written)
+    as a(id, product, visitor, line, number, quantity, key, hash, method, verdict, written)
   join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;
   insert into events (type, order_ids, status)
@@ -245,16 +246,16 @@ end $$;
 -- p_contacts: [{order_id, email, address, language}]. A sale without an end is taken to last a month; see deleteContacts.
 create or replace function record_orders_with_contacts(
   p_contacts jsonb,
-  p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
-  p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
+  p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
+  p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
   p_wanted int,
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   select r.* into recorded, others, created_at, reserved_until, prices
-  from record_orders(p_sale, p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods,
-                     p_note_refusals, p_wanted) r;
+  from record_orders(p_sale, p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes,
+                     p_methods, p_note_refusals, p_wanted) r;
   insert into contacts (order_id, sale_id, email, address, language, delete_after)
   select c.order_id, p_sale, c.email, c.address, c.language,
     greatest(coalesce(s.ended_at, s.ends_at, record_orders_with_contacts.created_at + interval '30 days'),

@@ -1,7 +1,15 @@
--- Read stock: what the counter says, if it is in use.
+-- Read stock: what the counters say, if they are in use.
 --
 -- KEYS  1 stock
--- Returns {available, held}; {} unless the counter was loaded in this run of the server
-local stock = redis.call('HMGET', KEYS[1], 'run', 'available', 'held')
-if stock[1] ~= thisRun() then return {} end
-return { tonumber(stock[2]), tonumber(stock[3]) }
+-- Returns {product, available, held, product, ..}; false unless the counters were loaded in this run of the server
+if redis.call('HGET', KEYS[1], 'run') ~= thisRun() then return false end
+local fields, counters, answer = redis.call('HGETALL', KEYS[1]), {}, {}
+for i = 1, #fields, 2 do counters[fields[i]] = tonumber(fields[i + 1]) end
+for field, available in pairs(counters) do
+  local product = string.match(field, '^available (.+)$')
+  if product then
+    local n = #answer
+    answer[n + 1], answer[n + 2], answer[n + 3] = product, available, counters['held ' .. product]
+  end
+end
+return answer

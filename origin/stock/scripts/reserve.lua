@@ -1,34 +1,49 @@
--- Reserve: the hot path, and the only place where the counter goes down. One call serves many callers: it reads what is
--- known of all of them at once and writes all changes at once, which takes half the time of a command each.
+-- Reserve: the hot path, and the only place where the counters go down. One call serves many callers, for any products of the
+-- sale: it reads everything about all of them at once and writes all changes at once, which takes half the time of a
+-- command each.
 --
--- KEYS  1 stock (hash: available, held, run)             2 holds (zset: order -> end of the hold, ms)
---       3 keys (hash: visitor key -> order|request hash)  4 visitors (hash: visitor -> units|order)
---       5 unrecorded (hash: order -> its intent: time (ms), quantity, key, request hash, number, payment method, visitor)
---       6 unpaid (hash: visitor -> orders that came to nothing|end of the last one, ms); most sales have it empty for long
+-- KEYS  1 stock (hash: run; and for each product, 'available PRODUCT' and 'held PRODUCT')
+--       2 holds (zset: order -> end of the hold, ms)       3 keys (hash: visitor key -> order|request hash)
+--       4 visitors (hash: visitor -> units of all products|latest order)
+--       5 unrecorded (hash: order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment
+--         method, visitor)
+--       6 unpaid (hash: visitor -> how many of their orders failed|end of the last one, ms); most sales have it empty for long
 --       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
 --       first before a key.
--- ARGV  1 length of the hold (ms)   2 limit per visitor (units)   3 units that others may want who wait
---       4 unpaid orders from which a visitor always comes after those
---       then six per caller: order, visitor, key, request hash, quantity, number and payment method (may be empty, and the
---       buyer's contact may follow: see intents.ts)
--- Returns {'fenced'}, and nothing was changed, unless the counter was loaded in this run of the server: after a restart, a
---       flush or a failover it may be too high, and must be rebuilt from the ledger. Otherwise
---       {available, held, verdicts, detail, detail, ..}. The verdicts are one letter per caller, in their order:
+-- ARGV  1 length of the hold (ms)   2 limit per visitor (units)   3 units that other, waiting visitors may want
+--       4 failed orders from which a visitor always comes after those
+--       5 how many products follow; then the products; then seven arguments per caller: order, visitor, key, request hash,
+--       product (its place among the products, from 1), quantity, and: line, number and payment method (may be empty, and
+--       the buyer's contact may follow: see intents.ts)
+-- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a restart, a
+--       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
+--       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The verdicts are
+--       one letter per caller, in their order:
 --       r reserved | n none | k known key: order|request hash | l limit: units|latest order ('' if none)
---       u unpaid: others want what is left, and come first: ms until the visitor may ask again | e none, and u if there were
+--       u unpaid: others want the remaining units, and come first: ms until the visitor may ask again
+--       e none, and u if there were any | f the product has no counter yet
 --       Each k, l and u has a detail. Most callers have none, which makes the reply cheap to write and to read.
-local stock = redis.call('HMGET', KEYS[1], 'run', 'available', 'held')
+local products = tonumber(ARGV[5])
+local fields = { 'run' }
+for p = 1, products do
+  fields[2 * p], fields[2 * p + 1] = 'available ' .. ARGV[5 + p], 'held ' .. ARGV[5 + p]
+end
+local stock = redis.call('HMGET', KEYS[1], unpack(fields))
 if stock[1] ~= thisRun() then return { 'fenced' } end
 
-local available, held = tonumber(stock[2]), tonumber(stock[3])
+local available, held = {}, {}
+for p = 1, products do
+  available[p], held[p] = tonumber(stock[2 * p]), tonumber(stock[2 * p + 1])
+end
 local time = redis.call('TIME')
 local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 -- As text: a number is formatted again, slowly, wherever it is used.
 local now, ends = string.format('%d', nowMs), string.format('%d', nowMs + ARGV[1])
 local limit, wanted, maxUnpaid = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
+local first = 6 + products
 local keys, visitors = {}, {}
-for i = 5, #ARGV, 6 do
+for i = first, #ARGV, 7 do
   keys[#keys + 1] = ARGV[i + 1] .. ' ' .. ARGV[i + 2]
   visitors[#visitors + 1] = ARGV[i + 1]
 end
@@ -38,8 +53,7 @@ local known, has = {}, {}
 for i, found in ipairs(redis.call('HMGET', KEYS[3], unpack(keys))) do known[keys[i]] = found end
 for i, found in ipairs(redis.call('HMGET', KEYS[4], unpack(visitors))) do has[visitors[i]] = found end
 
--- How long others come before a visitor (ms): for the length of a hold after an order that came to nothing, and always after
--- too many.
+-- How long others come before a visitor (ms): for the length of a hold after a failed order, and always after too many.
 local unpaid = {}
 if redis.call('EXISTS', KEYS[6]) == 1 then
   for i, found in ipairs(redis.call('HMGET', KEYS[6], unpack(visitors))) do
@@ -52,26 +66,30 @@ if redis.call('EXISTS', KEYS[6]) == 1 then
   end
 end
 
-local answer, verdicts, newHolds, newKeys, newVisitors, newIntents = { 0, 0, '' }, {}, {}, {}, {}, {}
+local verdicts, details, newHolds, newKeys, newVisitors, newIntents, newStock = {}, {}, {}, {}, {}, {}, {}
+local isTaken = {}
 for i, key in ipairs(keys) do
-  local at, visitor = 6 * i - 1, visitors[i]
+  local at, visitor = first + 7 * (i - 1), visitors[i]
   local verdict = unpaid[visitor] and 'e' or 'n'
   if known[key] then
-    verdict, answer[#answer + 1] = 'k', known[key]
+    verdict, details[#details + 1] = 'k', known[key]
   else
     local units, latest = 0, ''
     if has[visitor] then
       local bar = string.find(has[visitor], '|', 1, true)
       units, latest = tonumber(string.sub(has[visitor], 1, bar - 1)), string.sub(has[visitor], bar + 1)
     end
-    local order, quantity = ARGV[at], tonumber(ARGV[at + 4])
+    local order, p, quantity = ARGV[at], tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
+    local left = available[p]
     if units + quantity > limit then
-      verdict, answer[#answer + 1] = 'l', units .. '|' .. latest
-    elseif available >= quantity and unpaid[visitor] and available - quantity < wanted then
-      verdict, answer[#answer + 1] = 'u', unpaid[visitor]
-    elseif available >= quantity then
+      verdict, details[#details + 1] = 'l', units .. '|' .. latest
+    elseif not left then
+      verdict = 'f'
+    elseif left >= quantity and unpaid[visitor] and left - quantity < wanted then
+      verdict, details[#details + 1] = 'u', unpaid[visitor]
+    elseif left >= quantity then
       verdict = 'r'
-      available, held = available - quantity, held + quantity
+      available[p], held[p], isTaken[p] = left - quantity, held[p] + quantity, true
       known[key] = order .. '|' .. ARGV[at + 3]
       has[visitor] = (units + quantity) .. '|' .. order
       local n = #newHolds
@@ -79,19 +97,28 @@ for i, key in ipairs(keys) do
       newKeys[n + 1], newKeys[n + 2] = key, known[key]
       newVisitors[n + 1], newVisitors[n + 2] = visitor, has[visitor]
       newIntents[n + 1] = order
-      newIntents[n + 2] = now .. ' ' .. ARGV[at + 4] .. ' ' .. ARGV[at + 2] .. ' ' .. ARGV[at + 3] .. ' ' .. ARGV[at + 5]
-        .. ' ' .. visitor
+      newIntents[n + 2] = now .. ' ' .. ARGV[at + 5] .. ' ' .. ARGV[5 + p] .. ' ' .. ARGV[at + 2] .. ' ' .. ARGV[at + 3]
+        .. ' ' .. ARGV[at + 6] .. ' ' .. visitor
     end
   end
   verdicts[i] = verdict
 end
 
+local answer = { table.concat(verdicts) }
+for p = 1, products do
+  answer[2 * p], answer[2 * p + 1] = available[p] or 0, held[p] or 0
+  if isTaken[p] then
+    local n = #newStock
+    newStock[n + 1], newStock[n + 2] = fields[2 * p], available[p]
+    newStock[n + 3], newStock[n + 4] = fields[2 * p + 1], held[p]
+  end
+end
 if #newHolds > 0 then
   redis.call('ZADD', KEYS[2], unpack(newHolds))
   redis.call('HSET', KEYS[3], unpack(newKeys))
   redis.call('HSET', KEYS[4], unpack(newVisitors))
   redis.call('HSET', KEYS[5], unpack(newIntents))
-  redis.call('HSET', KEYS[1], 'available', available, 'held', held)
+  redis.call('HSET', KEYS[1], unpack(newStock))
 end
-answer[1], answer[2], answer[3] = available, held, table.concat(verdicts)
+for _, detail in ipairs(details) do answer[#answer + 1] = detail end
 return answer

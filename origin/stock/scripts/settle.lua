@@ -2,26 +2,29 @@
 --
 -- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   (as in reserve.lua)
 -- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
---       then five per order: order, visitor, quantity, key, and how: 'release' (the units come back), 'unpaid' (they come
---       back, and the visitor's order came to nothing), 'declined' (the same, but others do not come first for it alone),
---       'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used again,
---       and no worker records the order any more)
+--       then six per order: order, visitor, product, quantity, key, and how: 'release' (the units come back), 'unpaid' (they
+--       come back, and the visitor's order counts as failed), 'declined' (the same, but others do not come first for it
+--       alone), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
+--       again, and no worker records the order any more)
 -- Returns how many holds were ended; 0 if another rebuild has begun, and nothing was changed
-local fence = redis.call('HGET', KEYS[1], 'fence')
+local stock = redis.call('HMGET', KEYS[1], 'fence', 'run')
+local fence = stock[1]
 local isCounted = ARGV[1] ~= ''
 if isCounted and fence ~= ARGV[1] then return 0 end
-local ended, back, held = 0, 0, 0
-for i = 2, #ARGV, 5 do
-  local order, visitor, quantity, key, how = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
+local ended, backOf, heldOf = 0, {}, {}
+for i = 2, #ARGV, 6 do
+  local order, visitor, product, quantity = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3])
+  local key, how = ARGV[i + 4], ARGV[i + 5]
   local isHeld = redis.call('ZREM', KEYS[2], order) == 1
   if isHeld then
-    ended, held = ended + 1, held + quantity
+    ended, heldOf[product] = ended + 1, (heldOf[product] or 0) + quantity
+    local back = how == 'sell' and 0 or quantity
+    backOf[product] = (backOf[product] or 0) + back
     -- The counts that the gate opens with may not include this end: `unfence.lua` counts the ends still noted.
     if fence and not isCounted then
-      redis.call('HSET', KEYS[1], 'ended ' .. order, quantity .. '|' .. (how == 'sell' and 0 or quantity))
+      redis.call('HSET', KEYS[1], 'ended ' .. order, quantity .. '|' .. back .. '|' .. product)
     end
     if how ~= 'sell' then
-      back = back + quantity
       local has = redis.call('HGET', KEYS[4], visitor)
       local units = has and tonumber(string.match(has, '^(%d+)|')) or 0
       if units > quantity then
@@ -45,8 +48,12 @@ for i = 2, #ARGV, 5 do
     redis.call('HDEL', KEYS[1], 'begun ' .. order)
   end
 end
-if ended > 0 and redis.call('HEXISTS', KEYS[1], 'run') == 1 then
-  redis.call('HINCRBY', KEYS[1], 'held', -held)
-  redis.call('HINCRBY', KEYS[1], 'available', back)
+if stock[2] then
+  for product, held in pairs(heldOf) do
+    if redis.call('HEXISTS', KEYS[1], 'held ' .. product) == 1 then
+      redis.call('HINCRBY', KEYS[1], 'held ' .. product, -held)
+      redis.call('HINCRBY', KEYS[1], 'available ' .. product, backOf[product])
+    end
+  end
 end
 return ended

@@ -1,39 +1,44 @@
-/** Work on every product of one process, side by side, within a bound: one product's trouble holds up no other. */
+/** Background work on every sale (or product) of one process, side by side, within a bound: one's trouble holds up no other. */
 
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { ProductRef } from './reconciliation-queries.ts'
 
 /**
- * Products worked on at once in one round, and gates rebuilt at once in one process. A rebuild keeps one connection for its
+ * Sales worked on at once in one round, and gates rebuilt at once in one process. A rebuild keeps one connection for its
  * lock and works with others of the same pool: with as many rebuilds as connections, all would wait for each other forever.
  */
 const CONCURRENCY = 3
-/** A round waits this long for one product. Slower work goes on beside it and is not started again meanwhile. */
+/** A round waits this long for one sale. Slower work goes on beside it and is not started again meanwhile. */
 const TIMEOUT_MS = 2_000
 
-export class ProductWork {
+/** What the work is about: a sale, or one product of it. */
+interface Subject {
+  readonly sale_id: string
+  readonly product_id?: string
+}
+
+export class SaleWork {
   readonly #inProgress = new Set<string>()
   #rebuilds = 0
 
-  /** Works on every product; throws at the end if any failed or timed out. */
-  async each(
+  /** Works on every subject; throws at the end if any failed or timed out. */
+  async each<S extends Subject>(
     actor: string,
-    products: readonly ProductRef[],
-    work: (product: ProductRef) => Promise<unknown>,
+    subjects: readonly S[],
+    work: (subject: S) => Promise<unknown>,
     timeoutMs = TIMEOUT_MS,
   ): Promise<void> {
     const failed: string[] = []
-    const waiting = products.values()
-    const lane = async () => {
+    const waiting = subjects.values()
+    const workOnNext = async () => {
       for (const one of waiting) {
-        const name = `${one.sale}:${one.product}`
+        const name = one.product_id === undefined ? one.sale_id : `${one.sale_id}:${one.product_id}`
         await this.#once(`${actor} ${name}`, () => work(one), timeoutMs).catch((error) =>
           failed.push(`${name}: ${error}`),
         )
       }
     }
-    await Promise.all(Array.from({ length: CONCURRENCY }, lane))
-    if (failed.length > 0) throw new Error(`${failed.length} of ${products.length} products; ${failed[0]}`)
+    await Promise.all(Array.from({ length: CONCURRENCY }, workOnNext))
+    if (failed.length > 0) throw new Error(`${failed.length} of ${subjects.length} failed; ${failed[0]}`)
   }
 
   async #once(name: string, work: () => Promise<unknown>, timeoutMs: number): Promise<void> {

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { SaleWork } from './sale-work.ts'
+
+const sales = (count: number) => Array.from({ length: count }, (_, i) => ({ sale_id: `${i}` }))
+
+test('goes on when one sale fails, and throws at the end', async () => {
+  const done: string[] = []
+  const work = async ({ sale_id }: { sale_id: string }) => {
+    if (sale_id === '0') throw new Error('no')
+    done.push(sale_id)
+  }
+  await expect(new SaleWork().each('test', sales(6), work)).rejects.toThrow('1 of 6')
+  expect(done).toEqual(['1', '2', '3', '4', '5'])
+})
+
+test('goes on when some sales hang, and starts those again only after they ended', async () => {
+  const all = sales(8)
+  const actors = new SaleWork()
+  const begun: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const work = async ({ sale_id }: { sale_id: string }) => {
+    begun.push(sale_id)
+    if (Number(sale_id) < 4) await promise
+  }
+  await expect(actors.each('test', all, work, 50)).rejects.toThrow('4 of 8')
+  expect(begun.sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
+  begun.length = 0
+  await expect(actors.each('test', all, work, 50)).rejects.toThrow('still in progress')
+  expect(begun.sort()).toEqual(['4', '5', '6', '7'])
+  // Each origin of this process keeps its own list.
+  await expect(new SaleWork().each('test', all.slice(0, 1), work, 50)).rejects.toThrow('no result within')
+  resolve()
+  await sleep(10)
+  await actors.each('test', all, work, 50)
+})
