@@ -14,7 +14,6 @@ import { LoadShedder } from './checkout/load-shedder.ts'
 import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
-import { PaymentJobs } from './jobs/payment-jobs.ts'
 import { connect, ping, prepare } from './ledger/connection.ts'
 import { warnOfLostCommits } from './ledger/durability.ts'
 import type { OrderRow } from './ledger/orders.ts'
@@ -24,7 +23,7 @@ import type { Actor } from './lib/loop.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { connectRedis } from './lib/redis.ts'
 import { createWorker } from './loops.ts'
-import { createMail } from './mail/mailer.ts'
+import { createMailer } from './mail/mailer.ts'
 import { Operators } from './operators/operators.ts'
 import { operatorRoutes } from './operators/operators-api.ts'
 import { signInRoutes } from './operators/sign-in-routes.ts'
@@ -32,6 +31,7 @@ import { createOpsApp } from './ops.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
 import { ownOrderRoutes } from './orders/own-orders.ts'
+import { PaymentJobs } from './payments/payment-jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { paymentWebhooks } from './payments/provider-webhooks.ts'
 import { Arrivals } from './queue/arrivals.ts'
@@ -48,6 +48,7 @@ import { Gates } from './stock/gate.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { SaleWork } from './stock/sale-work.ts'
 import { defineScripts } from './stock/scripts.ts'
+import { Deliverer } from './webhooks/deliverer.ts'
 import { Sender } from './webhooks/sender.ts'
 
 export type Stop = readonly [what: string, stop: () => unknown]
@@ -80,9 +81,6 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const metrics = createMetrics(() => ({ ledger: !sales.isLedgerUnresponsive(), redis: redis.status === 'ready' }))
   await sales.start()
   stops.push(['sales', () => sales.stop()])
-  const jobs = new PaymentJobs(config.DATABASE_URL, log, hasWorker)
-  stops.push(['jobs', () => jobs.stop()])
-  await jobs.start()
   const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
   stops.push(['warm connections', () => warm.end()])
   const events = new OrderEvents(sql, log)
@@ -95,6 +93,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
 
   // -- Stock, orders and payments --
   const gates = new Gates(redis)
+  const jobs = new PaymentJobs(log)
   const checkout = new Checkout({ sql, warm, gates, sales, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
@@ -113,13 +112,13 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     allowHttp: config.NODE_ENV === 'development',
   })
   if (hasWorker) {
-    const scheduler = new Scheduler({ sql, jobs, sales, reconciler, edge, metrics, log })
+    const scheduler = new Scheduler({ sql, sales, reconciler, edge, metrics, log })
     const retention = new Retention({ config, sql, metrics })
     const load = () => loadShedder.load()
-    const own = { webhookSender, retention, scheduler, load }
+    const deliverer = new Deliverer({ sql, sender: webhookSender, metrics, log, load })
+    const mailer = createMailer({ config, sql, metrics, log })
+    const own = { deliverer, mailer, retention, scheduler }
     startActor('worker', createWorker({ ...stock, redis, orders, payments, reconciler, ...own }))
-    const mail = createMail({ config, sql, metrics, log })
-    if (mail) startActor('mail', mail)
   }
 
   // -- Calls --

@@ -59,10 +59,10 @@ describe('while the connection to Postgres breaks', () => {
     databaseUrl = way.through(ledger.url)
     let started = Promise.resolve()
     await origin.sql().begin(async (tx) => {
-      await tx`lock table pgboss.queue in exclusive mode`
+      await tx`lock table sales in access exclusive mode`
       started = origin.restart()
       const waiting = () => origin.sql()`
-        select 1 from pg_stat_activity where application_name = 'flash-sale-jobs' and wait_event_type = 'Lock'`
+        select 1 from pg_stat_activity where application_name = 'flash-sale-origin' and wait_event_type = 'Lock'`
       await expect.poll(waiting).toHaveLength(1)
       way.cut()
       await expect.poll(attempts).toEqual([1])

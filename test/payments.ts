@@ -1,27 +1,40 @@
-/** Payments without the rest of the origin: a ledger, the job queue, and a local Stripe. */
+/** Payments without the rest of the origin: a ledger, the jobs, and a local Stripe. */
 import { pino } from 'pino'
 import { afterAll, beforeEach } from 'vitest'
-import { PaymentJobs } from '../origin/jobs/payment-jobs.ts'
+import { type Consumer, JobRunner } from '../origin/jobs/job-runner.ts'
+import type { QueueName } from '../origin/jobs/queues.ts'
 import { connect } from '../origin/ledger/connection.ts'
 import { createMetrics } from '../origin/lib/metrics.ts'
+import { PaymentJobs } from '../origin/payments/payment-jobs.ts'
 import { stripeProvider } from '../origin/payments/stripe.ts'
 import { ledgerDatabase } from './servers.ts'
 import { startStripe } from './stand-ins/stripe.ts'
 
 const secrets = { secretKey: 'sk_test_of_a_local_server', webhookSecret: 'whsec_local' }
 
-/** For the tests of one file. Each begins with an empty queue. */
+/** For the tests of one file. Each begins without jobs. */
 export async function usePayments() {
   const [database, stripe] = await Promise.all([ledgerDatabase(), startStripe(secrets)])
   const log = pino({ level: 'silent' })
   const sql = connect(database.url, 4)
-  const jobs = new PaymentJobs(database.url, log, false)
-  await jobs.start()
-  beforeEach(() => sql`delete from pgboss.job`)
+  beforeEach(() => sql`delete from jobs`)
   afterAll(async () => {
-    await Promise.all([jobs.stop(), sql.end({ timeout: 1 }), stripe.stop()])
+    await Promise.all([sql.end({ timeout: 1 }), stripe.stop()])
     await database.drop()
   })
   const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now })
-  return { stripe, provider, sql, jobs, metrics: createMetrics(), log }
+  /** Runs the jobs that are due to the end of their attempts, at the consumer's pace or at once. */
+  const runJobs = async <Name extends QueueName>(consumer: Consumer<Name>, { atOnce = false } = {}) => {
+    const { queue } = consumer
+    const paced: Consumer<Name> = {
+      queue,
+      room: (busy) => (atOnce ? 100 : consumer.room(busy)),
+      run: (jobs, end) => consumer.run(jobs, end),
+      gaveUp: async (tx, dead) => consumer.gaveUp?.(tx, dead),
+    }
+    const runner = new JobRunner({ sql, log }, [paced])
+    await runner.round()
+    await runner.drain()
+  }
+  return { stripe, provider, sql, jobs: new PaymentJobs(log), runJobs, metrics: createMetrics(), log }
 }

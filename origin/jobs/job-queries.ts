@@ -1,30 +1,193 @@
-/** The job queues as pg-boss keeps them in its own tables: what waits in each, and what was given up. */
+/**
+ * Jobs in Postgres. They are added in the transaction that makes them necessary: both commit or neither. They are taken on a
+ * lease, many by one statement, and ended the same way; a worker that dies loses nothing, since its leases end.
+ */
+import type { Backlog } from '../../shared/api/live.ts'
 import type { DeadJob, QueueState } from '../../shared/api/operator.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import {
+  type Ended,
+  type Job,
+  type JobData,
+  type Outcome,
+  pauseAfter,
+  QUEUE_NAMES,
+  QUEUES,
+  type QueueName,
+} from './queues.ts'
 
-/** `dead`: the queue where the given up jobs of each queue are. */
-export const readQueues = (sql: Sql, queues: readonly { readonly queue: string; readonly dead: string }[]) => sql<
-  QueueState[]
->`
-  select q.queue, j.waiting, j.later, j.retrying, j.oldest_seconds,
-    coalesce((select active_count from pgboss.queue b where b.name = q.queue), 0)::int as active,
-    (select count(*)::int from pgboss.job d where d.name = q.dead and d.state < 'active') as dead
-  from unnest(${queues.map((q) => q.queue)}::text[], ${queues.map((q) => q.dead)}::text[]) as q (queue, dead),
+// -- Adding ------------------------------------------------------------------------------------------------------
+
+export interface NewJob<Data> {
+  readonly data: Data
+  readonly group?: string
+  readonly lane?: string | null
+  /** Not before this time; by default at once. */
+  readonly runAt?: Date
+}
+
+/** Adds jobs, which are taken in their order. */
+export async function addJobs<Name extends QueueName>(
+  tx: Queryable,
+  queue: Name,
+  jobs: readonly NewJob<JobData[Name]>[],
+): Promise<void> {
+  if (jobs.length === 0) return
+  await tx`
+    insert into jobs (queue, group_id, lane, data, run_at)
+    select ${queue}, n.group_id, n.lane, n.data::jsonb, coalesce(n.run_at, now())
+    from unnest(${jobs.map(({ group = '' }) => group)}::text[], ${jobs.map(({ lane = null }) => lane)}::text[],
+      ${jobs.map(({ data }) => JSON.stringify(data))}::text[],
+      ${jobs.map(({ runAt }) => runAt?.toISOString() ?? null)}::timestamptz[])
+      with ordinality as n (group_id, lane, data, run_at, place)
+    order by n.place`
+}
+
+// -- Taking and ending -------------------------------------------------------------------------------------------
+
+/** How many jobs a worker has room for, of a group of a queue. */
+export interface Room {
+  readonly queue: QueueName
+  readonly group: string
+  readonly limit: number
+}
+
+/**
+ * Takes jobs that are due, the first of each lane, each for the lease of its queue, in which nobody else takes it. Every room is
+ * filled by itself, so no backlog of one group keeps back another.
+ */
+export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]> {
+  if (rooms.length === 0) return []
+  const taken = await sql<Job[]>`
+    with rooms as (
+      select * from unnest(${rooms.map(({ queue }) => queue)}::text[], ${rooms.map(({ group }) => group)}::text[],
+        ${rooms.map(({ limit }) => limit)}::int[], ${rooms.map(({ queue }) => QUEUES[queue].leaseMs)}::float8[])
+        as r (queue, group_id, most, lease_ms)),
+    due as materialized (
+      select j.job_id, r.lease_ms from rooms r cross join lateral (
+        select job_id from jobs j
+        where j.queue = r.queue and j.group_id = r.group_id and j.state = 'pending' and j.run_at <= now()
+          -- Compared with a single value, since the planner would join the whole backlog instead.
+          and (j.lane is null or j.job_id = (
+            select min(f.job_id) from jobs f
+            where f.queue = j.queue and f.group_id = j.group_id and f.lane = j.lane and f.state = 'pending'))
+        order by j.run_at, j.job_id limit r.most for no key update skip locked) j)
+    update jobs j set attempts = attempts + 1, leased = true,
+      run_at = clock_timestamp() + lease_ms * interval '1 millisecond'
+    from due where j.job_id = due.job_id
+    returning j.job_id, j.queue, j.group_id, j.data, j.attempts as attempt,
+      (extract(epoch from clock_timestamp() - j.created_at) * 1000)::float8 as "ageMs"`
+  return taken.sort((a, b) => a.job_id - b.job_id)
+}
+
+/**
+ * Ends attempts: a done job is deleted or kept, a failed one waits or is dead, a returned one is due again. What a worker ends
+ * after another has taken the job changes nothing. Returns those that are dead now.
+ */
+export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<Ended[]> {
+  const rows = ended.map(({ job, outcome }) => ({ job, outcome, ...transitionOf(job, outcome) }))
+  const dead = await tx<{ job_id: number }[]>`
+    with ended as materialized (
+      select * from unnest(${rows.map(({ job }) => job.job_id)}::bigint[], ${rows.map(({ job }) => job.attempt)}::int[],
+        ${rows.map(({ to }) => to)}::text[], ${rows.map(({ waitMs }) => waitMs)}::float8[],
+        ${rows.map(({ error }) => error)}::text[],
+        ${rows.map(({ outcome }) => JSON.stringify(outcome.note ?? {}))}::text[])
+        as e (job_id, attempt, became, wait_ms, error, note)),
+    gone as (
+      delete from jobs j using ended e
+      where j.job_id = e.job_id and j.attempts = e.attempt and j.state = 'pending' and e.became = 'gone'),
+    kept as (
+      update jobs j set
+        state = case when e.became in ('done', 'dead') then e.became else 'pending' end,
+        attempts = j.attempts - (e.became = 'returned')::int,
+        leased = false,
+        run_at = clock_timestamp() + e.wait_ms * interval '1 millisecond',
+        error = case when e.became = 'returned' then j.error else e.error end,
+        data = j.data || e.note::jsonb,
+        finished_at = case when e.became in ('done', 'dead') then clock_timestamp() end
+      from ended e
+      where j.job_id = e.job_id and j.attempts = e.attempt and j.state = 'pending' and e.became <> 'gone'
+      returning j.job_id, j.queue, j.group_id, j.lane, j.run_at, e.became),
+    -- Those behind a job that waits are not due before it: whoever looks for due jobs would meet them again and again.
+    behind as (
+      update jobs j set run_at = k.run_at from kept k
+      where k.became = 'retry' and j.queue = k.queue and j.group_id = k.group_id and j.lane = k.lane
+        and j.state = 'pending' and j.job_id > k.job_id)
+    select job_id from kept where became = 'dead'`
+  const isDead = new Set(dead.map(({ job_id }) => job_id))
+  return ended.filter(({ job }) => isDead.has(job.job_id))
+}
+
+function transitionOf(job: Job, outcome: Outcome) {
+  switch (outcome.end) {
+    case 'done':
+      return { to: QUEUES[job.queue].keepsDone ? 'done' : 'gone', waitMs: 0, error: null }
+    case 'returned':
+      return { to: 'returned', waitMs: outcome.waitMs ?? 0, error: null }
+    case 'dead':
+      return { to: 'dead', waitMs: 0, error: outcome.error }
+    case 'failed': {
+      const waitMs = pauseAfter(job)
+      return { to: waitMs === null ? 'dead' : 'retry', waitMs: waitMs ?? 0, error: outcome.error }
+    }
+  }
+}
+
+// -- For operators -----------------------------------------------------------------------------------------------
+
+export const readQueues = (sql: Sql) => sql<QueueState[]>`
+  select q.queue, j.waiting, j.later, j.active, j.retrying, j.oldest_seconds,
+    (select count(*)::int from jobs d where d.queue = q.queue and d.state = 'dead') as dead
+  from unnest(${QUEUE_NAMES as string[]}::text[]) as q (queue),
   lateral (
-    select count(*) filter (where start_after <= now())::int as waiting,
-      count(*) filter (where start_after > now())::int as later,
-      count(*) filter (where state = 'retry')::int as retrying,
-      extract(epoch from now() - min(start_after) filter (where start_after <= now()))::float8 as oldest_seconds
-    from pgboss.job j where j.name = q.queue and j.state < 'active') j`
+    select count(*) filter (where run_at <= now())::int as waiting,
+      count(*) filter (where run_at > now() and not leased)::int as later,
+      count(*) filter (where run_at > now() and leased)::int as active,
+      count(*) filter (where attempts > 0 and not leased)::int as retrying,
+      extract(epoch from now() - min(run_at) filter (where run_at <= now()))::float8 as oldest_seconds
+    from (select run_at, leased, attempts from jobs j where j.queue = q.queue and j.state = 'pending' limit ${MOST}) j) j`
 
-/** The latest of a queue's dead jobs. */
-export const readDead = (sql: Sql, dead: string, limit: number) => sql<DeadJob[]>`
-  select id as job, data, created_on as died_at, source_output as error
-  from pgboss.job where name = ${dead} and state < 'active' order by created_on desc, id limit ${limit}`
+/** The latest dead jobs of a queue. */
+export const readDead = (sql: Sql, queue: QueueName, limit: number) => sql<DeadJob[]>`
+  select job_id::text as job, data, finished_at as died_at, error
+  from jobs where queue = ${queue} and state = 'dead' order by job_id desc limit ${limit}`
 
-/** Takes a dead job out of its queue; undefined if it is not there any more. */
-export async function takeDead(tx: Queryable, dead: string, job: string): Promise<object | undefined> {
+/** Has a dead job tried again, with all its attempts, behind its lane. Returns its data; undefined if there is no such job. */
+export async function retryDead(tx: Queryable, queue: QueueName, job: number): Promise<object | undefined> {
   const [row] = await tx<{ data: object }[]>`
-    delete from pgboss.job where name = ${dead} and id = ${job} and state < 'active' returning data`
+    update jobs set job_id = nextval('jobs_job_id_seq'), state = 'pending', attempts = 0, run_at = now(), created_at = now(),
+      finished_at = null
+    where queue = ${queue} and job_id = ${job} and state = 'dead' returning data`
   return row?.data
+}
+
+const BACKLOGS = {
+  charges: 'charge',
+  captures: 'capture',
+  refunds: 'refund',
+  webhooks: 'webhook',
+  mails: 'mail',
+} as const
+export type Backlogs = Readonly<Record<keyof typeof BACKLOGS, Backlog>>
+
+/** Nobody needs to know more exactly, and counting more would take long. */
+const MOST = 100_000
+
+/** How many jobs are open, and how long ago the oldest was added. */
+export async function readBacklogs(sql: Sql): Promise<Backlogs> {
+  const rows = await sql<(Backlog & { queue: QueueName })[]>`
+    select q.queue, j.* from unnest(${Object.values(BACKLOGS)}::text[]) as q (queue), lateral (
+      select count(*)::int as waiting, extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
+      from (select created_at from jobs j where j.queue = q.queue and j.state = 'pending' limit ${MOST}) j) j`
+  const backlogOf = (name: QueueName): Backlog => {
+    const { waiting = 0, oldest_seconds = null } = rows.find(({ queue }) => queue === name) ?? {}
+    return { waiting, oldest_seconds }
+  }
+  return {
+    charges: backlogOf(BACKLOGS.charges),
+    captures: backlogOf(BACKLOGS.captures),
+    refunds: backlogOf(BACKLOGS.refunds),
+    webhooks: backlogOf(BACKLOGS.webhooks),
+    mails: backlogOf(BACKLOGS.mails),
+  }
 }

@@ -127,12 +127,7 @@ export const isUnstorable = ({ code }: Error & { code?: string }) => code === '2
  * True for temporary failures: of the network, of the driver, and of Postgres by SQLSTATE (connections, resources, shutdown,
  * timeouts, a standby not promoted yet (25006), conflicts with others (40001, 40P01, 55P03)).
  */
-export function isLedgerAway({ code, message }: Error & { code?: string }): boolean {
-  return (
-    /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(
-      code ?? '',
-    ) ||
-    // The job queue has its own driver (pg), which gives these no code.
-    /^(Connection terminated|Query read timeout|timeout e)/.test(message)
+export const isLedgerAway = ({ code }: Error & { code?: string }) =>
+  /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(
+    code ?? '',
   )
-}

@@ -31,11 +31,14 @@ const told = (email: string, many = 1) =>
   )
 const header = ({ raw }: Received, name: string) => new RegExp(`^${name}: (.+)\r$`, 'm').exec(raw)?.[1]
 const stateOf = async (order: string) =>
-  (await origin.sql()`select type, state, attempts, error from mails where order_id = ${order} order by mail_id`).at(-1)
+  (
+    await origin.sql()`
+      select data ->> 'type' as type, state, attempts, error from jobs where queue = 'mail' and lane = ${order} order by job_id`
+  ).at(-1)
 const isSent = (order: string) =>
   eventually(
     () => stateOf(order),
-    (row) => row?.state === 'sent',
+    (row) => row?.state === 'done',
   )
 
 test('tells of a confirmed order, and of a refund', async () => {
@@ -72,7 +75,9 @@ test('tells of a decline only when it is for good, and nobody who left no addres
   }
   const [mail] = (await told(email)) as [Received]
   expect(header(mail, 'Subject')).toBe('Your order could not be paid: Trainers & more')
-  expect(await origin.sql()`select type from mails where order_id = ${order}`).toEqual([{ type: 'order.cancelled' }])
+  expect(await origin.sql()`select data ->> 'type' as type from jobs where lane = ${order}`).toEqual([
+    { type: 'order.cancelled' },
+  ])
   expect(await stateOf(silent.body.order_id ?? '')).toBeUndefined()
 })
 
@@ -90,7 +95,7 @@ test('sends later, and once, what could not be sent', async () => {
     attempts: 1,
   })
   smtp = await startSmtp(port)
-  await origin.sql()`update mails set next_at = now() where order_id = ${order}`
+  await origin.sql()`update jobs set run_at = now() where lane = ${order}`
   expect(await isSent(order)).toMatchObject({ attempts: 2, error: null })
   expect(to(email)).toHaveLength(1)
 })
@@ -101,7 +106,7 @@ test('sends later what is refused because of its sender, which is a setting that
   await expect.poll(() => stateOf(order)).toMatchObject({ error: expect.stringContaining('550') })
   smtp.refuseSender(false)
   expect(await stateOf(order)).toMatchObject({ state: 'pending', attempts: 1 })
-  await origin.sql()`update mails set next_at = now() where order_id = ${order}`
+  await origin.sql()`update jobs set run_at = now() where lane = ${order}`
   expect(await isSent(order)).toMatchObject({ attempts: 2, error: null })
 })
 
@@ -136,7 +141,7 @@ test('sends again, as the same mail, what a worker may not have sent', async () 
   await sleep(2_000)
   expect(to(email)).toHaveLength(1)
   expect(await stateOf(order)).toMatchObject({ state: 'pending', attempts: 1 })
-  await origin.sql()`update mails set next_at = now() where order_id = ${order}`
+  await origin.sql()`update jobs set run_at = now() where lane = ${order}`
   await isSent(order)
   const [first, second, ...more] = to(email)
   expect(second?.messageId).toBe(first?.messageId)

@@ -1,62 +1,43 @@
 /**
- * Mails buyers about their orders. A reader of the events writes the mails, and the mailer sends
- * it, one attempt at a time. A mail that was sent, and whose worker died before noting it, is sent once more: with the same
- * Message-ID, by which mail programs recognise the duplicate.
+ * Mails buyers about their orders. A reader of the events queues the mails, and the mailer sends them. A mail that was sent, and
+ * whose worker died before noting it, is sent once more: with the same Message-ID, by which mail programs recognise the duplicate.
  */
 import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../config.ts'
-import { readEvents } from '../events/reader.ts'
 import { note } from '../findings/finding-queries.ts'
-import type { Sql } from '../ledger/connection.ts'
-import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import type { Consumer, End } from '../jobs/job-runner.ts'
+import type { Ended, Job, Outcome } from '../jobs/queues.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { LoopDeps } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import { addMails, type DueMail, markMailFailed, markMailSent, takeDueMails } from './mail-queries.ts'
+import { findMailOrders, type MailOrder } from './mail-queries.ts'
 import { write } from './template.ts'
 
-/** Taken and sent at once, over this many connections. */
-const BATCH = 20
+/** Mails in progress, and the connections that they share. */
+const CONCURRENCY = 20
 const CONNECTIONS = 5
 const CONNECT_TIMEOUT_MS = 10_000
 /** Without a byte from the server. */
 const SILENCE_TIMEOUT_MS = 30_000
+/** Shorter than the lease of a job. */
 const SEND_TIMEOUT_MS = 300_000
-/** Longer than any attempt. An attempt whose worker died is repeated after this time. */
-const LEASE_SECONDS = 600
-/** The pause after a failed attempt; doubles, jittered .. */
-const FIRST_PAUSE_MS = 30_000
-/** .. up to this .. */
-const MAX_PAUSE_MS = 3_600_000
-/** .. which makes a day of attempts. */
-const MAX_ATTEMPTS = 30
 
-interface MailDeps extends LoopDeps {
+interface MailDeps {
   readonly config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL' | 'EDGE_URL' | 'PORT'>
   readonly sql: Sql
-  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'mails' | 'findings'>
+  readonly metrics: Pick<Metrics, 'mails' | 'findings'>
+  readonly log: LoopDeps['log']
 }
 
 /** Undefined where no mail is sent. */
-export function createMail(deps: MailDeps): Actor | undefined {
+export function createMailer(deps: MailDeps): Mailer | undefined {
   const { SMTP_URL: url, MAIL_FROM: from } = deps.config
-  if (url === undefined || from === undefined) return undefined
-  const mailer = new Mailer(deps, url, from)
-  const actors = [
-    loop('mail reader', 1_000, deps, () => readEvents(deps.sql, 'mail', addMails)),
-    loop('mailer', 1_000, deps, () => mailer.round()),
-  ]
-  return {
-    start() {
-      for (const actor of actors) actor.start()
-    },
-    async stop() {
-      await Promise.all(actors.map((actor) => actor.stop()))
-      mailer.close()
-    },
-  }
+  return url === undefined || from === undefined ? undefined : new Mailer(deps, url, from)
 }
 
-class Mailer {
+export class Mailer implements Consumer<'mail'> {
+  readonly queue = 'mail'
   readonly #deps: MailDeps
   readonly #transport: Transporter
   readonly #publicUrl: string
@@ -80,54 +61,63 @@ class Mailer {
     })
   }
 
-  /** Makes an attempt at each mail that is due, up to a batch. True if there may be more. */
-  async round(): Promise<boolean> {
-    const due = await takeDueMails(this.#deps.sql, BATCH, LEASE_SECONDS)
-    await Promise.all(due.map((mail) => this.#attempt(mail)))
-    return due.length === BATCH
+  room(busy: number): number {
+    return CONCURRENCY - busy
+  }
+
+  async run(jobs: readonly Job<'mail'>[], end: End<'mail'>): Promise<void> {
+    const orders = await findMailOrders(this.#deps.sql, jobs)
+    await Promise.all(jobs.map(async (job) => end(job, await this.#attempt(job, orders.get(job.data.order)))))
+  }
+
+  /** One finding for each sale: many buyers mistype their address. */
+  async gaveUp(tx: Queryable, dead: readonly Ended<'mail'>[]): Promise<void> {
+    const { metrics } = this.#deps
+    const orders = await findMailOrders(
+      tx,
+      dead.map(({ job }) => job),
+    )
+    const failed = [...orders.values()].filter(({ email }) => email !== null)
+    metrics.mails.inc({ outcome: 'dead' }, failed.length)
+    const latest = new Map(failed.map((order) => [order.sale_id, order.order_id]))
+    for (const [sale, latest_order] of latest) {
+      await note(tx, { sale, product: '', kind: 'mail_failed', units: 0, detail: { latest_order } })
+      metrics.findings.inc({ sale, kind: 'mail_failed' })
+    }
   }
 
   close(): void {
     this.#transport.close()
   }
 
-  async #attempt(mail: DueMail): Promise<void> {
-    const { sql, metrics } = this.#deps
-    if (mail.email === null) return markMailFailed(sql, mail.mail_id, 'the address was deleted', null)
+  async #attempt(job: Job<'mail'>, order: MailOrder | undefined): Promise<Outcome> {
+    const { metrics, log } = this.#deps
+    if (!order?.email) return { end: 'dead', error: 'the address was deleted' }
     try {
-      await withTimeout(this.#send(mail, mail.email), SEND_TIMEOUT_MS)
-    } catch (error) {
-      return this.#failed(mail, error as SmtpError)
+      await withTimeout(this.#send(job, order, order.email), SEND_TIMEOUT_MS)
+      metrics.mails.inc({ outcome: 'sent' })
+      return { end: 'done' }
+    } catch (thrown) {
+      const error = thrown as SmtpError
+      const { attempt } = job
+      log.warn({ order: order.order_id, attempt, code: error.code, reply: error.responseCode }, 'mail not sent')
+      // Servers like to repeat the address, which is in no log.
+      const said = error.message.replaceAll(order.email, '(the address)').slice(0, 300)
+      if (isRefusedForGood(error)) return { end: 'dead', error: said }
+      metrics.mails.inc({ outcome: 'failed' })
+      return { end: 'failed', error: said }
     }
-    // If this process dies here, the mail is sent again.
-    await markMailSent(sql, mail.mail_id)
-    metrics.mails.inc({ outcome: 'sent' })
   }
 
-  #send(mail: DueMail, email: string): Promise<unknown> {
+  #send({ data }: Job<'mail'>, order: MailOrder, email: string): Promise<unknown> {
     const domain = /@([^\s<>@]+)>?$/.exec(this.#from)?.[1] ?? 'localhost'
     return this.#transport.sendMail({
-      ...write(mail, this.#publicUrl),
+      ...write({ ...data, ...order }, this.#publicUrl),
       from: this.#from,
       to: { name: '', address: email },
-      messageId: `<${mail.event}.${mail.order_id}@${domain}>`,
+      messageId: `<${data.event}.${data.order}@${domain}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
     })
-  }
-
-  async #failed({ mail_id, order_id, sale_id, email, attempts }: DueMail, error: SmtpError): Promise<void> {
-    const { sql, metrics, log } = this.#deps
-    const isDead = attempts >= MAX_ATTEMPTS || isRefusedForGood(error)
-    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2)
-    // Servers like to repeat the address, which is in no log.
-    const said = error.message.replaceAll(email ?? '', '(the address)').slice(0, 300)
-    await markMailFailed(sql, mail_id, said, isDead ? null : pauseMs)
-    metrics.mails.inc({ outcome: isDead ? 'dead' : 'failed' })
-    log.warn({ order: order_id, attempts, isDead, code: error.code, reply: error.responseCode }, 'mail not sent')
-    if (!isDead) return
-    // One finding per sale: many buyers mistype their address.
-    await note(sql, { sale: sale_id, product: '', kind: 'mail_failed', units: 0, detail: { latest_order: order_id } })
-    metrics.findings.inc({ sale: sale_id, kind: 'mail_failed' })
   }
 }
 

@@ -4,11 +4,10 @@ import { MAIL_LANGUAGES } from './languages.ts'
 import { write } from './template.ts'
 
 const mail = {
-  mail_id: 1,
+  order: 'the-order',
   event: '7-8',
   type: 'order.refunded',
-  data: { refunded_minor: 250 },
-  attempts: 1,
+  snapshot: { refunded_minor: 250 },
   order_id: 'the-order',
   sale_id: 'drop',
   quantity: 2,
@@ -42,7 +41,7 @@ test.each(MAIL_LANGUAGES)('tells all amounts, the order and its address in %s', 
 })
 
 test('takes English for a language that it does not speak, and a refund without an amount for the whole', () => {
-  const { subject, text } = write({ ...mail, data: {}, language: 'eo' }, 'https://drop.example')
+  const { subject, text } = write({ ...mail, snapshot: {}, language: 'eo' }, 'https://drop.example')
   expect(subject).toMatch(/^Your order was refunded/)
   expect(text).toContain('Refunded in all: €10.00')
 })

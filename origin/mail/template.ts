@@ -1,7 +1,8 @@
 /** A mail to a buyer, as text and as HTML, from what is known of the order. Pure. */
+import { html } from 'hono/html'
 import { fill, money } from '../../shared/format.ts'
 import { MAIL_LANGUAGES, type MailLanguage } from './languages.ts'
-import type { DueMail } from './mail-queries.ts'
+import type { Mail } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
 interface Written {
@@ -10,11 +11,11 @@ interface Written {
   readonly html: string
 }
 
-export function write(mail: Omit<DueMail, 'email'>, publicUrl: string): Written {
+export function write(mail: Mail, publicUrl: string): Written {
   const language = MAIL_LANGUAGES.find((one) => one === mail.language) ?? 'en'
   const words = WORDS[language]
   const total = mail.quantity * mail.unit_price_minor
-  const refunded = mail.type === 'order.refunded' ? (mail.data?.refunded_minor ?? total) : 0
+  const refunded = mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? total) : 0
   const [subject, text] = words[kindOf(mail, refunded < total)].map((one) => fill(one, { sale: mail.sale })) as [
     string,
     string,
@@ -32,11 +33,11 @@ export function write(mail: Omit<DueMail, 'email'>, publicUrl: string): Written 
     text: [text, facts.map(([name, value]) => `${name}: ${value}`).join('\n'), `${words.show}: ${url}`, words.why].join(
       '\n\n',
     ),
-    html: page({ language, subject, text, facts, url, words, sale: mail.sale }),
+    html: String(page({ language, subject, text, facts, url, words, sale: mail.sale })),
   }
 }
 
-function kindOf({ type }: Pick<DueMail, 'type'>, isInPart: boolean) {
+function kindOf({ type }: Pick<Mail, 'type'>, isInPart: boolean) {
   if (type === 'order.confirmed') return 'confirmed'
   if (type === 'order.refunded') return isInPart ? 'refundedInPart' : 'refunded'
   return 'declined'
@@ -53,13 +54,13 @@ interface Shown {
 }
 
 /** One column, styles inline or in one block: what mail programs understand. */
-const page = ({ language, subject, text, facts, url, words, sale }: Shown) => `<!doctype html>
+const page = ({ language, subject, text, facts, url, words, sale }: Shown) => html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(subject)}</title>
+<title>${subject}</title>
 <style>
 :root { color-scheme: light dark }
 body { margin: 0; padding: 24px 12px; background: #f2f4f3; color: #15211d; font: 16px/1.55 -apple-system, "Segoe UI", Roboto, Arial, sans-serif }
@@ -78,25 +79,15 @@ dd { margin: 0 0 12px; overflow-wrap: anywhere }
 </head>
 <body>
 <div class="card">
-<p class="quiet">${escaped(sale)}</p>
-<h1>${escaped(subject)}</h1>
-<p>${escaped(text)}</p>
+<p class="quiet">${sale}</p>
+<h1>${subject}</h1>
+<p>${text}</p>
 <dl>
-${facts.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join('\n')}
+${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}
 </dl>
-<p><a class="button" href="${escaped(url)}">${escaped(words.show)}</a></p>
-<p class="quiet">${escaped(words.why)}</p>
+<p><a class="button" href="${url}">${words.show}</a></p>
+<p class="quiet">${words.why}</p>
 </div>
 </body>
 </html>
 `
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escaped = (text: string) => text.replace(/[&<>"']/g, (one) => ENTITIES[one] ?? one)

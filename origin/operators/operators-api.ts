@@ -32,8 +32,7 @@ type Parts = AdminSalesDeps & { readonly config: Config; readonly operators: Ope
   Takes<typeof orderRoutes> &
   Takes<typeof refundRoutes> &
   Takes<typeof supportRoutes> &
-  Takes<typeof webhookRoutes> &
-  Takes<typeof queueRoutes>
+  Takes<typeof webhookRoutes>
 
 export function operatorRoutes(given: Parts) {
   const sales = new AdminSales(given)
@@ -55,7 +54,7 @@ export function operatorRoutes(given: Parts) {
     .route('/', supportRoutes(parts))
     .route('/', findingRoutes(parts.sql))
     .route('/', webhookRoutes(parts))
-    .route('/', queueRoutes(parts))
+    .route('/', queueRoutes(parts.sql))
     .route('/', auditRoutes(parts.sql))
     .route('/', operatorKeyRoutes(parts.sql))
 }

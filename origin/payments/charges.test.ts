@@ -2,16 +2,16 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { usePayments } from '../../test/payments.ts'
-import { CHARGE_ATTEMPTS, OUTBOX_ATTEMPTS } from '../jobs/payment-jobs.ts'
+import { QUEUES } from '../jobs/queues.ts'
 import { findOrder } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
 import { Orders } from '../orders/orders.ts'
 import { writeSale } from '../sales/sale-queries.ts'
-import { Charges } from './charges.ts'
+import { CHARGE_ATTEMPTS, Charges } from './charges.ts'
 import { Outbox } from './outbox.ts'
 import type { PaymentProvider } from './provider.ts'
 
-const { stripe, ...deps } = await usePayments()
+const { stripe, runJobs, ...deps } = await usePayments()
 const { provider, sql, jobs, metrics } = deps
 const gates = { of: () => ({ settle: async () => {} }) } as never
 const orders = new Orders({ ...deps, gates, charges: jobs, actionSeconds: 300 })
@@ -41,12 +41,11 @@ async function payingWith(method: string, quantity = 1): Promise<string> {
 }
 /** Runs the waiting charge jobs to their end. */
 async function attempt(charges: Charges): Promise<void> {
-  await sql`update pgboss.job set start_after = now() where name = 'charge' and state < 'active'`
-  await charges.round()
-  await charges.drain()
+  await sql`update jobs set run_at = now() where queue = 'charge'`
+  await runJobs(charges)
 }
 async function lastAttempt(charges: Charges): Promise<void> {
-  await sql`update pgboss.job set retry_count = ${CHARGE_ATTEMPTS - 1} where name = 'charge'`
+  await sql`update jobs set attempts = ${CHARGE_ATTEMPTS - 1} where queue = 'charge'`
   await attempt(charges)
 }
 /** Settles the charge of an order as the provider has it now. */
@@ -102,7 +101,7 @@ test('refunds a charge that is captured while it is cancelled', async () => {
   })
   await lastAttempt(charges)
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
-  await refunds.round()
+  await runJobs(refunds, { atOnce: true })
   expect(intentOf(order)).toMatchObject({ status: 'succeeded', refunded: true })
 })
 
@@ -110,10 +109,10 @@ test.each(['lost', 'waiting'])(
   'queues a forgotten charge again, once, and makes it once: its job is %s',
   async (job) => {
     const order = await payingWith('pm_card_visa')
-    if (job === 'lost') await sql`delete from pgboss.job`
+    if (job === 'lost') await sql`delete from jobs`
     await sql`update orders set updated_at = now() - interval '3 minutes' where order_id = ${order}`
     for (let times = 0; times < 3; times++) await chargesBy().resume()
-    expect(await sql`select 1 from pgboss.job where name = 'charge'`).toHaveLength(job === 'lost' ? 1 : 2)
+    expect(await sql`select 1 from jobs where queue = 'charge'`).toHaveLength(job === 'lost' ? 1 : 2)
     await attempt(chargesBy())
     expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
     expect(stripe.intents(order)).toHaveLength(1)
@@ -136,8 +135,7 @@ test('gives up a charge that is turned away for too long', async () => {
   stripe.settings.turnAway = 2
   await attempt(chargesBy())
   await sql`
-    update pgboss.job set data = jsonb_set(data, '{turnedAwayAtMs}', to_jsonb(${Date.now() - 3_600_000}::bigint))
-    where name = 'charge' and state < 'active'`
+    update jobs set data = jsonb_set(data, '{turnedAwayAtMs}', to_jsonb(${Date.now() - 3_600_000}::bigint))`
   await attempt(chargesBy())
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
 })
@@ -222,7 +220,7 @@ describe('a charge that waits for its buyer', () => {
     stripe.authenticate(charge, true)
     await settleCurrent(charges, order)
     expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
-    await refunds.round()
+    await runJobs(refunds, { atOnce: true })
     expect(intentOf(order)).toMatchObject({ status: 'canceled' })
     expect(await sql`select reason from refunds where order_id = ${order}`).toEqual([{ reason: 'paid when cancelled' }])
   })
@@ -300,7 +298,7 @@ test.each([
   await Promise.all([settleCurrent(charges, order), settleCurrent(charges, order)])
   expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', charge_id: null })
   expect(await findingsAbout(charge)).toMatchObject([{ kind: 'wrong_amount', open: true, detail: { order } }])
-  await refunds.round()
+  await runJobs(refunds, { atOnce: true })
   expect(intentOf(order)).toMatchObject({ status: 'canceled' })
   await settleCurrent(charges, order)
   expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'given back' }])
@@ -323,7 +321,7 @@ describe('a refund made by hand', () => {
     ])
     const refunded = await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`
     expect(refunded).toEqual([{ done: true }])
-    expect(await jobs.take('refund-by-id', 10)).toEqual([])
+    expect(await sql`select from jobs where queue = 'refund'`).toEqual([])
   })
 
   test('opens no finding for a voided charge, a second charge, or an order that is not sold', async () => {
@@ -346,7 +344,7 @@ describe('a refund made by hand', () => {
     const charge = intentOf(order)?.id ?? ''
     await provider.capture({ charge, order })
     await jobs.addRefunds(sql, [{ charge, order, reason: 'by the shop' }])
-    await refunds.round()
+    await runJobs(refunds, { atOnce: true })
     expect(await findOrder(sql, order)).toMatchObject({ status: 'refunded', refunded_minor: 1_000 })
     await charges.settle({ charge, order, status: 'refund_failed' })
     expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', refunded_minor: 0 })
@@ -365,14 +363,14 @@ describe('a refund made by hand', () => {
     const order = metadata.order ?? ''
     stripe.succeed(charge)
     await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
-    await sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1} where name = 'refund-by-id'`
+    await sql`update jobs set attempts = ${QUEUES.refund.attempts - 1} where queue = 'refund'`
     stripe.settings.refundStatus = 'failed'
-    await refunds.round()
+    await runJobs(refunds, { atOnce: true })
     stripe.settings.refundStatus = 'succeeded'
     expect(await findingsAbout(charge)).toMatchObject([{ kind: 'refund_failed', open: true }])
     stripe.refund(charge)
     await chargesBy().settle({ charge, order, status: 'refunded' })
-    await refunds.round()
+    await runJobs(refunds, { atOnce: true })
     expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'refunded after all' }])
   })
 

@@ -6,27 +6,35 @@
 import type { Logger } from 'pino'
 import { isSold } from '../../shared/order-status.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
-import { CHARGE_ATTEMPTS, type ChargeJob, type PaymentJobs } from '../jobs/payment-jobs.ts'
+import type { Consumer, End } from '../jobs/job-runner.ts'
+import type { Job, Outcome } from '../jobs/queues.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, type OrderRow, totalOf } from '../ledger/orders.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Outbox } from './outbox.ts'
+import type { PaymentJobs } from './payment-jobs.ts'
 import {
   endAction,
   findOverdueActions,
   findPaymentsToBegin,
+  type GivenBack,
+  insertOutsideRefunds,
+  OUTSIDE,
   readProviderCursor,
   touchForgottenPayments,
   writeProviderCursor,
 } from './payment-queries.ts'
 import type { ChargeRecord, PaymentProvider, ProviderSeen } from './provider.ts'
-import { type GivenBack, insertOutsideRefunds, OUTSIDE } from './refund-queries.ts'
 
 /** Charges in progress in one worker. The provider is slow, and a few that hang must not block the rest. */
 const CONCURRENCY = 256
-/** Charges settled, and jobs completed, in one transaction: the product's row is locked once for all of them. */
+/** Attempts of a charge without an answer; then the provider's record of it decides. */
+export const CHARGE_ATTEMPTS = 3
+/** A charge that is turned away waits this long and up to twice as long, so that they do not all return at once. */
+const REQUEUE_MS = 2_000
+/** Charges settled in one transaction: the product's row is locked once for all of them. */
 const SETTLE = { size: 200, queue: 20_000 }
 /** An order that came with its payment method is left this long to the process that accepted it. */
 const BEGIN_AFTER_MS = 1_000
@@ -54,13 +62,13 @@ type AuthorizedCharge = Extract<ChargeRecord, { amountMinor: number }>
 const isAuthorized = (charge: ChargeRecord): charge is AuthorizedCharge =>
   charge.status === 'authorized' || charge.status === 'captured'
 
+type ChargeJob = Job<'charge'>
+const DONE: Outcome = { end: 'done' }
+
 type Declined = Parameters<Orders['decline']>[0][number]
 
 const isPriceOf = (order: OrderRow, { amountMinor, currency }: AuthorizedCharge) =>
   amountMinor === totalOf(order) && currency === order.currency
-
-/** The version before did not count them. */
-const attemptOf = ({ attempts }: OrderRow) => Math.max(1, attempts)
 
 /** A batcher of calls without a result. */
 const batched = <Call>(run: (calls: readonly Call[]) => Promise<void>) =>
@@ -71,7 +79,7 @@ const batched = <Call>(run: (calls: readonly Call[]) => Promise<void>) =>
 
 interface ChargesDeps {
   readonly sql: Sql
-  readonly jobs: PaymentJobs
+  readonly jobs: Pick<PaymentJobs, 'addCharges' | 'addRefunds'>
   readonly provider: PaymentProvider
   /** Whose records are compared, each with a cursor of its own. */
   readonly sources: readonly Pick<PaymentProvider, 'name' | 'changes'>[]
@@ -86,9 +94,9 @@ interface ChargesDeps {
   readonly nowMs: () => number
 }
 
-export class Charges {
+export class Charges implements Consumer<'charge'> {
+  readonly queue = 'charge'
   readonly #deps: ChargesDeps
-  readonly #inProgress = new Set<Promise<void>>()
   #pausedUntilMs = 0
   #provider: ProviderSeen = { answeredAtMs: null, failedAtMs: null }
   #unlogged = { charges: 0, sinceMs: Number.NEGATIVE_INFINITY }
@@ -108,50 +116,43 @@ export class Charges {
 
   // -- Charging ----------------------------------------------------------------------------------------------------
 
-  /** Starts as many jobs as there is room for; true if there may be more. */
-  async round(): Promise<boolean> {
-    await this.#beginPayments()
-    if (performance.now() < this.#pausedUntilMs) return false
-    const room = CONCURRENCY - this.#inProgress.size
-    if (room <= 0) {
-      await Promise.race(this.#inProgress)
-      return true
-    }
-    const jobs = await this.#deps.jobs.take('charge', room)
-    const orders = await this.#findOrders(jobs.map((job) => job.order))
-    for (const [i, job] of jobs.entries()) {
-      const work = this.#charge(job, orders[i])
-        .catch((error) => this.#deps.log.warn({ order: job.order, error: String(error) }, 'charge interrupted'))
-        .finally(() => this.#inProgress.delete(work))
-      this.#inProgress.add(work)
-    }
-    return jobs.length === room
+  room(busy: number): number {
+    return performance.now() < this.#pausedUntilMs ? 0 : CONCURRENCY - busy
   }
 
-  /** Waits for the charges in progress. */
-  async drain(): Promise<void> {
-    await Promise.allSettled(this.#inProgress)
+  async run(jobs: readonly ChargeJob[], end: End<'charge'>): Promise<void> {
+    const orders = await this.#findOrders(jobs.map(({ data }) => data.order))
+    await Promise.all(
+      jobs.map(async (job, i) => {
+        try {
+          await end(job, await this.#charge(job, orders[i]))
+        } catch (error) {
+          this.#deps.log.warn({ order: job.data.order, error: String(error) }, 'charge interrupted')
+        }
+      }),
+    )
   }
 
   /** Begins the payment of orders that came with their method, if the process that accepted them did not. */
-  async #beginPayments(): Promise<void> {
+  async beginPayments(): Promise<void> {
     const { sql, orders } = this.#deps
     const toBegin = await findPaymentsToBegin(sql, BEGIN_AFTER_MS, CONCURRENCY)
     await Promise.all(toBegin.map((o) => orders.pay(o.order_id, o.payment_method)))
   }
 
-  async #charge(job: ChargeJob, order: OrderRow | undefined): Promise<void> {
-    const { jobs, orders, provider, metrics, returnUrl } = this.#deps
-    // One that waits for its buyer has been authorized as far as it can be without them.
-    if (order?.status !== 'paying' || order.action !== null) return this.#completed.add(job)
-    const { order_id, currency, payment_method } = order
-    const attempt = attemptOf(order)
+  async #charge(job: ChargeJob, order: OrderRow | undefined): Promise<Outcome> {
+    const { orders, provider, metrics, returnUrl } = this.#deps
+    // A charge that waits for its buyer has been authorized as far as it can be without them.
+    if (order?.status !== 'paying' || order.action !== null) return DONE
+    const { order_id, currency, payment_method, attempts: attempt } = order
     const amountMinor = totalOf(order)
     if (amountMinor === 0) {
       // Providers reject a charge of nothing.
       await orders.confirmFree(order_id)
-      return this.#completed.add(job)
+      return DONE
     }
+    // The last attempt ended with its worker.
+    if (job.attempt > CHARGE_ATTEMPTS) return this.#giveUp(order_id, attempt)
     const method = payment_method ?? ''
     const about = { order: order_id, attempt }
     const charged = await provider.authorize({ ...about, amountMinor, currency, method, returnUrl: returnUrl(order) })
@@ -162,28 +163,28 @@ export class Charges {
       case 'authorized': {
         const { charge } = charged
         await this.settle({ charge, order: order_id, status: 'authorized', amountMinor, currency })
-        return this.#completed.add(job)
+        return DONE
       }
       case 'requires_action':
         await this.#waiting.add({ ...about, action: charged.action })
-        return this.#completed.add(job)
+        return DONE
       case 'declined':
         await this.#declined.add(order.sale_id, { ...about, declineCode: charged.code })
-        return this.#completed.add(job)
+        return DONE
       case 'unknown':
         this.#logFailure(order_id, charged)
-        if (job.attempt < CHARGE_ATTEMPTS) return jobs.failed('charge', job, charged.reason)
+        if (job.attempt < CHARGE_ATTEMPTS) return { end: 'failed', error: charged.reason }
         break
       case 'turned_away': {
         this.#logFailure(order_id, charged)
         this.#pausedUntilMs = PAUSE_MS * (Math.floor(performance.now() / PAUSE_MS) + 1)
         const nowMs = this.#deps.nowMs()
-        const { turnedAwayAtMs = nowMs } = job
-        if (nowMs - turnedAwayAtMs < TURNED_AWAY_MS) return this.#requeued.add({ ...job, turnedAwayAtMs })
+        const { turnedAwayAtMs = nowMs } = job.data
+        if (nowMs - turnedAwayAtMs < TURNED_AWAY_MS)
+          return { end: 'returned', waitMs: REQUEUE_MS * (1 + Math.random()), note: { turnedAwayAtMs } }
       }
     }
-    await this.#giveUp(order_id, attempt)
-    return this.#completed.add(job)
+    return this.#giveUp(order_id, attempt)
   }
 
   #logFailure(order: string, { result, reason }: { readonly result: string; readonly reason: string }): void {
@@ -195,25 +196,22 @@ export class Charges {
     this.#unlogged = { charges: 0, sinceMs: nowMs }
   }
 
-  readonly #requeued = batched<ChargeJob & { readonly turnedAwayAtMs: number }>((jobs) => this.#deps.jobs.requeue(jobs))
-
-  readonly #completed = batched<ChargeJob>((jobs) => this.#deps.jobs.done('charge', jobs))
-
   /**
    * After the last attempt the provider's record counts; without one nothing was authorized. The order is cancelled before
    * a pending charge is, since a charge authorized meanwhile may have confirmed the order.
    */
-  async #giveUp(order: string, attempt: number): Promise<void> {
+  async #giveUp(order: string, attempt: number): Promise<Outcome> {
     const { provider, orders } = this.#deps
     const found = await this.#recordOf(order, provider.find(order))
     if (found && found.status !== 'pending') await this.settle(found)
     // Its buyer has it now.
-    if (found?.status === 'requires_action' && found.attempt === attempt) return
+    if (found?.status === 'requires_action' && found.attempt === attempt) return DONE
     const cancelled = await orders.cancel(order, ['paying'], 'payment_timeout')
-    if (!cancelled || found?.status !== 'pending') return
+    if (!cancelled || found?.status !== 'pending') return DONE
     // If this fails, the charge is voided when it is reported authorized.
     const current = await this.#recordOf(order, provider.cancel(found.charge))
     if (current) await this.settle(current)
+    return DONE
   }
 
   #recordOf(order: string, request: Promise<ChargeRecord | undefined>): Promise<ChargeRecord | undefined> {
@@ -221,16 +219,6 @@ export class Charges {
       this.#deps.log.warn({ order, error: String(error) }, 'provider did not respond; giving up')
       return undefined
     })
-  }
-
-  /** Gives up charges whose last attempt died with its worker; true if there may be more. */
-  async giveUpLost(): Promise<boolean> {
-    const jobs = await this.#deps.jobs.take('charge-lost', CONCURRENCY)
-    const orders = await this.#findOrders(jobs.map((job) => job.order))
-    const paying = orders.flatMap((order) => (order?.status === 'paying' && order.action === null ? [order] : []))
-    await Promise.all(paying.map((order) => this.#giveUp(order.order_id, attemptOf(order))))
-    await this.#deps.jobs.done('charge-lost', jobs)
-    return jobs.length === CONCURRENCY
   }
 
   /** Queues charges again that seem forgotten. If the first job still exists, the order's idempotency key covers both. */

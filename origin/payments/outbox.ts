@@ -5,13 +5,9 @@
  */
 import type { Logger } from 'pino'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
-import {
-  OUTBOX_ATTEMPTS,
-  OUTBOX_QUEUES,
-  type OutboxJob,
-  type OutboxKind,
-  type PaymentJobs,
-} from '../jobs/payment-jobs.ts'
+import { addJobs } from '../jobs/job-queries.ts'
+import type { Consumer, End } from '../jobs/job-runner.ts'
+import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/orders.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -19,28 +15,30 @@ import {
   type ChargeOf,
   deleteOpen,
   findOpen,
+  finishRefunds,
   insertTaken,
   markCaptured,
   type OpenRow,
   type OutboxTable,
+  reopenRefund,
   touchOpen,
   withoutOpen,
 } from './payment-queries.ts'
 import type { PaymentProvider } from './provider.ts'
-import { finishRefunds, reopenRefund } from './refund-queries.ts'
 
-/** Jobs per round, one round a second: money can wait, and buyers come first. */
+/** Jobs taken at a time .. */
 const BATCH = 32
-/** A row open for longer has lost its job: pg-boss keeps a job for longer than it retries it. */
+/** .. and how often: money can wait, and buyers come first. */
+const BATCH_EVERY_MS = 1_000
+/** A row open for longer has lost its job, or the job is dead: it is tried for hours. */
 const FORGOTTEN_HOURS = 12
 
-const DONE = { capture: 'captured', refund: 'refunded' } as const
+const MADE = { capture: 'captured', refund: 'refunded' } as const
 
-type Queue = (typeof OUTBOX_QUEUES)[OutboxKind][number]
+export type OutboxKind = keyof typeof MADE
 
 interface OutboxDeps {
   readonly sql: Sql
-  readonly jobs: PaymentJobs
   readonly provider: Pick<PaymentProvider, OutboxKind | 'find'>
   readonly metrics: Pick<Metrics, OutboxTable | 'findings' | 'orders'>
   readonly log: Logger
@@ -48,56 +46,68 @@ interface OutboxDeps {
   readonly unitsReturned?: (orders: readonly OrderRow[]) => Promise<void>
 }
 
-export class Outbox {
-  readonly #kind: OutboxKind
+export class Outbox implements Consumer<OutboxKind> {
+  readonly queue: OutboxKind
   readonly #table: OutboxTable
   readonly #deps: OutboxDeps
+  #restsUntilMs = 0
 
   constructor(kind: OutboxKind, deps: OutboxDeps) {
-    this.#kind = kind
+    this.queue = kind
     this.#table = `${kind}s`
     this.#deps = deps
   }
 
-  /** Sends one batch of each queue. */
-  async round(): Promise<void> {
-    for (const queue of OUTBOX_QUEUES[this.#kind]) await this.#roundOf(queue)
+  room(busy: number): number {
+    return busy > 0 || performance.now() < this.#restsUntilMs ? 0 : BATCH
   }
 
-  async #roundOf(queue: Queue): Promise<void> {
-    const { sql, jobs } = this.#deps
-    const taken = await jobs.take(queue, BATCH)
-    if (taken.length === 0) return
-    const open = await findOpen(sql, this.#table, taken)
+  /** Each job asks the provider; what was made is noted together. */
+  async run(jobs: readonly Job<OutboxKind>[], end: End<OutboxKind>): Promise<void> {
+    this.#restsUntilMs = performance.now() + BATCH_EVERY_MS
+    const open = await findOpen(
+      this.#deps.sql,
+      this.#table,
+      jobs.map(({ data }) => data),
+    )
+    const made: OpenRow[] = []
     const outcomes = await Promise.all(
-      taken.map(async (job, i) => {
+      jobs.map(async (job, i): Promise<Outcome> => {
         const row = open[i]
-        return row ? this.#attempt(row, job, queue) : 'not open'
+        if (row === undefined) return { end: 'done' }
+        const outcome = await this.#attempt(row, job)
+        if (outcome.end === 'done') made.push(row)
+        return outcome.end === 'gone' ? { end: 'done' } : outcome
       }),
     )
-    const done = open.filter((row, i) => row !== undefined && outcomes[i] === 'succeeded') as OpenRow[]
-    await this.#done(done)
-    await jobs.done(
-      queue,
-      taken.filter((_, i) => outcomes[i] !== 'failed'),
-    )
+    await this.#made(made)
+    await Promise.all(jobs.map((job, i) => end(job, outcomes[i] ?? { end: 'returned' })))
   }
 
-  async #attempt(row: OpenRow, job: OutboxJob, queue: Queue): Promise<'succeeded' | 'failed' | 'gone'> {
-    const { sql, jobs, metrics, log } = this.#deps
-    const { order, attempt } = job
+  async #attempt(
+    row: OpenRow,
+    { data, attempt }: Job<OutboxKind>,
+  ): Promise<Exclude<Outcome, { end: 'returned' }> | { readonly end: 'gone' }> {
+    const { metrics, log } = this.#deps
     try {
-      const outcome = await (this.#kind === 'capture' ? this.#capture(row) : this.#refund(row))
+      const outcome = await (this.queue === 'capture' ? this.#capture(row) : this.#refund(row))
       metrics[this.#table].inc({ outcome })
-      if (outcome === 'gone') await this.#giveUp(row)
-      return outcome
+      if (outcome === 'succeeded') return { end: 'done' }
+      await this.#giveUp(row)
+      return { end: 'gone' }
     } catch (error) {
-      log.warn({ order, attempt, error: String(error) }, `not ${DONE[this.#kind]} yet`)
+      log.warn({ order: data.order, attempt, error: String(error) }, `not ${MADE[this.queue]} yet`)
       metrics[this.#table].inc({ outcome: 'failed' })
-      const isLast = attempt >= OUTBOX_ATTEMPTS
-      if (isLast && (await findOpen(sql, this.#table, [job]))[0]) await this.#report(sql, row, String(error))
-      await jobs.failed(queue, job, String(error))
-      return 'failed'
+      return { end: 'failed', error: String(error) }
+    }
+  }
+
+  async gaveUp(tx: Queryable, dead: readonly Ended<OutboxKind>[]): Promise<void> {
+    const owed = dead.map(({ job }) => job.data)
+    const open = await findOpen(tx, this.#table, owed)
+    for (const [i, { outcome }] of dead.entries()) {
+      const row = open[i]
+      if (row) await this.#report(tx, row, 'error' in outcome ? outcome.error : '')
     }
   }
 
@@ -136,16 +146,16 @@ export class Outbox {
     await openFinding(tx, this.#deps.metrics, {
       sale: order?.sale_id ?? NO_SALE,
       product: order?.product_id ?? '',
-      kind: `${this.#kind}_failed`,
+      kind: `${this.queue}_failed`,
       subject: charge,
       detail: { order: orderId, error },
     })
   }
 
-  async #done(rows: readonly OpenRow[]): Promise<void> {
+  async #made(rows: readonly OpenRow[]): Promise<void> {
     if (rows.length === 0) return
     const charges = rows.map((row) => row.charge)
-    if (this.#kind === 'capture') return this.markDone(charges)
+    if (this.queue === 'capture') return this.markDone(charges)
     const { sql, unitsReturned, metrics } = this.#deps
     const changed = await sql.begin((tx) =>
       finishRefunds(
@@ -170,7 +180,7 @@ export class Outbox {
   async #close(charges: readonly string[]): Promise<void> {
     const { sql } = this.#deps
     const done = await withoutOpen(sql, this.#table, charges)
-    await closeAbout(sql, `${this.#kind}_failed`, done, `${DONE[this.#kind]} after all`)
+    await closeAbout(sql, `${this.queue}_failed`, done, `${MADE[this.queue]} after all`)
   }
 
   /** Queues forgotten rows again. */
@@ -184,8 +194,14 @@ export class Outbox {
   }
 
   async #requeue(which: Parameters<typeof touchOpen>[2]): Promise<void> {
-    const { sql, jobs } = this.#deps
-    await sql.begin(async (tx) => jobs.add(tx, OUTBOX_QUEUES[this.#kind][0], await touchOpen(tx, this.#table, which)))
+    await this.#deps.sql.begin(async (tx) => {
+      const open = await touchOpen(tx, this.#table, which)
+      await addJobs(
+        tx,
+        this.queue,
+        open.map((data) => ({ data: data as Job<OutboxKind>['data'] & { refund: string } })),
+      )
+    })
   }
 
   /** Opens the latest refund of a charge again that the buyer's bank has undone. A person must find out how it can be done. */

@@ -1,8 +1,12 @@
 /**
- * Payments: orders whose charge is to be started or resumed, the tables behind the outbox (captures and refunds), and the
- * cursor in the provider's records.
+ * Payments: orders whose charge is to be started or resumed, captures and refunds, each one row that is open until the provider
+ * has confirmed it, and the cursor in the provider's records.
  */
+import { isSold } from '../../shared/order-status.ts'
+import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import { advanceOrders, type OrderRow, totalOf } from '../ledger/orders.ts'
+import { amountLeft, type RefundRow, refundMove } from './refund-sums.ts'
 
 /** A charge, and the order that it was made for. */
 export interface ChargeOf {
@@ -13,6 +17,9 @@ export interface ChargeOf {
 export interface Refund extends ChargeOf {
   readonly reason: string
 }
+
+/** The reason of refunds made at the provider, which nobody asked for here. */
+export const OUTSIDE = 'refunded_outside'
 
 // -- Charges -----------------------------------------------------------------------------------------------------
 
@@ -41,7 +48,7 @@ export async function touchForgottenPayments(tx: Queryable, forgottenSeconds: nu
 /** Attempts whose buyer did not come back from their bank in time; any of them, so that failing ones delay no others. */
 export async function findOverdueActions(sql: Sql, limit: number) {
   return sql<{ order: string; attempt: number; charge: string; isEnding: boolean; overdueSeconds: number }[]>`
-    select order_id as "order", greatest(attempts, 1) as attempt, action ->> 'charge' as charge,
+    select order_id as "order", attempts as attempt, action ->> 'charge' as charge,
       action ? 'ending' as "isEnding",
       extract(epoch from now() - action_until)::float8 as "overdueSeconds"
     from orders where action_until < now() and status = 'paying' order by random() limit ${limit}`
@@ -51,7 +58,7 @@ export async function findOverdueActions(sql: Sql, limit: number) {
 export async function endAction(sql: Sql, { order, attempt }: { order: string; attempt: number }): Promise<boolean> {
   const { count } = await sql`
     update orders set action = action || '{"ending": true}'
-    where order_id = ${order} and status = 'paying' and greatest(attempts, 1) = ${attempt} and action is not null`
+    where order_id = ${order} and status = 'paying' and attempts = ${attempt} and action is not null`
   return count > 0
 }
 
@@ -73,10 +80,8 @@ export type OutboxTable = 'captures' | 'refunds'
 const DONE_AT = { captures: 'captured_at', refunds: 'refunded_at' } as const
 const KEY = { captures: 'charge_id', refunds: 'refund_id' } as const
 
-/** What a job asks for: the version before had at most one refund of a charge, and named only that. */
-export interface Owed extends ChargeOf {
-  readonly refund?: string
-}
+/** What a job of the outbox asks for. */
+export type Owed = JobData['capture'] | JobData['refund']
 
 /** An open row. */
 export interface OpenRow extends ChargeOf {
@@ -120,9 +125,7 @@ export async function findOpen(
           and part.refunded_at is null) as waits
     from refunds r
     where charge_id = any(${charges}::text[]) and refunded_at is null`
-  return owed.map(({ refund, charge }) =>
-    rows.find((row) => (refund === undefined ? row.charge === charge && row.amountMinor === null : row.id === refund)),
-  )
+  return owed.map((one) => rows.find((row) => 'refund' in one && row.id === one.refund))
 }
 
 /** Deletes an open row; false if there was none. */
@@ -178,4 +181,152 @@ export async function ordersOfTestSales(sql: Queryable, orders: readonly string[
   const rows = await sql<{ order_id: string }[]>`
     select order_id from orders join sales using (sale_id) where order_id = any(${orders as string[]}::uuid[]) and test`
   return new Set(rows.map(({ order_id }) => order_id))
+}
+
+// -- Refunds -----------------------------------------------------------------------------------------------------
+
+/** Locks an order after its product, as every transition does. */
+export async function lockOrders(tx: Queryable, ids: readonly string[]): Promise<OrderRow[]> {
+  await tx`
+    select 1 from products
+    where (sale_id, product_id) in (select sale_id, product_id from orders where order_id = any(${ids as string[]}::uuid[]))
+    order by sale_id, product_id for no key update`
+  return tx<OrderRow[]>`
+    select * from orders where order_id = any(${ids as string[]}::uuid[]) order by order_id for no key update`
+}
+
+/** The refunds of these orders' own charges. */
+export async function refundsOf(tx: Queryable, orders: readonly OrderRow[]): Promise<RefundRow[]> {
+  const charges = orders.flatMap(({ charge_id }) => charge_id ?? [])
+  if (charges.length === 0) return []
+  return tx<RefundRow[]>`select * from refunds where charge_id = any(${charges}::text[]) order by asked_at, refund_id`
+}
+
+/** Open captures of these charges are deleted, unless a part of their money is given back, which must be taken first. */
+async function deleteOpenCaptures(tx: Queryable, charges: readonly string[]): Promise<void> {
+  await tx`
+    delete from captures c where charge_id = any(${charges as string[]}::text[]) and captured_at is null
+      and not exists (select from refunds r where r.charge_id = c.charge_id and r.amount_minor is not null)`
+}
+
+/** Inserts refunds of whole charges, once for each charge. Returns those that are new. */
+export async function insertRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<JobData['refund'][]> {
+  const charges = refunds.map((r) => r.charge)
+  await deleteOpenCaptures(tx, charges)
+  return tx<JobData['refund'][]>`
+    insert into refunds (charge_id, order_id, reason)
+    select * from unnest(${charges}::text[], ${refunds.map((r) => r.order)}::uuid[],
+                         ${refunds.map((r) => r.reason)}::text[])
+    on conflict do nothing returning charge_id as charge, order_id as "order", refund_id as refund`
+}
+
+interface NewRefund extends Refund {
+  /** Null: all that is left. */
+  readonly amountMinor: number | null
+  readonly restock: boolean
+  readonly operator: string
+  readonly key: string
+}
+
+export async function insertRefund(tx: Queryable, refund: NewRefund): Promise<RefundRow> {
+  const { charge, order, reason, amountMinor, restock, operator, key } = refund
+  if (amountMinor === null) await deleteOpenCaptures(tx, [charge])
+  const [row] = await tx<RefundRow[]>`
+    insert into refunds (charge_id, order_id, reason, amount_minor, restock, operator, idempotency_key)
+    values (${charge}, ${order}, ${reason}, ${amountMinor}, ${restock}, ${operator}, ${key}) returning *`
+  if (!row) throw new Error('no refund was inserted')
+  return row
+}
+
+// -- Orders after their refunds ----------------------------------------------------------------------------------
+
+/** Marks refunds as made. Returns the orders that show it now. */
+export async function finishRefunds(tx: Queryable, ids: readonly string[]): Promise<OrderRow[]> {
+  const found = await tx<{ order_id: string }[]>`
+    select distinct order_id from refunds where refund_id = any(${ids as string[]}::uuid[]) and refunded_at is null`
+  if (found.length === 0) return []
+  const orders = await lockOrders(
+    tx,
+    found.map((row) => row.order_id),
+  )
+  await tx`
+    update refunds set refunded_at = clock_timestamp()
+    where refund_id in (
+      select refund_id from refunds where refund_id = any(${ids as string[]}::uuid[]) and refunded_at is null
+      order by refund_id for update)`
+  return updateRefunded(tx, orders)
+}
+
+/** Updates `refunded_minor` of locked orders from their refunds. */
+async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promise<OrderRow[]> {
+  const rows = await refundsOf(tx, orders)
+  const taken = await tx<{ charge_id: string }[]>`
+    select charge_id from captures where captured_at is not null and charge_id = any(${rows.map((r) => r.charge_id)}::text[])`
+  const isTaken = new Set(taken.map((row) => row.charge_id))
+  const changed: OrderRow[] = []
+  for (const order of orders) {
+    const own = rows.filter((row) => row.charge_id === order.charge_id)
+    // Of an order that was cancelled before its money was taken, nothing is given back.
+    const wasPaid = isSold(order.status) || order.status === 'returned'
+    if (!wasPaid && !(order.status === 'cancelled' && isTaken.has(order.charge_id ?? ''))) continue
+    const { refundedMinor, move } = refundMove(order, own)
+    if (move.to === undefined && refundedMinor === order.refunded_minor) continue
+    changed.push(...(await advanceOrders(tx, [{ order: order.order_id, refundedMinor }], move)))
+  }
+  return changed
+}
+
+/** What the provider says was given back of a charge. */
+export interface GivenBack extends ChargeOf {
+  /** Undefined: all of it. */
+  readonly refundedMinor?: number | undefined
+}
+
+/**
+ * Inserts refunds made at the provider beyond those requested here, and updates their orders. Returns these
+ * orders. What is asked for here counts, made or not: the provider's last report has the sum of all.
+ */
+export async function insertOutsideRefunds(tx: Queryable, reports: readonly GivenBack[]) {
+  const locked = await lockOrders(
+    tx,
+    reports.map((report) => report.order),
+  )
+  const orders = locked.filter(({ status }) => isSold(status) || status === 'returned')
+  const rows = await refundsOf(tx, orders)
+  const outside: OrderRow[] = []
+  for (const order of orders) {
+    const given = reports.filter((report) => report.charge === order.charge_id && report.order === order.order_id)
+    if (given.length === 0) continue
+    const total = totalOf(order)
+    const reported = Math.max(...given.map(({ refundedMinor = total }) => Math.min(refundedMinor, total)))
+    const own = rows.filter((row) => row.charge_id === order.charge_id)
+    const excess = reported - (total - amountLeft(order, own))
+    if (excess <= 0) continue
+    await tx`
+      insert into refunds (charge_id, order_id, reason, amount_minor, refunded_at)
+      values (${order.charge_id}, ${order.order_id}, ${OUTSIDE}, ${excess}, clock_timestamp())`
+    outside.push(order)
+  }
+  await updateRefunded(tx, outside)
+  return outside
+}
+
+/**
+ * Opens the latest refund of a charge that the provider has undone, and lowers its order's `refunded_minor`. An order
+ * that was refunded is paid again; units that are back for sale stay there.
+ */
+export async function reopenRefund(tx: Queryable, { charge, order }: ChargeOf): Promise<JobData['refund'] | undefined> {
+  const [locked] = await lockOrders(tx, [order])
+  const [row] = await tx<JobData['refund'][]>`
+    update refunds set refunded_at = null, asked_at = clock_timestamp()
+    where refund_id = (
+      select refund_id from refunds where charge_id = ${charge} and refunded_at is not null and reason <> ${OUTSIDE}
+      order by refunded_at desc, refund_id desc limit 1)
+    returning charge_id as charge, order_id as "order", refund_id as refund`
+  if (!row || locked?.charge_id !== charge || locked.refunded_minor === 0) return row
+  const { refundedMinor } = refundMove(locked, await refundsOf(tx, [locked]))
+  const type = 'order.refund_failed'
+  const to = locked.status === 'refunded' ? ({ to: 'confirmed' } as const) : {}
+  await advanceOrders(tx, [{ order, refundedMinor }], { from: [locked.status], type, ...to })
+  return row
 }

@@ -37,8 +37,8 @@ export type ChargeRecord = ChargeOf &
     | { readonly status: 'pending' | 'cancelled' | 'refunded' | 'refund_failed' }
   )
 
-/** The key of a charge at the provider. The version before had one charge an order. */
-export const chargeKey = (order: string, attempt: number) => (attempt <= 1 ? order : `${order}-${attempt}`)
+/** The key of a charge at the provider. */
+export const chargeKey = (order: string, attempt: number) => `${order}-${attempt}`
 
 export interface PaymentProvider {
   /** The name in the path of its webhooks. */
@@ -97,7 +97,7 @@ export function wasCaptured({ status }: ChargeRecord): boolean {
   throw new Error(`the charge is ${status}`)
 }
 
-/** A call to a provider must end well before its job expires (EXPIRE_SECONDS in jobs.ts). */
+/** A call to a provider must end well before the lease of its job does (queues.ts). */
 export const PROVIDER_TIMEOUT_MS = 6_000
 
 /** How slow the sandbox's slow and late answers are, unless set otherwise. */

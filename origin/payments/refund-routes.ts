@@ -1,7 +1,6 @@
 /** The operators' call for a refund. */
 import { Hono } from 'hono'
 import { RefundRequest } from '../../shared/api/operator.ts'
-import type { PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, keyOf, operatorOf } from '../lib/request.ts'
 import { orderAt } from '../orders/order-json.ts'
@@ -11,15 +10,14 @@ import { askRefund } from './refunds.ts'
 
 interface RefundDeps {
   readonly sql: Sql
-  readonly jobs: Pick<PaymentJobs, 'addRefundJobs'>
   readonly sales: Pick<AdminSales, 'nowMs'>
 }
 
-export const refundRoutes = ({ sql, jobs, sales }: RefundDeps) =>
+export const refundRoutes = ({ sql, sales }: RefundDeps) =>
   new Hono().post('/orders/:order/refund', jsonBody(RefundRequest), async (c) => {
     const by = { operator: operatorOf(c), key: keyOf(c) }
     const { order_id } = await requireOrder(sql, c.req.param('order'))
-    const { order, isReplay, isDone } = await askRefund({ sql, jobs }, order_id, c.req.valid('json'), by)
+    const { order, isReplay, isDone } = await askRefund(sql, order_id, c.req.valid('json'), by)
     if (isReplay) c.header('Idempotency-Replayed', 'true')
     return c.json(orderAt(order, sales.nowMs()), isDone ? 200 : 202)
   })

@@ -179,7 +179,7 @@ describe('a refund', () => {
       const [row] = await tx`
         insert into refunds (charge_id, order_id, reason) select charge_id, order_id, 'test' from orders
         where order_id = ${order} returning refund_id as refund, charge_id as charge, order_id as "order"`
-      await tx`insert into pgboss.job (name, data) values ('refund-by-id', ${tx.json(row as never)})`
+      await tx`insert into jobs (queue, data) values ('refund', ${tx.json(row as never)})`
     })
   }
 

@@ -5,16 +5,12 @@
 import type { RefundRequest } from '../../shared/api/operator.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import type { PaymentJobs } from '../jobs/payment-jobs.ts'
+import { addJobs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderView } from '../ledger/orders.ts'
 import { audit } from '../operators/audit.ts'
-import { amountOf, insertRefund, lockOrders, type RefundRow, refundsOf, restOf } from './refund-queries.ts'
-
-interface RefundDeps {
-  readonly sql: Sql
-  readonly jobs: Pick<PaymentJobs, 'addRefundJobs'>
-}
+import { insertRefund, lockOrders, refundsOf } from './payment-queries.ts'
+import { amountLeft, amountOf, type RefundRow } from './refund-sums.ts'
 
 /** Who asks, and the key of the call. */
 interface Asked {
@@ -31,7 +27,7 @@ interface RefundResult {
 
 /** Throws, and changes nothing, if the order is not sold, or if more is asked for than is left. */
 export async function askRefund(
-  { sql, jobs }: RefundDeps,
+  sql: Sql,
   orderId: string,
   request: RefundRequest,
   { operator, key }: Asked,
@@ -48,15 +44,15 @@ export async function askRefund(
     const { status, sale_id: sale, charge_id: charge, refunded_minor } = order
     if (!isSold(status) && status !== 'returned')
       refuse(problem('conflict', { detail: `The order is ${status}: only a paid one can be refunded.` }))
-    const rest = restOf(order, rows)
-    const { amount_minor = rest, reason, restock } = request
-    if (rest === 0 || charge === null) return refuse(tooMuch(0))
-    if (amount_minor > rest) return refuse(tooMuch(rest))
-    const isWhole = amount_minor === rest
+    const leftMinor = amountLeft(order, rows)
+    const { amount_minor = leftMinor, reason, restock } = request
+    if (leftMinor === 0 || charge === null) return refuse(tooMuch(0))
+    if (amount_minor > leftMinor) return refuse(tooMuch(leftMinor))
+    const isWhole = amount_minor === leftMinor
     if (restock && !isWhole) refuse(invalidField('restock', 'units come back only with all of the money'))
     const amountMinor = isWhole ? null : amount_minor
     const row = await insertRefund(tx, { charge, order: orderId, reason, amountMinor, restock, operator, key })
-    await jobs.addRefundJobs(tx, [{ charge, order: orderId, refund: row.refund_id }])
+    await addJobs(tx, 'refund', [{ data: { charge, order: orderId, refund: row.refund_id } }])
     const before = { status, refunded_minor }
     const after = { refund: row.refund_id, amount_minor, reason, restock }
     await audit(tx, [{ actor: operator, action: 'refund requested', sale, order: orderId, before, after }])
@@ -73,9 +69,9 @@ function isSame({ amount_minor, reason, restock }: RefundRequest, row: RefundRow
   return sameAmount && restock === row.restock && reason === row.reason
 }
 
-const tooMuch = (restMinor: number): Problem => ({
-  ...invalidField('amount_minor', restMinor === 0 ? 'nothing is left to refund' : `at most ${restMinor} is left`),
-  rest_minor: restMinor,
+const tooMuch = (leftMinor: number): Problem => ({
+  ...invalidField('amount_minor', leftMinor === 0 ? 'nothing is left to refund' : `at most ${leftMinor} is left`),
+  rest_minor: leftMinor,
 })
 
 const refuse = (p: Problem): never => {

@@ -13,9 +13,8 @@ const Charge = v.pipe(
     amount_minor: v.number(),
     currency: v.string(),
     action_url: v.optional(v.string(), ''),
-    // A sandbox of the version before sends none of these.
-    attempt: v.optional(v.number(), 1),
-    refunded_minor: v.optional(v.number(), 0),
+    attempt: v.number(),
+    refunded_minor: v.number(),
     code: v.optional(v.fallback(v.picklist(DECLINE_CODES), 'declined'), 'declined'),
   }),
   v.transform((sent): ChargeRecord => {

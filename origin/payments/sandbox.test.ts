@@ -53,15 +53,6 @@ describe('a charge in the sandbox', () => {
   const returnUrl = 'http://shop.test/sales/s/order/o?from=bank'
 
   beforeAll(async () => {
-    const sql = postgres(database.url, { max: 1, onnotice: () => {} })
-    // As the version before left it.
-    await sql.unsafe(`
-      create schema if not exists sandbox; drop table if exists sandbox.refunds, sandbox.charges;
-      create table sandbox.charges (charge_id text primary key, idempotency_key text not null unique, order_id uuid not null,
-        amount_minor bigint not null, currency text not null, method text not null, status text not null,
-        attempts int not null default 1, capture_attempts int not null default 0,
-        created_at timestamptz not null default clock_timestamp(), changed_by xid8 not null default pg_current_xact_id())`)
-    await sql.end()
     receiver.listen(0, '127.0.0.1')
     await once(receiver, 'listening')
     const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`

@@ -49,7 +49,7 @@ const AUTHENTICATION_FAILED = 'authentication_failed'
 
 const ChargeBody = v.object({
   order: v.pipe(v.string(), v.uuid()),
-  attempt: v.optional(v.number(), 1),
+  attempt: v.number(),
   amount_minor: v.pipe(v.number(), v.integer(), v.minValue(0)),
   currency: v.string(),
   method: v.string(),
@@ -110,16 +110,15 @@ const RECORDS = `
     currency text not null,
     method text not null,
     status text not null,
+    code text,
+    return_url text,
+    refunded_minor bigint not null default 0,
     attempt int not null default 1,
     attempts int not null default 1,
     capture_attempts int not null default 0,
     created_at timestamptz not null default clock_timestamp(),
     changed_by xid8 not null default pg_current_xact_id()
   );
-  alter table sandbox.charges add column if not exists attempt int not null default 1;
-  alter table sandbox.charges add column if not exists code text;
-  alter table sandbox.charges add column if not exists return_url text;
-  alter table sandbox.charges add column if not exists refunded_minor bigint not null default 0;
   create table if not exists sandbox.refunds (
     key text primary key,
     charge_id text not null references sandbox.charges,

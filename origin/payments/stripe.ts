@@ -249,7 +249,7 @@ function messageOf(error: unknown): string {
   return message.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
 }
 
-/** The version before did not count them. */
+/** A charge that was not made by this system has none. */
 const attemptIn = (metadata: Stripe.Metadata | null) => Number(metadata?.attempt ?? 1)
 
 const declineCodeOf = (error: { readonly code?: string; readonly decline_code?: string } | null): DeclineCode =>

@@ -5,7 +5,7 @@
 import type { Backlog, Figures, LiveReading, Minute, OpenFinding } from '../../shared/api/live.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { openFindings } from '../findings/finding-queries.ts'
-import { type Backlogs, readBacklogs } from '../jobs/backlogs.ts'
+import { type Backlogs, readBacklogs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'

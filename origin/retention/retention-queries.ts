@@ -35,7 +35,7 @@ export async function deleteContacts(tx: Queryable): Promise<number> {
 
 async function deleteContactsOf(tx: Queryable, orders: readonly string[]): Promise<number> {
   if (orders.length === 0) return 0
-  await tx`delete from mails where order_id = any(${orders as string[]}::uuid[])`
+  await tx`delete from jobs where queue = 'mail' and lane = any(${orders as string[]}::text[])`
   return (await tx`delete from contacts where order_id = any(${orders as string[]}::uuid[])`).count
 }
 
@@ -102,11 +102,25 @@ export async function deleteRuns(tx: Queryable, days: number): Promise<number> {
   return deleted.count
 }
 
+/** Messages to each endpoint that were delivered or given up, the oldest first. */
 export async function deleteDeliveries(tx: Queryable, days: number): Promise<number> {
   const deleted = await tx`
-    delete from webhook_deliveries where delivery_id in (
-      select delivery_id from (select * from webhook_deliveries order by delivery_id limit ${RETENTION_BATCH}) oldest
-      where created_at < ${before(tx, days)} and state <> 'pending')`
+    delete from jobs where job_id in (
+      select j.job_id from webhook_endpoints e cross join lateral (
+        select * from jobs where group_id = e.endpoint_id::text order by job_id limit ${RETENTION_BATCH}) j
+      where j.created_at < ${before(tx, days)} and j.state <> 'pending')`
+  return deleted.count
+}
+
+/** How long an operator has to look at dead jobs; a mail stays as long as its contact, a webhook as a delivered one. */
+const DEAD_DAYS = 30
+
+export async function deleteDead(tx: Queryable): Promise<number> {
+  const deleted = await tx`
+    delete from jobs where job_id in (
+      select job_id from jobs
+      where state = 'dead' and queue in ('charge', 'capture', 'refund', 'scheduled') and finished_at < ${before(tx, DEAD_DAYS)}
+      limit ${RETENTION_BATCH})`
   return deleted.count
 }
 

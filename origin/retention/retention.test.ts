@@ -48,7 +48,7 @@ async function order(name: string, visitor: string, { sold = true } = {}) {
     await moveOrders(sql, [r.order], { from: ['reserved'], to: 'confirmed' })
     await sql`update orders set charge_id = ${`ch_${r.order}`}, payment_method = 'pm_ok' where order_id = ${r.order}`
   }
-  await sql`insert into mails (event, order_id, type) values (${randomUUID()}, ${r.order}, 'order.confirmed')`
+  await sql`insert into jobs (queue, lane, data) values ('mail', ${r.order}, '{}')`
   await sql`insert into order_notes (order_id, operator, text) values (${r.order}, 'eve', ${`called ${visitor}`})`
   await sql`insert into invitations (sale_id, code_hash, uses) values (${name}, 'h', 9) on conflict do nothing`
   await sql`insert into invited_visitors (sale_id, code_hash, visitor) values (${name}, 'h', ${visitor}) on conflict do nothing`
@@ -61,9 +61,10 @@ const row = async (id: string) =>
   )[0]
 const many = async (table: string, id: string) =>
   (await sql<{ n: number }[]>`select count(*)::int as n from ${sql(table)} where order_id = ${id}`)[0]?.n
+const mails = async (id: string) => (await sql`select from jobs where queue = 'mail' and lane = ${id}`).length
 
 beforeEach(async () => {
-  await sql`truncate sales, products, orders, contacts, mails, events, findings, webhook_endpoints, webhook_deliveries, audit_log, order_notes,
+  await sql`truncate sales, products, orders, contacts, jobs, events, findings, webhook_endpoints, audit_log, order_notes,
     invitations, invited_visitors, forgotten_visitors cascade`
 })
 
@@ -84,7 +85,7 @@ test("deletes contacts and their mails after the sale's days, wherever its end h
     [old, 0],
     [running, 1],
   ] as const)
-    expect([await many('contacts', id), await many('mails', id)]).toEqual([left, left])
+    expect([await many('contacts', id), await mails(id)]).toEqual([left, left])
 })
 
 test('makes orders anonymous in time, and keeps what was paid', async () => {
@@ -119,16 +120,18 @@ test('leaves a sale alone whose units are held', async () => {
   expect(await many('contacts', id)).toBe(1)
 })
 
-test('ends events, closed findings, deliveries and the audit log in time', async () => {
+test('ends events, closed findings, deliveries, dead jobs and the audit log in time', async () => {
   await sql`insert into events (type, at) select 'sale.opened', now() - days * interval '1 day' from unnest(array[401, 399]) days`
   await sql`insert into findings (sale_id, product_id, kind, subject, closed_at) select '', '', 'drift', days::text, now() - days * interval '1 day'
     from unnest(array[401, 399]) days`
   await sql`insert into findings (sale_id, product_id, kind, subject, first_seen_at) values ('', '', 'drift', 'open', now() - interval '999 days')`
   const endpoint = randomUUID()
   await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets) values (${endpoint}, 'https://shop.example', '{}', '[]')`
-  await sql`insert into webhook_deliveries (endpoint_id, message_id, type, lane, body, state, created_at)
-    select ${endpoint}, days::text, 'x', 'x', '{}', state, now() - days * interval '1 day'
-    from (values (31, 'delivered'), (31, 'pending'), (29, 'dead')) as d (days, state)`
+  await sql`insert into jobs (queue, group_id, data, state, created_at, finished_at)
+    select queue, case queue when 'webhook' then ${endpoint} else '' end, to_jsonb(days), state, now() - days * interval '1 day',
+      now() - days * interval '1 day'
+    from (values ('webhook', 31, 'done'), ('webhook', 31, 'pending'), ('webhook', 29, 'dead'), ('capture', 31, 'dead'),
+      ('capture', 29, 'dead')) as d (queue, days, state)`
   await sql`insert into audit_log (actor, action, sale_id, at) select 'eve', days::text, '', now() - days * interval '1 day' from unnest(array[3651, 3649]) days`
   await pass()
   expect(await sql`select 1 from events`).toHaveLength(1)
@@ -136,9 +139,10 @@ test('ends events, closed findings, deliveries and the audit log in time', async
     '399',
     'open',
   ])
-  expect(await sql`select message_id, state from webhook_deliveries order by delivery_id`).toEqual([
-    { message_id: '31', state: 'pending' },
-    { message_id: '29', state: 'dead' },
+  expect(await sql`select queue, data as days, state from jobs order by job_id`).toEqual([
+    { queue: 'webhook', days: 31, state: 'pending' },
+    { queue: 'webhook', days: 29, state: 'dead' },
+    { queue: 'capture', days: 29, state: 'dead' },
   ])
   expect((await sql`select action from audit_log`).map(({ action }) => action)).toEqual(['3649'])
 })
@@ -179,7 +183,7 @@ test('forgets a visitor at once, and in a running sale when it is over', async (
   expect([await many('contacts', past), await many('contacts', present), await many('contacts', other)]).toEqual([
     0, 0, 1,
   ])
-  expect([await many('mails', present), await many('order_notes', present)]).toEqual([0, 0])
+  expect([await mails(present), await many('order_notes', present)]).toEqual([0, 0])
   const entries = await sql`select actor, action, after from audit_log where action = 'visitor_forgotten'`
   expect(entries).toMatchObject([{ actor: 'eve', action: 'visitor_forgotten', after: { orders_later: 1 } }])
   expect(JSON.stringify(entries)).not.toContain('ann')

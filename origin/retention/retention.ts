@@ -10,6 +10,7 @@ import {
   anonymizeOrders,
   deleteAudit,
   deleteContacts,
+  deleteDead,
   deleteDeliveries,
   deleteEvents,
   deleteFindings,
@@ -47,6 +48,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['findings', (tx, days) => deleteFindings(tx, days.RETENTION_FINDINGS_DAYS)],
   ['scheduled_runs', (tx, days) => deleteRuns(tx, days.RETENTION_EVENTS_DAYS)],
   ['deliveries', (tx, days) => deleteDeliveries(tx, days.RETENTION_DELIVERIES_DAYS)],
+  ['dead_jobs', deleteDead],
   ['audit_log', (tx, days) => deleteAudit(tx, days.RETENTION_AUDIT_DAYS)],
 ]
 

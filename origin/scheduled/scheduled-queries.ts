@@ -1,6 +1,6 @@
 /** Scheduled actions and their runs. A run's row is written in the transaction of its effect, so it happens once. */
-
 import type { ScheduledRun } from '../../shared/api/operator.ts'
+import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { scheduledActions, scheduledRuns } from '../ledger/schema/sales.ts'
 
@@ -27,6 +27,10 @@ export async function addAction(
     on conflict do nothing`
   return count > 0
 }
+
+/** Queues a run of an action for its time. */
+export const addRun = (tx: Queryable, action: string, dueAt: Date) =>
+  addJobs(tx, 'scheduled', [{ data: { action, dueAt: dueAt.toISOString() }, runAt: dueAt }])
 
 /** The actions of a sale with their latest runs: those to come first, by their time. */
 export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
@@ -87,10 +91,3 @@ export async function writeRun(
   if (!run) throw new Error('no row')
   return run
 }
-
-/** Runs that nobody has begun for so long: their job was lost, or its worker was. The longest overdue first. */
-export const overdueRuns = (sql: Sql, { ms, limit }: { readonly ms: number; readonly limit: number }) => sql<
-  { action: string; due_at: Date }[]
->`
-  select action_id as action, next_at as due_at from scheduled_actions
-  where next_at < clock_timestamp() - ${ms} * interval '1 millisecond' order by next_at limit ${limit}`

@@ -6,7 +6,6 @@ import * as v from 'valibot'
 import { ScheduledEffect, ScheduledTime } from '../../shared/api/operator.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
-import type { PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, keyOf, operatorOf, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
@@ -15,6 +14,7 @@ import { phaseOf } from '../sales/sale-state.ts'
 import { checkProduct } from './effects.ts'
 import {
   addAction,
+  addRun,
   cancelAction,
   countToCome,
   findAction,
@@ -31,11 +31,10 @@ const LISTED = 500
 
 interface ScheduledDeps {
   readonly sql: Sql
-  readonly jobs: Pick<PaymentJobs, 'addRun'>
   readonly sales: Pick<AdminSales, 'find' | 'nowMs'>
 }
 
-export function scheduledRoutes({ sql, jobs, sales }: ScheduledDeps) {
+export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
   const firstOf = (cron: string): Date => {
     try {
       return nextTime(cron, sales.nowMs())
@@ -74,7 +73,7 @@ export function scheduledRoutes({ sql, jobs, sales }: ScheduledDeps) {
           refuse(problem('conflict', { detail: `At most ${MAX_TO_COME} actions of a sale may be scheduled.` }))
         const row = { action_id, sale_id: sale.sale_id, effect, cron, operator, next_at, idempotency_key: key }
         if (!(await addAction(tx, row))) return
-        await jobs.addRun(tx, { action: action_id, dueAt: next_at.toISOString() })
+        await addRun(tx, action_id, next_at)
         const after = { action_id, ...effect, cron, next_at }
         await audit(tx, [{ actor: operator, action: 'action added', sale: sale.sale_id, after }])
       })

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { eventually, type OwnOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
@@ -35,22 +34,28 @@ const once = (sale: string) =>
 /** More than five seconds after its time, which on a busy machine it may be. */
 const isLate = ({ due_at, ran_at }: Scheduled['runs'][number]) => Date.parse(ran_at) - Date.parse(due_at) > 5_000
 const restock = { action: 'restock', product_id: 'one', quantity: 5 }
-/** Makes a run due, as if its time had come so long ago. */
-const due = (sale: string, interval: string) => api.sql()`
-  update scheduled_actions set next_at = date_trunc('milliseconds', now() - ${interval}::interval) where sale_id = ${sale}`
-
-/** Has the time of a sale's actions come, and of their jobs. */
-const comes = (sale: string) => api.sql()`
+/** Has the time of a sale's actions come so long ago, and of their jobs. */
+const comes = (sale: string, ago = '0 seconds') => api.sql()`
   with due as (
-    update scheduled_actions set next_at = date_trunc('milliseconds', now()) where sale_id = ${sale} and next_at is not null
+    update scheduled_actions set next_at = date_trunc('milliseconds', now() - ${ago}::interval)
+    where sale_id = ${sale} and next_at is not null
     returning action_id, next_at)
-  update pgboss.job set start_after = now(),
+  update jobs set run_at = next_at,
     data = data || jsonb_build_object('dueAt', to_char(next_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  from due where name = 'scheduled' and state = 'created' and data ->> 'action' = action_id::text`
+  from due where queue = 'scheduled' and data ->> 'action' = action_id::text`
+/** Until the runs of a sale's actions are over, and no other is due. */
+const settled = (sale: string) =>
+  expect
+    .poll(
+      () => api.sql()`
+        select from jobs where queue = 'scheduled' and run_at < now() + interval '10 seconds'
+          and data ->> 'action' in (select action_id::text from scheduled_actions where sale_id = ${sale})`,
+    )
+    .toEqual([])
 
 test('each effect takes place at its time', async () => {
   const sale = await api.sale()
-  const at = inMs(10_000)
+  const at = inMs(5_000)
   const text = { en: 'More at nine.' }
   for (const effect of [
     restock,
@@ -98,7 +103,7 @@ test('each effect takes place at its time', async () => {
 test('a repeated action goes on until it is cancelled, and what was missed is late', async () => {
   const sale = await api.sale()
   expect(await schedule(sale, { cron: '* * * * *', ...restock })).toMatchObject({ status: 201 })
-  await due(sale, '90 seconds')
+  await comes(sale, '90 seconds')
   const isCaughtUp = ([all]: readonly Scheduled[]) =>
     (all?.runs.length ?? 0) >= 2 && Date.parse(all?.next_at ?? '') > Date.now()
   const [found] = await eventually(() => listed(sale), isCaughtUp)
@@ -107,20 +112,20 @@ test('a repeated action goes on until it is cancelled, and what was missed is la
   expect(await listed(sale)).toMatchObject([{ next_at: null, cancelled_at: expect.any(String) }])
   const { total } = await api.stock(sale)
   expect(total).toBe(10 + 5 * ((await listed(sale))[0]?.runs.length ?? 0))
-  await due(sale, '1 second')
-  await api.sql()`update scheduled_actions set next_at = null where sale_id = ${sale}`
-  await sleep(3_000)
+  // The job of its next run finds that it is not due any more.
+  await api.sql()`update jobs set run_at = now() where queue = 'scheduled'`
+  await settled(sale)
   expect(await api.stock(sale)).toMatchObject({ total })
 })
 
 test('a cancelled action does not happen', async () => {
   const sale = await api.sale()
-  const at = inMs(8_000)
-  const { body } = await schedule(sale, { at, ...restock })
+  const { body } = await schedule(sale, { at: inMs(600_000), ...restock })
   const path = `/sales/${sale}/scheduled/${body.action_id}`
   expect(await api.admin('DELETE', path)).toMatchObject({ status: 204 })
   expect(await api.admin('DELETE', path)).toMatchObject({ status: 204 })
-  await sleep(Date.parse(at) + 1_000 - Date.now())
+  await api.sql()`update jobs set run_at = now() where data ->> 'action' = ${String(body.action_id)}`
+  await settled(sale)
   expect(await api.stock(sale)).toMatchObject({ total: 10 })
   expect(await listed(sale)).toMatchObject([{ runs: [] }])
 })
@@ -145,7 +150,7 @@ test('a repetition ends with its sale, without a finding', async () => {
   const sale = await api.sale()
   await schedule(sale, { cron: '0 12 * * *', ...restock })
   await api.admin('POST', `/sales/${sale}/end`)
-  await due(sale, '1 second')
+  await comes(sale)
   expect((await once(sale))[0]).toMatchObject({ next_at: null, runs: [{ error: 'The sale has ended.' }] })
   expect((await api.admin('GET', `/sales/${sale}/findings`)).body.findings).toEqual([])
 })
@@ -183,11 +188,10 @@ test('of several workers one does it, also where its job comes twice', async () 
   const at = inMs(600_000)
   for (let i = 0; i < 12; i++) await schedule(sale, { at, ...restock, quantity: 1 })
   await api.sql()`
-    insert into pgboss.job (name, data, start_after)
-    select name, data, start_after from pgboss.job where name = 'scheduled' and state = 'created'`
+    insert into jobs (queue, data, run_at) select queue, data, run_at from jobs where queue = 'scheduled'`
   await comes(sale)
   await once(sale)
-  await sleep(2_000)
+  await settled(sale)
   expect(await api.stock(sale)).toMatchObject({ total: 22, available: 22 })
 })
 
@@ -219,7 +223,7 @@ test('when a worker is killed in the middle, another one does it, once', async (
   await other.restart()
   expect((await once(sale))[0]?.runs).toMatchObject([{ error: null }])
   await one.restart()
-  await sleep(2_000)
+  await settled(sale)
   expect(await api.stock(sale)).toMatchObject({ total: 15, available: 15 })
   expect((await api.checkout(sale)).status).toBe(201)
 })

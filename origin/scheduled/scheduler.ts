@@ -1,13 +1,14 @@
 /**
- * Carries out scheduled actions. A job (pg-boss) hands a run to one worker at its time. The run, its effect and the job of the
- * next run are one transaction that begins with the action's row locked: another worker with the same run finds that it is not due any
- * more. So it happens once, and a worker that dies loses nothing.
+ * Carries out scheduled actions. A job gives a run to one worker at its time. The run, its effect and the job of the next run are
+ * one transaction that begins with the action's row locked: another worker with the same run finds that it is not due any more.
+ * So it happens once, and a worker that dies loses nothing.
  */
 import type { Logger } from 'pino'
 import { queueNamesOf } from '../../shared/api/access.ts'
 import { ProblemError } from '../../shared/problem.ts'
 import { closeAbout, openFinding } from '../findings/finding-queries.ts'
-import type { DueRun, PaymentJobs } from '../jobs/payment-jobs.ts'
+import type { Consumer, End } from '../jobs/job-runner.ts'
+import type { Job, JobData } from '../jobs/queues.ts'
 import { isLedgerAway, type Queryable, type Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { audit } from '../operators/audit.ts'
@@ -17,17 +18,14 @@ import { phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import { carryOut } from './effects.ts'
-import { lockAction, overdueRuns, type ScheduledRow, writeRun } from './scheduled-queries.ts'
+import { addRun, lockAction, type ScheduledRow, writeRun } from './scheduled-queries.ts'
 import { nextRun } from './times.ts'
 
 /** Runs in progress in one worker. */
-const BATCH = 8
-/** A run that nobody has begun for so long has lost its job or its worker: any worker takes it, still in time. */
-const OVERDUE_MS = 2_000
+const CONCURRENCY = 8
 
 interface SchedulerDeps {
   readonly sql: Sql
-  readonly jobs: Pick<PaymentJobs, 'take' | 'done' | 'failed' | 'addRun'>
   readonly sales: Pick<Sales, 'refresh' | 'find'>
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
   readonly edge: Pick<EdgeNotifier, 'notify'>
@@ -35,7 +33,8 @@ interface SchedulerDeps {
   readonly log: Logger
 }
 
-export class Scheduler {
+export class Scheduler implements Consumer<'scheduled'> {
+  readonly queue = 'scheduled'
   readonly #deps: SchedulerDeps
 
   constructor(deps: SchedulerDeps) {
@@ -44,31 +43,25 @@ export class Scheduler {
     for (const outcome of ['done', 'late', 'failed']) deps.metrics.scheduled.inc({ outcome }, 0)
   }
 
-  /** Carries out what is due by its job; true if there may be more. */
-  async round(): Promise<boolean> {
-    const { jobs } = this.#deps
-    const taken = await jobs.take('scheduled', BATCH)
+  room(busy: number): number {
+    return CONCURRENCY - busy
+  }
+
+  async run(jobs: readonly Job<'scheduled'>[], end: End<'scheduled'>): Promise<void> {
     await Promise.all(
-      taken.map(async (job) => {
+      jobs.map(async (job) => {
         try {
-          await this.#run(job)
-          await jobs.done('scheduled', [job])
+          await this.#run(job.data)
         } catch (error) {
-          this.#deps.log.warn({ ...job, error: String(error) }, 'scheduled action not carried out yet')
-          await jobs.failed('scheduled', job, String(error))
+          this.#deps.log.warn({ ...job.data, error: String(error) }, 'scheduled action not carried out yet')
+          return end(job, { end: 'failed', error: String(error) })
         }
+        return end(job, { end: 'done' })
       }),
     )
-    return taken.length === BATCH
   }
 
-  /** Carries out what is due and has no job any more. */
-  async overdue(): Promise<void> {
-    const overdue = await overdueRuns(this.#deps.sql, { ms: OVERDUE_MS, limit: BATCH })
-    await Promise.all(overdue.map(({ action, due_at }) => this.#run({ action, dueAt: due_at.toISOString() })))
-  }
-
-  async #run({ action, dueAt }: DueRun): Promise<void> {
+  async #run({ action, dueAt }: JobData['scheduled']): Promise<void> {
     const row = await this.#deps.sql.begin(async (tx) => {
       const row = await lockAction(tx, action)
       if (row?.next_at?.toISOString() === dueAt) await this.#carryOut(tx, row)
@@ -80,7 +73,7 @@ export class Scheduler {
   }
 
   async #carryOut(tx: Queryable, row: ScheduledRow): Promise<void> {
-    const { jobs, metrics } = this.#deps
+    const { metrics } = this.#deps
     const { action_id, sale_id: saleId, effect, cron, operator } = row
     const dueAt = row.next_at as Date
     const { sale, nowMs } = await lockSale(tx, saleId)
@@ -89,7 +82,7 @@ export class Scheduler {
     // A sale that has ended is not changed again. A repetition ends with it, which is nothing to look into.
     const next = cron === null || isOver || effect.action === 'end' ? null : nextRun(cron, dueAt.getTime(), nowMs)
     const { late } = await writeRun(tx, row, { error, next })
-    if (next) await jobs.addRun(tx, { action: action_id, dueAt: next.toISOString() })
+    if (next) await addRun(tx, action_id, next)
     const about = { action_id, ...effect, due_at: dueAt.toISOString(), late }
     await audit(tx, [{ actor: operator, action: 'scheduled', sale: saleId, after: { ...about, error } }])
     metrics.scheduled.inc({ outcome: error !== null ? 'failed' : late ? 'late' : 'done' })

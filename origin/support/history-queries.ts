@@ -33,13 +33,14 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
         from refunds cross join lateral (values (asked_at, 'requested'), (refunded_at, 'refunded')) t(at, what)
         where order_id = ${orderId} and t.at is not null
         union all
-        select 3, coalesce(delivered_at, created_at), 'delivery', null, state, jsonb_build_object('type', type,
-          'delivery_id', delivery_id, 'endpoint_id', endpoint_id, 'message_id', message_id, 'attempts', attempts,
-          'status', status, 'error', error)
-        from webhook_deliveries where lane = ${orderId}
+        select 3, coalesce(finished_at, created_at), 'delivery', null, case state when 'done' then 'delivered' else state end,
+          jsonb_build_object('type', data ->> 'type', 'delivery_id', job_id, 'endpoint_id', group_id, 'message_id', data ->> 'message',
+          'attempts', attempts, 'status', data -> 'status', 'error', error)
+        from jobs where queue = 'webhook' and lane = ${orderId}
         union all
-        select 3, coalesce(sent_at, next_at), 'mail', null, state, jsonb_build_object('type', type, 'attempts', attempts, 'error', error)
-        from mails where order_id = ${orderId}
+        select 3, coalesce(finished_at, run_at), 'mail', null, case state when 'done' then 'sent' else state end,
+          jsonb_build_object('type', data ->> 'type', 'attempts', attempts, 'error', error)
+        from jobs where queue = 'mail' and lane = ${orderId}
         union all
         select 1, at, 'action', actor, action, jsonb_build_object('before', before, 'after', after)
         from audit_log where order_id = ${orderId} and action <> ${NOTED}

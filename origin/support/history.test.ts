@@ -76,8 +76,8 @@ test('tells of the bank, of webhooks and of who cancelled it', async () => {
   const endpoint = randomUUID()
   await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets, state)
     values (${endpoint}, 'https://shop.example/hooks', '{}', '[]', 'paused')`
-  await sql`insert into webhook_deliveries (endpoint_id, message_id, type, lane, body, state, attempts, status, delivered_at)
-    values (${endpoint}, 'msg_1', 'order.reserved', ${id}, '{}', 'delivered', 2, 204, now())`
+  await sql`insert into jobs (queue, group_id, lane, data, state, attempts, finished_at)
+    values ('webhook', ${endpoint}, ${id}, '{"message": "msg_1", "type": "order.reserved", "body": "{}", "status": 204}', 'done', 2, now())`
   await origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method: 'pm_3ds' } })
   const waiting = await becomes(id, ({ history }) => history.some(({ detail }) => detail.action !== undefined))
   const action = waiting.history.find(({ detail }) => detail.action !== undefined)?.detail.action

@@ -6,21 +6,23 @@ import { useLedger } from '../../test/servers.ts'
 import { type Received, useReceiver } from '../../test/stand-ins/receiver.ts'
 import type { Load } from '../checkout/load-shedder.ts'
 import { note } from '../findings/finding-queries.ts'
+import { addJobs, takeJobs } from '../jobs/job-queries.ts'
+import { JobRunner } from '../jobs/job-runner.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { Deliverer } from './deliverer.ts'
 import { fanOut } from './fan-out.ts'
 import { Sender } from './sender.ts'
 import { newSecret } from './signing.ts'
-import { addDeliveries, addEndpoint, claimDeliveries, type Endpoint } from './webhook-queries.ts'
+import { addEndpoint, type Endpoint } from './webhook-queries.ts'
 
 const sql = await useLedger()
 const receiver = useReceiver()
 let endpoint: Endpoint
 let path: string
-let deliverers: Deliverer[] = []
+let workers: { round(): Promise<void>; stop(): Promise<void> }[] = []
 
 beforeEach(async () => {
-  await sql`truncate webhook_endpoints, webhook_deliveries, events, readers, findings`
+  await sql`truncate webhook_endpoints, jobs, events, readers, findings`
   path = `/${randomUUID()}`
   const made = {
     url: receiver.url(path),
@@ -33,29 +35,39 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   receiver.answers(undefined)
-  await Promise.all(deliverers.map((one) => one.stop()))
-  deliverers = []
+  await Promise.all(workers.map((worker) => worker.stop()))
+  workers = []
 })
 
-function start(load: () => Load = () => 'light'): Deliverer {
+function start(load: () => Load = () => 'light') {
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
-  const deliverer = new Deliverer({ sql, sender, metrics: createMetrics(), log: pino({ level: 'silent' }), load })
-  deliverers.push(deliverer)
-  return deliverer
+  const log = pino({ level: 'silent' })
+  const deliverer = new Deliverer({ sql, sender, metrics: createMetrics(), log, load })
+  const runner = new JobRunner({ sql, log }, [deliverer])
+  const worker = {
+    round: () => runner.round(),
+    async stop() {
+      deliverer.stop()
+      await runner.drain()
+      deliverer.close()
+    },
+  }
+  workers.push(worker)
+  return worker
 }
-const waiting = async () => (await sql`select from webhook_deliveries where state = 'pending'`).length
+const waiting = async () => (await sql`select from jobs where state = 'pending'`).length
+const take = (limit: number) => takeJobs(sql, [{ queue: 'webhook', group: endpoint.endpoint_id, limit }])
 
 async function write(lanes: number, each: number): Promise<void> {
   const body = (lane: string, i: number) => JSON.stringify({ type: 'order.paying', timestamp: '', data: { lane, i } })
   const made = Array.from({ length: lanes * each }, (_, n) => ({ lane: `lane ${n % lanes}`, i: Math.floor(n / lanes) }))
-  await addDeliveries(
+  await addJobs(
     sql,
+    'webhook',
     made.map(({ lane, i }) => ({
-      endpoint_id: endpoint.endpoint_id,
-      message_id: `${lane} ${i}`,
-      type: 'order.paying',
+      group: endpoint.endpoint_id,
       lane,
-      body: body(lane, i),
+      data: { message: `${lane} ${i}`, type: 'order.paying', body: body(lane, i) },
     })),
   )
 }
@@ -75,15 +87,14 @@ test('two workers send each message once, those of a lane in order', async () =>
   for (const its of byLane.values()) expect(its.map(({ data }) => data.i)).toEqual([0, 1, 2, 3, 4])
 })
 
-test('what a worker that died had claimed is sent by another, and not before the claim ends', async () => {
+test('what a worker that died had taken is sent by another, and not before its lease ends', async () => {
   await write(1, 2)
-  const claimed = await claimDeliveries(sql, endpoint.endpoint_id, 10, 600_000)
-  expect(claimed.map(({ message_id }) => message_id)).toEqual(['lane 0 0'])
+  expect(await take(10)).toMatchObject([{ data: { message: 'lane 0 0' } }])
   const other = start()
   await other.round()
   expect(receiver.at(path)).toEqual([])
   // As if its time had passed.
-  await sql`update webhook_deliveries set next_at = now() where message_id = 'lane 0 0'`
+  await sql`update jobs set run_at = now() where leased`
   const rounds = async () => {
     await other.round()
     return receiver.at(path).map(({ id }) => id)
@@ -93,12 +104,12 @@ test('what a worker that died had claimed is sent by another, and not before the
 
 test('what failed is sent again after a pause, which is the longer the more often it failed', async () => {
   await write(2, 1)
-  await sql`update webhook_deliveries set attempts = 10 where message_id = 'lane 1 0'`
+  await sql`update jobs set attempts = 10 where lane = 'lane 1'`
   receiver.answers((_, response) => response.writeHead(500).end())
   await start().round()
   const pauses = () => sql<{ attempts: number; seconds: number }[]>`
-    select attempts, extract(epoch from next_at - clock_timestamp())::float8 as seconds
-    from webhook_deliveries where error is not null order by attempts`
+    select attempts, extract(epoch from run_at - clock_timestamp())::float8 as seconds
+    from jobs where error is not null order by attempts`
   await expect.poll(async () => (await pauses()).map(({ attempts }) => attempts)).toEqual([1, 11])
   const [first, eleventh] = await pauses()
   // A second, and 1,024 seconds; a quarter more or less.
@@ -116,7 +127,7 @@ test('a worker that stops ends what it sends, and gives back the rest', async ()
   const sent = receiver.at(path).length
   expect(sent).toBeLessThan(100)
   expect(await waiting()).toBe(100 - sent)
-  expect(await claimDeliveries(sql, endpoint.endpoint_id, 200, 1)).toHaveLength(100 - sent)
+  expect(await take(200)).toHaveLength(100 - sent)
 })
 
 test('a finding is told once, when it opens', async () => {
@@ -135,8 +146,7 @@ test('a finding is told once, when it opens', async () => {
 
 test('while buyers need its time, a worker takes a part of a backlog at once', async () => {
   await write(128, 1)
-  const claimed = async () =>
-    (await sql`select from webhook_deliveries where next_at > now() or state = 'delivered'`).length
+  const claimed = async () => (await sql`select from jobs where leased or state = 'done'`).length
   vi.useFakeTimers({ toFake: ['performance'] })
   const one = start(() => 'busy')
   vi.advanceTimersByTime(100)

@@ -2,10 +2,12 @@
 import type { TransactionSql } from 'postgres'
 import { type Change, changesOf, laneOf, messageId, messageOf, ordersOf } from '../events/changes.ts'
 import { readEvents, skipEvents } from '../events/reader.ts'
+import { addJobs, type NewJob } from '../jobs/job-queries.ts'
+import type { JobData } from '../jobs/queues.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/orders.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { addDeliveries, type Endpoint, isWanted, type NewDelivery, readEndpoints } from './webhook-queries.ts'
+import { type Endpoint, isWanted, keepEndpoints } from './webhook-queries.ts'
 
 const READER = 'webhooks'
 /** Events per transaction, which makes ten calls of a ledger that checkouts may keep busy. */
@@ -16,33 +18,34 @@ const AT_ONCE = 100
 /** One page of the log; true if there may be more. */
 export async function fanOut(sql: Sql): Promise<boolean> {
   await skipEvents(sql, READER, 'webhook_endpoints')
-  const makeDeliveries = async (tx: TransactionSql, events: readonly EventRow[]) => {
+  const addMessages = async (tx: TransactionSql, events: readonly EventRow[]) => {
     // Read after the events: an endpoint that was there before one of them is among these.
-    const endpoints = await readEndpoints(tx)
+    const endpoints = await keepEndpoints(tx)
     const changes = events
       .filter((event) => endpoints.some((endpoint) => wants(endpoint, event)))
       .flatMap((event) => changesOf(event))
     const orders = await ordersOf(tx, changes)
     for (let i = 0; i < changes.length; i += AT_ONCE)
-      await addDeliveries(
+      await addJobs(
         tx,
+        'webhook',
         changes.slice(i, i + AT_ONCE).flatMap((change) => messagesOf(change, orders, endpoints)),
       )
   }
-  return readEvents(sql, READER, makeDeliveries, PAGE, isWanted(sql))
+  return readEvents(sql, READER, addMessages, PAGE, isWanted(sql))
 }
 
 function messagesOf(
   change: Change,
   orders: ReadonlyMap<string, OrderRow>,
   endpoints: readonly Endpoint[],
-): NewDelivery[] {
+): NewJob<JobData['webhook']>[] {
   const { type, ...message } = messageOf(change, orders)
   const body = JSON.stringify({ type, ...message })
-  const ids = { message_id: messageId(change), type, lane: laneOf(change), body }
+  const job = { lane: laneOf(change), data: { message: messageId(change), type, body } }
   return endpoints
     .filter((endpoint) => wants(endpoint, change.event))
-    .map(({ endpoint_id }) => ({ endpoint_id, ...ids }))
+    .map(({ endpoint_id }) => ({ group: endpoint_id, ...job }))
 }
 
 /** An endpoint receives what happens after it was created. */

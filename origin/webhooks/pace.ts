@@ -1,19 +1,12 @@
-/** When a message is tried again, how an endpoint that fails is treated, and what is left to buyers. Pure. */
+/** How an endpoint that fails is treated, and what is left to buyers. Pure. */
 import type { Load } from '../checkout/load-shedder.ts'
+import { jittered } from '../jobs/queues.ts'
 
-const FIRST_WAIT_MS = 1_000
-/** 24 hours have some twenty attempts. */
-const MAX_WAIT_MS = 2 * 3_600_000
 /** So many attempts in a row without a success: the endpoint fails, not a message. */
 const FAILING_AFTER = 8
-/** Its return is noticed so soon. */
-const MAX_PROBE_WAIT_MS = 60_000
-
-const jittered = (ms: number, random: number) => ms * (0.75 + random / 2)
-
-/** The pause after so many attempts. */
-export const waitAfter = (attempts: number, random = Math.random()) =>
-  jittered(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)), random)
+/** While an endpoint fails, one message is tried after a pause that doubles from the first to the longest. */
+const FIRST_PROBE_MS = 1_000
+const MAX_PROBE_MS = 60_000
 
 /** How an endpoint does, as one worker sees it. While it fails, one message at a time finds out whether it answers again. */
 export interface Health {
@@ -36,7 +29,7 @@ export function afterAttempt(
   if (succeeded) return HEALTHY
   const failures = isProbe ? before : Math.min(before, FAILING_AFTER - 1)
   const probes = failures + 1 - FAILING_AFTER
-  const waitMs = probes < 0 ? 0 : jittered(Math.min(MAX_PROBE_WAIT_MS, FIRST_WAIT_MS * 2 ** probes), random)
+  const waitMs = probes < 0 ? 0 : jittered(Math.min(MAX_PROBE_MS, FIRST_PROBE_MS * 2 ** probes), random)
   return { failures: failures + 1, probeAtMs: nowMs + waitMs }
 }
 

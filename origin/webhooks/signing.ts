@@ -1,6 +1,6 @@
 /** Secrets and signatures by the Standard Webhooks specification. Pure. */
 import { randomBytes } from 'node:crypto'
-import { hmac } from '../lib/hmac.ts'
+import { Webhook } from 'standardwebhooks'
 import type { Endpoint } from './webhook-queries.ts'
 
 type Secrets = Endpoint['secrets']
@@ -26,12 +26,11 @@ export const liveSecrets = (secrets: Secrets, nowMs: number) =>
 export const maskSecret = (secret: string) => `${PREFIX}...${secret.slice(-4)}`
 
 /** The headers of one attempt: receivers refuse an old timestamp, so each attempt has its own. */
-export function signedHeaders(secrets: Secrets, id: string, body: string, nowMs: number): Record<string, string> {
-  const timestamp = String(Math.floor(nowMs / 1000))
-  const text = `${id}.${timestamp}.${body}`
-  const signatures = liveSecrets(secrets, nowMs).map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
-    return `v1,${hmac(key, text.length)(text, 'base64')}`
-  })
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
+export function signedHeaders(secrets: Secrets, id: string, body: string, at: Date): Record<string, string> {
+  const signatures = liveSecrets(secrets, at.getTime()).map((secret) => new Webhook(secret).sign(id, at, body))
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': signatures.join(' '),
+  }
 }

@@ -8,7 +8,6 @@ import { closeAbout } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { operatorOf, readBody, refuse } from '../lib/request.ts'
 import { requireRole } from '../operators/operator-auth.ts'
-import { DeliveryQuery, ReplayRequest, WebhookChange, WebhookConfig } from './requests.ts'
 import type { Sender } from './sender.ts'
 import { liveSecrets, maskSecret, newSecret, rotate } from './signing.ts'
 import {
@@ -22,6 +21,7 @@ import {
   removeEndpoint,
   replayDeliveries,
 } from './webhook-queries.ts'
+import { DeliveryQuery, ReplayRequest, WebhookChange, WebhookConfig } from './webhook-requests.ts'
 
 interface WebhookDeps {
   readonly sql: Sql
@@ -77,18 +77,18 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
     const { endpoint_id } = orNone(await findEndpoint(sql, idOf(c)))
     const query = parse(DeliveryQuery, c.req.query())
     const rows = await readDeliveries(sql, endpoint_id, query)
-    const deliveries = rows.map((d) => ({
-      delivery: String(d.delivery_id),
-      message_id: d.message_id,
-      type: d.type,
-      state: d.state,
-      attempts: d.attempts,
-      status: d.status,
-      error: d.error,
-      created_at: d.created_at.toISOString(),
-      next_attempt_at: d.state === 'pending' ? d.next_at.toISOString() : null,
-      delivered_at: d.delivered_at?.toISOString() ?? null,
-      body: JSON.parse(d.body),
+    const deliveries = rows.map(({ data, state, ...job }) => ({
+      delivery: String(job.job_id),
+      message_id: data.message,
+      type: data.type,
+      state: state === 'done' ? 'delivered' : state,
+      attempts: job.attempts,
+      status: data.status ?? null,
+      error: job.error,
+      created_at: job.created_at.toISOString(),
+      next_attempt_at: state === 'pending' ? job.run_at.toISOString() : null,
+      delivered_at: state === 'done' ? (job.finished_at?.toISOString() ?? null) : null,
+      body: JSON.parse(data.body),
     }))
     return c.json({ deliveries, next: rows.length === query.limit ? deliveries.at(-1)?.delivery : null })
   })

@@ -39,6 +39,7 @@ const state = async ({ id }: Endpoint) => (await origin.admin('GET', `/webhooks/
 afterEach(async () => {
   receiver.answers(undefined)
   await origin.sql()`delete from webhook_endpoints`
+  await origin.sql()`delete from jobs where queue = 'webhook'`
   await origin.sql()`delete from findings`
 })
 
@@ -105,7 +106,7 @@ test('sets a message aside that nobody has taken for a day, with a finding', asy
   const { body } = await origin.checkout(sale, { token })
   await expect.poll(async () => (await deliveries(to))[0]?.attempts).toBeGreaterThan(0)
   await origin.call('DELETE', `/orders/${body.order_id}`, { token })
-  await origin.sql()`update webhook_deliveries set created_at = created_at - interval '24 hours', next_at = now()`
+  await origin.sql()`update jobs set created_at = created_at - interval '24 hours', run_at = now() where queue = 'webhook'`
   await expect.poll(() => deliveries(to)).toMatchObject([{ state: 'delivered' }, { state: 'dead', error: '500 no' }])
   const { body: found } = await origin.admin('GET', '/findings')
   expect(found.findings).toMatchObject([{ kind: 'webhook_failed', subject: to.id }])
@@ -318,21 +319,21 @@ test('takes an owner to change an endpoint or to send again, a viewer to read; e
   expect(JSON.stringify(entries)).not.toContain('whsec_')
 })
 
-test('a message that a killed worker was sending is sent again by another, once its claim has ended', async () => {
+test('a message that a killed worker was sending is sent again by another, once its lease has ended', async () => {
   const sale = await origin.sale()
   const to = await endpoint({ events: ['order.reserved'] })
   receiver.answers(() => new Promise(() => {}))
   await origin.checkout(sale)
   await expect.poll(() => typesAt(to)).toEqual(['order.reserved'])
   origin.kill()
-  const claims = () => origin.sql()`
-    select state, attempts, next_at > now() + interval '1 minute' as claimed from webhook_deliveries where endpoint_id = ${to.id}`
-  expect(await claims()).toEqual([{ state: 'pending', attempts: 0, claimed: true }])
+  const leases = () => origin.sql()`
+    select state, attempts, run_at > now() + interval '1 minute' as leased from jobs where group_id = ${to.id}`
+  expect(await leases()).toEqual([{ state: 'pending', attempts: 1, leased: true }])
   receiver.answers(undefined)
   await origin.restart()
-  // As if the time of the claim had passed.
-  await origin.sql()`update webhook_deliveries set next_at = now() where endpoint_id = ${to.id}`
+  // As if the time of the lease had passed.
+  await origin.sql()`update jobs set run_at = now() where group_id = ${to.id}`
   await expect.poll(() => typesAt(to)).toEqual(['order.reserved', 'order.reserved'])
   expect(new Set(receiver.at(to.path).map(({ id }) => id)).size).toBe(1)
-  await expect.poll(() => deliveries(to)).toMatchObject([{ state: 'delivered', attempts: 1 }])
+  await expect.poll(() => deliveries(to)).toMatchObject([{ state: 'delivered', attempts: 2 }])
 })

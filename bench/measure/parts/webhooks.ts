@@ -55,6 +55,7 @@ export async function* besideWebhooks(stage: Stage, { rounds, seconds }: Bench):
   } finally {
     await endSale(stage, sale)
     await sql`delete from webhook_endpoints`
+    await sql`delete from jobs where queue = 'webhook'`
     await sql.end({ timeout: 2 })
     await receiver.stop()
   }

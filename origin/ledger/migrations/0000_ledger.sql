@@ -235,22 +235,6 @@ create table readers (
   seq bigint not null default 0
 );
 
-create table mails (
-  mail_id bigserial primary key,
-  event text not null,
-  order_id uuid not null,
-  type text not null,
-  data jsonb,
-  state text not null default 'pending',
-  attempts integer not null default 0,
-  next_at timestamptz(3) not null default now(),
-  sent_at timestamptz(3),
-  error text,
-  constraint mails_event_unique unique (event)
-);
-create index mails_pending on mails (next_at) where state = 'pending';
-create index mails_of_order on mails (order_id);
-
 create table webhook_endpoints (
   endpoint_id uuid primary key,
   url text not null,
@@ -261,28 +245,32 @@ create table webhook_endpoints (
   created_at timestamptz(3) not null default now()
 );
 
-create table webhook_deliveries (
-  delivery_id bigserial primary key,
-  endpoint_id uuid not null,
-  message_id text not null,
-  type text not null,
-  lane text not null,
-  body text not null,
+-- -- Jobs ---------------------------------------------------------------------------------------------------------
+
+create table jobs (
+  job_id bigserial primary key,
+  queue text not null,
+  group_id text not null default '',
+  lane text,
+  data jsonb not null,
   state text not null default 'pending',
   attempts integer not null default 0,
-  next_at timestamptz(3) not null default now(),
-  status integer,
+  run_at timestamptz(3) not null default now(),
+  leased boolean not null default false,
   error text,
   created_at timestamptz(3) not null default now(),
-  delivered_at timestamptz(3)
+  finished_at timestamptz(3)
 );
-alter table webhook_deliveries add constraint webhook_deliveries_endpoint_id_webhook_endpoints_endpoint_id_fk
-  foreign key (endpoint_id) references webhook_endpoints (endpoint_id) on delete cascade;
-create index deliveries_of_endpoint on webhook_deliveries (endpoint_id, delivery_id);
-create index deliveries_pending on webhook_deliveries (endpoint_id, lane, delivery_id)
-  where state = 'pending';
-create index deliveries_due on webhook_deliveries (endpoint_id, next_at, delivery_id) where state = 'pending';
-create index deliveries_of_lane on webhook_deliveries (lane);
+create index jobs_due on jobs (queue, group_id, run_at, job_id) where state = 'pending';
+create index jobs_first_in_lane on jobs (queue, group_id, lane, job_id)
+  where state = 'pending' and lane is not null;
+create index jobs_dead on jobs (queue, job_id) where state = 'dead';
+create index jobs_of_group on jobs (group_id, job_id) where group_id <> '';
+create index jobs_of_lane on jobs (lane) where lane is not null;
+
+-- Vacuum jobs by the number of changes, as orders: a job is taken and ended within moments, and whoever looks for due jobs would
+-- read the dead rows of all that were done since.
+alter table jobs set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 -- -- Who may join a sale -------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
-/** The log of events, and the messages made of it: mails and webhooks. */
+/** The log of events, its readers, and the addresses of webhooks. */
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, bigserial, index, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
 import { instant, transaction } from './columns.ts'
 import type { orders } from './orders.ts'
@@ -44,25 +44,6 @@ export const readers = pgTable('readers', {
   seq: bigint({ mode: 'number' }).notNull().default(0),
 })
 
-/** Mails to buyers, one per event that is worth a mail. */
-export const mails = pgTable(
-  'mails',
-  {
-    mail_id: bigserial({ mode: 'number' }).primaryKey(),
-    /** The event's transaction and sequence number. */
-    event: text().notNull().unique(),
-    order_id: uuid().notNull(),
-    type: text().notNull(),
-    data: jsonb().$type<OrderSnapshot>(),
-    state: text().$type<'pending' | 'sent' | 'dead'>().notNull().default('pending'),
-    attempts: integer().notNull().default(0),
-    next_at: instant().notNull().defaultNow(),
-    sent_at: instant(),
-    error: text(),
-  },
-  (t) => [index('mails_pending').on(t.next_at).where(sql`state = 'pending'`), index('mails_of_order').on(t.order_id)],
-)
-
 /** Addresses at which a shop's systems receive events. */
 export const webhookEndpoints = pgTable('webhook_endpoints', {
   endpoint_id: uuid().primaryKey(),
@@ -74,32 +55,3 @@ export const webhookEndpoints = pgTable('webhook_endpoints', {
   note: text().notNull().default(''),
   created_at: instant().notNull().defaultNow(),
 })
-
-/** A message to an endpoint, and its delivery. Messages of one lane (an order, a sale) are sent one after the other. */
-export const webhookDeliveries = pgTable(
-  'webhook_deliveries',
-  {
-    delivery_id: bigserial({ mode: 'number' }).primaryKey(),
-    endpoint_id: uuid()
-      .notNull()
-      .references(() => webhookEndpoints.endpoint_id, { onDelete: 'cascade' }),
-    /** The same in each attempt, and in a replay. */
-    message_id: text().notNull(),
-    type: text().notNull(),
-    lane: text().notNull(),
-    body: text().notNull(),
-    state: text().$type<'pending' | 'delivered' | 'dead'>().notNull().default('pending'),
-    attempts: integer().notNull().default(0),
-    next_at: instant().notNull().defaultNow(),
-    status: integer(),
-    error: text(),
-    created_at: instant().notNull().defaultNow(),
-    delivered_at: instant(),
-  },
-  (t) => [
-    index('deliveries_of_endpoint').on(t.endpoint_id, t.delivery_id),
-    index('deliveries_pending').on(t.endpoint_id, t.lane, t.delivery_id).where(sql`state = 'pending'`),
-    index('deliveries_due').on(t.endpoint_id, t.next_at, t.delivery_id).where(sql`state = 'pending'`),
-    index('deliveries_of_lane').on(t.lane),
-  ],
-)

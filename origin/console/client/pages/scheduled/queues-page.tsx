@@ -13,11 +13,11 @@ const OLD_SECONDS = 60
 /** What each is for. */
 const ABOUT: Readonly<Record<string, string>> = {
   charge: 'Charges to be authorized',
-  'charge-lost': 'Charges whose last attempt died, to be ended',
   capture: 'Money to be taken of confirmed orders',
-  'refund-by-id': 'Money to be given back',
-  refund: 'Money to be given back, of the version before',
+  refund: 'Money to be given back',
   scheduled: 'Scheduled actions',
+  webhook: 'Messages to webhook endpoints',
+  mail: 'Mails to buyers',
 }
 
 export function QueuesPage() {

@@ -1,0 +1,173 @@
+/** One mechanism runs all jobs: none is lost, doubled, or kept back by others. */
+import { pino } from 'pino'
+import { beforeEach, expect, test } from 'vitest'
+import { useLedger } from '../../test/servers.ts'
+import { addJobs, endJobs, takeJobs } from './job-queries.ts'
+import { type Consumer, JobRunner } from './job-runner.ts'
+import { type Job, pauseAfter, QUEUES } from './queues.ts'
+
+const sql = await useLedger()
+beforeEach(() => sql`truncate jobs`)
+
+const log = pino({ level: 'silent' })
+const orderOf = ({ data }: Job) => ('order' in data ? data.order : '')
+const addCharges = (...orders: string[]) =>
+  addJobs(
+    sql,
+    'charge',
+    orders.map((order) => ({ data: { order } })),
+  )
+const addMessages = (group: string, lane: string | null, ...messages: string[]) =>
+  addJobs(
+    sql,
+    'webhook',
+    messages.map((message) => ({ group, lane, data: { message, type: '', body: '{}' } })),
+  )
+const takeCharges = (limit = 100) => takeJobs(sql, [{ queue: 'charge', group: '', limit }])
+const takeMessages = async (limit: number, ...groups: string[]) =>
+  (await takeJobs(
+    sql,
+    groups.map((group) => ({ queue: 'webhook', group, limit })),
+  )) as Job<'webhook'>[]
+const messages = (jobs: readonly Job<'webhook'>[]) => jobs.map(({ data }) => data.message)
+const endLeases = () => sql`update jobs set run_at = now() where leased`
+const done = { end: 'done' } as const
+const failed = { end: 'failed', error: 'not now' } as const
+
+test('a job of a transaction that rolls back does not exist', async () => {
+  await sql
+    .begin(async (tx) => {
+      await addJobs(tx, 'charge', [{ data: { order: 'one' } }])
+      throw new Error('rolled back')
+    })
+    .catch(() => {})
+  expect(await takeCharges()).toEqual([])
+})
+
+test('of many workers at once each takes other jobs, and what they have done is gone', async () => {
+  const orders = Array.from({ length: 200 }, (_, i) => `order ${i}`)
+  await addCharges(...orders)
+  const taken = (await Promise.all(Array.from({ length: 8 }, () => takeCharges(40)))).flat()
+  expect(new Set(taken.map(orderOf)).size).toBe(taken.length)
+  const left = await takeCharges(200)
+  expect([...taken, ...left].map(orderOf).sort()).toEqual(orders.sort())
+  await endJobs(
+    sql,
+    [...taken, ...left].map((job) => ({ job, outcome: done })),
+  )
+  expect(await sql`select from jobs`).toEqual([])
+})
+
+test('a job is not taken twice while its lease holds, and is taken again once it has ended', async () => {
+  await addCharges('one')
+  const [lost] = await takeCharges()
+  expect(await takeCharges()).toEqual([])
+  await endLeases()
+  const [again] = await takeCharges()
+  expect([lost?.attempt, again?.attempt]).toEqual([1, 2])
+  // The first worker was only slow: its outcome does not count any more.
+  await endJobs(sql, lost ? [{ job: lost, outcome: done }] : [])
+  expect(await sql`select attempts, leased from jobs`).toEqual([{ attempts: 2, leased: true }])
+})
+
+test('jobs of a lane are taken one after the other, also while the first fails', async () => {
+  await addMessages('shop', 'an order', '1', '2', '3')
+  await addMessages('shop', 'another order', '4')
+  const first = await takeMessages(10, 'shop')
+  expect(messages(first)).toEqual(['1', '4'])
+  await endJobs(
+    sql,
+    first.map((job) => ({ job, outcome: job.data.message === '1' ? failed : done })),
+  )
+  expect(await takeMessages(10, 'shop')).toEqual([])
+  for (const next of ['1', '2', '3']) {
+    await sql`update jobs set run_at = now() where state = 'pending'`
+    const taken = await takeMessages(10, 'shop')
+    expect(messages(taken)).toEqual([next])
+    await endJobs(
+      sql,
+      taken.map((job) => ({ job, outcome: done })),
+    )
+  }
+})
+
+test('a group gets its share however much waits for another, and jobs without a lane wait for none', async () => {
+  await addMessages('flooded', null, ...Array.from({ length: 2_000 }, (_, i) => `flood ${i}`))
+  await addMessages('quiet', null, 'a', 'b')
+  const taken = await takeMessages(5, 'flooded', 'quiet')
+  expect(messages(taken)).toEqual(['flood 0', 'flood 1', 'flood 2', 'flood 3', 'flood 4', 'a', 'b'])
+})
+
+test('what is returned is due again and has not been tried, what is not due yet is left', async () => {
+  await addCharges('one')
+  await addJobs(sql, 'charge', [{ data: { order: 'later' }, runAt: new Date(Date.now() + 60_000) }])
+  for (let times = 0; times < 2; times++) {
+    const taken = await takeCharges()
+    expect(taken).toMatchObject([{ attempt: 1, data: { order: 'one' } }])
+    await endJobs(
+      sql,
+      taken.map((job) => ({ job, outcome: { end: 'returned', note: { turnedAwayAtMs: 5 } } })),
+    )
+  }
+  expect(await sql`select data from jobs where attempts = 0 and data ? 'turnedAwayAtMs'`).toHaveLength(1)
+})
+
+test('jobs that fail, or kill their workers, stop no others, and die after their last attempt', async () => {
+  await addCharges('poison', 'killer', 'good')
+  await sql`update jobs set attempts = ${QUEUES.charge.attempts} where data ->> 'order' = 'killer'`
+  await sql`update jobs set attempts = ${QUEUES.charge.attempts - 1} where data ->> 'order' = 'poison'`
+  const [ran, gaveUp]: [string[], string[]] = [[], []]
+  const consumer: Consumer<'charge'> = {
+    queue: 'charge',
+    room: (busy) => 10 - busy,
+    run: (jobs, end) =>
+      Promise.all(
+        jobs.map((job) => {
+          ran.push(job.data.order)
+          return end(job, job.data.order === 'poison' ? failed : done)
+        }),
+      ),
+    gaveUp: async (_, dead) => void gaveUp.push(...dead.map(({ job }) => job.data.order)),
+  }
+  const runner = new JobRunner({ sql, log }, [consumer])
+  await runner.round()
+  await runner.drain()
+  expect(ran).toEqual(['poison', 'good'])
+  expect(gaveUp.sort()).toEqual(['killer', 'poison'])
+  expect(await sql`select state, error from jobs order by job_id`).toEqual([
+    { state: 'dead', error: 'not now' },
+    { state: 'dead', error: 'its worker ended during the last attempt' },
+  ])
+})
+
+test('a consumer that breaks leaves its jobs to their leases, and has room for others', async () => {
+  await addCharges('one')
+  const rooms: number[] = []
+  const broken: Consumer<'charge'> = {
+    queue: 'charge',
+    room(busy) {
+      rooms.push(busy)
+      return 10 - busy
+    },
+    run: () => Promise.reject(new Error('broken')),
+  }
+  const runner = new JobRunner({ sql, log }, [broken])
+  for (let times = 0; times < 2; times++) {
+    await runner.round()
+    await runner.drain()
+  }
+  expect(rooms).toEqual([0, 0])
+  await endLeases()
+  expect(await takeCharges()).toMatchObject([{ attempt: 2 }])
+})
+
+test('a webhook has some twenty attempts in its day, the last at the end of it', () => {
+  let [ageMs, attempt] = [0, 1]
+  for (let pauseMs: number | null = 0; pauseMs !== null; attempt++) {
+    ageMs += pauseMs
+    pauseMs = pauseAfter({ queue: 'webhook', attempt, ageMs }, 0.5)
+  }
+  expect(ageMs).toBe(24 * 3_600_000)
+  expect(attempt).toBeGreaterThan(18)
+  expect(attempt).toBeLessThan(30)
+})

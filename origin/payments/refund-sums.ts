@@ -1,0 +1,43 @@
+/**
+ * What the refunds of a charge add up to. A row without an amount gives back whatever is left of its charge; an order's
+ * `refunded_minor` is always the sum of its made refunds. Pure.
+ */
+import { type Move, type OrderRow, totalOf } from '../ledger/orders.ts'
+import type { refunds } from '../ledger/schema/payments.ts'
+
+export type RefundRow = Readonly<typeof refunds.$inferSelect>
+
+type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity'>
+
+const sumOf = (total: number, rows: readonly RefundRow[]) =>
+  rows.some((row) => row.amount_minor === null)
+    ? total
+    : Math.min(
+        total,
+        rows.reduce((sum, row) => sum + (row.amount_minor ?? 0), 0),
+      )
+
+/** What may still be asked for: a refund that is asked for counts before it is made. */
+export const amountLeft = (order: Priced, rows: readonly RefundRow[]) => totalOf(order) - sumOf(totalOf(order), rows)
+
+/** What a row gives back. */
+export function amountOf(order: Priced, row: RefundRow, rows: readonly RefundRow[]): number {
+  if (row.amount_minor !== null) return row.amount_minor
+  return amountLeft(
+    order,
+    rows.filter((other) => other.refund_id !== row.refund_id),
+  )
+}
+
+/** What an order shows once these of its refunds are made: a part, or all of it, with its units back for sale or not. */
+export function refundMove(order: OrderRow, rows: readonly RefundRow[]): { refundedMinor: number; move: Move } {
+  const refundedMinor = sumOf(
+    totalOf(order),
+    rows.filter((row) => row.refunded_at !== null),
+  )
+  const isWhole = refundedMinor === totalOf(order)
+  const canBeWhole = order.status === 'confirmed' || order.status === 'fulfilled'
+  if (!isWhole || !canBeWhole) return { refundedMinor, move: { from: [order.status], type: 'order.refunded' } }
+  const to = rows.some((row) => row.restock) ? 'returned' : 'refunded'
+  return { refundedMinor, move: { from: [order.status], to } }
+}
