@@ -38,7 +38,7 @@ const once = (status: string, id: string) =>
 const captured = (id: string) => once('captured', id)
 
 function webhook(charge: object, secret = WEBHOOK_SECRET) {
-  const body = JSON.stringify({ amount_minor: 1_000, currency: 'EUR', ...charge })
+  const body = JSON.stringify({ attempt: 1, refunded_minor: 0, amount_minor: 1_000, currency: 'EUR', ...charge })
   const signature = signWebhook(secret, body, Math.floor(Date.now() / 1000))
   return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
 }

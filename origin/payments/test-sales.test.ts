@@ -59,7 +59,7 @@ test("any other sale is paid by its provider alone, and the sandbox's word does 
 
   const unpaid = await buy(false)
   const charge = { charge: 'ch_00000000-0000-4000-8000-000000000000', order: unpaid.id, status: 'authorized' }
-  const body = JSON.stringify({ ...charge, amount_minor: 1_000, currency: 'EUR' })
+  const body = JSON.stringify({ ...charge, attempt: 1, refunded_minor: 0, amount_minor: 1_000, currency: 'EUR' })
   const report = (secret: string) =>
     origin.call('POST', '/webhooks/sandbox', {
       body,
