@@ -1,13 +1,12 @@
-/** Every page in every state with invented data, for pictures and tests: rendered here, and served to a browser's tab. */
+/** Every page in every state with invented data, for pictures and tests: rendered here, and served on loopback. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { build } from 'esbuild'
-import type { Page } from 'playwright-core'
 import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
+import { LOOPBACK } from './processes.ts'
 
 type Samples = typeof import('../edge/preview/samples.ts')['samples']
-
-/** Secure, as the proof of work asks for. */
-const HOST = 'https://pages.test'
 
 /** All pages, and the assets that they name. */
 export async function builtPages(): Promise<{ readonly samples: Samples; readonly assets: readonly Asset[] }> {
@@ -19,19 +18,35 @@ export async function builtPages(): Promise<{ readonly samples: Samples; readonl
   return { samples, assets: Object.values<Asset>(JSON.parse(define.__ASSETS__)) }
 }
 
-/** Serves pages by their names; the function returned opens one, as its script shows it before the first schedule has come. */
-export async function servePages(tab: Page, pages: ReturnType<Samples>, assets: readonly Asset[]) {
-  await tab.route('**', (route) => {
-    const path = new URL(route.request().url()).pathname
+/** Serves pages by paths, as their script shows them before the first schedule has come. */
+export async function servePages(assets: readonly Asset[]) {
+  const pages = new Map<string, string>()
+  const server = createServer(({ url: path = '' }, response) => {
     // Without a response, and before its time is up, the page still shows that it is connected.
     if (path.endsWith('/schedule')) return
     const asset = assets.find((one) => one.path === path)
     if (asset) {
-      const body = Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8')
-      return route.fulfill({ contentType: asset.type, body })
+      response.setHeader('content-type', asset.type)
+      response.setHeader('cache-control', 'max-age=3600, immutable')
+      response.end(Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8'))
+      return
     }
-    const html = pages.find(({ name }) => `/${name}` === path)?.html
-    return html ? route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }) : route.abort()
+    const page = pages.get(path)
+    response.statusCode = page ? 200 : 404
+    response.setHeader('content-type', 'text/html; charset=utf-8')
+    response.end(page)
   })
-  return async (name: string) => void (await tab.goto(`${HOST}/${name}`))
+  await new Promise<void>((done) => server.listen(0, LOOPBACK, done))
+  const url = `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`
+  return {
+    /** Adds a page, or replaces it. Returns its address. */
+    put(path: string, html: string): string {
+      pages.set(path, html)
+      return url + path
+    },
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
 }

@@ -63,14 +63,15 @@ async function takePages(on: Browser, to: string, lang: Language, isWanted: (nam
   const { samples, assets } = await builtPages()
   const pages = samples({ lang, nowMs: Date.now() }).filter(({ name }) => isWanted(name))
   const page = await on.newPage()
-  const open = await servePages(page, pages, assets)
-  for (const [i, { name }] of pages.entries()) {
-    await open(name)
+  const server = await servePages(assets)
+  for (const [i, { name, html }] of pages.entries()) {
+    await page.goto(server.put(`/${name}`, html))
     await take(page, to, name)
     if (terminal) process.stdout.write(`\r${i + 1} of ${pages.length} pages`)
   }
   if (terminal && pages.length > 0) process.stdout.write('\n')
   await page.close()
+  server.stop()
   return pages.length
 }
 
