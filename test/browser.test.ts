@@ -1,16 +1,10 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, inject, vi } from 'vitest'
 import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { commitmentOf } from '../shared/draw.ts'
+import { button, hasText, heading, link, newTab, storyTest } from './in-browser.ts'
 
 /** Slow enough that nobody's turn comes during a test, however busy the machine is. */
 const SLOW = { admission: { rate_per_second: 0.01 } }
@@ -26,23 +20,17 @@ const FOCUSED = 'document.activeElement?.textContent'
 /** What the browser reports when the visitor comes back to the page, which then fetches at once. */
 const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
 
-describe.skipIf(!inject('browser'))('in a browser', () => {
+const test = storyTest(/ERR_INTERNET_DISCONNECTED|Failed to load resource/)
+
+describe.skipIf(!inject('browser'))('in a browser', { concurrent: true }, () => {
   let system: System
   let shop: DemoShop
-  let browser: Browser
-  const contexts: BrowserContext[] = []
-  const complaints: string[] = []
 
   beforeAll(async () => {
     shop = await startDemoShop()
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: shop.vars })
-    browser = await chromium.connect(inject('browser'))
-  }, 120_000)
-  afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close()
   })
   afterAll(async () => {
-    await browser?.close()
     await system?.stop()
     await shop?.stop()
   })
@@ -66,44 +54,12 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
       ...changes,
     })
     const url = `${system.edgeUrl}/sales/${name}`
-    await expect.poll(async () => (await fetch(`${url}/schedule`)).status).toBe(200)
+    const isKnown = async () =>
+      (await fetch(`${url}/schedule`)).ok || Promise.reject(new Error(`${name} is not known yet`))
+    await vi.waitFor(isKnown, { timeout: 60_000 })
     return url
   }
 
-  /** The page of someone with a browser of their own, on a narrow phone. */
-  async function visitor(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await newPage(options)
-    await page.goto(url)
-    return page
-  }
-
-  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 360, height: 780 }, ...options })
-    contexts.push(context)
-    context.on('page', (page) => {
-      page.on('pageerror', (error) => complaints.push(String(error)))
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    })
-    context.setDefaultTimeout(60_000)
-    return context.newPage()
-  }
-
-  async function newTab(page: Page, url: string): Promise<Page> {
-    const tab = await page.context().newPage()
-    await tab.goto(url)
-    return tab
-  }
-
-  async function visitorWithTurn(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await visitor(url, options)
-    await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor()
-    return page
-  }
-
-  const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
-  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
-  const link = (page: Page, name: string) => page.getByRole('link', { name })
   const reserve = async (page: Page) => {
     await button(page, 'Reserve').click()
     await heading(page, 'Reserved for you').waitFor()
@@ -117,9 +73,11 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await button(page, 'Yes, give it back').click()
   }
   const numberOf = (page: Page) => page.locator('#stage').getAttribute('data-number')
-  const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor()
 
-  test('a visitor joins the lobby, gets the turn on the same page, pays and sees it confirmed', async () => {
+  test('a visitor joins the lobby, gets the turn on the same page, pays and sees it confirmed', async ({
+    visitor,
+    expect,
+  }) => {
     const url = await sale('whole', 600_000)
     const page = await visitor(url)
     expect(await page.locator('h1').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
@@ -155,7 +113,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(cookies.every((cookie) => cookie.httpOnly)).toBe(true)
   })
 
-  test('an announcement is seen by all without a request of its own, and read out once', async () => {
+  test('an announcement is seen by all without a request of its own, and read out once', async ({
+    visitor,
+    expect,
+  }) => {
     const url = await sale('announced', -1_000, SLOW)
     const [line, landing] = await Promise.all([visitor(url), visitor(url)])
     await button(line, 'Join the line').click()
@@ -179,7 +140,8 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     // The page's second script may arrive only now.
     const own = requested.filter((path) => !path.startsWith('/assets/'))
     expect(new Set(own)).toEqual(new Set(['/sales/announced/schedule']))
-    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    // The schedule read next has the same announcement.
+    for (const page of [...pages, ...pages]) await page.waitForResponse(/\/schedule$/)
     expect(await Promise.all(pages.map((page) => page.evaluate(CHANGES)))).toEqual([1, 1])
 
     await admin('POST', '/sales/announced/end')
@@ -192,7 +154,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await expect.poll(() => line.locator('#earlier p[dir=auto]').allTextContents()).toEqual(['Thank you all.', text])
   })
 
-  test('a turn is told by a sound and a notification to whoever switched them on, once', async () => {
+  test('a turn is told by a sound and a notification to whoever switched them on, once', async ({
+    newPage,
+    expect,
+  }) => {
     const url = await sale('noticed', 600_000)
     const page = await newPage({ permissions: ['notifications'] })
     await page.addInitScript(`globalThis.told = []
@@ -227,7 +192,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await expect.poll(() => button(again, 'Play a sound').getAttribute('aria-pressed')).toBe('true')
   })
 
-  test('the page confirms that the revealed seed fits its commitment', async () => {
+  test('the page confirms that the revealed seed fits its commitment', async ({ visitor, expect }) => {
     const url = await sale('confirmed', 600_000, SLOW)
     const pages = await Promise.all([visitor(url), visitor(url)])
     for (const page of pages) {
@@ -244,7 +209,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(new Set(places.map((text) => text?.split(' ').at(-1))).size).toBe(2)
   })
 
-  test('the page warns of a seed that does not fit the commitment it saw', async () => {
+  test('the page warns of a seed that does not fit the commitment it saw', async ({ visitor, expect }) => {
     const page = await visitor(await sale('swapped', 600_000, SLOW))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
@@ -261,7 +226,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(await page.getByText('Checked on this device').isVisible()).toBe(false)
   })
 
-  test('two tabs share one place, and each shows what happens in the other', async () => {
+  test('two tabs share one place, and each shows what happens in the other', async ({ visitor, expect }) => {
     const url = await sale('tabs', -1_000, SLOW)
     for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
     const page = await visitor(url)
@@ -277,7 +242,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await button(page, 'Join the line').waitFor()
   })
 
-  test('whoever has a place is led to it from the page that all see, and left there once it is given up', async () => {
+  test('whoever has a place is led to it from the page that all see, and left there once it is given up', async ({
+    visitor,
+    expect,
+  }) => {
     const url = await sale('led', -1_000, SLOW)
     for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
     const page = await visitor(url)
@@ -305,7 +273,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(await numberOf(plain)).toBe(own)
   })
 
-  test('a visitor with a lost connection and a wrong clock keeps the place and the countdown', async () => {
+  test('a visitor with a lost connection and a wrong clock keeps the place and the countdown', async ({
+    newPage,
+    expect,
+  }) => {
     const url = await sale('offline', 600_000, SLOW)
     const page = await newPage()
     // The visitor's clock is a day ahead, and jumps an hour back during the wait.
@@ -335,7 +306,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(await page.locator('time[role=timer]').first().textContent()).toMatch(/^(10:00|[5-9]:\d\d)$/)
   })
 
-  test('without a script a visitor joins, waits, reserves and pays', async () => {
+  test('without a script a visitor joins, waits, reserves and pays', async ({ visitor }) => {
     const url = await sale('plain', 15_000)
     const page = await visitor(url, { javaScriptEnabled: false, locale: 'de-DE', colorScheme: 'dark' })
     await button(page, 'Platz in der Lobby nehmen').click()
@@ -347,13 +318,11 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await heading(page, 'Es gehört dir').waitFor()
   })
 
-  test.each([true, false])(
+  test.for([true, false])(
     'a buyer is sent to their bank, and comes back (with a script: %s)',
-    async (javaScriptEnabled) => {
+    async (javaScriptEnabled, { visitorWithTurn, expect }) => {
       const url = await sale(`bank-${javaScriptEnabled}`, -1_000)
-      const page = await visitor(url, { javaScriptEnabled })
-      await button(page, 'Join the line').click()
-      await heading(page, 'It is your turn').waitFor()
+      const page = await visitorWithTurn(url, { javaScriptEnabled })
       await reserve(page)
       const order = page.url()
       const toBank = async () => {
@@ -377,7 +346,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     },
   )
 
-  test('one account has one place and one limit on all its devices, where a sale requires sign-in', async () => {
+  test('one account has one place and one limit on all its devices, where a sale requires sign-in', async ({
+    visitor,
+    expect,
+  }) => {
     const url = await sale('members', -1_000, { access: { sign_in: 'required' } })
     const signIn = async (page: Page, account: string) => {
       await page.getByText('This sale is for people who are signed in').filter({ visible: true }).waitFor()
@@ -424,7 +396,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(await numberOf(stranger)).toBe(number)
   })
 
-  test('a page is painted before its script has arrived', async () => {
+  test('a page is painted before its script has arrived', async ({ newPage, expect }) => {
     const url = await sale('late', -1_000, SLOW)
     const page = await newPage()
     await page.route('**/*.js', () => {})
@@ -433,7 +405,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await expect.poll(painted).toBe(1)
   })
 
-  test('a page whose script is lost says so after a while, and is live once it is loaded again', async () => {
+  test('a page whose script is lost says so after a while, and is live once it is loaded again', async ({
+    newPage,
+    expect,
+  }) => {
     const url = await sale('stuck', 600_000, SLOW)
     const page = await newPage({ reducedMotion: 'reduce' })
     const note = page.getByText('Part of this page has not arrived')
@@ -448,7 +423,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(await note.getAttribute('hidden')).toBe('')
   })
 
-  test('a visitor can join and leave by keyboard alone', async () => {
+  test('a visitor can join and leave by keyboard alone', async ({ visitor }) => {
     const page = await visitor(await sale('keys', 600_000))
     const press = async (name: string) => {
       for (let i = 0; i < 10; i++) {
@@ -464,7 +439,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await button(page, 'Take a place in the lobby').waitFor()
   })
 
-  test('the focus moves from content that goes away to the heading that replaces it', async () => {
+  test('the focus moves from content that goes away to the heading that replaces it', async ({ visitor, expect }) => {
     const url = await sale('focus', -1_000, SLOW)
     await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
     const page = await visitor(url)
@@ -475,7 +450,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await expect.poll(focused, { interval: 500 }).toBe('The sale has ended')
   })
 
-  test('a visitor who wants more than is left may choose again, also by a reload', async () => {
+  test('a visitor who wants more than is left may choose again, also by a reload', async ({ visitorWithTurn }) => {
     const page = await visitorWithTurn(await sale('fewer', -1_000, FEW_AND_MANY))
     await page.getByLabel('Quantity').fill('4')
     await button(page, 'Reserve').click()
@@ -485,7 +460,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await heading(page, 'It is your turn').waitFor()
   })
 
-  test('the one order that the limit allows replaces the turn, until it is given back', async () => {
+  test('the one order that the limit allows replaces the turn, until it is given back', async ({
+    visitorWithTurn,
+    expect,
+  }) => {
     const url = await sale('one-each', -1_000)
     const page = await visitorWithTurn(url)
     const tab = await newTab(page, url)
@@ -500,7 +478,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(await tab.getByText('You have an order here').isVisible()).toBe(false)
   })
 
-  test('a turn shows what others reserve and give back, and a changed price', async () => {
+  test('a turn shows what others reserve and give back, and a changed price', async ({ visitorWithTurn, expect }) => {
     const url = await sale('shared', -1_000, FEW_AND_MANY)
     const page = await visitorWithTurn(url)
     await page.getByLabel('Many').check()
@@ -519,7 +497,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await hasText(few, '€2.50')
   })
 
-  test('a long price on a small screen leaves room for the name', async () => {
+  test('a long price on a small screen leaves room for the name', async ({ visitorWithTurn, expect }) => {
     const products = [{ ...PRODUCT, name: 'Trainers', unit_price_minor: 250_000_000, currency: 'IDR' }]
     const url = await sale('long-price', -1_000, { products })
     const page = await visitorWithTurn(url, { viewport: { width: 320, height: 640 } })
@@ -530,7 +508,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect((price?.x ?? 0) + (price?.width ?? 0)).toBeLessThan(320)
   })
 
-  test('the landing page shows and announces a pause, and then the end', async () => {
+  test('the landing page shows and announces a pause, and then the end', async ({ visitor, expect }) => {
     const page = await visitor(await sale('landing', -1_000, SLOW))
     await button(page, 'Join the line').waitFor()
     await admin('POST', '/sales/landing/pause')
@@ -541,7 +519,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await expect.poll(ended, { interval: 500 }).toBe(1)
   })
 
-  test('whoever has a turn reads why the sale is paused, also when they reserve', async () => {
+  test('whoever has a turn reads why the sale is paused, also when they reserve', async ({ visitorWithTurn }) => {
     const page = await visitorWithTurn(await sale('turn-paused', -1000))
     await admin('POST', '/sales/turn-paused/pause', { reason: { en: 'The bank is slow.' } })
     await page.getByText('Nobody can reserve for the moment').waitFor()
@@ -556,14 +534,17 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await reserve(page)
   })
 
-  test('the page of an order shows that its hold has ended, and the way back', async () => {
+  test('the page of an order shows that its hold has ended, and the way back', async ({ visitorWithTurn }) => {
     const page = await visitorWithTurn(await sale('brief', -1_000, { hold_seconds: 2 }))
     await button(page, 'Reserve').click()
     await heading(page, 'The time was up').waitFor()
     await link(page, 'Back to the sale').waitFor()
   })
 
-  test('"sold out" is a page for caches, without a cookie, and a restock brings the sale back', async () => {
+  test('"sold out" is a page for caches, without a cookie, and a restock brings the sale back', async ({
+    visitor,
+    expect,
+  }) => {
     const url = await sale('gone', -1_000, { products: [{ ...PRODUCT, total: 0 }] })
     const cacheControl = async () => (await fetch(url)).headers.get('cache-control')
     await expect.poll(cacheControl).toBe('public, max-age=30')
@@ -576,7 +557,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await button(page, 'Join the line').waitFor()
   })
 
-  test('the page of all leads a member into the members’ line, whose schedule its script follows', async () => {
+  test('the page of all leads a member into the members’ line, whose schedule its script follows', async ({
+    visitor,
+    expect,
+  }) => {
     const members = { line: 'members', opens_early_seconds: 700, access: { sign_in: 'required' } }
     const url = await sale('two-lines', 600_000, { ...SLOW, lines: [members, { line: 'public' }] })
     const page = await visitor(url)
@@ -603,7 +587,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await stranger.getByText('Your line: public').waitFor()
   })
 
-  test('a problem is a page in the visitor’s language', async () => {
+  test('a problem is a page in the visitor’s language', async ({ visitor }) => {
     const url = await sale('wrong', -1_000, SLOW)
     const page = await visitor(`${system.edgeUrl}/sales/no-such-sale`, { locale: 'de-DE' })
     await heading(page, 'Diesen Verkauf gibt es nicht').waitFor()
@@ -613,11 +597,15 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await button(page, 'Anstellen').waitFor()
   })
 
-  test('two tabs that show one order do not keep waking each other', async () => {
+  test('two tabs that show one order do not keep waking each other', async ({ newPage, expect }) => {
     const page = await newPage()
     await page.context().addInitScript(`
       globalThis.woken = 0
-      addEventListener('storage', () => globalThis.woken++)`)
+      addEventListener('storage', ({ key, newValue }) => {
+        if (key !== 'ping') globalThis.woken++
+        else if (newValue === 'there') localStorage.setItem('ping', 'and back')
+        else globalThis.isBack = true
+      })`)
     await page.goto(await sale('quiet', -1_000))
     await button(page, 'Join the line').click()
     await heading(page, 'It is your turn').waitFor()
@@ -626,11 +614,13 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await hasText(tab.locator('#connection'), 'Connected')
     // The second tab remembers the order as well, and the first does not respond.
     await expect.poll(() => page.evaluate('woken')).toBe(1)
-    await tab.waitForTimeout(500)
+    // Storage events arrive in order: when this one is back, so would be any that the first tab had caused.
+    await tab.evaluate(`localStorage.setItem('ping', 'there')`)
+    await expect.poll(() => tab.evaluate('globalThis.isBack')).toBe(true)
     expect([await page.evaluate('woken'), await tab.evaluate('woken')]).toEqual([1, 0])
   })
 
-  test('an order whose hold ended on no page gives the turn back', async () => {
+  test('an order whose hold ended on no page gives the turn back', async ({ visitorWithTurn, expect }) => {
     const url = await sale('unseen', -1_000, { hold_seconds: 20 })
     const page = await visitorWithTurn(url)
     await reserve(page)
@@ -640,7 +630,7 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(await button(page, 'Reserve').isVisible()).toBe(true)
   })
 
-  test('after an order is given back, the sale links to the one before', async () => {
+  test('after an order is given back, the sale links to the one before', async ({ visitorWithTurn, expect }) => {
     const url = await sale('several', -1_000, FEW_AND_MANY)
     const page = await visitorWithTurn(url)
     await reserve(page)
@@ -655,7 +645,10 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     expect(page.url()).toBe(paid)
   })
 
-  test('a declined card keeps its hold, the next one is confirmed with the bank, and the order has a receipt', async () => {
+  test('a declined card keeps its hold, the next one is confirmed with the bank, and the order has a receipt', async ({
+    visitorWithTurn,
+    expect,
+  }) => {
     const page = await visitorWithTurn(await sale('declined', -1_000))
     await reserve(page)
     const left = () => page.locator('#hold time').textContent()
@@ -681,9 +674,5 @@ describe.skipIf(!inject('browser'))('in a browser', () => {
     await heading(page, 'Your orders').waitFor()
     await link(page, 'It is yours').click()
     await heading(page, 'It is yours').waitFor()
-  })
-
-  test('no page broke the content security policy, and no script failed', () => {
-    expect(complaints.filter((c) => !/ERR_INTERNET_DISCONNECTED|Failed to load resource/.test(c))).toEqual([])
   })
 })

@@ -3,9 +3,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
+import { button, heading, link, storyTest } from './in-browser.ts'
 import { startStripe } from './stand-ins/stripe.ts'
 
 /** As stripe-js.ts keeps them, in the page. */
@@ -32,14 +33,57 @@ async function serveScript(): Promise<Server> {
 }
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-describe.skipIf(!inject('browser'))('the payment page', () => {
+const card = (page: Page) => page.getByLabel('Card number')
+const callsOf = (page: Page) => page.evaluate<StripeJsCalls>('calls')
+
+let system: System
+let sales = 0
+
+/** A new sale's address. */
+async function sale(config: object): Promise<string> {
+  const name = `paid-${++sales}`
+  const response = await fetch(`${system.originUrl}/admin/sales/${name}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'A sale',
+      opens_at: new Date(Date.now() - 1_000).toISOString(),
+      products: [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency: 'EUR', total: 5 }],
+      admission: { rate_per_second: 50 },
+      ...config,
+    }),
+  })
+  if (!response.ok) throw new Error(`${name}: ${response.status}`)
+  return `${system.edgeUrl}/sales/${name}`
+}
+
+const test = storyTest().extend<{
+  /** The order of someone who has just reserved. */
+  reserved(config: object): Promise<Page>
+  /** The same, on the way to pay. */
+  atPayment(currency?: string, options?: BrowserContextOptions): Promise<Page>
+}>({
+  reserved: ({ visitorWithTurn }, use) =>
+    use(async (config) => {
+      const page = await visitorWithTurn(await sale(config))
+      await button(page, 'Reserve').click()
+      return page
+    }),
+  atPayment: ({ visitorWithTurn }, use) =>
+    use(async (currency = 'EUR', options) => {
+      const products = [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency, total: 5 }]
+      const page = await visitorWithTurn(await sale({ products }), options)
+      await button(page, 'Reserve').click()
+      await link(page, /^Pay/).click()
+      await heading(page, 'Pay for your order').waitFor()
+      await card(page).waitFor()
+      return page
+    }),
+})
+
+describe.skipIf(!inject('browser'))('the payment page', { concurrent: true }, () => {
   let stripe: Awaited<ReturnType<typeof startStripe>>
   let scripts: Server
-  let system: System
-  let browser: Browser
-  let sales = 0
-  const contexts: BrowserContext[] = []
-  const complaints: string[] = []
 
   beforeAll(async () => {
     scripts = await serveScript()
@@ -58,62 +102,17 @@ describe.skipIf(!inject('browser'))('the payment page', () => {
         STRIPE_JS_URL: `${urlOf(scripts)}/stripe.js`,
       },
     })
-    browser = await chromium.connect(inject('browser'))
-  }, 120_000)
-  afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close()
-    expect(complaints.splice(0)).toEqual([])
   })
   afterAll(async () => {
-    await browser?.close()
     await system?.stop()
     await stripe?.stop()
     scripts?.close()
   })
 
-  const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
-  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
-  const card = (page: Page) => page.getByLabel('Card number')
-  const callsOf = (page: Page) => page.evaluate<StripeJsCalls>('calls')
-
-  /** The order of someone who has just reserved. */
-  async function reserved(config: object = {}, options: BrowserContextOptions = {}): Promise<Page> {
-    const name = `paid-${++sales}`
-    const response = await fetch(`${system.originUrl}/admin/sales/${name}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name: 'A sale',
-        opens_at: new Date(Date.now() - 1_000).toISOString(),
-        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency: 'EUR', total: 5 }],
-        admission: { rate_per_second: 50 },
-        ...config,
-      }),
-    })
-    expect(response.ok).toBe(true)
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options })
-    contexts.push(context)
-    const page = await context.newPage()
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    await page.goto(`${system.edgeUrl}/sales/${name}`)
-    await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor()
-    await button(page, 'Reserve').click()
-    return page
-  }
-
-  /** The same, on the way to pay. */
-  async function atPayment(currency = 'EUR', options: BrowserContextOptions = {}): Promise<Page> {
-    const products = [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency, total: 5 }]
-    const page = await reserved({ products }, options)
-    await page.getByRole('link', { name: /^Pay/ }).click()
-    await heading(page, 'Pay for your order').waitFor()
-    await card(page).waitFor()
-    return page
-  }
-
-  test('takes a card by Stripe’s form, and leads back to the order, which is confirmed', async () => {
+  test('takes a card by Stripe’s form, and leads back to the order, which is confirmed', async ({
+    atPayment,
+    expect,
+  }) => {
     const page = await atPayment('ISK')
     const back = page.url().replace(/\/pay$/, '')
     const { key, locale, elements } = await callsOf(page)
@@ -134,7 +133,7 @@ describe.skipIf(!inject('browser'))('the payment page', () => {
     expect(intent).toMatchObject({ amount: 125_000, currency: 'isk' })
   })
 
-  test('is not for a test sale, which says so and takes the methods of the sandbox', async () => {
+  test('is not for a test sale, which says so and takes the methods of the sandbox', async ({ reserved, expect }) => {
     const page = await reserved({ test: true })
     await page.getByLabel('Card that works').waitFor()
     await page.getByText('This is a test sale.').waitFor()
@@ -147,7 +146,7 @@ describe.skipIf(!inject('browser'))('the payment page', () => {
     expect(stripe.intents(order.split('/').at(-1))).toEqual([])
   })
 
-  test('shows what the bank asks for, also after a reload', async () => {
+  test('shows what the bank asks for, also after a reload', async ({ atPayment, expect }) => {
     const page = await atPayment('EUR', { colorScheme: 'dark' })
     expect((await callsOf(page)).elements.appearance).toMatchObject({ theme: 'night' })
     let asked = 0
@@ -164,7 +163,7 @@ describe.skipIf(!inject('browser'))('the payment page', () => {
     expect(asked).toBe(2)
   })
 
-  test('keeps the order of someone whose bank says no, and lets them try again', async () => {
+  test('keeps the order of someone whose bank says no, and lets them try again', async ({ atPayment }) => {
     const page = await atPayment()
     await page.exposeFunction('bank', async (secret: string) =>
       stripe.authenticate(secret.split('_secret_')[0] ?? '', false),
@@ -173,13 +172,13 @@ describe.skipIf(!inject('browser'))('the payment page', () => {
     await button(page, /^Pay/).click()
     await heading(page, 'The payment did not go through').waitFor()
     await page.getByText('Your bank could not confirm that it was you.').waitFor()
-    await page.getByRole('link', { name: /^Pay/ }).click()
+    await link(page, /^Pay/).click()
     await card(page).fill('4242')
     await button(page, /^Pay/).click()
     await heading(page, 'It is yours').waitFor()
   })
 
-  test('may load Stripe’s script on this page alone, and nothing else', async () => {
+  test('may load Stripe’s script on this page alone, and nothing else', async ({ atPayment, complaints, expect }) => {
     const page = await atPayment()
     const policyAt = async (url: string) =>
       (await page.request.get(url, { headers: { accept: 'text/html' } })).headers()['content-security-policy'] ?? ''
@@ -198,14 +197,12 @@ describe.skipIf(!inject('browser'))('the payment page', () => {
     expect(complaints.splice(0).join()).toContain('Content Security Policy')
   })
 
-  test('says that it needs a script, where there is none', async () => {
+  test('says that it needs a script, where there is none', async ({ atPayment, newPage, expect }) => {
     const page = await atPayment()
     const storageState = await page.context().storageState()
-    const plain = await browser.newContext({ javaScriptEnabled: false, storageState })
-    contexts.push(plain)
-    const still = await plain.newPage()
+    const still = await newPage({ javaScriptEnabled: false, storageState })
     await still.goto(page.url())
     expect(await still.locator('#payment noscript p').isVisible()).toBe(true)
-    expect(await still.getByRole('button', { name: /^Pay/ }).isVisible()).toBe(false)
+    expect(await button(still, /^Pay/).isVisible()).toBe(false)
   })
 })
