@@ -177,7 +177,7 @@ ${signedIn}
 </html>
 `
   const headers = { 'content-security-policy': CONTENT_SECURITY_POLICY, 'cache-control': 'no-store' }
-  return c.html(body.text, status, headers)
+  return c.html(body, status, headers)
 }
 
 function accountIn(token: string | undefined): string | null {

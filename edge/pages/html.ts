@@ -1,24 +1,9 @@
-/** HTML by tagged template: every value is escaped, unless it is HTML already. */
+/** Parts of pages as templates of hono/html, which escapes every value that is not HTML already and leaves out what is false or null. */
+import { html } from 'hono/html'
 
-export class Html {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
+export { html }
 
-type Value = Html | string | number | null | undefined | false | readonly Value[]
-
-export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return new Html(parts.reduce((text, part, i) => text + render(values[i - 1]) + part))
-}
-
-function render(value: Value): string {
-  if (value instanceof Html) return value.text
-  if (value === null || value === undefined || value === false) return ''
-  if (Array.isArray(value)) return value.map(render).join('')
-  return String(value).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`)
-}
+export type Html = ReturnType<typeof html>
 
 export const hidden = (isHidden: boolean) => isHidden && html`hidden`
 
@@ -29,12 +14,12 @@ export const texts = (of: Readonly<Record<string, string>>) =>
   )
 
 /** What a card starts with. */
-export const heading = (title: Value, text: Value) =>
+export const heading = (title: string | readonly (Html | string | false)[], text: string | Html) =>
   html`<h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>`
 
 export const buttonTo = (path: string, label: string) => html`<a class="button" href="${path}">${label}</a>`
 
 /** A form that the script sends only once at a time. */
-export const postForm = (action: string, fields: Value) =>
+export const postForm = (action: string, fields: Html) =>
   html`<form method="post" action="${action}" class="once">${fields}</form>`

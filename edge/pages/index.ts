@@ -24,7 +24,7 @@ import { directionOf, type Words } from './words/words.ts'
 export function renderSale(view: SaleView): string {
   const { lang, words } = view
   const shown: Shown = { view, words, lang }
-  return documentOf(shown, contentOf(shown)).text
+  return String(documentOf(shown, contentOf(shown)))
 }
 
 function contentOf(shown: Shown): Content {
@@ -112,7 +112,7 @@ export function renderProblem(problem: Problem, view: ProblemView): string {
   const head = html`${reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`}
 ${proofHead(view)}`
   const body = html`<main id="main">${main}</main>`
-  return shell({ lang, words, brand, hasMark: true, home, title, head }, body).text
+  return String(shell({ lang, words, brand, hasMark: true, home, title, head }, body))
 }
 
 /** Spread, so that visitors refused together do not come back together. */

@@ -3,7 +3,6 @@ import { problem } from '../../shared/problem.ts'
 import { samples } from '../preview/samples.ts'
 import { extras, script, style } from './assets.ts'
 import { brandSheet, contrast } from './brand.ts'
-import { html } from './html.ts'
 import { LANGUAGES, type Language, WORDS } from './words/words.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
@@ -317,12 +316,6 @@ describe('a page', () => {
     expect(german).toContain('<li>Anzahl: Höchstens 2 pro Person, alle Bestellungen zusammen</li>')
     expect(german).not.toMatch(/Some fields are not valid|must be at least/)
   })
-})
-
-it('a template escapes its values, unless they are HTML already', () => {
-  expect(html`<p title="${'"'}">${['<', html`<b>${'&'}</b>`, 1, null, false]}</p>`.text).toBe(
-    '<p title="&#34;">&#60;<b>&#38;</b>1</p>',
-  )
 })
 
 describe('colours are readable', () => {

@@ -2,9 +2,10 @@
  * What the landing page says to search engines and to those who show a link to it: a description, Open Graph's and
  * Twitter's card, and the sale as schema.org's. All of it is data: no browser runs it.
  */
+import { raw } from 'hono/html'
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
 import { shareImage } from '../assets.ts'
-import { Html, html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import type { SaleView, Shown } from '../view.ts'
 import type { Language } from '../words/words.ts'
 
@@ -98,4 +99,4 @@ function saleEvent(view: SaleView, url: string, image: string) {
 }
 
 /** JSON in which no text can end its element. */
-const inScript = (data: object) => new Html(JSON.stringify(data).replaceAll('<', '\\u003c'))
+const inScript = (data: object) => raw(JSON.stringify(data).replaceAll('<', '\\u003c'))
