@@ -17,11 +17,6 @@ export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
   return phase === 'sold_out' || phase === 'ended'
 }
 
-/** When the pre-queue opens; a coordinator of the version before only sends the time on the origin's clock. */
-export function preQueueOpensAtMs({ pre_queue_opens_at, pre_queue_opens_at_ms }: Schedule): number {
-  return pre_queue_opens_at_ms ?? Date.parse(pre_queue_opens_at)
-}
-
 /** The part of a schedule that is the line. */
 type Line = Pick<Schedule, 'anchor_at_ms' | 'anchor_position' | 'rate_per_second' | 'ceiling'>
 

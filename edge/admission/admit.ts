@@ -13,7 +13,7 @@ import {
 } from '../../shared/api/access.ts'
 import { SaleId } from '../../shared/api/public.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
-import { isDrawn, isFinal, preQueueOpensAtMs } from '../../shared/schedule.ts'
+import { isDrawn, isFinal } from '../../shared/schedule.ts'
 import { isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
 import { type Call, refuse, saleNow } from '../call.ts'
 import { hasLeft } from '../queue/numbers.ts'
@@ -126,7 +126,7 @@ function refuseUnlessJoinable(now: SaleNow): void {
   const { schedule, atMs } = now
   const { phase, opens_at, pre_queue_opens_at } = schedule
   if (phase !== 'upcoming') return
-  const opensInSeconds = (preQueueOpensAtMs(schedule) - atMs) / 1000
+  const opensInSeconds = (schedule.pre_queue_opens_at_ms - atMs) / 1000
   const retry_after_seconds = Math.max(1, Math.min(60, opensInSeconds))
   refuse('not-open', { opens_at, pre_queue_opens_at, retry_after_seconds })
 }

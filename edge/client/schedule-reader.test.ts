@@ -23,15 +23,6 @@ it('fetches no sooner after a schedule that is older than its own', async () => 
   expect(times(/schedule$/)).toBeLessThan(10)
 })
 
-it('understands a schedule of the version before, which has moments for people only', async () => {
-  stub.timers = [new Thing({ at: 'pre_queue_opens_at_ms' })]
-  const before = { pre_queue_opens_at_ms: undefined, ends_at_ms: undefined }
-  const pre_queue_opens_at = new Date(NOW_MS + 30_000).toISOString()
-  stub.answer = () => schedule({ ...before, phase: 'upcoming', draw_seed: null, pre_queue_opens_at })
-  await run(20_000, { number: '' })
-  expect(times(/schedule$/)).toBeGreaterThan(1)
-})
-
 it('stops the line some seconds after the last schedule, in case it stands still', async () => {
   stub.things = { ...inLine(), serving: new Thing() }
   stub.answer = () => schedule({ rate_per_second: 1 })

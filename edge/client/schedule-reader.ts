@@ -2,7 +2,7 @@
  * Reads the sale's one public schedule now and then: every second while somebody looks at the page, otherwise the less often the
  * further away their turn is. Tabs of one browser share what they read.
  */
-import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
+import { isFinal, pollAfterMs, type Schedule } from '../../shared/schedule.ts'
 import { failures, showConnection } from './connection.ts'
 import {
   byId,
@@ -90,7 +90,7 @@ const nextReadAtMs = (after: Schedule) =>
 const pauseAfter = (next: Schedule): number => {
   const place = byId('line') ? placeIn(next, page, nowMs()) : null
   const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseOutside(next) * (0.75 + Math.random() / 2)
-  const endsInMs = next.ends_at_ms == null ? 0 : next.ends_at_ms - nowMs()
+  const endsInMs = next.ends_at_ms === null ? 0 : next.ends_at_ms - nowMs()
   return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
 }
 
@@ -100,7 +100,7 @@ const pauseOutside = (next: Schedule): number => {
   if (byId('turn')) return FETCH_AT_TURN_MS
   // The order's changes come by its stream; the schedule only sets the clock.
   if (byId('order')) return READ_MAX_MS
-  if (phase === 'upcoming') return (preQueueOpensAtMs(next) - nowMs()) / 3
+  if (phase === 'upcoming') return (next.pre_queue_opens_at_ms - nowMs()) / 3
   if (phase === 'pre_queue') return (next.anchor_at_ms - nowMs()) / 3
   return isFinal(phase) ? READ_MAX_MS : READ_AT_LANDING_MS
 }

@@ -69,8 +69,7 @@ function about({ view, words, lang }: Shown): Html {
   const phaseNames = [during(schedule, BEFORE, words.opensAt, 'span'), during(schedule, AFTER, words.openedAt, 'span')]
   // The script keeps it up to date by the schedule; in the end there is a page of its own.
   const left = ({ product_id, available }: (typeof state.products)[number]) => {
-    // A waiting room of the version before sends none.
-    const n = schedule.products?.find((one) => one.product_id === product_id)?.available ?? available
+    const n = schedule.products.find((one) => one.product_id === product_id)?.available ?? available
     const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
     return during(schedule, LIVE, html`<span data-product="${product_id}">${text}</span>`, 'small')
   }

@@ -125,7 +125,7 @@ export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Cont
     ${isInProgress && !action && html`<progress aria-label="${title}"></progress>`}
     ${step === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
     <dl>
-      <div><dt>${words.product}</dt><dd>${linesOf(order).map((line) => html`<div>${lineName(shown, line)}</div>`)}</dd></div>
+      <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(shown, line)}</div>`)}</dd></div>
       <div><dt>${words.total}</dt><dd><b>${totalOf(lang, order)}</b></dd></div>
       ${refundedRow(shown, order)}
       <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
@@ -159,13 +159,7 @@ function giveBackForm(shown: Shown, order: Order): Html {
 
 export const pathOf = ({ view }: Shown, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
 
-/** The version before sends neither lines nor a total. */
-export const linesOf = (order: Order) => (order.lines.length > 0 ? order.lines : [order])
-
-export const minorTotalOf = ({ total_minor, unit_price_minor, quantity }: Order) =>
-  total_minor || unit_price_minor * quantity
-
-export const totalOf = (lang: string, order: Order) => money(lang, minorTotalOf(order), order.currency)
+export const totalOf = (lang: string, order: Order) => money(lang, order.total_minor, order.currency)
 
 export function lineName({ view, lang }: Shown, { product_id, quantity }: Order['lines'][number]): Html {
   const product = view.state.products.find((one) => one.product_id === product_id)

@@ -2,7 +2,7 @@
 import type { Order } from '../../shared/api/public.ts'
 import { count, moment, money } from '../../shared/format.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
-import { lineName, linesOf, stateOf, totalOf } from './order.ts'
+import { lineName, stateOf, totalOf } from './order.ts'
 import { type Content, homeOf, type Shown } from './view.ts'
 
 export function ordersPage(shown: Shown, orders: readonly Order[]): Content {
@@ -19,7 +19,7 @@ export function ordersPage(shown: Shown, orders: readonly Order[]): Content {
 function orderItem(shown: Shown, order: Order): Html {
   const { view, words, lang } = shown
   const [state] = stateOf(words, order)
-  const names = linesOf(order).map((line) => html`<span>${lineName(shown, line)}</span>`)
+  const names = order.lines.map((line) => html`<span>${lineName(shown, line)}</span>`)
   return html`<li>
       <a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> <b>${totalOf(lang, order)}</b>
       ${names}
@@ -39,7 +39,7 @@ function timeOf(lang: string, { created_at }: Order): Html {
 export function receiptPage(shown: Shown, order: Order): Content {
   const { view, words, lang } = shown
   const { currency } = order
-  const lines = linesOf(order).map(
+  const lines = order.lines.map(
     ({
       quantity,
       unit_price_minor,

@@ -211,19 +211,6 @@ describe('a page', () => {
     for (const name of ['line', 'lobby', 'line-too-late-unlikely']) expect(outlook(name), name).toBe('')
   })
 
-  it('does without what a waiting room of the version before does not send', () => {
-    const before = {
-      products: undefined,
-      lasts_for_positions: undefined,
-      announcement: undefined,
-      pause_reason: undefined,
-    }
-    const pagesOf = new Map(sampled('en', { schedule: before }).map(({ name, html }) => [name, html]))
-    expect(pagesOf.get('line')).toContain('about 412 left')
-    expect(pagesOf.get('line-paused')).toContain('id="outlook"')
-    for (const [name, html] of pagesOf) expect(html, name).not.toMatch(/undefined|NaN/)
-  })
-
   it('of a sale to come leads to its opening for a calendar', () => {
     for (const name of ['sale-upcoming', 'sale-lobby-open', 'lobby'])
       expect(page(name), name).toMatch(/<a class="link" href="\/sales\/demo\/opening\.ics" download="demo\.ics">/)

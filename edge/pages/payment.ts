@@ -5,7 +5,7 @@ import { toStripe } from '../../shared/stripe-amount.ts'
 import type { StripePage } from '../config.ts'
 import { paymentScript } from './assets.ts'
 import { heading, html, postForm } from './html.ts'
-import { MOST_AT_BANK_SECONDS, minorTotalOf, pathOf, steps, timeLeft, totalOf } from './order.ts'
+import { MOST_AT_BANK_SECONDS, pathOf, steps, timeLeft, totalOf } from './order.ts'
 import type { Content, Shown } from './view.ts'
 
 export const paymentHead = html`<script type="module" src="${paymentScript.path}"></script>`
@@ -25,7 +25,7 @@ export function paymentPage(shown: Shown, order: Order, { key, script }: StripeP
         <p class="fault" role="alert"></p>
         <button class="button" aria-disabled="true">${pay}</button>
       </form>`
-  const amount = toStripe(minorTotalOf(order), currency)
+  const amount = toStripe(order.total_minor, currency)
   const stripeForm = html`<noscript><p><b>${words.payNeedsScript}</b></p></noscript>
     <stripe-payment data-key="${key}" data-script="${script}" data-order="${order.order_id}" data-back="${back}"
       data-amount="${amount}" data-currency="${currency}" ${confirms && html`data-confirms`}

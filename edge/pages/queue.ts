@@ -4,14 +4,7 @@
  */
 import type { Phase, Schedule } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/format.ts'
-import {
-  endsBeforeTurn,
-  isInLine,
-  mayLeave,
-  type Place,
-  preQueueOpensAtMs,
-  type Status,
-} from '../../shared/schedule.ts'
+import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../../shared/schedule.ts'
 import { buttonTo, type Html, heading, hidden, html, postForm, texts } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
 import { toCalendar } from './parts/calendar.ts'
@@ -57,7 +50,7 @@ export function landingPage(shown: Shown): Content {
   </section>
   ${during(schedule, BEFORE, howItWorks(shown, true))}
   ${during(schedule, DURING, howItWorks(shown, false))}`
-  const untilMs = phase === 'upcoming' ? preQueueOpensAtMs(schedule) : schedule.anchor_at_ms
+  const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
   const fault = view.invitation?.fault
   if (fault) return { title: words.problems['invitation-required'][0], main, reloadSeconds: null, named: true }
   // Somebody may be typing a code.
@@ -143,7 +136,7 @@ type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 /** Counts down to one of the schedule's moments by script. Without a script a date replaces it. */
 function countdown({ view, words, lang }: Shown, to: Countdown): Html {
   const { schedule } = view
-  const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : preQueueOpensAtMs(schedule)
+  const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : schedule.pre_queue_opens_at_ms
   const [label, without, date] =
     to === 'anchor_at_ms'
       ? [words.opensIn, words.opensAt, schedule.opens_at]

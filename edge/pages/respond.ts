@@ -65,9 +65,7 @@ export function headersOf({ turnstile, shows }: Pick<SaleView, 'turnstile'> & Pa
 type Moment = Pick<SaleNow, 'line' | 'facts' | 'schedule' | 'atMs' | 'policy'>
 
 export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'schedule' | 'atMs'>): PublicSale {
-  // The waiting room of the version before sends none of them.
-  const { contact = 'off', indexed = true, test = false } = facts
-  return { ...facts, contact, indexed, test, phase: schedule.phase, server_time_ms: atMs }
+  return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
 /** The view of a page for the holder of a ticket number, or for someone without one. */

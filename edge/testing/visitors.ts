@@ -195,6 +195,10 @@ export const orderOf = (sale: string, order_id: string) => ({
   reserved_until: '2026-11-21T12:00:00.000Z',
   expires_in_seconds: 90,
   created_at: '2026-11-21T11:58:30.000Z',
+  lines: [{ product_id: 'lamp', quantity: 1, unit_price_minor: 100 }],
+  total_minor: 100,
+  refunded_minor: 0,
+  payment: null,
   remaining: 3,
   order_token: ORDER_TOKEN,
 })

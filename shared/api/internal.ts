@@ -32,11 +32,9 @@ export const SaleState = v.object({
   ends_in_ms: v.nullable(v.number()),
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
-  /** The version before asks for none. */
-  contact: v.optional(AskedContact, 'off'),
-  /** The version before does not send it. */
-  indexed: v.optional(v.boolean(), true),
-  test: v.optional(v.boolean(), false),
+  contact: AskedContact,
+  indexed: v.boolean(),
+  test: v.boolean(),
   products: v.array(v.object({ ...PublicProduct.entries, held: v.number(), sold: v.number() })),
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
   /** Ticket numbers whose first checkout call has reached the origin since it began to count; it may start again at 0. */

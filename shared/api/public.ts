@@ -120,14 +120,10 @@ export const Order = v.object({
   /** Seconds left of the hold, by the server's clock; 0 without a hold. */
   expires_in_seconds: v.number(),
   created_at: v.string(),
-  // The version before sends none of these.
-  lines: v.optional(
-    v.array(v.object({ product_id: ProductId, quantity: v.number(), unit_price_minor: v.number() })),
-    [],
-  ),
-  total_minor: v.optional(v.number(), 0),
-  refunded_minor: v.optional(v.number(), 0),
-  payment: v.optional(v.nullable(Payment), null),
+  lines: v.array(v.object({ product_id: ProductId, quantity: v.number(), unit_price_minor: v.number() })),
+  total_minor: v.number(),
+  refunded_minor: v.number(),
+  payment: v.nullable(Payment),
   /** About how many units are left, for the page; only in the response of a checkout. */
   remaining: v.optional(v.number()),
   order_token: v.optional(v.string()),
@@ -151,8 +147,7 @@ export type Status = (typeof STATUSES)[number]
 
 export const QueueAnswer = v.object({
   status: v.picklist(STATUSES),
-  /** The version before does not send it. */
-  line: v.optional(v.string()),
+  line: v.string(),
   queue_token: v.optional(v.string()),
   number: v.number(),
   position_in_queue: v.nullable(v.number()),
@@ -203,11 +198,11 @@ export const PublicSale = v.object({
   ends_at: v.nullable(v.string()),
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
-  contact: v.optional(AskedContact, 'off'),
+  contact: AskedContact,
   /** Whether search engines may show the sale's page. */
-  indexed: v.optional(v.boolean(), true),
+  indexed: v.boolean(),
   /** A sale to try things with: no money moves. */
-  test: v.optional(v.boolean(), false),
+  test: v.boolean(),
   products: v.array(PublicProduct),
   server_time_ms: v.number(),
 })
@@ -244,21 +239,21 @@ export const Schedule = v.object({
   /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or none has come yet. */
   draw_beacon: v.nullable(hex),
   /** True where a public beacon is to be mixed into the seed: a draw without one then says so by its `draw_beacon`. */
-  beacon_announced: v.optional(v.boolean(), false),
+  beacon_announced: v.boolean(),
   /** For people, on the origin's clock. */
   pre_queue_opens_at: v.string(),
   opens_at: v.string(),
   ends_at: v.nullable(v.string()),
-  /** The same moments to calculate with, on the edge's clock. A coordinator of the version before does not send them. */
-  pre_queue_opens_at_ms: v.optional(v.number()),
-  ends_at_ms: v.optional(v.nullable(v.number())),
+  /** The same moments to calculate with, on the edge's clock. */
+  pre_queue_opens_at_ms: v.number(),
+  ends_at_ms: v.nullable(v.number()),
   /** What is left of each product, about. */
-  products: v.optional(v.array(v.object({ product_id: v.string(), available: v.number() })), []),
+  products: v.array(v.object({ product_id: v.string(), available: v.number() })),
   /** For how many more positions the stock is likely to last; null while nobody knows. */
-  lasts_for_positions: v.optional(v.nullable(v.number()), null),
+  lasts_for_positions: v.nullable(v.number()),
   /** The announcement, and why the sale is paused. */
-  announcement: v.optional(v.nullable(Announcement), null),
-  pause_reason: v.optional(v.nullable(v.record(v.string(), v.string())), null),
+  announcement: v.nullable(Announcement),
+  pause_reason: v.nullable(v.record(v.string(), v.string())),
   server_time_ms: v.number(),
 })
 export type Schedule = v.InferOutput<typeof Schedule>

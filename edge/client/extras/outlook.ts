@@ -12,7 +12,7 @@ export function showOutlook({ schedule, page, place, atMs }: Seen): void {
     show(outlook, text !== '')
   }
   const { left = '', noneLeft } = textsOf('products')
-  for (const { product_id, available } of schedule.products ?? [])
+  for (const { product_id, available } of schedule.products)
     each(`#products [data-product="${product_id}"]`, (product) =>
       write(product, available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft),
     )

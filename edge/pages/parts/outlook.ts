@@ -11,8 +11,7 @@ export type OutlookTexts = Pick<Words, 'outlookEnough' | 'outlookShort' | 'outlo
 export function outlookText(words: OutlookTexts, lang: string, schedule: Schedule, place: Place, atMs: number): string {
   const { lasts_for_positions: lasts } = schedule
   const at = place.position_in_queue ?? 0
-  // A waiting room of the version before does not send it.
-  if (lasts == null || at === 0 || !isInLine(place.status) || isFinal(schedule.phase)) return ''
+  if (lasts === null || at === 0 || !isInLine(place.status) || isFinal(schedule.phase)) return ''
   if (endsBeforeTurn(schedule, place, atMs)) return ''
   if (lasts === 0) return words.outlookGone
   return fill(at <= lasts ? words.outlookEnough : words.outlookShort, { n: count(lang, lasts), p: count(lang, at) })
