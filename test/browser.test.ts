@@ -124,7 +124,6 @@ describe.skipIf(!inject('browser'))('in a browser', { concurrent: true }, () => 
     const pages = [line, landing]
     const CHANGES = 'globalThis.announced'
     for (const page of pages) {
-      await page.waitForLoadState('networkidle').catch(() => {})
       await page.evaluate(`${CHANGES} = 0; new MutationObserver(() => ${CHANGES}++)
         .observe(document.getElementById('shop-announcement'), { childList: true, subtree: true })`)
     }

@@ -13,35 +13,24 @@ export interface Asset {
   readonly isBinary?: true
 }
 
-type Name =
-  | 'style'
-  | 'script'
-  | 'extras'
-  | 'proofStyle'
-  | 'proofScript'
-  | 'proofWorker'
-  | 'turnstileScript'
-  | 'paymentScript'
-  | 'shareImage'
-declare const __ASSETS__: Readonly<Record<Name, Asset>>
+const NAMES = [
+  'style',
+  'script',
+  'extras',
+  'proofStyle',
+  'proofScript',
+  'proofWorker',
+  'turnstileScript',
+  'paymentScript',
+  'shareImage',
+] as const
+type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
+declare const __ASSETS__: Assets
 
-const none: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
-
+const NONE: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
 /** Empty without a build, as in a unit test. */
-const ASSETS: Readonly<Record<Name, Asset>> =
-  typeof __ASSETS__ === 'undefined'
-    ? {
-        style: none,
-        script: none,
-        extras: none,
-        paymentScript: none,
-        shareImage: none,
-        proofStyle: none,
-        proofScript: none,
-        proofWorker: none,
-        turnstileScript: none,
-      }
-    : __ASSETS__
+const ASSETS =
+  typeof __ASSETS__ === 'undefined' ? (Object.fromEntries(NAMES.map((name) => [name, NONE])) as Assets) : __ASSETS__
 
 /** `proof..` and `turnstile..` are for sales that require a proof or a check. */
 export const {

@@ -160,7 +160,10 @@ function problemContent(
   { again, path, wrong, proof, paused }: Remedies = {},
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
-  const known: Readonly<Record<string, readonly [string, string]>> = words.problems
+  const known: Readonly<Record<string, readonly [string, string]>> = {
+    ...words.problems,
+    ended: [words.ended, words.endedText],
+  }
   // Where others come first there is a time to retry.
   const isForGood = type === 'too-many-orders' && problem.retry_after_seconds === undefined
   const [title, text] = isForGood

@@ -174,7 +174,7 @@ export function stateOf(words: Words, order: Order): readonly [title: string, te
   const { status, reason, payment } = order
   const declined = declineOf(order)
   if (declined !== null) return [words.declined, words.declinedFor[declined]]
-  if (status === 'cancelled' && reason) return words.cancelledFor[reason]
+  if (status === 'cancelled' && reason) return words.cancelledFor[reason === 'blocked' ? 'by_shop' : reason]
   if (payment?.status === 'requires_action') return [words.atBank, words.atBankText]
   if (isSold(status) && status !== 'refunded' && order.refunded_minor > 0)
     return [words.partlyRefunded, words.partlyRefundedText]

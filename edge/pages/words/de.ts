@@ -216,10 +216,6 @@ export const de: Words = {
       'Die Zahlung wurde nicht bestätigt',
       'Du bist nicht rechtzeitig von deiner Bank zurückgekommen. Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht.',
     ],
-    blocked: [
-      'Der Shop hat diese Bestellung storniert',
-      'Was abgebucht wurde, wird erstattet. Warum, sagt dir der Shop.',
-    ],
     by_shop: [
       'Der Shop hat diese Bestellung storniert',
       'Was abgebucht wurde, wird erstattet. Warum, sagt dir der Shop.',
@@ -323,7 +319,6 @@ export const de: Words = {
       'Gerade ist jedes Stück zurückgelegt. Was nicht bezahlt wird, kommt zurück: Versuch es gleich noch einmal.',
     ],
     'sold-out': ['Ausverkauft', 'Jedes Stück hat seinen Besitzer gefunden.'],
-    ended: ['Der Verkauf ist vorbei', 'Danke, dass du da warst.'],
     conflict: ['Das geht nicht mehr', 'Die Bestellung hat sich inzwischen geändert.'],
     'sign-in-required': [
       'Bitte melde dich zuerst an',

@@ -213,7 +213,6 @@ export const en = {
       'The payment was not confirmed',
       'You did not come back from your bank in time. What was reserved has gone back to the line, and nothing stays charged.',
     ],
-    blocked: ['The shop has cancelled this order', 'What was charged is paid back. The shop can tell you why.'],
     by_shop: ['The shop has cancelled this order', 'What was charged is paid back. The shop can tell you why.'],
     payment_timeout: [
       'The payment did not come through',
@@ -316,7 +315,6 @@ export const en = {
       'All units are reserved just now. What is not paid comes back: try again in a moment.',
     ],
     'sold-out': ['Sold out', 'Every unit has found its owner.'],
-    ended: ['The sale has ended', 'Thank you for coming.'],
     conflict: ['That is no longer possible', 'The order has changed in the meantime.'],
     'sign-in-required': [
       'Please sign in first',

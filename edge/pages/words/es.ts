@@ -210,7 +210,6 @@ export const es: Words = {
       'El pago no se confirmó',
       'No volviste a tiempo de tu banco. Lo reservado ha vuelto a la cola, y no queda nada cobrado.',
     ],
-    blocked: ['La tienda ha cancelado este pedido', 'Lo que se cobró se reembolsa. La tienda puede decirte por qué.'],
     by_shop: ['La tienda ha cancelado este pedido', 'Lo que se cobró se reembolsa. La tienda puede decirte por qué.'],
     payment_timeout: [
       'El pago no se completó',
@@ -313,7 +312,6 @@ export const es: Words = {
       'Ahora mismo todo está reservado. Lo que no se paga vuelve: inténtalo de nuevo en un momento.',
     ],
     'sold-out': ['Agotado', 'Cada unidad ha encontrado su dueño.'],
-    ended: ['La venta ha terminado', 'Gracias por venir.'],
     conflict: ['Eso ya no es posible', 'El pedido ha cambiado entretanto.'],
     'sign-in-required': [
       'Inicia sesión primero',

@@ -221,10 +221,6 @@ export const fr: Words = {
       'Le paiement n’a pas été confirmé',
       'Vous n’êtes pas revenu à temps de votre banque. Ce qui était réservé est retourné à la file, et rien ne reste débité.',
     ],
-    blocked: [
-      'La boutique a annulé cette commande',
-      'Ce qui a été débité est remboursé. La boutique peut vous dire pourquoi.',
-    ],
     by_shop: [
       'La boutique a annulé cette commande',
       'Ce qui a été débité est remboursé. La boutique peut vous dire pourquoi.',
@@ -332,7 +328,6 @@ export const fr: Words = {
       'Tout est réservé en ce moment. Ce qui n’est pas payé revient : réessayez dans un instant.',
     ],
     'sold-out': ['Tout est vendu', 'Chaque article a trouvé son propriétaire.'],
-    ended: ['La vente est terminée', 'Merci d’être venu.'],
     conflict: ['Ce n’est plus possible', 'La commande a changé entre-temps.'],
     'sign-in-required': [
       'Merci de vous connecter d’abord',
