@@ -3,7 +3,7 @@ import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { withCacheRule } from './cache.ts'
 import { type Call, refuse, sendProblem } from './call.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
-import { shown } from './pages/respond.ts'
+import { problemAsPage } from './pages/respond.ts'
 import { protectedSite } from './protect/protect.ts'
 import { handle } from './routes.ts'
 
@@ -33,11 +33,11 @@ export default {
 async function respond(call: Call): Promise<Response> {
   try {
     const ours = handle(call)
-    if (ours) return withCacheRule(await shown(await ours, call), call)
+    if (ours) return withCacheRule(await problemAsPage(await ours, call), call)
     // The responses of a site behind this Worker are passed on as they are.
     return await (protectedSite(call) ?? refuse('not-found'))
   } catch (error) {
-    return withCacheRule(await shown(sendProblem(problemOf(error, call.request)), call), call)
+    return withCacheRule(await problemAsPage(sendProblem(problemOf(error, call.request)), call), call)
   }
 }
 

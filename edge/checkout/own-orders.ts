@@ -14,7 +14,7 @@ import { refuseBlockedHolder } from '../admission/admit.ts'
 import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { type Call, isBrowser, pathOf, publicNow, refuse, seeOther, sendJson, wantsHtml } from '../call.ts'
 import { callOrigin, passOn } from '../origin.ts'
-import type { Wanted } from '../pages/view.ts'
+import type { RequestedPage } from '../pages/view.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import {
   bearer,
@@ -54,11 +54,11 @@ async function orderShown(sale: string, order_id: string, call: Call) {
     const order = await orderOf(sale, order_id, call)
     // The address stays when the order is over.
     const alreadyHas = call.request.url.endsWith(`?${ALREADY}`) && isLive(order.status)
-    return { kind: 'order', order, alreadyHas } satisfies Wanted
+    return { kind: 'order', order, alreadyHas } satisfies RequestedPage
   } catch (error) {
     const problem = problemIn(error)
     const path = problem.retry_after_seconds === undefined ? undefined : `/sales/${sale}/order/${order_id}`
-    return { kind: 'problem', problem, path } satisfies Wanted
+    return { kind: 'problem', problem, path } satisfies RequestedPage
   }
 }
 

@@ -33,14 +33,14 @@ import { dropRefresh, refresh, refreshWithin, startRefreshing } from './refresh.
 import {
   certainMs,
   follow,
-  isSeen,
+  isVisible,
+  notifyOtherTabs,
   READ_MAX_MS,
   readAtNextBeat,
   readIfDue,
   readNow,
   schedule,
   startReading,
-  tellOtherTabs,
 } from './schedule-reader.ts'
 import { claimTurn, countsAsRenewal, renewPlace } from './turn.ts'
 
@@ -129,7 +129,7 @@ function begin(): void {
   // The address of what is shown, wherever it came from.
   if (location.pathname !== page.path) history.replaceState(null, '', page.path)
   if (isBesideOwn()) void refresh(linePath())
-  else if (!byId('final')) tellOtherTabs()
+  else if (!byId('final')) notifyOtherTabs()
   // The content could not be had: loading the page was a refresh that failed.
   if (byId('away')) {
     failures.refreshes = 1
@@ -168,7 +168,7 @@ export function start(everyBeat: (act: () => void) => void, load: () => Promise<
   addEventListener('online', readNow)
   addEventListener('offline', readNow)
   addEventListener('storage', ({ key }) => key === storageKeyOfOrders(page) && showOwnOrder(page))
-  document.addEventListener('visibilitychange', () => isSeen() && readNow())
+  document.addEventListener('visibilitychange', () => isVisible() && readNow())
   document.addEventListener('submit', onSubmit)
   addEventListener('pageshow', (event) => event.persisted && onReturn())
   everyBeat(tick)

@@ -4,7 +4,7 @@
  */
 import type { Order } from '../../shared/api/public.ts'
 import { isSold, progressOf } from '../../shared/order-status.ts'
-import { byId, each, get, keep, keepFocus, kept, nowMs, type Page, retitle, show } from './page.ts'
+import { byId, each, get, keepFocus, nowMs, type Page, retitle, show, store, stored } from './page.ts'
 
 /** Several changes arrive at once after a break: the last one counts. */
 const SETTLE_MS = 80
@@ -76,24 +76,24 @@ export function followOrder(changed: () => void): Following | null {
 /** The browser's list of a sale's orders, each with the time its page was last seen; the latest is last. */
 export const storageKeyOfOrders = (page: Page) => `order ${page.sale}`
 
-function keptOrders(page: Page): string[] {
-  const orders = kept(storageKeyOfOrders(page))?.split(',') ?? []
+function storedOrders(page: Page): string[] {
+  const orders = stored(storageKeyOfOrders(page))?.split(',') ?? []
   return orders.filter((order) => nowMs() - Number(order.split(' ')[1]) <= SHOWN_FOR_MS)
 }
 
 const isGone = (status: string | undefined) => status === 'expired' || status === 'cancelled'
 
 /** Keeps an order, or removes one that is gone; the visitor's other orders stay. */
-function keepOrder(page: Page, order: string, gone: boolean): void {
-  const orders = keptOrders(page).filter((other) => !other.startsWith(order))
+function storeOrder(page: Page, order: string, gone: boolean): void {
+  const orders = storedOrders(page).filter((other) => !other.startsWith(order))
   if (!gone) orders.push(`${order} ${Math.round(nowMs())}`)
-  keep(storageKeyOfOrders(page), orders.join() || null)
+  store(storageKeyOfOrders(page), orders.join() || null)
 }
 
 /** Keeps the order that this page shows. */
 export function rememberOrder(page: Page): void {
   const { order, orderStatus } = byId('order')?.dataset ?? {}
-  if (order) keepOrder(page, order, isGone(orderStatus))
+  if (order) storeOrder(page, order, isGone(orderStatus))
 }
 
 let checkTimer = 0
@@ -106,7 +106,7 @@ export function showOwnOrder(page: Page): void {
   clearTimeout(checkTimer)
   const own = byId('own-order')
   if (!own) return
-  const order = keptOrders(page).at(-1)?.split(' ')[0]
+  const order = storedOrders(page).at(-1)?.split(' ')[0]
   const shown = order !== undefined
   each<HTMLAnchorElement>('#own-order a', (link) => {
     if (shown) link.href = `/sales/${page.sale}/order/${order}`
@@ -128,7 +128,7 @@ async function checkOrder(page: Page, order: string): Promise<void> {
     const response = await get(`/orders/${order}`)
     const { status, expires_in_seconds } = await response.json()
     if (response.status === 404 || isGone(status)) {
-      keepOrder(page, order, true)
+      storeOrder(page, order, true)
       return showOwnOrder(page)
     }
     if (isSold(status)) return

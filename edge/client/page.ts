@@ -106,7 +106,7 @@ export const showMoments = () =>
 // -- Between pages -------------------------------------------------------------------------------------------------------
 
 /** A value in the browser's local storage; null also where the browser has none. */
-export function kept(key: string): string | null {
+export function stored(key: string): string | null {
   try {
     return localStorage.getItem(key)
   } catch {
@@ -114,7 +114,7 @@ export function kept(key: string): string | null {
   }
 }
 
-export function keep(key: string, value: string | null): void {
+export function store(key: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(key)
     else localStorage.setItem(key, value)
@@ -130,11 +130,11 @@ export const linePath = () => `/sales/${page.sale}/line`
 
 /** The landing page is the same for all and knows no visitor; so this browser remembers that it has a place, and whose page to show. */
 const storageKeyOfPlace = () => `place ${page.sale}`
-export const hasPlace = () => kept(storageKeyOfPlace()) !== null
+export const hasPlace = () => stored(storageKeyOfPlace()) !== null
 
 export function rememberPlace(): void {
-  if (page.number !== null) keep(storageKeyOfPlace(), String(page.number))
-  else if (page.isOwn && byId('landing')) keep(storageKeyOfPlace(), null)
+  if (page.number !== null) store(storageKeyOfPlace(), String(page.number))
+  else if (page.isOwn && byId('landing')) store(storageKeyOfPlace(), null)
 }
 
 /** True on the landing page that all see, for a visitor who has a page of their own. */

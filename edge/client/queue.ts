@@ -16,14 +16,14 @@ import {
   announce,
   byId,
   each,
-  keep,
   keepFocus,
-  kept,
   type Page,
   retitle,
   roomOf,
   show,
   showMoments,
+  store,
+  stored,
   textsOf,
   write,
 } from './page.ts'
@@ -147,9 +147,9 @@ function showProgress(schedule: Schedule, page: Page, position: number, atMs: nu
   let start = 0
   if ((page.number ?? 0) > schedule.pre_queue_size) {
     const key = `began ${roomOf(page)} ${page.number}`
-    const known = kept(key)
+    const known = stored(key)
     start = known === null ? serving : Number(known)
-    if (known === null) keep(key, String(start))
+    if (known === null) store(key, String(start))
   }
   bar.value = Math.min(100, Math.max(0, ((serving - start) / Math.max(1, position - start)) * 100))
   show(bar, true)

@@ -26,7 +26,7 @@ export const READ_MAX_MS = 30_000
  * until the origin has notified the waiting room, 0.5 s until the change holds everywhere (ANNOUNCE_MS in queue/timeline.ts), 1.1 s
  * while a cache keeps the copy before and fetches the next (KEPT.schedule in cache.ts), and 0.1 s on the way here.
  */
-const READ_SEEN_MS = 1_100
+const READ_VISIBLE_MS = 1_100
 /** For someone who has not joined, once the sale is open: only its end could matter. */
 const READ_AT_LANDING_MS = 15_000
 /**
@@ -78,14 +78,17 @@ export function follow(lineBefore: string | undefined): void {
 function readAt(atMs: number): void {
   readAtMs = atMs
   clearTimeout(timer)
-  if (isSeen()) timer = setTimeout(read, atMs - performance.now())
+  if (isVisible()) timer = setTimeout(read, atMs - performance.now())
 }
 
-export const isSeen = () => document.visibilityState === 'visible'
+export const isVisible = () => document.visibilityState === 'visible'
 
 const nextReadAtMs = (after: Schedule) =>
   performance.now() +
-  Math.min(isSeen() ? READ_SEEN_MS * (1 - Math.random() / 10) : READ_MAX_MS, Math.max(READ_MIN_MS, pauseAfter(after)))
+  Math.min(
+    isVisible() ? READ_VISIBLE_MS * (1 - Math.random() / 10) : READ_MAX_MS,
+    Math.max(READ_MIN_MS, pauseAfter(after)),
+  )
 
 const pauseAfter = (next: Schedule): number => {
   const place = byId('line') ? placeIn(next, page, nowMs()) : null
@@ -162,4 +165,4 @@ function openChannel(): void {
 }
 
 /** The visitor has joined, or left. */
-export const tellOtherTabs = () => channel?.postMessage({ number: page.number })
+export const notifyOtherTabs = () => channel?.postMessage({ number: page.number })

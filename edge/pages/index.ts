@@ -17,44 +17,46 @@ import { drawCard } from './parts/draw.ts'
 import { isIndexed, sharingHead } from './parts/sharing.ts'
 import { paymentHead, paymentPage } from './payment.ts'
 import { BEFORE, during, finalPage, landingPage, linePage, proofFields } from './queue.ts'
-import { type Again, type Content, homeOf, type SaleView, type Shown } from './view.ts'
+import { type Again, type Content, homeOf, type PageContext, type SaleView } from './view.ts'
 import { directionOf, type Words } from './words/words.ts'
 
 /** The page for a visitor to a sale. */
 export function renderSale(view: SaleView): string {
   const { lang, words } = view
-  const shown: Shown = { view, words, lang }
-  return String(documentOf(shown, contentOf(shown)))
+  const context: PageContext = { view, words, lang }
+  return String(documentOf(context, contentOf(context)))
 }
 
-function contentOf(shown: Shown): Content {
-  const { view, words } = shown
+function contentOf(context: PageContext): Content {
+  const { view, words } = context
   const { shows } = view
-  const aside = () => html`${about(shown)}${drawCard(shown)}`
+  const aside = () => html`${about(context)}${drawCard(context)}`
   switch (shows.kind) {
     case 'landing':
-      return { ...landingPage(shown), aside: aside() }
+      return { ...landingPage(context), aside: aside() }
     case 'line':
-      return { ...linePage(shown, shows.place, shows.number), aside: aside() }
+      return { ...linePage(context, shows.place, shows.number), aside: aside() }
     case 'turn':
-      return turnPage(shown, shows.untilMs)
+      return turnPage(context, shows.untilMs)
     case 'order':
-      return orderPage(shown, shows.order, shows.alreadyHas)
+      return orderPage(context, shows.order, shows.alreadyHas)
     case 'orders':
-      return ordersPage(shown, shows.orders)
+      return ordersPage(context, shows.orders)
     case 'receipt':
-      return receiptPage(shown, shows.order)
+      return receiptPage(context, shows.order)
     case 'payment':
-      return paymentPage(shown, shows.order, shows.stripe)
+      return paymentPage(context, shows.order, shows.stripe)
     case 'problem': {
       const { problem, again, path } = shows
-      const wrong = wrongFields(shown, problem)
+      const wrong = wrongFields(context, problem)
       const isPaused = problem.status === 503 && view.schedule.phase === 'paused' && again?.action.endsWith('/buy')
-      const paused = isPaused && pauseReason(shown)
-      return lessIsLeft(shown, problem) ?? problemContent(problem, words, homeOf(view), { again, path, wrong, paused })
+      const paused = isPaused && pauseReason(context)
+      return (
+        lessIsLeft(context, problem) ?? problemContent(problem, words, homeOf(view), { again, path, wrong, paused })
+      )
     }
     case 'final':
-      return { ...finalPage(shown, shows.phase), aside: aside() }
+      return { ...finalPage(context, shows.phase), aside: aside() }
   }
 }
 
@@ -64,7 +66,7 @@ const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
 
 /** What is sold, and when. */
-function about({ view, words, lang }: Shown): Html {
+function about({ view, words, lang }: PageContext): Html {
   const { state, schedule } = view
   const phaseNames = [during(schedule, BEFORE, words.opensAt, 'span'), during(schedule, AFTER, words.openedAt, 'span')]
   // The script keeps it up to date by the schedule; in the end there is a page of its own.
@@ -118,7 +120,7 @@ ${proofHead(view)}`
 const retrySeconds = ({ retry_after_seconds = 3 }: Problem) => Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
 
 /** A purchase that found too little, or wanted too much, while there is something left to buy; null for any other problem. */
-function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Content | null {
+function lessIsLeft({ view, words }: PageContext, { type, remaining }: Problem): Content | null {
   // The origin sends what remains where too much was wanted, for now or for good.
   if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && remaining === undefined) return null
   if (!view.state.products.some((product) => product.available > 0)) return null
@@ -130,7 +132,7 @@ function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Conte
 }
 
 /** The wrong fields in the page's own words: the problem's `errors` are for programs. */
-function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Html | null {
+function wrongFields({ view, words, lang }: PageContext, { errors = [] }: Problem): Html | null {
   const most = fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })
   const names: Readonly<Record<string, string>> = {
     product_id: words.product,
@@ -195,8 +197,8 @@ function problemContent(
 
 // -- The document --------------------------------------------------------------------------------------------------------
 
-function documentOf(shown: Shown, content: Content): Html {
-  const { view, lang, words } = shown
+function documentOf(context: PageContext, content: Content): Html {
+  const { view, lang, words } = context
   const { title, main, aside, reloadSeconds, named } = content
   const { brand, sale, state, schedule } = view
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
@@ -204,16 +206,16 @@ function documentOf(shown: Shown, content: Content): Html {
   const head = html`<script type="module" src="${script.path}"></script>
 ${proofHead(view)}
 ${view.shows.kind === 'payment' && paymentHead}
-${view.shows.kind === 'landing' && sharingHead(shown)}
+${view.shows.kind === 'landing' && sharingHead(context)}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`${state.test && html`<p class="note test" role="note">${words.testSale}</p>`}
 <p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
 ${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
-${announcementBox(shown)}
+${announcementBox(context)}
 <div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 <main id="main">
-${!/^(order|orders|receipt|payment)$/.test(view.shows.kind) && ownOrder(shown)}
+${!/^(order|orders|receipt|payment)$/.test(view.shows.kind) && ownOrder(context)}
 ${main}
 ${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
 </main>
@@ -243,7 +245,7 @@ const proofHead = ({
  * have, it replaces their turn, or the notice that the turn has passed. Without a script there is a link, which does not
  * know the order's status.
  */
-function ownOrder({ view, words }: Shown): Html {
+function ownOrder({ view, words }: PageContext): Html {
   const { sale, shows, state, order } = view
   const isTurn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
   const latest =

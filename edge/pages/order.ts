@@ -7,41 +7,41 @@ import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
 import { tick } from './parts/draw.ts'
 import { during } from './queue.ts'
-import { type Content, homeOf, type Shown } from './view.ts'
+import { type Content, homeOf, type PageContext } from './view.ts'
 import type { Words } from './words/words.ts'
 
 /** Without a script, an order in progress reloads so often. */
 const RELOAD_SECONDS = 3
 /** Not under the finger of someone about to press the button. */
-const RELOAD_AT_BANK_SECONDS = 15
+const RELOAD_IN_3DS_SECONDS = 15
 /** The origin's PAYMENT_ACTION_SECONDS, unless it is set: only the bar's length depends on it. */
-export const MOST_AT_BANK_SECONDS = 300
+export const MAX_3DS_SECONDS = 300
 /** And a turn with nothing to choose yet: few people have a turn, and it runs out. */
 const RELOAD_IN_CARTS_SECONDS = 5
 
 // -- The turn ------------------------------------------------------------------------------------------------------------
 
 /** The visitor's turn: choose and reserve, or, where all units are in carts, wait for what comes back. */
-export function turnPage(shown: Shown, untilMs: number): Content {
-  const { view, words, lang } = shown
+export function turnPage(context: PageContext, untilMs: number): Content {
+  const { view, words, lang } = context
   const { products, hold_seconds } = view.state
   const seconds = Math.max(0, (untilMs - view.nowMs) / 1000)
   const first = products.find((product) => product.available > 0)
   const title = first ? words.ready : words.allInCarts
   const text = first ? fill(words.chooseText, { t: exactly(lang, hold_seconds) }) : words.turnAllInCarts
   const main = html`<section class="card" id="turn" data-tone="${first ? 'turn' : 'hold'}">
-    ${steps(shown, 0)}
+    ${steps(context, 0)}
     ${heading(title, text)}
-    ${during(view.schedule, ['paused'], html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(shown)}`)}
-    ${timeLeft(shown, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
-    ${first && reserveForm(shown, first)}
+    ${during(view.schedule, ['paused'], html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(context)}`)}
+    ${timeLeft(context, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
+    ${first && reserveForm(context, first)}
   </section>`
   // Not before the turn is over: a reload would take away what the visitor is about to choose.
   return { title, main, reloadSeconds: first ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS }
 }
 
 /** The idempotency key is in the form, so that sending it twice makes one order. */
-function reserveForm({ view, words, lang }: Shown, first: PublicSale['products'][number]): Html {
+function reserveForm({ view, words, lang }: PageContext, first: PublicSale['products'][number]): Html {
   const { products, limit_per_visitor } = view.state
   const most = Math.min(limit_per_visitor, Math.max(...products.map((product) => product.available)))
   const choices = products.map((product) => {
@@ -70,7 +70,7 @@ function reserveForm({ view, words, lang }: Shown, first: PublicSale['products']
   )
 }
 
-export function steps({ words }: Shown, at: 0 | 1 | 2): Html {
+export function steps({ words }: PageContext, at: 0 | 1 | 2): Html {
   const names = [words.stepChoose, words.stepPay, words.stepDone]
   const items = names.map(
     (name, i) => html`<li ${i === at && html`aria-current="step"`} ${i < at && html`class="past"`}>${name}</li>`,
@@ -80,7 +80,7 @@ export function steps({ words }: Shown, at: 0 | 1 | 2): Html {
 
 /** A countdown with a bar that runs out; without a script, the time of day at which it is over. */
 export function timeLeft(
-  { view, words, lang }: Shown,
+  { view, words, lang }: PageContext,
   { seconds, of, label, id }: { seconds: number; of: number; label: string; id?: string },
 ): Html {
   const until = new Date(view.nowMs + seconds * 1000).toISOString()
@@ -106,8 +106,8 @@ const LOOKS = {
   refunded: { tone: 'hold', step: null },
 } as const
 
-export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Content {
-  const { view, words, lang } = shown
+export function orderPage(context: PageContext, order: Order, alreadyHas: boolean): Content {
+  const { view, words, lang } = context
   const { status } = order
   const [title, text] = stateOf(words, order)
   const { step } = LOOKS[status]
@@ -117,28 +117,28 @@ export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Cont
   const most = { n: count(lang, view.state.limit_per_visitor) }
   const main = html`${alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
   <section class="card" id="order" data-tone="${toneOf(order)}" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
-    ${step !== null && steps(shown, step)}
+    ${step !== null && steps(context, step)}
     ${heading([isSold(status) && tick, title], text)}
-    ${isDeclined && html`<p><b>${attemptsLeft(shown, order)}</b></p>`}
-    ${status === 'reserved' && payment(shown, order)}
-    ${action && atBank(shown, action)}
+    ${isDeclined && html`<p><b>${attemptsLeft(context, order)}</b></p>`}
+    ${status === 'reserved' && payment(context, order)}
+    ${action && awaiting3ds(context, action)}
     ${isInProgress && !action && html`<progress aria-label="${title}"></progress>`}
     ${step === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
     <dl>
-      <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(shown, line)}</div>`)}</dd></div>
+      <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(context, line)}</div>`)}</dd></div>
       <div><dt>${words.total}</dt><dd><b>${totalOf(lang, order)}</b></dd></div>
-      ${refundedRow(shown, order)}
+      ${refundedRow(context, order)}
       <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
     </dl>
-    ${!view.protects && html`<p class="links">${isSold(status) && html`<a href="${pathOf(shown, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`}
-    ${status === 'reserved' && giveBackForm(shown, order)}
+    ${!view.protects && html`<p class="links">${isSold(status) && html`<a href="${pathOf(context, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`}
+    ${status === 'reserved' && giveBackForm(context, order)}
   </section>`
   const holdSeconds = Math.max(RELOAD_SECONDS, Math.ceil(order.expires_in_seconds) + 1)
   return {
     title,
     main,
     reloadSeconds: action
-      ? RELOAD_AT_BANK_SECONDS
+      ? RELOAD_IN_3DS_SECONDS
       : isInProgress
         ? RELOAD_SECONDS
         : status === 'reserved'
@@ -148,25 +148,25 @@ export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Cont
 }
 
 /** Two steps, since it cannot be undone. */
-function giveBackForm(shown: Shown, order: Order): Html {
-  const { words } = shown
+function giveBackForm(context: PageContext, order: Order): Html {
+  const { words } = context
   return html`<details class="leave">
       <summary>${words.giveBack}</summary>
       <p class="quiet">${words.giveBackText}</p>
-      ${postForm(`${pathOf(shown, order)}/cancel`, html`<button class="button second">${words.giveBackYes}</button>`)}
+      ${postForm(`${pathOf(context, order)}/cancel`, html`<button class="button second">${words.giveBackYes}</button>`)}
     </details>`
 }
 
-export const pathOf = ({ view }: Shown, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
+export const pathOf = ({ view }: PageContext, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
 
 export const totalOf = (lang: string, order: Order) => money(lang, order.total_minor, order.currency)
 
-export function lineName({ view, lang }: Shown, { product_id, quantity }: Order['lines'][number]): Html {
+export function lineName({ view, lang }: PageContext, { product_id, quantity }: Order['lines'][number]): Html {
   const product = view.state.products.find((one) => one.product_id === product_id)
   return html`<bdi>${product?.name ?? product_id}</bdi>${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
 }
 
-const refundedRow = ({ words, lang }: Shown, { refunded_minor, currency }: Order) =>
+const refundedRow = ({ words, lang }: PageContext, { refunded_minor, currency }: Order) =>
   refunded_minor > 0 && html`<div><dt>${words.refunded}</dt><dd>${money(lang, refunded_minor, currency)}</dd></div>`
 
 /** What the buyer reads first: where the order is, and what they can do. */
@@ -175,7 +175,7 @@ export function stateOf(words: Words, order: Order): readonly [title: string, te
   const declined = declineOf(order)
   if (declined !== null) return [words.declined, words.declinedFor[declined]]
   if (status === 'cancelled' && reason) return words.cancelledFor[reason === 'blocked' ? 'by_shop' : reason]
-  if (payment?.status === 'requires_action') return [words.atBank, words.atBankText]
+  if (payment?.status === 'requires_action') return [words.awaiting3ds, words.awaiting3dsText]
   if (isSold(status) && status !== 'refunded' && order.refunded_minor > 0)
     return [words.partlyRefunded, words.partlyRefundedText]
   return [words[status], words[`${status}Text`]]
@@ -191,42 +191,42 @@ function declineOf({ status, payment }: Order): DeclineCode | null {
   return DECLINE_CODES.find((code) => code === payment.code) ?? 'declined'
 }
 
-function attemptsLeft({ words, lang }: Shown, { payment }: Order): string {
+function attemptsLeft({ words, lang }: PageContext, { payment }: Order): string {
   const left = payment?.attempts_left ?? 1
   return fill(plural(lang, left, words.attemptsLeft), { n: count(lang, left) })
 }
 
 /** The buyer is asked for by their bank: the way there, and until when. */
-function atBank(shown: Shown, { next_action, expires_in_seconds: seconds = 0 }: Payment): Html {
-  const { words } = shown
-  const of = Math.max(MOST_AT_BANK_SECONDS, seconds)
+function awaiting3ds(context: PageContext, { next_action, expires_in_seconds: seconds = 0 }: Payment): Html {
+  const { words } = context
+  const of = Math.max(MAX_3DS_SECONDS, seconds)
   const to = next_action?.url
-  return html`${timeLeft(shown, { seconds, of, label: words.atBankEndsIn })}
+  return html`${timeLeft(context, { seconds, of, label: words.awaiting3dsEndsIn })}
     ${to !== undefined && html`<p>${buttonTo(to, words.toBank)}</p>`}`
 }
 
-function payment(shown: Shown, order: Order): Html {
-  const { view, words, lang } = shown
+function payment(context: PageContext, order: Order): Html {
+  const { view, words, lang } = context
   const pay = fill(words.pay, { m: totalOf(lang, order) })
   const seconds = order.expires_in_seconds
   const of = Math.max(view.state.hold_seconds, seconds)
-  return html`${timeLeft(shown, { seconds, of, label: words.holdEndsIn, id: 'hold' })}
+  return html`${timeLeft(context, { seconds, of, label: words.holdEndsIn, id: 'hold' })}
     ${
       view.paymentPage === null || view.state.test
-        ? sandboxForm(shown, order, pay)
+        ? sandboxForm(context, order, pay)
         : html`<p>${buttonTo(fill(view.paymentPage, { sale: view.sale, order: order.order_id }), pay)}</p>`
     }`
 }
 
-function sandboxForm(shown: Shown, order: Order, pay: string): Html {
-  const { words } = shown
+function sandboxForm(context: PageContext, order: Order, pay: string): Html {
+  const { words } = context
   const methods = Object.entries(words.methods).map(
     ([method, name], i) => html`<label class="choice">
       <input type="radio" name="payment_method" value="${method}" ${i === 0 && html`checked`} required>
       <span>${name}</span></label>`,
   )
   return postForm(
-    `${pathOf(shown, order)}/payment`,
+    `${pathOf(context, order)}/payment`,
     html`
       <fieldset><legend>${words.payWith}</legend>${methods}</fieldset>
       <button class="button">${pay}</button>

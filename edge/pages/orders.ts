@@ -3,23 +3,23 @@ import type { Order } from '../../shared/api/public.ts'
 import { count, moment, money } from '../../shared/format.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
 import { lineName, stateOf, totalOf } from './order.ts'
-import { type Content, homeOf, type Shown } from './view.ts'
+import { type Content, homeOf, type PageContext } from './view.ts'
 
-export function ordersPage(shown: Shown, orders: readonly Order[]): Content {
-  const { view, words } = shown
+export function ordersPage(context: PageContext, orders: readonly Order[]): Content {
+  const { view, words } = context
   const title = orders.length > 0 ? words.ownOrders : words.noOrders
   const main = html`<section class="card" data-tone="calm">
     ${heading(title, words.ownOrdersText)}
-    ${orders.length > 0 && html`<ul class="orders">${orders.map((order) => orderItem(shown, order))}</ul>`}
+    ${orders.length > 0 && html`<ul class="orders">${orders.map((order) => orderItem(context, order))}</ul>`}
     <div class="actions">${buttonTo(homeOf(view), words.backToSale)}</div>
   </section>`
   return { title, main, reloadSeconds: null }
 }
 
-function orderItem(shown: Shown, order: Order): Html {
-  const { view, words, lang } = shown
+function orderItem(context: PageContext, order: Order): Html {
+  const { view, words, lang } = context
   const [state] = stateOf(words, order)
-  const names = order.lines.map((line) => html`<span>${lineName(shown, line)}</span>`)
+  const names = order.lines.map((line) => html`<span>${lineName(context, line)}</span>`)
   return html`<li>
       <a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> <b>${totalOf(lang, order)}</b>
       ${names}
@@ -36,15 +36,15 @@ function timeOf(lang: string, { created_at }: Order): Html {
 }
 
 /** Of an order that is paid. */
-export function receiptPage(shown: Shown, order: Order): Content {
-  const { view, words, lang } = shown
+export function receiptPage(context: PageContext, order: Order): Content {
+  const { view, words, lang } = context
   const { currency } = order
   const lines = order.lines.map(
     ({
       quantity,
       unit_price_minor,
       ...line
-    }) => html`<tr><td>${lineName(shown, { ...line, quantity: 1, unit_price_minor })}
+    }) => html`<tr><td>${lineName(context, { ...line, quantity: 1, unit_price_minor })}
         <small>${count(lang, quantity)} ×\u00a0${money(lang, unit_price_minor, currency)}</small></td>
         <td>${money(lang, unit_price_minor * quantity, currency)}</td></tr>`,
   )

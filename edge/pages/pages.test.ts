@@ -144,13 +144,14 @@ describe('a page', () => {
     expect(page('payment')).toMatch(/<stripe-payment [\s\S]* data-amount="7800" data-currency="EUR"/)
     expect(page('payment-free')).not.toMatch(/<stripe-payment|What you enter here/)
     // Of the time that the bank gives, not what is left of it.
-    for (const name of ['payment-confirms', 'order-at-bank']) expect(page(name), name).toContain('<progress max="300"')
+    for (const name of ['payment-confirms', 'order-awaiting-3ds'])
+      expect(page(name), name).toContain('<progress max="300"')
     expect(page('payment-free')).toMatch(/action="[^"]*\/payment"[\s\S]*€0\.00<\/button>/)
   })
 
   it('leads a buyer to their bank, and says until when', () => {
-    expect(page('order-at-bank')).toMatch(/<a class="button" href="\/bank">/)
-    expect(page('order-at-bank')).toContain('>4:48</time>')
+    expect(page('order-awaiting-3ds')).toMatch(/<a class="button" href="\/bank">/)
+    expect(page('order-awaiting-3ds')).toContain('>4:48</time>')
   })
 
   it('distinguishes too many unpaid orders, which is final, from too many requests', () => {
@@ -254,7 +255,7 @@ describe('a page', () => {
       expect.arrayContaining(['sale-upcoming', 'sale-lobby-open', 'sale-open', 'sale-all-in-carts']),
     )
     expect(found.filter((name) => !/^(sale|site)-/.test(name))).toEqual([])
-    for (const name of ['sale-not-indexed', 'sale-invitation-brought', 'sale-invitation-none', 'site-ended'])
+    for (const name of ['sale-not-indexed', 'sale-invitation-entered', 'sale-invitation-none', 'site-ended'])
       expect(found).not.toContain(name)
   })
 

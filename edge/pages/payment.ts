@@ -5,20 +5,20 @@ import { toStripe } from '../../shared/stripe-amount.ts'
 import type { StripePage } from '../config.ts'
 import { paymentScript } from './assets.ts'
 import { heading, html, postForm } from './html.ts'
-import { MOST_AT_BANK_SECONDS, pathOf, steps, timeLeft, totalOf } from './order.ts'
-import type { Content, Shown } from './view.ts'
+import { MAX_3DS_SECONDS, pathOf, steps, timeLeft, totalOf } from './order.ts'
+import type { Content, PageContext } from './view.ts'
 
 export const paymentHead = html`<script type="module" src="${paymentScript.path}"></script>`
 
-export function paymentPage(shown: Shown, order: Order, { key, script }: StripePage): Content {
-  const { view, words, lang } = shown
+export function paymentPage(context: PageContext, order: Order, { key, script }: StripePage): Content {
+  const { view, words, lang } = context
   const { payment, currency } = order
   const confirms = payment?.status === 'requires_action'
   const seconds = (confirms ? payment.expires_in_seconds : order.expires_in_seconds) ?? 0
-  const of = Math.max(confirms ? MOST_AT_BANK_SECONDS : view.state.hold_seconds, seconds)
-  const label = confirms ? words.atBankEndsIn : words.holdEndsIn
-  const title = confirms ? words.atBank : words.payTitle
-  const back = pathOf(shown, order)
+  const of = Math.max(confirms ? MAX_3DS_SECONDS : view.state.hold_seconds, seconds)
+  const label = confirms ? words.awaiting3dsEndsIn : words.holdEndsIn
+  const title = confirms ? words.awaiting3ds : words.payTitle
+  const back = pathOf(context, order)
   const pay = fill(words.pay, { m: totalOf(lang, order) })
   const form = html`<form>
         <div data-form></div>
@@ -38,9 +38,9 @@ export function paymentPage(shown: Shown, order: Order, { key, script }: StripeP
     html`<input type="hidden" name="payment_method" value="pm_free"><button class="button">${pay}</button>`,
   )
   const main = html`<section class="card" id="payment" data-tone="turn">
-    ${steps(shown, 1)}
-    ${heading(title, confirms ? words.atBankText : amount === 0 ? words.reservedText : words.payText)}
-    ${timeLeft(shown, { seconds, of, label, id: 'hold' })}
+    ${steps(context, 1)}
+    ${heading(title, confirms ? words.awaiting3dsText : amount === 0 ? words.reservedText : words.payText)}
+    ${timeLeft(context, { seconds, of, label, id: 'hold' })}
     ${amount === 0 ? free : stripeForm}
     <p class="links"><a href="${back}">${words.toOrder}</a></p>
   </section>`

@@ -9,7 +9,7 @@ import { buttonTo, type Html, heading, hidden, html, postForm, texts } from './h
 import { pauseReason } from './parts/announcement.ts'
 import { toCalendar } from './parts/calendar.ts'
 import { outlook } from './parts/outlook.ts'
-import type { Content, SaleView, Shown } from './view.ts'
+import type { Content, PageContext, SaleView } from './view.ts'
 import type { Language, Words } from './words/words.ts'
 
 export const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
@@ -28,28 +28,28 @@ const reload = (waitSeconds: number) => Math.round(Math.min(RELOAD_MAX_SECONDS, 
 // -- The landing page ----------------------------------------------------------------------------------------------------
 
 /** The same for all: when the sale opens, how it works, and the way in. */
-export function landingPage(shown: Shown): Content {
-  const { view, words } = shown
+export function landingPage(context: PageContext): Content {
+  const { view, words } = context
   const { schedule } = view
   const { phase } = schedule
   const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>${words.fullStop}${text}</p>`
-  const lobby = html`${countdown(shown, 'anchor_at_ms')}
+  const lobby = html`${countdown(context, 'anchor_at_ms')}
       ${lead(words.lobbyOpen, words.lobbyInvites)}
-      ${joinForm(shown, 'lobby', words.joinLobby)}${toOwnPlace(shown)}`
+      ${joinForm(context, 'lobby', words.joinLobby)}${toOwnPlace(context)}`
   const main = html`<section class="card" id="landing" data-tone="calm" data-phase="${phase}">
     <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
-    ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(shown) || accessNotes(shown)}`)}
+    ${during(schedule, ['upcoming'], html`${countdown(context, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(context) || accessNotes(context)}`)}
     ${during(schedule, ['pre_queue'], lobby)}
-    ${during(schedule, BEFORE, toCalendar(shown))}
+    ${during(schedule, BEFORE, toCalendar(context))}
     ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
-    ${during(schedule, ['paused'], html`${lead(words.paused, words.pausedText)}${pauseReason(shown)}`)}
+    ${during(schedule, ['paused'], html`${lead(words.paused, words.pausedText)}${pauseReason(context)}`)}
     ${during(schedule, ['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
-    ${during(schedule, DURING, html`${joinForm(shown, 'line', words.joinLine)}${toOwnPlace(shown)}`)}
+    ${during(schedule, DURING, html`${joinForm(context, 'line', words.joinLine)}${toOwnPlace(context)}`)}
     ${during(schedule, ['sold_out'], lead(words.soldOut, words.soldOutText))}
-    ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toWanted(shown)}`)}
+    ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toSite(context)}`)}
   </section>
-  ${during(schedule, BEFORE, howItWorks(shown, true))}
-  ${during(schedule, DURING, howItWorks(shown, false))}`
+  ${during(schedule, BEFORE, howItWorks(context, true))}
+  ${during(schedule, DURING, howItWorks(context, false))}`
   const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
   const fault = view.invitation?.fault
   if (fault) return { title: words.problems['invitation-required'][0], main, reloadSeconds: null, named: true }
@@ -60,19 +60,19 @@ export function landingPage(shown: Shown): Content {
 }
 
 /** Another line may be open to this visitor already; only joining shows which one. */
-const earlierLine = (shown: Shown) =>
-  shown.view.othersOpenEarlier &&
-  html`<p>${shown.words.earlierLine}</p>${joinForm(shown, 'earlier', shown.words.joinEarlier)}${toOwnPlace(shown)}`
+const earlierLine = (context: PageContext) =>
+  context.view.othersOpenEarlier &&
+  html`<p>${context.words.earlierLine}</p>${joinForm(context, 'earlier', context.words.joinEarlier)}${toOwnPlace(context)}`
 
 /** The way in. */
-function joinForm(shown: Shown, where: string, label: string): Html {
-  const { view, words, lang } = shown
-  const fields = html`${invitationField(shown, where)}${proofFields(view, words, lang)}<button class="button">${label}</button>`
-  return html`${accessNotes(shown)}${postForm(`/sales/${view.sale}/queue`, fields)}`
+function joinForm(context: PageContext, where: string, label: string): Html {
+  const { view, words, lang } = context
+  const fields = html`${invitationField(context, where)}${proofFields(view, words, lang)}<button class="button">${label}</button>`
+  return html`${accessNotes(context)}${postForm(`/sales/${view.sale}/queue`, fields)}`
 }
 
 /** A code is typed, or comes by a link; a signed one is long, and is pasted. */
-function invitationField({ view, words }: Shown, where: string): Html | undefined {
+function invitationField({ view, words }: PageContext, where: string): Html | undefined {
   const { invites, othersInvite, invitation } = view
   if (!invites && !othersInvite) return
   const { code = '', fault = null } = invitation ?? {}
@@ -83,7 +83,7 @@ function invitationField({ view, words }: Shown, where: string): Html | undefine
 }
 
 /** What is asked of all who join, said before they wait. */
-const accessNotes = ({ view, words }: Shown) =>
+const accessNotes = ({ view, words }: PageContext) =>
   html`${signInNote(view, words)}${view.invites && html`<p class="note">${words.invitationNeeded}</p>`}`
 
 /** What a form to join proves: ALTCHA's widget works when the form is sent, and Turnstile's once it is seen. */
@@ -110,16 +110,16 @@ function signInNote({ signIn, othersSignIn }: SaleView, words: Words): Html | fa
 }
 
 /** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
-const toOwnPlace = ({ view, words }: Shown) =>
+const toOwnPlace = ({ view, words }: PageContext) =>
   html`<p><a class="link" href="/sales/${view.sale}/line">${words.toOwnPlace}</a></p>`
 
-function howItWorks(shown: Shown, isBefore: boolean): Html {
-  const { view, words, lang } = shown
+function howItWorks(context: PageContext, isBefore: boolean): Html {
+  const { view, words, lang } = context
   const hold = { t: exactly(lang, view.state.hold_seconds) }
   const turn = [words.stepTurn, view.protects ? words.stepSiteText : fill(words.stepTurnText, hold)] as const
   const steps: readonly (readonly [string, string])[] = isBefore
     ? [[words.stepLobby, words.stepLobbyText], [words.stepDraw, words.stepDrawText], turn]
-    : [[words.stepLine, `${words.stepLineText} ${turnWaits(shown)}`], turn]
+    : [[words.stepLine, `${words.stepLineText} ${turnWaits(context)}`], turn]
   return html`<section class="how">
     <h2>${words.howItWorks}</h2>
     <ol>${steps.map(([name, text]) => html`<li><b>${name}</b> ${text}</li>`)}</ol>
@@ -127,14 +127,14 @@ function howItWorks(shown: Shown, isBefore: boolean): Html {
 }
 
 /** How long a turn waits for someone who closes the page. */
-const turnWaits = ({ view, words, lang }: Shown) => fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
+const turnWaits = ({ view, words, lang }: PageContext) => fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
 
 /** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
 export type ScheduleMoment = 'opens_at' | 'ends_at' | Countdown
 type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 
 /** Counts down to one of the schedule's moments by script. Without a script a date replaces it. */
-function countdown({ view, words, lang }: Shown, to: Countdown): Html {
+function countdown({ view, words, lang }: PageContext, to: Countdown): Html {
   const { schedule } = view
   const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : schedule.pre_queue_opens_at_ms
   const [label, without, date] =
@@ -149,8 +149,8 @@ function countdown({ view, words, lang }: Shown, to: Countdown): Html {
 // -- The line ------------------------------------------------------------------------------------------------------------
 
 /** The page of a visitor with a ticket number, in every state. */
-export function linePage(shown: Shown, place: Place, number: number): Content {
-  const { words, lang } = shown
+export function linePage(context: PageContext, place: Place, number: number): Content {
+  const { words, lang } = context
   const titles: Record<Status, string> = {
     pre_queue: words.inLobby,
     waiting: words.inLine,
@@ -167,24 +167,24 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
       ${more}
     </div>`
   const lead = (text: string) => html`<p class="lead">${text}</p>`
-  const lobby = html`${countdown(shown, 'anchor_at_ms')}
-      <dl class="figures"><div><dt>${words.yourLot}</dt><dd>${count(lang, number)}</dd></div></dl>
+  const lobby = html`${countdown(context, 'anchor_at_ms')}
+      <dl class="figures"><div><dt>${words.yourDrawNumber}</dt><dd>${count(lang, number)}</dd></div></dl>
       ${lead(words.nothingToDo)}
-      ${toCalendar(shown)}
-      <p class="quiet">${turnWaits(shown)}</p>`
+      ${toCalendar(context)}
+      <p class="quiet">${turnWaits(context)}</p>`
   const main = html`<section class="card" id="line" data-status="${place.status}">
-    ${shown.view.line !== undefined && html`<p class="label">${fill(words.ofLine, { line: shown.view.line })}</p>`}
+    ${context.view.line !== undefined && html`<p class="label">${fill(words.ofLine, { line: context.view.line })}</p>`}
     ${when('pre_queue', lobby)}
     ${when('waiting')}
-    ${when('paused', html`${lead(words.pausedText)}${pauseReason(shown)}`)}
+    ${when('paused', html`${lead(words.pausedText)}${pauseReason(context)}`)}
     ${when('all_in_carts', lead(words.allInCartsText))}
     ${when('ready', html`${lead(words.readyText)}<progress aria-label="${words.readyText}"></progress>`)}
-    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(shown, 'again', words.joinAgain)}`)}
+    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(context, 'again', words.joinAgain)}`)}
     ${when('sold_out', lead(words.soldOutText))}
-    ${when('ended', html`${lead(words.endedText)}${toWanted(shown)}`)}
-    ${placeFigures(shown, place, number)}
-    ${turnNotices(shown)}
-    ${leaveForm(shown, place.status)}
+    ${when('ended', html`${lead(words.endedText)}${toSite(context)}`)}
+    ${placeFigures(context, place, number)}
+    ${turnNotices(context)}
+    ${leaveForm(context, place.status)}
   </section>`
   // Once the turn has passed, only the end of the sale can change the page.
   const isMissed = place.status === 'missed_turn'
@@ -193,7 +193,7 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
 }
 
 /** The second script shows and works them. */
-function turnNotices({ words }: Shown): Html {
+function turnNotices({ words }: PageContext): Html {
   const button = (kind: string, label: string) =>
     html`<button type="button" class="switch" id="notice-${kind}" aria-pressed="false">${label}</button>`
   return html`<div class="notices" id="notices" data-blocked="${words.noticeBlocked}" role="group" aria-labelledby="notices-title" hidden>
@@ -204,7 +204,7 @@ function turnNotices({ words }: Shown): Html {
 }
 
 /** Two steps, since it cannot be undone. */
-function leaveForm({ view, words }: Shown, status: Status): Html {
+function leaveForm({ view, words }: PageContext, status: Status): Html {
   return html`<details class="leave" id="leave" ${hidden(!mayLeave(status))}>
       <summary>${words.leave}</summary>
       <p class="quiet">${words.leaveText}</p>
@@ -217,8 +217,8 @@ export type AheadTexts = Plural & { readonly next: string }
 export type WaitTexts = Pick<Words, 'waitAbout' | 'waitUntil' | 'waitSoon' | 'waitUnknown' | 'waitPastEnd'>
 
 /** Position, people ahead, wait and progress; the page's script keeps them up to date. */
-function placeFigures(shown: Shown, place: Place, number: number): Html {
-  const { view, words, lang } = shown
+function placeFigures(context: PageContext, place: Place, number: number): Html {
+  const { view, words, lang } = context
   const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
   // Drawn places are called from the first one on; a later one started somewhere on the way, which only the script knows.
   const isDrawn = place.position !== null && number <= view.schedule.pre_queue_size
@@ -238,25 +238,25 @@ function placeFigures(shown: Shown, place: Place, number: number): Html {
       <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
     </dl>
     <p class="wait"><b id="wait" ${texts(waitTexts)}>${wait}</b> <span id="wait-until"></span></p>
-    ${outlook(shown, place)}
-    <p class="quiet">${words.keepPlace} ${turnWaits(shown)}</p>
+    ${outlook(context, place)}
+    <p class="quiet">${words.keepPlace} ${turnWaits(context)}</p>
   </div>`
 }
 
 // -- The end -------------------------------------------------------------------------------------------------------------
 
 /** The same for everyone, so that it can come from a cache. */
-export function finalPage(shown: Shown, phase: 'sold_out' | 'ended'): Content {
-  const { view, words } = shown
+export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Content {
+  const { view, words } = context
   const [title, text] = phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
   const main = html`<section class="card final" id="final" data-tone="quiet">
     <p class="label"><bdi>${view.state.name}</bdi></p>
     ${heading(title, text)}
-    ${phase === 'ended' && toWanted(shown)}
+    ${phase === 'ended' && toSite(context)}
   </section>`
   return { title, main, reloadSeconds: 60, named: true }
 }
 
 /** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */
-const toWanted = ({ view, words }: Shown) =>
-  view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toWanted)}</p>`
+const toSite = ({ view, words }: PageContext) =>
+  view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toSite)}</p>`

@@ -120,7 +120,7 @@ export function languageOf(request: Request): Language {
 // -- Problems ----------------------------------------------------------------------------------------------------------
 
 /** Turns a problem into a page for those who accept HTML; every other response stays. */
-export function shown(response: Response, call: Call): Promise<Response> | Response {
+export function problemAsPage(response: Response, call: Call): Promise<Response> | Response {
   // To HEAD the origin has sent no body to make a page of.
   const isProblem =
     call.request.method !== 'HEAD' &&

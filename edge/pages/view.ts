@@ -78,7 +78,7 @@ export type Shows =
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
 /** What somebody asked for by an address of their own. */
-export type Wanted = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
+export type RequestedPage = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
 
 export interface Again {
   readonly action: string
@@ -86,7 +86,7 @@ export interface Again {
 }
 
 /** What every part of a page is made from. */
-export interface Shown {
+export interface PageContext {
   readonly view: SaleView
   readonly words: Words
   readonly lang: Language

@@ -177,7 +177,7 @@ export function samplePages({
     'sale-lines-upcoming': landing('upcoming', { line: 'public', othersOpenEarlier: true, othersInvite: true }),
     'sale-lines-lobby': landing('pre_queue', { line: 'public', othersInvite: true, othersSignIn: '/sign-in' }),
     'line-of-members': line({ ...open, line: 'members' }, NUMBER, { line: 'members' }),
-    'sale-invitation-brought': landing('pre_queue', { invites: true, invitation: { code: 'SUMMER-24', fault: null } }),
+    'sale-invitation-entered': landing('pre_queue', { invites: true, invitation: { code: 'SUMMER-24', fault: null } }),
     'sale-invitation-none': landing('open', { invites: true, invitation: { code: '', fault: 'none' } }),
     'sale-invitation-unknown': landing('open', {
       invites: true,
@@ -232,7 +232,7 @@ export function samplePages({
     'order-declined-twice': inShop(
       ordered('reserved', { payment: { status: 'declined', code: 'newer_than_this', attempts_left: 1 } }),
     ),
-    'order-at-bank': inShop(
+    'order-awaiting-3ds': inShop(
       ordered('paying', {
         payment: {
           status: 'requires_action',

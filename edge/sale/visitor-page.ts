@@ -8,7 +8,7 @@ import { faultIn } from '../admission/proofs/invitation.ts'
 import { type Call, NO_STORE, publicNow, saleNow, seeOther } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { headersOf, viewOf } from '../pages/respond.ts'
-import type { SaleView, Shows, Wanted } from '../pages/view.ts'
+import type { RequestedPage, SaleView, Shows } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import {
@@ -63,7 +63,7 @@ export async function pageAskingAgain(sale: string, problem: Problem, call: Call
 export async function visitorPage(
   sale: string,
   publicly: SaleNow,
-  wanted: Wanted | null,
+  wanted: RequestedPage | null,
   call: Call,
 ): Promise<Response> {
   const caller = await authenticate(sale, call)

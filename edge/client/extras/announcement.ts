@@ -3,7 +3,7 @@ import { moment } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
 import { inLanguage } from '../../pages/parts/announcement.ts'
 import { byId, each, type Page, show } from '../page.ts'
-import type { Tools } from './seen.ts'
+import type { Tools } from './page-state.ts'
 
 export function element(tag: string, attributes: Readonly<Record<string, string>>, ...content: (Node | string)[]) {
   const made = document.createElement(tag)
@@ -41,13 +41,13 @@ let reasonShown: string | null = null
 
 export function showPauseReason({ phase, pause_reason }: Schedule, page: Page, { announce }: Tools): void {
   const reason = phase === 'paused' && pause_reason ? inLanguage(pause_reason, page.lang) : null
-  let isSeen = false
+  let isVisible = false
   each('[data-reason]', (place) => {
     if (reason && place.textContent !== reason.text) [place.textContent, place.lang] = [reason.text, reason.lang]
     show(place, reason !== null)
-    isSeen ||= place.closest('[hidden]') === null
+    isVisible ||= place.closest('[hidden]') === null
   })
-  if (reason && isSeen && reasonShown !== reason.text)
+  if (reason && isVisible && reasonShown !== reason.text)
     announce(
       `${document.querySelector('[data-phases=paused] > .lead b, [data-when=paused] h1')?.textContent ?? ''}. ${reason.text}`,
     )

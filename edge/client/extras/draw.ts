@@ -1,15 +1,15 @@
 /** The draw, checked by the page itself. */
 import { count, fill } from '../../../shared/format.ts'
 import { isDrawn, type Place, type Schedule } from '../../../shared/schedule.ts'
-import { byId, each, keep, kept, type Page, roomOf, show, textsOf, write } from '../page.ts'
-import type { Tools } from './seen.ts'
+import { byId, each, type Page, roomOf, show, store, stored, textsOf, write } from '../page.ts'
+import type { Tools } from './page-state.ts'
 
 const storageKeyOf = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}`
 
 /** The first commitment that this browser saw before the opening is the one that counts. */
 export function rememberCommitment(page: Page): void {
   const before = byId('draw')?.dataset.draw === 'before'
-  if (before && kept(storageKeyOf(page)) === null) keep(storageKeyOf(page), page.commitment)
+  if (before && stored(storageKeyOf(page)) === null) store(storageKeyOf(page), page.commitment)
 }
 
 let checked: { readonly seed: string; readonly holds: boolean } | undefined
@@ -23,10 +23,10 @@ export function showDraw(
   const card = byId('draw')
   if (!card || !isDrawn(schedule)) return
   const seed = schedule.draw_seed
-  const before = kept(storageKeyOf(page))
+  const before = stored(storageKeyOf(page))
   if (checked?.seed !== seed) {
-    const seen = before === null ? [page.commitment] : [page.commitment, before]
-    checked = { seed, holds: seen.every((commitment) => commitmentHolds(commitment, seed)) }
+    const commitments = before === null ? [page.commitment] : [page.commitment, before]
+    checked = { seed, holds: commitments.every((commitment) => commitmentHolds(commitment, seed)) }
   }
   const state = checked.holds ? 'holds' : 'broken'
   if (card.dataset.draw !== state) {

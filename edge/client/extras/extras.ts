@@ -7,17 +7,17 @@ import { rememberCommitment, showDraw } from './draw.ts'
 import { showEarlier } from './earlier.ts'
 import { noticeTurn } from './notices.ts'
 import { showOutlook } from './outlook.ts'
-import type { Seen, Tools } from './seen.ts'
+import type { PageState, Tools } from './page-state.ts'
 import { showStock } from './stock.ts'
 
-export function show(seen: Seen, tools: Tools): void {
-  const { schedule, page, place } = seen
+export function show(state: PageState, tools: Tools): void {
+  const { schedule, page, place } = state
   showAnnouncement(schedule, page)
   showEarlier(schedule, page)
   showPauseReason(schedule, page, tools)
   rememberCommitment(page)
   showDraw(schedule, page, place, tools)
-  showOutlook(seen)
-  noticeTurn(seen)
+  showOutlook(state)
+  noticeTurn(state)
   void showStock(schedule, page)
 }

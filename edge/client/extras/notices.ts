@@ -4,13 +4,13 @@
  */
 import type { Status } from '../../../shared/schedule.ts'
 import { mayLeave } from '../../../shared/schedule.ts'
-import { byId, keep, kept, retitle, show, textsOf, write } from '../page.ts'
-import type { Seen } from './seen.ts'
+import { byId, retitle, show, store, stored, textsOf, write } from '../page.ts'
+import type { PageState } from './page-state.ts'
 
 type Kind = 'sound' | 'notification'
 const KINDS: readonly Kind[] = ['sound', 'notification']
 const storageKeyOf = (kind: Kind) => `notice ${kind}`
-const isOn = (kind: Kind) => kept(storageKeyOf(kind)) === 'on' && (kind === 'sound' || isAllowed())
+const isOn = (kind: Kind) => stored(storageKeyOf(kind)) === 'on' && (kind === 'sound' || isAllowed())
 
 const hasNotifications = () => 'Notification' in globalThis
 const isAllowed = () => hasNotifications() && Notification.permission === 'granted'
@@ -70,7 +70,7 @@ async function toggle(kind: Kind): Promise<void> {
     // So that they know it, and how loud it is.
     sound(1)
   }
-  keep(storageKeyOf(kind), on ? 'on' : null)
+  store(storageKeyOf(kind), on ? 'on' : null)
   showButtons()
 }
 
@@ -96,7 +96,7 @@ function remembered(): void {
 }
 
 /** The first script finds out that the turn has come, also in the background, where a worker beats for it. */
-export function noticeTurn({ page, place }: Seen): void {
+export function noticeTurn({ page, place }: PageState): void {
   const notices = byId('notices')
   if (notices && notices !== set) {
     if (set === null) remembered()

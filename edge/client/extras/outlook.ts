@@ -2,9 +2,9 @@
 import { count, fill } from '../../../shared/format.ts'
 import { type OutlookTexts, outlookText } from '../../pages/parts/outlook.ts'
 import { byId, each, show, textsOf, write } from '../page.ts'
-import type { Seen } from './seen.ts'
+import type { PageState } from './page-state.ts'
 
-export function showOutlook({ schedule, page, place, atMs }: Seen): void {
+export function showOutlook({ schedule, page, place, atMs }: PageState): void {
   const outlook = byId('outlook')
   if (outlook && place) {
     const text = outlookText(textsOf('outlook') as OutlookTexts, page.lang, schedule, place, atMs)

@@ -1,7 +1,7 @@
 /** What the shop says to all its visitors, on every page of a sale; and why the line is paused. */
 import { moment } from '../../../shared/format.ts'
 import { type Html, hidden, html } from '../html.ts'
-import type { Shown } from '../view.ts'
+import type { PageContext } from '../view.ts'
 
 /** A text of the shop's in the visitor's language; otherwise in English, or in the first that there is. */
 export function inLanguage(
@@ -16,7 +16,7 @@ export function inLanguage(
  * A live region, which the page's script fills only when there is another announcement: a screen reader reads each once. It
  * is outside the stage, which the script replaces.
  */
-export function announcementBox({ view, words, lang }: Shown): Html {
+export function announcementBox({ view, words, lang }: PageContext): Html {
   const { announcement } = view.schedule
   return html`<div role="status" id="shop-announcement" data-id="${announcement?.id}" data-info="${words.announcement}" data-warning="${words.announcementWarning}">${
     announcement && box({ ...announcement, ...inLanguage(announcement.text, lang), in: lang }, words)
@@ -25,7 +25,7 @@ export function announcementBox({ view, words, lang }: Shown): Html {
 
 function box(
   { level, text, lang, since, in: around }: { level: string; text: string; lang: string; since: string; in: string },
-  words: Shown['words'],
+  words: PageContext['words'],
 ): Html {
   const at = new Date(since)
   return html`<div class="note announcement" data-level="${level}">
@@ -34,7 +34,7 @@ function box(
 }
 
 /** Those before, which the script loads once this is opened. */
-export const earlierAnnouncements = ({ view, words }: Shown): Html =>
+export const earlierAnnouncements = ({ view, words }: PageContext): Html =>
   html`<details class="earlier" id="earlier" data-info="${words.announcement}" data-warning="${words.announcementWarning}" data-none="${words.earlierNone}" data-more="${words.earlierMore}" data-failed="${words.problem}">
     <summary>${words.earlier}</summary>
     <div id="earlier-list"></div>
@@ -42,7 +42,7 @@ export const earlierAnnouncements = ({ view, words }: Shown): Html =>
   </details>`
 
 /** Within what a page shows of a pause. */
-export function pauseReason({ view, lang }: Shown): Html {
+export function pauseReason({ view, lang }: PageContext): Html {
   const { pause_reason } = view.schedule
   const reason = pause_reason ? inLanguage(pause_reason, lang) : null
   return html`<p class="reason" data-reason dir="auto" lang="${reason?.lang ?? lang}" ${hidden(!reason)}>${reason?.text}</p>`

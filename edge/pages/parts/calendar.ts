@@ -1,6 +1,6 @@
 /** The opening of a sale for a visitor's own calendar (RFC 5545). */
 import { type Html, html } from '../html.ts'
-import type { SaleView, Shown } from '../view.ts'
+import type { PageContext, SaleView } from '../view.ts'
 
 /** Where the sale has no end: nobody's calendar needs more. */
 const LASTS_MS = 30 * 60_000
@@ -11,7 +11,7 @@ const LINE_OCTETS = 75
 const pathOf = ({ sale, schedule: { line } }: SaleView) =>
   `/sales/${sale}/opening.ics${line === undefined ? '' : `?line=${line}`}`
 
-export const toCalendar = ({ view, words }: Shown): Html =>
+export const toCalendar = ({ view, words }: PageContext): Html =>
   html`<p><a class="link" href="${pathOf(view)}" download="${view.sale}.ics">${words.addToCalendar}</a></p>`
 
 export function openingCalendar(view: SaleView): string {

@@ -4,9 +4,9 @@
  */
 import { isDrawn } from '../../../shared/schedule.ts'
 import { type Html, hidden, html } from '../html.ts'
-import { type Shown, scheduleOf } from '../view.ts'
+import { type PageContext, scheduleOf } from '../view.ts'
 
-export function drawCard({ view, words }: Shown): Html {
+export function drawCard({ view, words }: PageContext): Html {
   const { schedule } = view
   const drawn = isDrawn(schedule)
   return html`<section class="side draw" id="draw" data-draw="${drawn ? 'shown' : 'before'}" aria-labelledby="draw-title">
@@ -31,7 +31,7 @@ export function drawCard({ view, words }: Shown): Html {
 }
 
 /** A draw that went without the beacon that was announced says so. */
-function beaconRow({ view: { schedule }, words }: Pick<Shown, 'view' | 'words'>) {
+function beaconRow({ view: { schedule }, words }: Pick<PageContext, 'view' | 'words'>) {
   const { beacon_announced, draw_beacon } = schedule
   if (draw_beacon !== null) return html`<div><dt>${words.beacon}</dt><dd><code>${draw_beacon}</code></dd></div>`
   if (!beacon_announced) return false

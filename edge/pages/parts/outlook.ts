@@ -2,7 +2,7 @@
 import { count, fill } from '../../../shared/format.ts'
 import { endsBeforeTurn, isFinal, isInLine, type Place, type Schedule } from '../../../shared/schedule.ts'
 import { type Html, hidden, html, texts } from '../html.ts'
-import type { Shown } from '../view.ts'
+import type { PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 
 export type OutlookTexts = Pick<Words, 'outlookEnough' | 'outlookShort' | 'outlookGone'>
@@ -17,7 +17,7 @@ export function outlookText(words: OutlookTexts, lang: string, schedule: Schedul
   return fill(at <= lasts ? words.outlookEnough : words.outlookShort, { n: count(lang, lasts), p: count(lang, at) })
 }
 
-export function outlook({ view, words, lang }: Shown, place: Place): Html {
+export function outlook({ view, words, lang }: PageContext, place: Place): Html {
   const { outlookEnough, outlookShort, outlookGone } = words
   const text = outlookText(words, lang, view.schedule, place, view.nowMs)
   return html`<p class="outlook" id="outlook" ${texts({ outlookEnough, outlookShort, outlookGone })} ${hidden(text === '')}>${text}</p>`

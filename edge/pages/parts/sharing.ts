@@ -6,7 +6,7 @@ import { raw } from 'hono/html'
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
 import { shareImage } from '../assets.ts'
 import { type Html, html } from '../html.ts'
-import type { SaleView, Shown } from '../view.ts'
+import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
 
 /** Open Graph wants a territory with each language. */
@@ -25,11 +25,11 @@ const MAX_PRODUCTS = 3
 export const isIndexed = ({ shows, invitation, state }: SaleView) =>
   shows.kind === 'landing' && invitation === undefined && state.indexed && !state.test
 
-export function sharingHead(shown: Shown): Html {
-  const { view, lang } = shown
+export function sharingHead(context: PageContext): Html {
+  const { view, lang } = context
   const { state, brand, sale, host } = view
   const url = `${host}/sales/${sale}`
-  const description = describe(shown)
+  const description = describe(context)
   const { path, size } = imageOf(view)
   const image = `${host}${path}`
   return html`<link rel="canonical" href="${url}">
@@ -47,7 +47,7 @@ ${size && html`<meta property="og:image:width" content="${size[0]}"><meta proper
 }
 
 /** When it opens, what there is, and how much one person may have. */
-function describe({ view, words, lang }: Shown): string {
+function describe({ view, words, lang }: PageContext): string {
   const { products, limit_per_visitor } = view.state
   const { phase, opens_at } = view.schedule
   const named = products

@@ -66,7 +66,7 @@ export const de: Words = {
   inLobby: 'Du bist in der Lobby',
   nothingToDo:
     'Bis dahin gibt es nichts zu tun. Zu Beginn wird die Reihenfolge ausgelost, und diese Seite zeigt deinen Platz von selbst.',
-  yourLot: 'Dein Los',
+  yourDrawNumber: 'Dein Los',
   inLine: 'Du stehst in der Schlange',
   progress: 'Fortschritt der Schlange bis zu deinem Platz',
   nowServing: 'Gerade dran',
@@ -187,10 +187,10 @@ export const de: Words = {
     one: 'Es bleibt für dich zurückgelegt. Du kannst es noch einmal versuchen.',
     other: 'Es bleibt für dich zurückgelegt. Du kannst es noch {n}-mal versuchen.',
   },
-  atBank: 'Deine Bank bittet um Bestätigung',
-  atBankText:
+  awaiting3ds: 'Deine Bank bittet um Bestätigung',
+  awaiting3dsText:
     'Bestätige die Zahlung bei deiner Bank. Was du gewählt hast, bleibt dir solange, und diese Seite geht von selbst weiter.',
-  atBankEndsIn: 'Zeit zum Bestätigen',
+  awaiting3dsEndsIn: 'Zeit zum Bestätigen',
   toBank: 'Weiter zu deiner Bank',
   partlyRefunded: 'Teilweise erstattet',
   partlyRefundedText:
@@ -259,7 +259,7 @@ export const de: Words = {
     'Jedes Stück hat seinen Besitzer gefunden. Danke, dass du da warst. Sollte noch etwas dazukommen, steht es hier.',
   ended: 'Der Verkauf ist vorbei',
   endedText: 'Danke, dass du da warst.',
-  toWanted: 'Weiter zum Shop',
+  toSite: 'Weiter zum Shop',
   tryAgain: 'Noch einmal versuchen',
   problem: 'Das hat nicht geklappt',
   problemText: 'Bitte versuch es gleich noch einmal. Wenn du einen Platz in der Schlange hast, bleibt er dir.',

@@ -68,7 +68,7 @@ export const en = {
   inLobby: 'You are in the lobby',
   nothingToDo:
     'There is nothing to do until then. At the opening the order is drawn by lot, and this page shows your place by itself.',
-  yourLot: 'Your lot',
+  yourDrawNumber: 'Your lot',
   // The line
   inLine: 'You are in line',
   progress: 'Progress of the line towards your place',
@@ -188,10 +188,10 @@ export const en = {
     one: 'It is still reserved for you. You can try once more.',
     other: 'It is still reserved for you. You can try {n} more times.',
   },
-  atBank: 'Your bank asks you to confirm',
-  atBankText:
+  awaiting3ds: 'Your bank asks you to confirm',
+  awaiting3dsText:
     'Confirm this payment with your bank. What you chose stays yours meanwhile, and this page goes on by itself.',
-  atBankEndsIn: 'Time to confirm',
+  awaiting3dsEndsIn: 'Time to confirm',
   toBank: 'On to your bank',
   partlyRefunded: 'Partly paid back',
   partlyRefundedText: 'The shop has paid back part of the price. It can take some days until your bank shows it.',
@@ -253,7 +253,7 @@ export const en = {
   soldOutText: 'Every unit has found its owner. Thank you for coming. Should more come in, this page will say so.',
   ended: 'The sale has ended',
   endedText: 'Thank you for coming.',
-  toWanted: 'On to the shop',
+  toSite: 'On to the shop',
   // When something is wrong
   tryAgain: 'Try again',
   problem: 'That did not work',

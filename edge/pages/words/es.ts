@@ -65,7 +65,7 @@ export const es: Words = {
   inLobby: 'Estás en la sala de espera',
   nothingToDo:
     'Hasta entonces no hay nada que hacer. En la apertura se sortea el orden, y esta página muestra tu puesto sola.',
-  yourLot: 'Tu número',
+  yourDrawNumber: 'Tu número',
   inLine: 'Estás en la cola',
   progress: 'Avance de la cola hasta tu puesto',
   nowServing: 'Ahora le toca a',
@@ -187,10 +187,10 @@ export const es: Words = {
     many: 'Sigue reservado para ti. Puedes intentarlo {n} veces más.',
     other: 'Sigue reservado para ti. Puedes intentarlo {n} veces más.',
   },
-  atBank: 'Tu banco te pide que confirmes',
-  atBankText:
+  awaiting3ds: 'Tu banco te pide que confirmes',
+  awaiting3dsText:
     'Confirma este pago con tu banco. Mientras tanto, lo que elegiste sigue siendo tuyo, y esta página sigue sola.',
-  atBankEndsIn: 'Tiempo restante para confirmar',
+  awaiting3dsEndsIn: 'Tiempo restante para confirmar',
   toBank: 'Continuar a tu banco',
   partlyRefunded: 'Reembolsado en parte',
   partlyRefundedText: 'La tienda ha reembolsado una parte del precio. Tu banco puede tardar unos días en mostrarlo.',
@@ -249,7 +249,7 @@ export const es: Words = {
   soldOutText: 'Cada unidad ha encontrado su dueño. Gracias por venir. Si llegan más, esta página lo dirá.',
   ended: 'La venta ha terminado',
   endedText: 'Gracias por venir.',
-  toWanted: 'Continuar a la tienda',
+  toSite: 'Continuar a la tienda',
   tryAgain: 'Intentarlo de nuevo',
   problem: 'No ha funcionado',
   problemText: 'Inténtalo de nuevo en un momento. Si tienes un sitio en la cola, lo conservas.',

@@ -67,7 +67,7 @@ export const fr: Words = {
   inLobby: 'Vous êtes dans la salle d’attente',
   nothingToDo:
     'Il n’y a rien à faire d’ici là. À l’ouverture, l’ordre est tiré au sort et cette page affiche votre place toute seule.',
-  yourLot: 'Votre numéro',
+  yourDrawNumber: 'Votre numéro',
   inLine: 'Vous êtes dans la file',
   progress: 'Avancée de la file jusqu’à votre place',
   nowServing: 'En ce moment',
@@ -194,10 +194,10 @@ export const fr: Words = {
     many: 'Tout reste réservé pour vous. Vous pouvez essayer encore {n} fois.',
     other: 'Tout reste réservé pour vous. Vous pouvez essayer encore {n} fois.',
   },
-  atBank: 'Votre banque vous demande de confirmer',
-  atBankText:
+  awaiting3ds: 'Votre banque vous demande de confirmer',
+  awaiting3dsText:
     'Confirmez ce paiement auprès de votre banque. Ce que vous avez choisi reste à vous entre-temps, et cette page continue toute seule.',
-  atBankEndsIn: 'Temps restant pour confirmer',
+  awaiting3dsEndsIn: 'Temps restant pour confirmer',
   toBank: 'Continuer vers votre banque',
   partlyRefunded: 'Remboursée en partie',
   partlyRefundedText:
@@ -267,7 +267,7 @@ export const fr: Words = {
     'Chaque article a trouvé son propriétaire. Merci d’être venu. S’il en arrivait d’autres, cette page le dira.',
   ended: 'La vente est terminée',
   endedText: 'Merci d’être venu.',
-  toWanted: 'Continuer vers la boutique',
+  toSite: 'Continuer vers la boutique',
   tryAgain: 'Réessayer',
   problem: 'Cela n’a pas fonctionné',
   problemText: 'Merci de réessayer dans un instant. Si vous avez une place dans la file, vous la gardez.',

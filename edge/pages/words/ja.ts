@@ -60,7 +60,7 @@ export const ja: Words = {
   showOrder: '表示する',
   inLobby: '待合室にいます',
   nothingToDo: '開始まで何もする必要はありません。開始と同時に順番を抽選し、このページに自動的に表示します。',
-  yourLot: 'あなたの抽選番号',
+  yourDrawNumber: 'あなたの抽選番号',
   inLine: '列に並んでいます',
   progress: 'あなたの順番までの進み具合',
   nowServing: '現在の案内番号',
@@ -176,10 +176,10 @@ export const ja: Words = {
   attemptsLeft: {
     other: '商品はまだ確保されています。あと {n} 回試せます。',
   },
-  atBank: 'カード会社が本人確認を求めています',
-  atBankText:
+  awaiting3ds: 'カード会社が本人確認を求めています',
+  awaiting3dsText:
     'カード会社の画面でこの支払いを確認してください。そのあいだも商品は確保され、このページは自動的に進みます。',
-  atBankEndsIn: '確認の残り時間',
+  awaiting3dsEndsIn: '確認の残り時間',
   toBank: 'カード会社の画面へ進む',
   partlyRefunded: '一部返金されました',
   partlyRefundedText: 'ショップが代金の一部を返金しました。明細に反映されるまで数日かかることがあります。',
@@ -236,7 +236,7 @@ export const ja: Words = {
     'すべての商品に持ち主が決まりました。お越しくださりありがとうございました。追加があれば、このページでお知らせします。',
   ended: '販売は終了しました',
   endedText: 'お越しくださりありがとうございました。',
-  toWanted: 'ショップへ進む',
+  toSite: 'ショップへ進む',
   tryAgain: 'もう一度試す',
   problem: 'うまくいきませんでした',
   problemText: '少し待ってからもう一度お試しください。列に並んでいる場合、順番は保たれます。',

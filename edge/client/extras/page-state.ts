@@ -9,7 +9,7 @@ export interface Tools {
 }
 
 /** What the page shows. */
-export interface Seen {
+export interface PageState {
   readonly schedule: Schedule
   readonly page: Page
   readonly place: Place | null
