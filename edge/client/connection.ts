@@ -1,4 +1,4 @@
-/** Whether the page reaches the edge, and what it says of that. */
+/** Whether the page reaches the edge, and how it shows that: connected, reconnecting or offline. */
 import { announce, byId, page, show, write } from './page.ts'
 
 /** Failed attempts in a row. */
@@ -14,7 +14,7 @@ export function showConnection(): void {
   const note = byId('offline')
   show(note, state === 'offline')
   const sign = byId('connection')
-  // The page of a problem requests nothing, and so does not know.
+  // A problem's page reads no schedule, so it does not know whether it is connected.
   show(sign, state === 'offline' || page.path !== null)
   if (!sign || sign.dataset.state === state) return
   if (state === 'offline') announce(note?.textContent)

@@ -4,7 +4,7 @@ import { byId, each, get, linePath, SLOW_TIMEOUT_MS, TIMEOUT_MS } from './page.t
 import { countsAsRefresh, loadAnew, showResponse } from './refresh.ts'
 import { readNow } from './schedule-reader.ts'
 
-/** By the link that led here: content that is the same for all does not have it. */
+/** Fills in the code from the link that led here: a page that is the same for all cannot contain it. */
 export function fillInvitation(): void {
   const invitation = new URLSearchParams(location.search).get('invitation')
   if (!invitation) return
@@ -49,16 +49,16 @@ async function join(form: HTMLFormElement, release: () => void): Promise<void> {
       SLOW_TIMEOUT_MS,
     )
   } catch {
-    // No response, or a late one: the visitor may try again, as after a form's.
+    // Without a response in time, the visitor may send the form again.
     release()
     return readNow()
   }
-  // A problem gave no place: the form, sent as a form, shows it.
+  // A problem, and no place: sent again as a plain form, the browser shows the problem's page.
   if (response.status >= 400) form.submit()
   else await showResponse(response, linePath()).catch(() => loadAnew(linePath()))
 }
 
-/** Returns what ends it. */
+/** Keeps the form from being sent again for a while. Returns a function that releases it at once. */
 function holdBack(form: HTMLFormElement): () => void {
   form.dataset.sent = 'yes'
   const button = form.querySelector('button')

@@ -72,13 +72,13 @@ function tick(): void {
   }
   const turn = byId('turn')
   const isOver = isFinal(schedule.phase)
-  // A turn while all was in carts has nothing to choose from yet.
+  // A turn that began while everything was in carts offers nothing to choose yet.
   const hasStockAgain = schedule.phase === 'open' && turn && !turn.querySelector('[name=product_id]:enabled')
   if (hasStockAgain) refreshWithin(SPREAD_MS)
-  // What is the same for all comes from a cache.
+  // These pages are the same for all, so the crowd's requests are answered by a cache.
   else if (isOver ? turn || byId('landing') : byId('final'))
     refreshWithin(SPREAD_MS, !isOver && hasPlace() ? linePath() : salePath())
-  // Last: nobody's turn may hang on it.
+  // The second script comes last: should it fail, the turn was claimed above.
   extras?.show({ schedule, page, place, atMs }, { announce, commitmentHolds })
 }
 
@@ -130,7 +130,7 @@ function begin(): void {
   if (location.pathname !== page.path) history.replaceState(null, '', page.path)
   if (isBesideOwn()) void refresh(linePath())
   else if (!byId('final')) notifyOtherTabs()
-  // The content could not be had: loading the page was a refresh that failed.
+  // The server could not render the content: loading the page counts as a refresh that failed.
   if (byId('away')) {
     failures.refreshes = 1
     refreshWithin(0)
@@ -138,7 +138,7 @@ function begin(): void {
   tick()
 }
 
-/** A page from the browser's back-forward cache is out of date, but better than the browser's offline page. */
+/** A page from the browser's back-forward cache is out of date: refreshes it, or leaves it while the visitor is offline. */
 function onReturn(): void {
   if (page.path !== null) void refresh()
   else if (navigator.onLine) location.reload()

@@ -8,7 +8,7 @@ import { byId, each, get, keepFocus, nowMs, type Page, retitle, show, store, sto
 
 /** Several changes arrive at once after a break: the last one counts. */
 const SETTLE_MS = 80
-/** Polled beside a stream, which may have died silently, and without one. */
+/** Between two polls, in milliseconds: beside a stream, which may have died silently, and without one. */
 const POLL_BESIDE_MS = 20_000
 const POLL_MS = 2_000
 const POLL_MAX_MS = 15_000

@@ -49,7 +49,7 @@ export const nowMs = () => clock.at(performance.now())
 
 // -- Requests ------------------------------------------------------------------------------------------------------------
 
-/** During a turn: what is left, "sold out", or that there is something to choose again. */
+/** How often a page reads what is left during a turn. */
 export const FETCH_AT_TURN_MS = 4_000
 export const TIMEOUT_MS = 8_000
 /** For a request that is not worth repeating: an edge that is slow under a crowd is no faster the next time. */
@@ -75,7 +75,7 @@ export function show(element: Element | null, shown = false): void {
 /** The text last written to an element: the browser may have translated it since. */
 const written = new WeakMap<Element, string>()
 
-/** As the shared queueName, which would bring all its checks along. */
+/** As the shared queueName, whose checks would make the script larger. */
 export const roomOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
 
 /** Sets a text, unless it is the same already. */

@@ -108,7 +108,7 @@ class StripePayment extends HTMLElement {
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ payment_method: confirmationToken.id }),
       })
-      // In conflict with what the order has become, or nobody's any more: its page shows it.
+      // 409 and 404: the order has changed meanwhile, or is gone. Its own page shows that.
       if (!response.ok && response.status !== 409 && response.status !== 404) return this.#say(this.dataset.failed)
       await this.#follow(stripe)
     } catch {
@@ -132,7 +132,7 @@ class StripePayment extends HTMLElement {
       if (now && now.status !== 'paying') break
       if (secret !== undefined && !hasAsked) {
         hasAsked = true
-        // It also fails where the payment has gone on meanwhile.
+        // This also fails if the payment needs no action any more: the next request tells.
         await stripe.handleNextAction({ clientSecret: secret }).catch(() => {})
         untilMs = performance.now() + FOLLOWED_FOR_MS
       } else if (now?.payment?.status === 'requires_action' && secret === undefined) break

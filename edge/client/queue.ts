@@ -30,7 +30,7 @@ import {
 
 /** How often a screen reader announces the place, which changes all the time. */
 const ANNOUNCE_EVERY_MS = 60_000
-/** A shorter wait needs no time of day. */
+/** A shorter wait is shown without the time of day at which it ends. */
 const TIME_OF_DAY_FROM_SECONDS = 120
 const LONG_WAIT_SECONDS = 20 * 60
 
@@ -98,7 +98,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   if (!inLine || place.position === null) {
     if (!changed) return
     retitle(heading)
-    // The turn's own page comes next, and announces it.
+    // A turn is announced by the turn's own page, which is shown next.
     if (status !== 'ready') announce(heading)
     return
   }

@@ -69,7 +69,7 @@ export async function showResponse(response: Response, path: string): Promise<vo
   each('h1', (heading) => heading.focus())
 }
 
-/** Nothing follows on a page that goes. */
+/** Loads the page as a browser does. The promise never resolves: what would follow must not run on a page that is replaced. */
 export function loadAnew(path: string): Promise<never> {
   if (path === page.path) location.reload()
   else location.replace(path)

@@ -37,6 +37,6 @@ export async function renewPlace(): Promise<void> {
     // Another tab gave the place up, or it has expired.
     if (response.status === 401) await refresh()
   } catch {
-    // It lasts for several of these.
+    // A place lasts for several renewals, so that one may fail.
   }
 }

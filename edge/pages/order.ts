@@ -12,11 +12,11 @@ import type { Words } from './words/words.ts'
 
 /** Without a script, an order in progress reloads so often. */
 const RELOAD_SECONDS = 3
-/** Not under the finger of someone about to press the button. */
+/** Longer, so that the page does not reload under the finger of someone about to press the button. */
 const RELOAD_IN_3DS_SECONDS = 15
 /** The origin's PAYMENT_ACTION_SECONDS, unless it is set: only the bar's length depends on it. */
 export const MAX_3DS_SECONDS = 300
-/** And a turn with nothing to choose yet: few people have a turn, and it runs out. */
+/** A turn with nothing to choose yet reloads so often: few people have a turn, and it runs out. */
 const RELOAD_IN_CARTS_SECONDS = 5
 
 // -- The turn ------------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ export function orderPage(context: PageContext, order: Order, alreadyHas: boolea
   }
 }
 
-/** Two steps, since it cannot be undone. */
+/** Giving back takes two steps, since it cannot be undone. */
 function giveBackForm(context: PageContext, order: Order): Html {
   const { words } = context
   return html`<details class="leave">
@@ -196,7 +196,7 @@ function attemptsLeft({ words, lang }: PageContext, { payment }: Order): string 
   return fill(plural(lang, left, words.attemptsLeft), { n: count(lang, left) })
 }
 
-/** The buyer is asked for by their bank: the way there, and until when. */
+/** The bank asks its buyer to confirm (3-D Secure): the link to the bank, and until when. */
 function awaiting3ds(context: PageContext, { next_action, expires_in_seconds: seconds = 0 }: Payment): Html {
   const { words } = context
   const of = Math.max(MAX_3DS_SECONDS, seconds)

@@ -35,7 +35,7 @@ function timeOf(lang: string, { created_at }: Order): Html {
   return html`<time datetime="${at.toISOString()}" data-moment>${moment(lang, at.getTime(), 'UTC')}&nbsp;UTC</time>`
 }
 
-/** Of an order that is paid. */
+/** The receipt of a paid order. */
 export function receiptPage(context: PageContext, order: Order): Content {
   const { view, words, lang } = context
   const { currency } = order

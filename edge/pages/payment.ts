@@ -32,7 +32,7 @@ export function paymentPage(context: PageContext, order: Order, { key, script }:
       data-away="${words.payAway}" data-failed="${words.payFailed}">
       ${confirms ? html`<progress aria-label="${title}"></progress><p class="fault" role="alert"></p>` : form}
     </stripe-payment>`
-  // Stripe takes no charge of nothing, and the origin asks it for none.
+  // Stripe refuses a charge of 0. The origin confirms such an order without one.
   const free = postForm(
     `${back}/payment`,
     html`<input type="hidden" name="payment_method" value="pm_free"><button class="button">${pay}</button>`,

@@ -53,7 +53,7 @@ export function landingPage(context: PageContext): Content {
   const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
   const fault = view.invitation?.fault
   if (fault) return { title: words.problems['invitation-required'][0], main, reloadSeconds: null, named: true }
-  // Somebody may be typing a code.
+  // Somebody may be typing a code: reloads seldom.
   const duringSeconds = view.invites || view.othersInvite ? RELOAD_MAX_SECONDS : 15
   const reloadSeconds = BEFORE.includes(phase) ? reload((untilMs - view.nowMs) / 1000) : duringSeconds
   return { title: view.state.name, main, reloadSeconds, named: true }
@@ -192,7 +192,7 @@ export function linePage(context: PageContext, place: Place, number: number): Co
   return { title: titles[place.status], main, reloadSeconds }
 }
 
-/** The second script shows and works them. */
+/** Buttons for the notices of a turn, hidden until the second script works them. */
 function turnNotices({ words }: PageContext): Html {
   const button = (kind: string, label: string) =>
     html`<button type="button" class="switch" id="notice-${kind}" aria-pressed="false">${label}</button>`
@@ -203,7 +203,7 @@ function turnNotices({ words }: PageContext): Html {
     </div>`
 }
 
-/** Two steps, since it cannot be undone. */
+/** Leaving takes two steps, since it cannot be undone. */
 function leaveForm({ view, words }: PageContext, status: Status): Html {
   return html`<details class="leave" id="leave" ${hidden(!mayLeave(status))}>
       <summary>${words.leave}</summary>

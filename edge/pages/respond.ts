@@ -97,7 +97,7 @@ export function viewOf(sale: string, now: Moment, number: number | null, shows: 
   }
 }
 
-/** What those hear who may join another line than the one that the page shows. */
+/** What the sale's other queues ask for or offer, for visitors who may join one of them. */
 function othersOf(sale: string, { line, policy: { lines } }: Moment, call: Call) {
   const others = lines.filter((one) => one.line !== line)
   const early = lines.find((one) => one.line === line)?.opens_early_seconds ?? 0
@@ -121,7 +121,7 @@ export function languageOf(request: Request): Language {
 
 /** Turns a problem into a page for those who accept HTML; every other response stays. */
 export function problemAsPage(response: Response, call: Call): Promise<Response> | Response {
-  // To HEAD the origin has sent no body to make a page of.
+  // The origin's response to HEAD has no body to make a page of.
   const isProblem =
     call.request.method !== 'HEAD' &&
     response.status >= 400 &&
@@ -129,7 +129,7 @@ export function problemAsPage(response: Response, call: Call): Promise<Response>
   return isProblem && wantsHtml(call.request) ? problemPage(response, call) : response
 }
 
-/** The problem's status and headers stay. */
+/** A problem as a page, with the problem's status and headers. */
 async function problemPage(response: Response, call: Call): Promise<Response> {
   const { request, config } = call
   const problem = await response.json<Problem>()

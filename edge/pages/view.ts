@@ -42,7 +42,7 @@ export interface SaleView {
   /** The path of the shop's own payment page, with `{order}` in it, or of ours; null: the page offers the sandbox's methods. */
   readonly paymentPage: string | null
   readonly lang: Language
-  /** In that language, with the shop's own. */
+  /** The texts in that language, with the shop's own over them. */
   readonly words: Words
   readonly brand: Brand
   /** What visitors reach the edge by: scheme and host. */
@@ -77,7 +77,7 @@ export type Shows =
     }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
-/** What somebody asked for by an address of their own. */
+/** What a page shows that has an address of its own. */
 export type RequestedPage = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
 
 export interface Again {

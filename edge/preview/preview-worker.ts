@@ -27,7 +27,7 @@ export default class PreviewWorker extends WorkerEntrypoint {
   }
 }
 
-/** Without scripts, and without what is shown or done where they are missing; links lead nowhere. */
+/** Removes scripts, and what is shown or done where there are none; links lead nowhere. */
 const inert = (page: string, look: Look, brandStyle: Asset | null) =>
   page
     .replace(/<noscript>.*?<\/noscript>/gs, '')

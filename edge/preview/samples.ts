@@ -29,7 +29,7 @@ const TAPE = { ...PRODUCT, product_id: 'tape', name: 'Cassette', unit_price_mino
 const FREE = { unit_price_minor: 0, total_minor: 0 }
 const STRIPE = { key: 'pk_test_samples', script: 'https://js.stripe.com/endive/stripe.js' }
 
-/** In English and Arabic: all others are shown the English text. */
+/** Announced in English and Arabic; other languages show the English text. */
 const ANNOUNCED = {
   announcement: {
     id: 'a1',
@@ -61,7 +61,7 @@ export interface SampleOptions {
   readonly nowMs: number
   readonly brand?: Brand
   readonly words?: Words
-  /** Over each schedule. */
+  /** Fields that replace those of each schedule. */
   readonly schedule?: object
   /** The name of the sale and of its first product. */
   readonly called?: string
@@ -70,7 +70,7 @@ export interface SampleOptions {
   readonly paymentPage?: string | null
 }
 
-/** All pages there are. */
+/** All pages, rendered. */
 export const samples = (options: SampleOptions) =>
   Object.entries(samplePages(options)).map(([name, page]) => ({ name, html: page() }))
 

@@ -21,7 +21,7 @@ export const shopText = (tag: string, texts: Readonly<Record<string, string>>, p
 export const timeElement = (page: Page, iso: string) =>
   element('time', { datetime: iso }, moment(page.lang, Date.parse(iso)))
 
-/** Filled only when there is another announcement, or none: what a screen reader has read, it does not read again. */
+/** Changes the live region only with the announcement, so that a screen reader reads each announcement once. */
 export function showAnnouncement({ announcement }: Schedule, page: Page): void {
   const region = byId('shop-announcement')
   const id = announcement?.id ?? ''

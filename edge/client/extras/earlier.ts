@@ -6,7 +6,7 @@ import { element, shopText, timeElement } from './announcement.ts'
 
 let isLoading = false
 
-/** Opened, and again when there is another announcement: the one before is an earlier one then. */
+/** Loads the list when the visitor opens it, and again when a newer announcement has replaced the current one. */
 export function showEarlier({ announcement }: Schedule, page: Page): void {
   const details = byId('earlier') as HTMLDetailsElement | null
   const list = byId('earlier-list')
@@ -41,7 +41,7 @@ async function add(list: HTMLElement, page: Page, older: number | null): Promise
       list.append(button)
     }
   } catch {
-    // Opened again, or with the next announcement, it is loaded again.
+    // Loads again when the visitor opens the list again, or with the next announcement.
     list.replaceChildren(element('p', {}, failed))
     const details = byId('earlier') as HTMLDetailsElement | null
     details?.addEventListener('toggle', () => delete list.dataset.of, { once: true })

@@ -24,7 +24,7 @@ async function unlock(): Promise<void> {
   if (audio.state === 'suspended') await audio.resume()
 }
 
-/** Hertz, one after the other. */
+/** The sound's tones in hertz, one after the other. */
 const TONES = [523.25, 659.25, 783.99]
 const TONE_SECONDS = 0.22
 const ROUNDS = 3
@@ -67,7 +67,7 @@ async function toggle(kind: Kind): Promise<void> {
   if (on && kind === 'notification' && !isAllowed()) await Notification.requestPermission()
   if (on && kind === 'sound') {
     await unlock()
-    // So that they know it, and how loud it is.
+    // Plays it once, so that the visitor knows the sound and how loud it is.
     sound(1)
   }
   store(storageKeyOf(kind), on ? 'on' : null)
@@ -88,7 +88,7 @@ function showButtons(): void {
 let before: Status | null = null
 let set: HTMLElement | null = null
 
-/** A sound that was switched on before needs something pressed on this page, too. */
+/** A browser plays no sound before the visitor has pressed something on this page, even if they switched it on before. */
 function remembered(): void {
   if (!isOn('sound')) return
   const press = () => void unlock()

@@ -1,4 +1,4 @@
-/** What is left of each product, about, and for how many it is likely to last. */
+/** About how many units are left of each product, and for how many visitors they are likely to last. */
 import { count, fill } from '../../../shared/format.ts'
 import { type OutlookTexts, outlookText } from '../../pages/parts/outlook.ts'
 import { byId, each, show, textsOf, write } from '../page.ts'

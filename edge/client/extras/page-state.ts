@@ -2,13 +2,13 @@
 import type { Place, Schedule } from '../../../shared/schedule.ts'
 import type { Page } from '../page.ts'
 
-/** What the first script has, and the second one has no other copy of. */
+/** Functions of the first script that the second one uses, so that the second has no copy of their code. */
 export interface Tools {
   readonly announce: (text: string) => void
   readonly commitmentHolds: (commitment: string, seed: string) => boolean
 }
 
-/** What the page shows. */
+/** What the page knows at a moment. */
 export interface PageState {
   readonly schedule: Schedule
   readonly page: Page

@@ -1,4 +1,4 @@
-/** What is left, and at what price, for those who choose: few at any time, so this may bypass the caches. */
+/** What is left, and at what price, during a turn. Few visitors have a turn at any time, so these requests may bypass the caches. */
 import type { PublicSale } from '../../../shared/api/public.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
@@ -11,7 +11,7 @@ let readAtMs = Number.NEGATIVE_INFINITY
 export async function showStock(schedule: Schedule, page: Page): Promise<void> {
   const { left, noneLeft } = textsOf('choices')
   const shown = byId('choices')
-  // The server has just written them.
+  // The server has just rendered these choices: they are up to date.
   if (shown !== choices) [choices, read, readAtMs] = [shown, schedule, performance.now()]
   if (!left || read === schedule || performance.now() - readAtMs < FETCH_AT_TURN_MS) return
   read = schedule
@@ -21,7 +21,7 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
     const { products }: PublicSale = await response.json()
     for (const { product_id, available, unit_price_minor, currency } of products)
       each<HTMLInputElement>(`[name=product_id][value="${product_id}"]`, (choice) => {
-        // What is chosen stays chosen: it may come back, and if not the form's response says so.
+        // A choice stays chosen although it is gone: it may come back, and otherwise the form's response says so.
         if (available > 0) choice.disabled = false
         const text = available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft
         const label = choice.parentElement
@@ -29,6 +29,6 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
         write(label?.querySelector('b') ?? null, money(page.lang, unit_price_minor, currency))
       })
   } catch {
-    // Again, with the next schedule.
+    // Reads again with the next schedule.
   }
 }

@@ -33,7 +33,7 @@ function box(
   <p dir="auto" lang="${lang}">${text}</p></div>`
 }
 
-/** Those before, which the script loads once this is opened. */
+/** Earlier announcements, which the script loads once the visitor opens the list. */
 export const earlierAnnouncements = ({ view, words }: PageContext): Html =>
   html`<details class="earlier" id="earlier" data-info="${words.announcement}" data-warning="${words.announcementWarning}" data-none="${words.earlierNone}" data-more="${words.earlierMore}" data-failed="${words.problem}">
     <summary>${words.earlier}</summary>
@@ -41,7 +41,7 @@ export const earlierAnnouncements = ({ view, words }: PageContext): Html =>
     <noscript><p><a href="/sales/${view.sale}/announcements">${words.earlier}</a></p></noscript>
   </details>`
 
-/** Within what a page shows of a pause. */
+/** Why the sale is paused, in the shop's words; hidden where there is no reason. */
 export function pauseReason({ view, lang }: PageContext): Html {
   const { pause_reason } = view.schedule
   const reason = pause_reason ? inLanguage(pause_reason, lang) : null

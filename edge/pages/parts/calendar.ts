@@ -2,7 +2,7 @@
 import { type Html, html } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 
-/** Where the sale has no end: nobody's calendar needs more. */
+/** How long a sale without an end is in the calendar. */
 const LASTS_MS = 30 * 60_000
 const REMIND_MINUTES = 10
 /** Octets in a line, without its end. */

@@ -7,7 +7,7 @@ import type { Words } from '../words/words.ts'
 
 export type OutlookTexts = Pick<Words, 'outlookEnough' | 'outlookShort' | 'outlookGone'>
 
-/** Empty while nobody knows, and where the sale ends before the turn anyway. */
+/** Empty without an estimate, and where the sale ends before the turn anyway. */
 export function outlookText(words: OutlookTexts, lang: string, schedule: Schedule, place: Place, atMs: number): string {
   const { lasts_for_positions: lasts } = schedule
   const at = place.position_in_queue ?? 0

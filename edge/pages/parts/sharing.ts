@@ -18,7 +18,7 @@ const LOCALES: Readonly<Record<Language, string>> = {
   ja: 'ja_JP',
   ar: 'ar_AR',
 }
-/** What a card shows of more is cut off anyway. */
+/** Most products in a description: cards cut off longer ones. */
 const MAX_PRODUCTS = 3
 
 /** True for the page that may be found: a page with somebody's invitation, of a sale that is not to be found, or of a test, may not. */
@@ -59,7 +59,7 @@ function describe({ view, words, lang }: PageContext): string {
   return [when, `${named.join(' · ')}${products.length > MAX_PRODUCTS ? ' …' : ''}`, most].join(words.fullStop)
 }
 
-/** Without a named brand there is only the sale's name, which is no organizer's. */
+/** True where the brand has a name. Without one it is the sale's, which names no organizer. */
 const isNamed = ({ brand, state }: SaleView) => brand.name !== state.name
 
 /** The shop's own picture if it is of a kind that others show, else one of ours. */
