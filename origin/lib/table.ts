@@ -2,6 +2,7 @@
  * A table to download as CSV (RFC 4180) or NDJSON, streamed page by page, so that a slow reader holds no transaction. If a page
  * fails, the connection ends before the body does.
  */
+import { stringify } from 'csv-stringify/sync'
 
 export type TableFormat = 'csv' | 'ndjson'
 
@@ -24,15 +25,16 @@ const TYPES = {
 
 export function sendTable<Row, Column extends string>(table: Table<Row, Column>, format: TableFormat): Response {
   const { columns, pages, field, object, name } = table
-  const csv = (fields: readonly unknown[]) => `${fields.map(csvField).join(',')}\r\n`
-  const lineOf = (row: Row) =>
-    format === 'csv' ? csv(columns.map((column) => field(row, column))) : `${JSON.stringify(object(row))}\n`
+  const textOf = (rows: readonly Row[]) =>
+    format === 'csv'
+      ? csvOf(rows.map((row) => columns.map((column) => field(row, column))))
+      : rows.map((row) => `${JSON.stringify(object(row))}\n`).join('')
   const encoder = new TextEncoder()
-  let header = format === 'csv' ? csv(columns) : ''
+  let header = format === 'csv' ? csvOf([columns]) : ''
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = await pages.next()
-      const text = header + (value ?? []).map(lineOf).join('')
+      const text = header + textOf(value ?? [])
       header = ''
       if (text !== '') controller.enqueue(encoder.encode(text))
       if (done) controller.close()
@@ -50,9 +52,12 @@ export function sendTable<Row, Column extends string>(table: Table<Row, Column>,
   })
 }
 
-function csvField(value: unknown): string {
-  const text = value instanceof Date ? value.toISOString() : String(value ?? '')
-  // A spreadsheet evaluates a field that begins like a formula; the quote keeps it text.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
+/** A spreadsheet evaluates a field that begins like a formula: a quote keeps it text. */
+const csvOf = (rows: readonly (readonly unknown[])[]) =>
+  stringify(rows as unknown[][], {
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    // Of line breaks it would quote only those that end a record here.
+    quoted_match: /[\r\n]/,
+    cast: { date: (date) => date.toISOString(), boolean: String },
+  })
