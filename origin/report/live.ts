@@ -14,7 +14,7 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate.ts'
 import type { Store } from '../stock/scripts.ts'
-import { countsBefore, readMinutes } from './minute-queries.ts'
+import { countsBefore, readMinutes } from './report-queries.ts'
 import { soldOutAtMs, verdictOf } from './verdict.ts'
 import { readWorkers } from './worker-reports.ts'
 

@@ -13,7 +13,7 @@ import type { QueueReports } from '../queue/queue-reports.ts'
 import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
-import { addFigures, type SaleFigures } from './minute-queries.ts'
+import { addFigures, type SaleFigures } from './report-queries.ts'
 
 const WRITE_MS = 1_000
 
