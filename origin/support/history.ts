@@ -3,7 +3,7 @@ import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/orders.ts'
 import { orderAt } from '../orders/order-json.ts'
-import { readHistory } from './history-queries.ts'
+import { readHistory } from './support-queries.ts'
 
 /** An order as operators find it. */
 export const foundOrder = (order: OrderRow, nowMs: number, email: string | undefined): FoundOrder => ({

@@ -3,7 +3,7 @@
  */
 import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { copyToSearch } from './search-queries.ts'
+import { copyToSearch } from './support-queries.ts'
 
 const SEARCH = 'search'
 /** Events per transaction. One can name 500 new orders, and a statement has ten seconds. */

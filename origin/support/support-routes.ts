@@ -1,6 +1,5 @@
 /** The operators' calls of support: find an order, read its timeline, note something about it, and forget a visitor. */
 import { Hono } from 'hono'
-import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { pageLimit } from '../../shared/api/fields.ts'
 import { NoteRequest } from '../../shared/api/operator.ts'
@@ -16,9 +15,8 @@ import { requireOrder } from '../orders/order-routes.ts'
 import { forgetVisitor } from '../retention/retention-queries.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import { foundOrder, orderHistory } from './history.ts'
-import { insertNote } from './history-queries.ts'
-import { OrderSearch } from './order-search.ts'
-import { emailsOf } from './search-queries.ts'
+import { findOrderIds } from './order-search.ts'
+import { emailsOf, insertNote } from './support-queries.ts'
 
 /** Found orders per page. */
 const [FOUND, MOST_FOUND] = [50, 200]
@@ -38,12 +36,10 @@ const Visitor = v.object({ visitor: v.pipe(v.string(), v.maxLength(200, 'at most
 
 interface SupportDeps {
   readonly sql: Sql
-  readonly log: Logger
   readonly sales: Pick<AdminSales, 'nowMs'>
 }
 
-export function supportRoutes({ sql, log, sales }: SupportDeps) {
-  const search = new OrderSearch(sql, log)
+export function supportRoutes({ sql, sales }: SupportDeps) {
   return (
     new Hono()
       /**
@@ -52,7 +48,7 @@ export function supportRoutes({ sql, log, sales }: SupportDeps) {
        */
       .get('/orders', query(SearchQuery), async (c) => {
         const { q, sale, product, status, limit, after } = c.req.valid('query')
-        const page = await search.find({
+        const page = await findOrderIds(sql, {
           text: q,
           limit,
           ...(sale !== undefined && { sale }),

@@ -372,57 +372,36 @@ create table order_search (
   order_id uuid primary key,
   sale_id text not null,
   product_id text not null,
-  status text not null,
-  visitor text not null,
-  ticket_number bigint not null,
-  charge_id text
+  status text not null
 );
 create index searched_by_product on order_search (sale_id, product_id, status, order_id);
-create index searched_by_visitor on order_search (visitor text_pattern_ops, order_id);
-create index searched_by_ticket on order_search (ticket_number, order_id);
-create index searched_by_charge on order_search (charge_id text_pattern_ops) where charge_id is not null;
 
+-- All that an order is found by, in lower case, with a space before and after each part.
 create table order_texts (
   order_id uuid primary key,
-  email text,
-  address text,
-  notes text not null default ''
+  words text not null
 );
-create index searched_by_email on order_texts (email text_pattern_ops, order_id) where email is not null;
-create index searched_by_address on order_texts (address text_pattern_ops, order_id)
-  where address is not null;
-create index searched_by_note on order_texts using gin (to_tsvector('simple', notes)) where notes <> '';
+create extension if not exists pg_trgm;
+create index searched_by_words on order_texts using gin (words gin_trgm_ops);
 
-create table note_words (
-  word text primary key
-);
-
--- Trigrams find misspelt words. Any owner of a database may create the extension, except where a provider forbids it: without
--- it, the search finds only words that are spelled right.
-do $$ begin
-  create extension if not exists pg_trgm;
-  create index similar_words on note_words using gin (word gin_trgm_ops);
-exception when insufficient_privilege or undefined_file or feature_not_supported or undefined_object then
-  raise notice 'searching without trigrams: %', sqlerrm;
-end $$;
+create function copy_order_texts(ids uuid[]) returns void language sql as $$
+  insert into order_texts as t (order_id, words)
+  select o.order_id, lower(concat_ws(' ', '', o.sale_id, o.ticket_number, o.visitor, nullif(split_part(o.visitor, 'user:', 2), ''),
+    o.charge_id, c.email, c.address, n.notes, ''))
+  from orders o
+  left join contacts c on c.order_id = o.order_id
+  left join lateral (
+    select regexp_replace(string_agg(text, ' ' order by note_id), '[^[:alnum:]@._:+-]+', ' ', 'g') as notes
+    from order_notes where order_id = o.order_id) n on true
+  where o.order_id = any(ids)
+  on conflict (order_id) do update set words = excluded.words where t.words <> excluded.words
+$$;
 
 -- Whatever is deleted or made anonymous can no longer be found. The triggers take the same lock as the transactions that copy
 -- rows into the search: a copy of an older row is written before the trigger changes it.
-create function search_forgets_contacts() returns trigger language plpgsql as $$ begin
+create function search_forgets_texts() returns trigger language plpgsql as $$ begin
   perform pg_advisory_xact_lock(hashtext('order search'));
-  update order_texts t set email = lower(c.email), address = c.address
-    from changed g left join contacts c on c.order_id = g.order_id where t.order_id = g.order_id;
-  return null;
-end $$;
-create function search_forgets_notes() returns trigger language plpgsql as $$ begin
-  perform pg_advisory_xact_lock(hashtext('order search'));
-  update order_texts t set notes = coalesce(
-      (select string_agg(lower(n.text), E'\n' order by n.note_id) from order_notes n where n.order_id = t.order_id), '')
-    where t.order_id in (select g.order_id from changed g);
-  delete from note_words w
-    where w.word in (select unnest(tsvector_to_array(to_tsvector('simple', g.text))) from changed g)
-      and not exists (select from order_texts t
-        where t.notes <> '' and to_tsvector('simple', t.notes) @@ plainto_tsquery('simple', w.word));
+  perform copy_order_texts(array(select order_id from changed));
   return null;
 end $$;
 create function search_forgets_orders() returns trigger language plpgsql as $$ begin
@@ -433,15 +412,15 @@ create function search_forgets_orders() returns trigger language plpgsql as $$ b
 end $$;
 create function search_forgets_visitor() returns trigger language plpgsql as $$ begin
   perform pg_advisory_xact_lock(hashtext('order search'));
-  update order_search set visitor = new.visitor where order_id = new.order_id;
+  perform copy_order_texts(array[new.order_id]);
   return null;
 end $$;
 create trigger search_forgets_deleted after delete on contacts referencing old table as changed
-  for each statement execute function search_forgets_contacts();
+  for each statement execute function search_forgets_texts();
 create trigger search_forgets_changed after update on contacts referencing old table as changed
-  for each statement execute function search_forgets_contacts();
+  for each statement execute function search_forgets_texts();
 create trigger search_forgets_deleted after delete on order_notes referencing old table as changed
-  for each statement execute function search_forgets_notes();
+  for each statement execute function search_forgets_texts();
 create trigger search_forgets_deleted after delete on orders referencing old table as changed
   for each statement execute function search_forgets_orders();
 -- No other update of an order names this column, so only anonymizing pays for the trigger.

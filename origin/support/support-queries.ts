@@ -1,0 +1,222 @@
+/**
+ * Support's statements: the timeline of an order and its notes, and the search, which reads an index up to a bound, whatever was
+ * typed (order-search.ts says what is searched).
+ */
+import type { PendingQuery, Row, TransactionSql } from 'postgres'
+import type { HistoryEntry, OrderTimeline } from '../../shared/api/operator.ts'
+import type { LedgerStatus } from '../../shared/order-status.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import { ALL_SALES, audit } from '../operators/audit.ts'
+
+/** More would be a fault: an order has some ten events in its life, and each a delivery to a few endpoints. */
+const MOST_ENTRIES = 1_000
+
+interface History {
+  readonly entries: HistoryEntry[]
+  readonly contact: OrderTimeline['contact']
+}
+
+export async function readHistory(sql: Queryable, orderId: string): Promise<History> {
+  const [entries, [contact]] = await Promise.all([
+    sql<HistoryEntry[]>`
+      select at, kind, what, by, detail from (
+        select 0 as place, created_at as at, 'event' as kind, null as by,
+          case when reserved_until > created_at then 'order.reserved' else 'order.cancelled' end as what,
+          jsonb_build_object('reserved_until', reserved_until, 'ticket_number', ticket_number) as detail
+        from orders where order_id = ${orderId}
+        union all
+        select 1, at, 'event', null, type, jsonb_strip_nulls(jsonb_build_object('status', replace(status, 'returned', 'refunded')))
+          || coalesce(data, '{}') from events where order_id = ${orderId}
+        union all
+        select 2, t.at, 'capture', null, t.what, jsonb_build_object('charge_id', charge_id)
+        from captures cross join lateral (values (asked_at, 'requested'), (captured_at, 'captured')) t(at, what)
+        where charge_id in (select o.charge_id from orders o where o.order_id = ${orderId}) and t.at is not null
+        union all
+        select 2, t.at, 'refund', operator, t.what, jsonb_build_object('refund_id', refund_id, 'charge_id', charge_id,
+          'amount_minor', amount_minor, 'reason', reason, 'restock', restock)
+        from refunds cross join lateral (values (asked_at, 'requested'), (refunded_at, 'refunded')) t(at, what)
+        where order_id = ${orderId} and t.at is not null
+        union all
+        select 3, coalesce(finished_at, created_at), 'delivery', null, case state when 'done' then 'delivered' else state end,
+          jsonb_build_object('type', data ->> 'type', 'delivery_id', job_id, 'endpoint_id', group_id, 'message_id', data ->> 'message',
+          'attempts', attempts, 'status', data -> 'status', 'error', error)
+        from jobs where queue = 'webhook' and lane = ${orderId}
+        union all
+        select 3, coalesce(finished_at, run_at), 'mail', null, case state when 'done' then 'sent' else state end,
+          jsonb_build_object('type', data ->> 'type', 'attempts', attempts, 'error', error)
+        from jobs where queue = 'mail' and lane = ${orderId}
+        union all
+        select 1, at, 'action', actor, action, jsonb_build_object('before', before, 'after', after)
+        from audit_log where order_id = ${orderId} and action <> ${NOTED}
+        union all
+        select 1, at, 'note', operator, text, '{}' from order_notes where order_id = ${orderId}
+      ) h order by at, place limit ${MOST_ENTRIES}`,
+    sql<NonNullable<History['contact']>[]>`
+      select email, address, language, delete_after from contacts where order_id = ${orderId}`,
+  ])
+  return { entries: [...entries], contact: contact ?? null }
+}
+
+/** Its entry in the audit log. The note itself holds the rest. */
+const NOTED = 'noted'
+
+interface Note {
+  readonly operator: string
+  readonly text: string
+  readonly at: Date
+}
+
+/** Found by the search at once. */
+export function insertNote(
+  sql: Sql,
+  orderId: string,
+  { operator, text }: Pick<Note, 'operator' | 'text'>,
+): Promise<Note> {
+  return sql.begin(async (tx) => {
+    const [note] = await tx<[Note]>`
+      insert into order_notes (order_id, operator, text) values (${orderId}, ${operator}, ${text})
+      returning operator, text, at`
+    await copyToSearch(tx, [orderId])
+    const [order] = await tx<{ sale: string }[]>`select sale_id as sale from orders where order_id = ${orderId}`
+    await audit(tx, [{ actor: operator, action: NOTED, sale: order?.sale ?? ALL_SALES, order: orderId }])
+    return note
+  })
+}
+
+// -- The search ----------------------------------------------------------------------------------------------------
+
+/** Orders per statement. */
+const CHUNK = 1_000
+
+/** Copies these orders, their contacts and their notes as they are now. */
+export async function copyToSearch(tx: TransactionSql, ids: readonly string[]): Promise<void> {
+  const all = [...new Set(ids)]
+  // Until the end of the transaction: of two who copy an order, the later one must have read it later.
+  await tx`select pg_advisory_xact_lock(hashtext('order search'))`
+  for (let from = 0; from < all.length; from += CHUNK) {
+    const chunk = all.slice(from, from + CHUNK)
+    await tx`
+      insert into order_search as s (order_id, sale_id, product_id, status)
+      select order_id, sale_id, product_id, status from orders where order_id = any(${chunk}::uuid[])
+      on conflict (order_id) do update set status = excluded.status where s.status <> excluded.status`
+    await tx`select copy_order_texts(${chunk}::uuid[])`
+  }
+}
+
+/** What to find orders by; each finds orders of its own. `rank` sorts them, the smallest first. */
+export type Probe = { readonly rank: number } /** Numbers in a range. */ & (
+  | { readonly from: string; readonly to: string }
+  /** Texts that match all these patterns of `like`; those with `whole` in them come before the others. */
+  | { readonly patterns: readonly string[]; readonly whole: string }
+  /** Texts with a word like each of these. */
+  | { readonly similarTo: readonly string[] }
+  /** Products whose name holds it. */
+  | { readonly product: string }
+)
+
+export interface Filters {
+  readonly sale?: string
+  readonly product?: string
+  readonly statuses: readonly LedgerStatus[]
+}
+
+export interface Found {
+  readonly order_id: string
+  readonly rank: number
+}
+
+/** Most orders that one probe reads. */
+const MAX_READ = 1_000
+/** Products whose name matches, and how many orders of each of their statuses are read. */
+const [MAX_PRODUCTS, MAX_OF_PRODUCT] = [20, 250]
+/** Share of a typed word's trigrams that a word must have: of seven letters one may be wrong, or two swapped. */
+const SIMILAR = 0.5
+
+/** The orders that these probes find, each with its smallest rank, best and newest first. */
+export function findByProbes(sql: Sql, probes: readonly Probe[], filters: Filters): Promise<readonly Found[]> {
+  return sql.begin(async (tx): Promise<readonly Found[]> => {
+    await tx`select set_config('pg_trgm.word_similarity_threshold', ${String(SIMILAR)}, true)`
+    const [first, ...others] = probes.map((probe) => found(tx, probe, filters))
+    if (!first) return []
+    const all = others.reduce((union, one) => tx`${union} union all ${one}`, first)
+    return tx<Found[]>`
+      select f.order_id, min(f.rank)::int as rank from (${all}) f
+      -- Lateral, with a limit: with a join, a plan for many orders reads all there are.
+      cross join lateral (
+        select from order_search s where s.order_id = f.order_id and ${matches(tx, filters)} limit 1) s
+      group by f.order_id order by 2, 1 desc limit ${MAX_READ}`
+  })
+}
+
+function found(sql: Queryable, probe: Probe, filters: Filters): PendingQuery<Row[]> {
+  const { rank } = probe
+  if ('from' in probe)
+    return sql`(select order_id, ${rank}::int as rank from order_search
+      where order_id between ${probe.from}::uuid and ${probe.to}::uuid order by order_id desc limit ${MAX_READ})`
+  if ('product' in probe) return ofProducts(sql, probe.product, rank, filters)
+  const conditions =
+    'patterns' in probe
+      ? probe.patterns.map((pattern) => sql`words like ${pattern}`)
+      : probe.similarTo.map((word) => sql`${word}::text <% words`)
+  const matching = conditions.reduce((all, one) => sql`${all} and ${one}`)
+  const isWhole = 'whole' in probe ? sql`position(${probe.whole}::text in words) > 0` : sql`true`
+  // Materialized: a plan for the first of many would read texts one by one until it has them.
+  return sql`(with matching as materialized (select order_id, words from order_texts where ${matching} limit ${MAX_READ})
+    select order_id, case when ${isWhole} then ${rank}::int else ${rank}::int + 1 end as rank from matching)`
+}
+
+/** The newest orders of the products whose name or id holds the text. */
+function ofProducts(sql: Queryable, like: string, rank: number, { sale, statuses }: Filters) {
+  return sql`(select o.order_id, ${rank}::int as rank
+    from (select sale_id, product_id from products join sales using (sale_id)
+          where (${sale ?? null}::text is null or sale_id = ${sale ?? null})
+            and (position(${like} in lower(products.name)) > 0 or product_id = ${like})
+          order by sales.opens_at desc, sale_id, product_id limit ${MAX_PRODUCTS}) p
+    cross join unnest(${statuses as string[]}::text[]) w(status)
+    cross join lateral (
+      select s.order_id from order_search s
+      where s.sale_id = p.sale_id and s.product_id = p.product_id and s.status = w.status
+      order by s.order_id desc limit ${MAX_OF_PRODUCT}) o)`
+}
+
+function matches(sql: Queryable, { sale, product, statuses }: Filters) {
+  return sql`s.status = any(${statuses as string[]}::text[])
+    ${sale === undefined ? sql`` : sql`and s.sale_id = ${sale}`}
+    ${product === undefined ? sql`` : sql`and s.product_id = ${product}`}`
+}
+
+/** The newest orders before `before` that pass the filters, of which there must be one. */
+export async function newestOrders(
+  sql: Queryable,
+  { sale, product, statuses }: Filters,
+  before: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await sql<{ order_id: string }[]>`
+    select o.order_id from products p
+    cross join unnest(${statuses as string[]}::text[]) w(status)
+    -- A probe of the index for each: a walk through the orders would be long where few of them pass.
+    cross join lateral (
+      select s.order_id from order_search s
+      where s.sale_id = p.sale_id and s.product_id = p.product_id and s.status = w.status and s.order_id < ${before}
+      order by s.order_id desc limit ${limit}) o
+    where ${sale === undefined ? sql`true` : sql`p.sale_id = ${sale}`}
+      and ${product === undefined ? sql`true` : sql`p.product_id = ${product}`}
+    order by o.order_id desc limit ${limit}`
+  return rows.map(({ order_id }) => order_id)
+}
+
+/** The newest of all orders before `before`. */
+export async function newestOfAll(sql: Queryable, before: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ order_id: string }[]>`
+    select order_id from order_search where order_id < ${before} order by order_id desc limit ${limit}`
+  return rows.map(({ order_id }) => order_id)
+}
+
+/** What search results show besides the orders, by order. */
+export async function emailsOf(sql: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<{ order_id: string; email: string }[]>`
+    select order_id, email from contacts where order_id = any(${ids as string[]}::uuid[]) and email is not null`
+  return new Map(rows.map(({ order_id, email }) => [order_id, email]))
+}
