@@ -26,6 +26,8 @@ const REPRESENTATIVE = [
   'payment',
   'sold-out-announced',
 ]
+/** Tabs at once: one for each of two processors. */
+const TABS = 2
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1280, height: 900 }
 const LOOKS = [
@@ -51,21 +53,25 @@ describe.skipIf(!inject('browser'))('axe finds nothing', () => {
 
   /** Faults by page and look: the first look by all rules, the others, of representative pages, by those that they can change. */
   async function faultsOf(lang: Language, names: readonly string[], looks: readonly Look[]) {
-    const tab = await browser.newPage()
-    await tab.addInitScript(axe.source)
-    const found: Record<string, string[]> = {}
     const pages = new Map(samples({ lang, nowMs: Date.now() }).map(({ name, html }) => [name, html]))
-    for (const name of names) {
-      await tab.goto(server.put(`/${lang}/${name}`, pages.get(name) ?? ''))
-      const shown = REPRESENTATIVE.includes(name) ? looks : looks.slice(0, 1)
-      for (const [i, { scheme, size }] of shown.entries()) {
-        await tab.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-        await tab.setViewportSize(size)
-        const faults = await faultsShown(tab, i === 0 ? ALL : SEEN)
-        if (faults.length > 0) found[`${name} in ${lang}, ${scheme}, ${size.width}`] = faults
+    const found: Record<string, string[]> = {}
+    const left = [...names]
+    const check = async () => {
+      const tab = await browser.newPage()
+      await tab.addInitScript(axe.source)
+      for (let name = left.pop(); name !== undefined; name = left.pop()) {
+        await tab.goto(server.put(`/${lang}/${name}`, pages.get(name) ?? ''))
+        const shown = REPRESENTATIVE.includes(name) ? looks : looks.slice(0, 1)
+        for (const [i, { scheme, size }] of shown.entries()) {
+          await tab.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+          await tab.setViewportSize(size)
+          const faults = await faultsShown(tab, i === 0 ? ALL : SEEN)
+          if (faults.length > 0) found[`${name} in ${lang}, ${scheme}, ${size.width}`] = faults
+        }
       }
+      await tab.close()
     }
-    await tab.close()
+    await Promise.all(Array.from({ length: TABS }, check))
     return found
   }
 
