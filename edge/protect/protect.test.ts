@@ -75,6 +75,8 @@ it('holds visitors of protected paths until their turn, and lets them through th
   const { requests } = await requestsTo(path)
   // The site receives its own cookies, none of ours, and an admission that it can check.
   expect(requests[0]?.headers.cookie).toBe('basket=1')
+  await call(path, { headers: { ...admitted, cookie: `${cookie}; ${cookiesOf(turn)}` } }, env)
+  expect((await requestsTo(path)).requests.at(-1)?.headers).not.toHaveProperty('cookie')
   expect(requests[0]?.query).toBe('colour=red')
   const { keys } = await readConfig(edgeEnv)
   const token = requests[0]?.headers['x-admission-token'] ?? ''

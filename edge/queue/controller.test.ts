@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { nextSchedule } from './controller.ts'
-import { EMPTY_MEMORY, newMemory, observe } from './memory.ts'
+import { calledBeforeClaimWindow, EMPTY_MEMORY, newMemory, observe, uncalled } from './memory.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, seed) => 3 * seed + 1)
 
@@ -330,6 +330,13 @@ describe('the controller', () => {
     expect(moments[100 * 20]?.schedule.missed_through).toBe(0)
     const last = moments[moments.length - 1]
     expect(last?.schedule.missed_through).toBeGreaterThan(0)
+  })
+
+  it('lets nobody miss a turn by a number that came back unused before they got it', () => {
+    const memory = { ...EMPTY_MEMORY, open_ms: 60_000, samples: [{ open_ms: 1_000, called: 50, arrivals: 0 }] }
+    expect(calledBeforeClaimWindow(memory, SETTINGS)).toBe(50)
+    expect(calledBeforeClaimWindow(uncalled(memory, 41), SETTINGS)).toBe(40)
+    expect(calledBeforeClaimWindow(uncalled(memory, 60), SETTINGS)).toBe(50)
   })
 
   it('stands still while the origin is gone, also if the clock is put back', () => {

@@ -1,11 +1,13 @@
 /** An isolate whose ticket shards do not respond: few calls to them, and a response for everyone. */
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import { type Call, saleNow } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
 import { RESPONSE_MS, type SnapshotRequest, shardOf } from './rpc.ts'
+import { storeSnapshot } from './sale-cache.ts'
+import type { SaleSnapshot } from './timeline.ts'
 
 /** Settings of an isolate whose shards respond by `look`, with a count of the calls. */
 function counted(poll: (request: SnapshotRequest) => Promise<unknown>): { env: Env; calls: () => number } {
@@ -118,4 +120,18 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
   await sale.push()
   await scheduler.wait(600)
   expect(await policyNow()).toEqual(policy)
+})
+
+it('keeps its copy when an older response comes after it', async () => {
+  const sale = await new TestSale().publish()
+  const older = await sale.room.refresh(sale.name)
+  if (!older.known) throw new Error('the sale is not known')
+  await sale.publish({ announcement: { id: 'a', level: 'info', text: { en: 'Soon' }, since: '2026-11-27T12:00:00Z' } })
+  await sale.push()
+  const { version } = await sale.until(({ announcement }) => announcement !== null)
+  // The copy stays fresh.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  storeSnapshot(sale.name, older.snapshot as SaleSnapshot, Date.now())
+  expect((await sale.schedule()).version).toBeGreaterThanOrEqual(version)
 })
