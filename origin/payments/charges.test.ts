@@ -270,6 +270,8 @@ describe('a charge that waits for its buyer', () => {
     expect(await findOrder(sql, order)).toMatchObject(declined)
     await orders.pay(order, 'pm_card_chargeDeclined')
     const report = { order, status: 'declined', code: 'declined' } as const
+    await charges.settle({ ...report, charge, attempt: 1 })
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', attempts: 2 })
     // One page of changes: the old one concerns an attempt that is over.
     await Promise.all([
       charges.settle({ ...report, charge, attempt: 1 }),
