@@ -1,6 +1,5 @@
 /** Buyers are told by mail what became of their orders: once, whatever stops meanwhile. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
@@ -138,7 +137,9 @@ test('sends again, as the same mail, what a worker may not have sent', async () 
   await hasCome.promise
   await origin.restart()
   // Nobody else takes it while the first attempt may be in progress.
-  await sleep(2_000)
+  const lease = () =>
+    origin.sql()`select leased, run_at > now() + interval '5 minutes' as holds from jobs where lane = ${order}`
+  expect(await lease()).toEqual([{ leased: true, holds: true }])
   expect(to(email)).toHaveLength(1)
   expect(await stateOf(order)).toMatchObject({ state: 'pending', attempts: 1 })
   await origin.sql()`update jobs set run_at = now() where lane = ${order}`

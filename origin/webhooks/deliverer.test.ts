@@ -11,7 +11,7 @@ import { JobRunner } from '../jobs/job-runner.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { Deliverer } from './deliverer.ts'
 import { fanOut } from './fan-out.ts'
-import { Sender } from './sender.ts'
+import { CONNECTIONS, Sender } from './sender.ts'
 import { newSecret } from './signing.ts'
 import { addEndpoint, type Endpoint } from './webhook-queries.ts'
 
@@ -19,7 +19,7 @@ const sql = await useLedger()
 const receiver = useReceiver()
 let endpoint: Endpoint
 let path: string
-let workers: { round(): Promise<void>; stop(): Promise<void> }[] = []
+let workers: { stop(): Promise<void> }[] = []
 
 beforeEach(async () => {
   await sql`truncate webhook_endpoints, jobs, events, readers, findings`
@@ -46,6 +46,7 @@ function start(load: () => Load = () => 'light') {
   const runner = new JobRunner({ sql, log }, [deliverer])
   const worker = {
     round: () => runner.round(),
+    drain: () => runner.drain(),
     async stop() {
       deliverer.stop()
       await runner.drain()
@@ -120,17 +121,43 @@ test('what failed is sent again after a pause, which is the longer the more ofte
 
 test('a worker that stops ends what it sends, and gives back the rest', async () => {
   await write(100, 1)
-  receiver.answers(() => new Promise((resolve) => setTimeout(resolve, 2_000)))
-  const one = start()
-  await one.round()
-  await one.stop()
-  const sent = receiver.at(path).length
-  expect(sent).toBeLessThan(100)
-  expect(await waiting()).toBe(100 - sent)
-  expect(await take(200)).toHaveLength(100 - sent)
+  const answer = Promise.withResolvers<void>()
+  receiver.answers(() => answer.promise)
+  const worker = start()
+  await worker.round()
+  await expect.poll(() => receiver.at(path).length).toBe(CONNECTIONS)
+  const stopped = worker.stop()
+  answer.resolve()
+  await stopped
+  expect(receiver.at(path)).toHaveLength(CONNECTIONS)
+  expect(await waiting()).toBe(100 - CONNECTIONS)
+  expect(await take(200)).toHaveLength(100 - CONNECTIONS)
 })
 
-test('a finding is told once, when it opens', async () => {
+test('tries one message at a time while an endpoint fails, and all once it answers again', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  await write(60, 1)
+  receiver.answers((_, response) => void response.writeHead(503).end())
+  const worker = start()
+  const sentByRound = async () => {
+    const before = receiver.at(path).length
+    await sql`update jobs set run_at = now() where state = 'pending'`
+    vi.advanceTimersByTime(90_000)
+    await worker.round()
+    await worker.drain()
+    return receiver.at(path).length - before
+  }
+  // It fails with its eighth failure: each of the seven before let another message on its way.
+  expect(await sentByRound()).toBe(CONNECTIONS + 7)
+  for (let times = 0; times < 3; times++) expect(await sentByRound()).toBe(1)
+  receiver.answers(undefined)
+  expect(await sentByRound()).toBe(1)
+  await expect.poll(() => sql`select from jobs where state = 'pending' and run_at > now()`).toEqual([])
+  expect(await sentByRound()).toBe(59)
+  vi.useRealTimers()
+})
+
+test('a finding is sent once, when it opens', async () => {
   const finding = { sale: 'drop', product: 'one', kind: 'drift', units: 3 } as const
   await note(sql, finding)
   await note(sql, finding)

@@ -211,7 +211,7 @@ test('an endpoint that never answers holds up no other one of the same host', as
     response.on('close', () => {
       isSilentOver = true
     })
-    await new Promise((resolve) => setTimeout(resolve, 20_000))
+    await new Promise(() => {})
   })
   const tokens = await Promise.all(Array.from({ length: 60 }, () => origin.token(sale)))
   // The silent one has all its connections before the rest begins.
@@ -220,28 +220,6 @@ test('an endpoint that never answers holds up no other one of the same host', as
   await Promise.all(tokens.slice(35).map((token) => origin.checkout(sale, { token })))
   await expect.poll(() => receiver.at(quick.path).length).toBe(60)
   expect(isSilentOver).toBe(false)
-})
-
-test('tries one message at a time while an endpoint fails, and all once it answers again', async () => {
-  const sale = await origin.sale({ total: 100 })
-  const to = await endpoint({ events: ['order.reserved'] })
-  receiver.answers((_, response) => void response.writeHead(503).end())
-  for (let i = 0; i < 40; i++) await origin.checkout(sale)
-  await expect.poll(() => receiver.at(to.path).length).toBeGreaterThan(8)
-  // What was claimed before it counted as failing is still sent.
-  await new Promise((resolve) => setTimeout(resolve, 2_000))
-  let before = Number.NEGATIVE_INFINITY
-  while (receiver.at(to.path).length - before > 2) {
-    before = receiver.at(to.path).length
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-  }
-  before = receiver.at(to.path).length
-  await new Promise((resolve) => setTimeout(resolve, 5_000))
-  expect(receiver.at(to.path).length - before).toBeLessThan(12)
-  receiver.answers(undefined)
-  await expect
-    .poll(async () => (await deliveries(to, '?state=delivered&limit=1000')).length, { timeout: 90_000 })
-    .toBe(40)
 })
 
 test('a new endpoint hears only what happens from then on', async () => {
