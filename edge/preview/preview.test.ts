@@ -60,3 +60,11 @@ it('refuses a link that is wrong, of another sale, or expired', async () => {
   for (const [why, query] of Object.entries(wrong))
     for (const state of ['', 'sale-open']) expect((await open(sale, state, query)).status, why).toBe(403)
 })
+
+it('says so where the Worker that renders previews is not deployed', async () => {
+  const { name: sale } = await new TestSale(60_000).publish()
+  const { PREVIEW: _, ...env } = edgeEnv
+  const response = await call(`/sales/${sale}/preview?${queryFor(sale)}`, {}, env as typeof edgeEnv)
+  expect(response.status).toBe(409)
+  expect(await response.json()).toMatchObject({ detail: expect.stringContaining('docs/deploying.md') })
+})
