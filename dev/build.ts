@@ -16,7 +16,7 @@ const EXTRAS = path('client/extras/extras.ts')
 const STYLE = path('pages/style.css')
 const PROOF = path('client/proof.ts')
 const TURNSTILE = path('client/turnstile.ts')
-const PAYMENT = path('client/payment.ts')
+const PAYMENT = path('client/stripe-payment.ts')
 const PROOF_STYLE = path('../node_modules/altcha/dist/external/altcha.css')
 const PROOF_WORKER = path('../node_modules/altcha/dist/workers/scrypt.js')
 

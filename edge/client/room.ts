@@ -3,7 +3,7 @@
  * one a minute, and a turn called meanwhile would be found late, but a worker's timers go on. The worker runs this same
  * script, and there is no document in it.
  */
-import { start } from './live.ts'
+import { start } from './live-page.ts'
 
 const BEAT_MS = 500
 

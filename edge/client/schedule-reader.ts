@@ -16,7 +16,7 @@ import {
   SLOW_TIMEOUT_MS,
   TIMEOUT_MS,
 } from './page.ts'
-import { placeIn } from './queue.ts'
+import { placeIn } from './queue-view.ts'
 import { refresh } from './refresh.ts'
 
 const READ_MIN_MS = 1_000

@@ -5,7 +5,7 @@
  *                       └──────────── sold out ─▶ the final page          ▲  the bank asks ◀──┤
  *                                                                         └── declined ◀──────┘
  *
- * Waiting follows the page's script (edge/client/live.ts): the visitor reads the public schedule when `pollAfterMs` says
+ * Waiting follows the page's script (edge/client/live-page.ts): the visitor reads the public schedule when `pollAfterMs` says
  * so, computes its own place, and comes to a Worker when its turn has come.
  * The steps from the checkout on are in buy.ts.
  */

@@ -3,12 +3,12 @@
  * hands it what the page knows, twice a second.
  */
 import { showAnnouncement, showPauseReason } from './announcement.ts'
-import { rememberCommitment, showDraw } from './draw.ts'
+import { rememberCommitment, showDraw } from './draw-check.ts'
 import { showEarlier } from './earlier.ts'
 import { noticeTurn } from './notices.ts'
-import { showOutlook } from './outlook.ts'
 import type { PageState, Tools } from './page-state.ts'
 import { showStock } from './stock.ts'
+import { showOutlook } from './stock-outlook.ts'
 
 export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state

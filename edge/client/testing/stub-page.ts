@@ -89,7 +89,7 @@ export async function begin({
     name: 'Air · Max',
   })
   stub.things = { stage, announcement: new Thing(), offline: new Thing(), ...stub.things }
-  const { start } = await import('../live.ts')
+  const { start } = await import('../live-page.ts')
   start((act) => void setInterval(act, 500), load)
 }
 

@@ -8,7 +8,7 @@ import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../
 import { buttonTo, type Html, heading, hidden, html, postForm, texts } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
 import { toCalendar } from './parts/calendar.ts'
-import { outlook } from './parts/outlook.ts'
+import { outlook } from './parts/outlook-text.ts'
 import type { Content, PageContext, SaleView } from './view.ts'
 import type { Language, Words } from './words/words.ts'
 

@@ -11,7 +11,7 @@ import {
   type Schedule,
   servingExactly,
 } from '../../shared/schedule.ts'
-import type { AheadTexts, ScheduleMoment, WaitTexts } from '../pages/queue.ts'
+import type { AheadTexts, ScheduleMoment, WaitTexts } from '../pages/queue-page.ts'
 import {
   announce,
   byId,

@@ -9,7 +9,7 @@ import { isFinal } from '../../shared/schedule.ts'
 import { failures, showConnection } from './connection.ts'
 import type * as Extras from './extras/extras.ts'
 import { fillInvitation, onSubmit } from './forms.ts'
-import { type Following, followOrder, rememberOrder, showOwnOrder, storageKeyOfOrders } from './order.ts'
+import { type Following, followOrder, rememberOrder, showOwnOrder, storageKeyOfOrders } from './order-watch.ts'
 import {
   announce,
   byId,
@@ -28,7 +28,7 @@ import {
   takePage,
   write,
 } from './page.ts'
-import { showLine } from './queue.ts'
+import { showLine } from './queue-view.ts'
 import { dropRefresh, refresh, refreshWithin, startRefreshing } from './refresh.ts'
 import {
   certainMs,

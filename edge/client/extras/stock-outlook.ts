@@ -1,6 +1,6 @@
 /** About how many units are left of each product, and for how many visitors they are likely to last. */
 import { count, fill } from '../../../shared/format.ts'
-import { type OutlookTexts, outlookText } from '../../pages/parts/outlook.ts'
+import { type OutlookTexts, outlookText } from '../../pages/parts/outlook-text.ts'
 import { byId, each, show, textsOf, write } from '../page.ts'
 import type { PageState } from './page-state.ts'
 

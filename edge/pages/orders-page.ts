@@ -2,7 +2,7 @@
 import type { Order } from '../../shared/api/public.ts'
 import { count, moment, money } from '../../shared/format.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
-import { lineName, stateOf, totalOf } from './order.ts'
+import { lineName, stateOf, totalOf } from './order-page.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
 
 export function ordersPage(context: PageContext, orders: readonly Order[]): Content {

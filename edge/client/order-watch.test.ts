@@ -18,7 +18,7 @@ async function orderOnPage() {
   }
   vi.stubGlobal('EventSource', Stream)
   stub.things = { order: new Thing({ order: 'an-order', orderStatus: 'reserved', progress: 'reserved' }) }
-  const { followOrder } = await import('./order.ts')
+  const { followOrder } = await import('./order-watch.ts')
   return { streams, followOrder }
 }
 

@@ -5,7 +5,7 @@ import { toStripe } from '../../shared/stripe-amount.ts'
 import type { StripePage } from '../config.ts'
 import { paymentScript } from './assets.ts'
 import { heading, html, postForm } from './html.ts'
-import { MAX_3DS_SECONDS, pathOf, steps, timeLeft, totalOf } from './order.ts'
+import { MAX_3DS_SECONDS, pathOf, steps, timeLeft, totalOf } from './order-page.ts'
 import type { Content, PageContext } from './view.ts'
 
 export const paymentHead = html`<script type="module" src="${paymentScript.path}"></script>`
