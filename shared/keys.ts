@@ -133,7 +133,7 @@ export function importSecrets({ keys }: SecretJwkSet): TokenKeys<SyncKey> {
   return tokenKeys(keys.map((key) => nobleKey(headerOf('HS256', key.kid), base64url.decode(key.k))))
 }
 
-/** Imports one secret without a `kid`, for tokens that only their signer reads. The version before wrote the same header. */
+/** Imports one secret without a `kid`, for tokens that only their signer reads. */
 export function importSecret(
   secret: Uint8Array,
   secretKey: (header: string, secret: Uint8Array) => SyncKey = nobleKey,

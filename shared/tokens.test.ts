@@ -170,16 +170,12 @@ describe('a token', () => {
     expect(readToken(QUEUE, a, signToken(QUEUE, a, whole), NOW)).toEqual({ ok: true, claims: whole })
   })
 
-  it('for an order is read with the one secret that signed it, also as the version before signed it', async () => {
+  it('for an order is read with the one secret that signed it', () => {
     const claims = { sub: 'order', sale: 'demo', iat, exp: iat + 60 }
     const keys = importSecret(bytesOf(1))
-    const before = await new SignJWT({ ...claims, iss: 'flash-sale-origin', aud: 'order' })
-      .setProtectedHeader({ typ: 'JWT', alg: 'HS256' })
-      .sign(bytesOf(1))
-    for (const token of [signToken(ORDER, keys, claims), before]) {
-      expect(readToken(ORDER, keys, token, NOW)).toEqual({ ok: true, claims })
-      expect(readToken(ORDER, importSecret(bytesOf(2)), token, NOW)).toEqual(refused)
-    }
+    const token = signToken(ORDER, keys, claims)
+    expect(readToken(ORDER, keys, token, NOW)).toEqual({ ok: true, claims })
+    expect(readToken(ORDER, importSecret(bytesOf(2)), token, NOW)).toEqual(refused)
   })
 })
 

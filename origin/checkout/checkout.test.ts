@@ -242,7 +242,7 @@ describe('while others wait for their turn', () => {
   }
   /** The edge's report, which the origin knows once it has counted again. */
   async function lineOf(sale: string, waiting: number): Promise<void> {
-    const figures = `numbers_given=${waiting}&called=0&waiting=${waiting}&called_per_second=1&boost=1&throttle=1`
+    const figures = `numbers_given=${waiting}&called=0&waiting=${waiting}&called_per_second=1&coming_units=0&coming_people=0&boost=1&throttle=1&clock_ms=0`
     await origin.call('GET', `/internal/sales/${sale}?${figures}`, { token: origin.edgeToken })
     // The first count that ends now may have begun before.
     for (let counts = 0; counts < 2; counts++) {

@@ -10,10 +10,13 @@ const REPORT = {
   numbers_given: '1000',
   called: '400',
   waiting: '600',
+  coming_units: '0',
+  coming_people: '0',
   wait_seconds: '12.5',
   called_per_second: '48',
   boost: '1.2',
   throttle: '0.4',
+  clock_ms: String(Date.now()),
 }
 
 const requestState = (sale: string, report: Record<string, string> = {}) =>
@@ -65,7 +68,7 @@ test('shows the report of the edge to operators and monitors', async () => {
     expect(await requestState(sale, invalid)).toMatchObject({ status: 200 })
   expect(await gauges(sale)).toEqual({})
 
-  // An edge of the version before reports more.
+  // A newer edge may report more.
   const answer = await requestState(sale, { ...REPORT, wait_ratio: '1.1' })
   expect(answer).toMatchObject({ status: 200, body: { phase: 'open' } })
   expect(await read()).toMatchObject({

@@ -20,7 +20,7 @@ interface State {
 
 /** What a line's room is told, when it reports so many who wait. */
 async function stateOf(room: string, waiting?: number): Promise<State> {
-  const figures = { numbers_given: 1_000, called: 0, called_per_second: 0, boost: 1, throttle: 1 }
+  const figures = { numbers_given: 1_000, called: 0, called_per_second: 0, boost: 1, throttle: 1, clock_ms: Date.now() }
   const report = waiting === undefined ? {} : { ...figures, waiting, coming_units: 0, coming_people: 0 }
   const query = new URLSearchParams(
     Object.entries(report).map(([name, value]): [string, string] => [name, String(value)]),

@@ -37,7 +37,8 @@ const saleOf = (sale_id: string) =>
     products: [{ total: 600, buffer: 0, held: 0, sold: 0 }],
   }) as unknown as SaleRow
 
-const FIGURES = { numbers_given: 1_000, called: 0, waiting: 1_000, called_per_second: 0, boost: 1, throttle: 1 }
+const RATES = { called_per_second: 0, boost: 1, throttle: 1, clock_ms: 0 }
+const FIGURES = { numbers_given: 1_000, called: 0, waiting: 1_000, coming_units: 0, coming_people: 0, ...RATES }
 
 /** All lines ask at once, some from the one origin and some from the other. */
 function askAll(sale: SaleRow, nowMs: number) {

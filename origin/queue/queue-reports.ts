@@ -31,7 +31,7 @@ export class QueueReports {
     metrics.admissionRateTarget.set({ sale }, ratePerSecond)
     metrics.lineBoost.set({ sale }, report.boost)
     metrics.lineThrottle.set({ sale }, report.throttle)
-    if (report.clock_ms !== undefined) metrics.edgeClockSkew.set({ sale }, (nowMs - report.clock_ms) / 1000)
+    metrics.edgeClockSkew.set({ sale }, (nowMs - report.clock_ms) / 1000)
   }
 
   /** How long ago a room reported last, in milliseconds; null as for `latest`. */

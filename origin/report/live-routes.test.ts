@@ -28,7 +28,17 @@ test('counts what happens by the minute, and says how it goes', async () => {
 
 test('keeps no wait where people wait and nobody can tell how long', async () => {
   const sale = await origin.sale()
-  const report = { numbers_given: 50, called: 20, waiting: 30, called_per_second: 0, boost: 1, throttle: 1 }
+  const coming = { coming_units: 0, coming_people: 0 }
+  const report = {
+    numbers_given: 50,
+    called: 20,
+    waiting: 30,
+    ...coming,
+    called_per_second: 0,
+    boost: 1,
+    throttle: 1,
+    clock_ms: 0,
+  }
   const tell = (more: Record<string, number>) => {
     const query = Object.entries({ ...report, ...more }).map(([name, value]) => `${name}=${value}`)
     return origin.call('GET', `/internal/sales/${sale}?${query.join('&')}`, { token: origin.edgeToken })
@@ -51,7 +61,7 @@ test('reports the most people who waited, though fewer did at the end of the min
   const tell = (waiting: number) =>
     origin.call(
       'GET',
-      `/internal/sales/${sale}?numbers_given=50&called=20&waiting=${waiting}&called_per_second=0&boost=1&throttle=1`,
+      `/internal/sales/${sale}?numbers_given=50&called=20&waiting=${waiting}&called_per_second=0&coming_units=0&coming_people=0&boost=1&throttle=1&clock_ms=0`,
       { token: origin.edgeToken },
     )
   const waiting = async (people: number) => {
@@ -65,7 +75,8 @@ test('reports the most people who waited, though fewer did at the end of the min
 
 test('knows when the edge asked last, not when its report was last written down', async () => {
   const sale = await origin.sale()
-  const report = 'numbers_given=5&called=2&waiting=3&called_per_second=0&boost=1&throttle=1'
+  const report =
+    'numbers_given=5&called=2&waiting=3&called_per_second=0&coming_units=0&coming_people=0&boost=1&throttle=1&clock_ms=0'
   await origin.call('GET', `/internal/sales/${sale}?${report}`, { token: origin.edgeToken })
   const seconds = async () => (await live(sale)).health.edge_seconds ?? 0
   await expect.poll(seconds).toBeGreaterThan(4)

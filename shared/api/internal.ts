@@ -1,6 +1,6 @@
 /** What the two halves send each other. */
 import * as v from 'valibot'
-import { Policy, PUBLIC_LINE } from './access.ts'
+import { Policy } from './access.ts'
 import { Announcement, AskedContact, PublicProduct, Texts } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
@@ -12,18 +12,19 @@ export const EDGE_LANGUAGE_HEADER = 'edge-language'
 export const EDGE_VISITOR_HEADER = 'edge-visitor'
 
 /**
- * The origin's state of a sale for one of its lines (GET /internal/sales/{room}, the room's name): all that the edge knows of
- * it. Times, rate, `max_inside` and arrivals are the line's own. Moments to calculate with are in milliseconds from now, so that the two clocks need not agree; those in ISO 8601 are for people.
+ * The origin's state of a sale for one of its queues (GET /internal/sales/{queue}, the queue's name): all that the edge knows
+ * of it. Times, rate, `max_inside` and arrivals are the queue's own. Moments to calculate with are in milliseconds from now,
+ * so that the two clocks need not agree; those in ISO 8601 are for people.
  */
 export const SaleState = v.object({
   sale: v.string(),
-  line: v.optional(v.string(), PUBLIC_LINE),
-  /** The part of what is available that this line may call people for, from 0 to 1. The version before knows one line. */
-  share: v.optional(v.number(), 1),
+  line: v.string(),
+  /** The share of the available units that this line may call people for, from 0 to 1. */
+  share: v.number(),
   name: v.string(),
   phase: v.picklist(['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended']),
-  /** Age of the ledger's answer: one of several origins may be cut off from the ledger. The version before does not send it. */
-  read_ago_ms: v.optional(v.number(), 0),
+  /** Age of the ledger's answer: one of several origins may be cut off from the ledger. */
+  read_ago_ms: v.number(),
   pre_queue_opens_at: v.nullable(v.string()),
   pre_queue_opens_in_ms: v.number(),
   opens_at: v.string(),
@@ -40,18 +41,18 @@ export const SaleState = v.object({
   /** Ticket numbers whose first checkout call has reached the origin since it began to count; it may start again at 0. */
   arrivals: v.number(),
   /** Some of the numbers that arrived since the last state request, the latest last: they show how late people come. */
-  arrived_lately: v.optional(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), []),
+  arrived_lately: v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
   /** Visitors who wait for stock: they found all units in carts, and still ask. */
-  hopeful: v.optional(v.number(), 0),
+  hopeful: v.number(),
   /** False while these counts are not up to date: a visitor who did not arrive is then not a known no-show. */
-  counted: v.optional(v.boolean(), true),
-  /** Fixed when the sale was created; null, and in the version before: as the edge is set. */
-  ticket_shards: v.optional(v.nullable(v.number()), null),
-  /** The announcement, and why the sale is paused. The version before sends neither. */
-  announcement: v.optional(v.nullable(Announcement), null),
-  pause_reason: v.optional(v.nullable(Texts), null),
-  /** Who may join. Null: the caller has this version of it, or an origin of the version before knows none. */
-  policy: v.optional(v.nullable(Policy), null),
+  counted: v.boolean(),
+  /** Fixed when the sale was created; null: as the edge is set. */
+  ticket_shards: v.nullable(v.number()),
+  /** The announcement, and why the sale is paused. */
+  announcement: v.nullable(Announcement),
+  pause_reason: v.nullable(Texts),
+  /** Who may join. Null: the caller has this version of it. */
+  policy: v.nullable(Policy),
   /** ok: serving; slow: shedding load, admit fewer. "unreachable" exists at the edge only. */
   health: v.picklist(['ok', 'slow']),
 })
@@ -67,17 +68,17 @@ export const LineFigures = v.object({
   waiting: figure,
   /** Seconds until the last in line is called at the present rate; left out while the line is stopped. */
   wait_seconds: v.optional(figure),
-  /** Those called who may still come: in units that they may take, and at most in people. The version before sends neither. */
-  coming_units: v.optional(figure),
-  coming_people: v.optional(figure),
+  /** Those called who may still come: in units that they may take, and at most in people. */
+  coming_units: figure,
+  coming_people: figure,
   /** Positions called a second now: the configured rate times `boost` times `throttle`. */
   called_per_second: figure,
   /** Makes up for visitors who do not turn up; 1 or more. */
   boost: figure,
   /** Spares the origin; 1 or less. */
   throttle: figure,
-  /** The edge's clock as it asked, in milliseconds since the epoch. The version before does not send it. */
-  clock_ms: v.optional(figure),
+  /** The edge's clock as it asked, in milliseconds since the epoch. */
+  clock_ms: figure,
 })
 export type LineFigures = v.InferOutput<typeof LineFigures>
 
