@@ -6,10 +6,11 @@ import type { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { importKeys, importSecret } from '../shared/keys.ts'
 import { Blocks } from './access/blocks.ts'
+import { Buyers } from './access/buyers.ts'
 import { Invitations } from './access/invitations.ts'
 import { createApp } from './app.ts'
-import { buyerRoutes } from './checkout/buyer-routes.ts'
 import { Checkout } from './checkout/checkout.ts'
+import { checkoutRoutes } from './checkout/checkout-routes.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
 import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
@@ -30,7 +31,7 @@ import { signInRoutes } from './operators/sign-in-routes.ts'
 import { createOpsApp } from './ops.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
-import { ownOrderRoutes } from './orders/own-orders.ts'
+import { ownOrderRoutes } from './orders/own-order-routes.ts'
 import { PaymentJobs } from './payments/payment-jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { paymentWebhooks } from './payments/provider-webhooks.ts'
@@ -134,6 +135,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const parts = {
     arrivals,
     blocks,
+    buyers: new Buyers({ config, keys, sales, blocks }),
     checkout,
     config,
     edge,
@@ -170,7 +172,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
       '/internal': internalRoutes(parts),
       '/console': signInRoutes(parts).route('/', consoleRoutes(parts)),
       '/webhooks': paymentWebhooks(payments),
-      '/': buyerRoutes(parts).route('/', ownOrderRoutes(parts)),
+      '/': checkoutRoutes(parts).route('/', ownOrderRoutes(parts)),
     },
   })
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }

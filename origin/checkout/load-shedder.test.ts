@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { LoadShedder, VisitorCalls } from './load-shedder.ts'
+import { VisitorCalls } from '../access/visitor-calls.ts'
+import { LoadShedder } from './load-shedder.ts'
 
 /** Calls in progress from which a sale is slow, and from which calls are shed. */
 const [SLOW, FULL] = [400, 2_000]

@@ -60,27 +60,3 @@ export class LoadShedder {
     else this.#bySale.delete(saleId)
   }
 }
-
-export class VisitorCalls {
-  readonly #most: number
-  /** Calls in progress by visitor. */
-  readonly #inProgress = new Map<string, number>()
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  /** Begins a call unless the visitor has too many; `leave` ends it. */
-  enter(visitor: string): boolean {
-    const calls = this.#inProgress.get(visitor) ?? 0
-    if (calls >= this.#most) return false
-    this.#inProgress.set(visitor, calls + 1)
-    return true
-  }
-
-  leave(visitor: string): void {
-    const calls = this.#inProgress.get(visitor) ?? 0
-    if (calls > 1) this.#inProgress.set(visitor, calls - 1)
-    else this.#inProgress.delete(visitor)
-  }
-}

@@ -5,7 +5,6 @@ import type { Duplex } from 'node:stream'
 import { type HttpBindings, RequestError } from '@hono/node-server'
 import type { Context, Env, MiddlewareHandler } from 'hono'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
-import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { IdempotencyKey } from '../../shared/api/public.ts'
 import type { Operator } from '../../shared/api/roles.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson, tryParse } from '../../shared/parse.ts'
@@ -125,18 +124,6 @@ export function bearer(c: Context): string | undefined {
   // The form that nearly all clients send.
   if (sent?.startsWith('Bearer ') && sent[7] !== ' ') return sent.slice(7)
   return /^Bearer +([^\s]+)$/i.exec(sent ?? '')?.[1]
-}
-
-/** Admits only the edge, by its secret, compared in constant time. */
-export function requireEdge(secret: string): MiddlewareHandler {
-  const isEdge = fromEdge(secret)
-  return (c, next) => (isEdge(c) ? next() : refuse(problem('edge-only')))
-}
-
-/** Whether a call comes from the edge, by its secret, compared in constant time. */
-export function fromEdge(secret: string): (c: Context) => boolean {
-  const isSecret = comparesTo(secret)
-  return (c) => isSecret(headerOf(c, EDGE_TOKEN_HEADER))
 }
 
 /** Admits only callers with the secret, compared in constant time. */

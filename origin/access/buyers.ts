@@ -1,0 +1,127 @@
+/**
+ * Who calls as a buyer, and whether they may: the edge's token, the admission to a sale or the token of one order, blocks, and
+ * the number of calls that a visitor has in progress. Calls that may not be made are refused before any work.
+ */
+import type { Context, MiddlewareHandler } from 'hono'
+import { EDGE_TOKEN_HEADER, EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
+import type { Order } from '../../shared/api/public.ts'
+import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
+import { problem } from '../../shared/problem.ts'
+import {
+  ADMISSION,
+  type AdmissionClaims,
+  ORDER,
+  ORDER_TOKEN_TTL_SECONDS,
+  readToken,
+  saleNamedIn,
+  signToken,
+  TokenReader,
+  type Verified,
+} from '../../shared/tokens.ts'
+import type { Config } from '../config.ts'
+import { bearer, comparesTo, headerOf, refuse } from '../lib/request.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Blocks } from './blocks.ts'
+import { VisitorCalls } from './visitor-calls.ts'
+
+/** Admissions remembered as read, of some 500 bytes each: buyers come several times with one, to retry, look and pay. */
+const MAX_ADMISSIONS = 50_000
+
+interface BuyersDeps {
+  readonly config: Pick<Config, 'EDGE_TOKEN' | 'ALLOW_DIRECT' | 'CALLS_PER_VISITOR'>
+  readonly keys: { readonly admission: TokenKeys; readonly order: TokenKeys<SyncKey> }
+  readonly sales: Pick<Sales, 'nowMs'>
+  readonly blocks: Pick<Blocks, 'refuse'>
+}
+
+/** A right to the visitor's orders of a sale (by an admission), or to one order (by its token). */
+export interface Right {
+  readonly sale: string
+  readonly visitor?: string
+  readonly order?: string
+}
+
+export class Buyers {
+  readonly #deps: BuyersDeps
+  readonly #admissions: TokenReader<AdmissionClaims>
+  readonly #calls: VisitorCalls
+  /** Whether a call comes from the edge, by its secret, compared in constant time. */
+  readonly isEdge: (c: Context) => boolean
+
+  constructor(deps: BuyersDeps) {
+    this.#deps = deps
+    this.#admissions = new TokenReader(ADMISSION, deps.keys.admission, MAX_ADMISSIONS)
+    this.#calls = new VisitorCalls(deps.config.CALLS_PER_VISITOR)
+    const isSecret = comparesTo(deps.config.EDGE_TOKEN)
+    this.isEdge = (c) => isSecret(headerOf(c, EDGE_TOKEN_HEADER))
+  }
+
+  /** Admits only the edge, unless buyers may call directly: the edge knows more of a buyer than the token says, their session. */
+  readonly throughEdge: MiddlewareHandler = (c, next) =>
+    this.#deps.config.ALLOW_DIRECT || this.isEdge(c) ? next() : refuse(problem('edge-only'))
+
+  /** The admission of the call; a promise only where its key is asymmetric. */
+  readAdmission(c: Context): Verified<AdmissionClaims> | Promise<Verified<AdmissionClaims>> {
+    return this.#admissions.read(bearer(c) ?? '', this.#deps.sales.nowMs())
+  }
+
+  /** Starts a call with an admission that was read; `leave` ends it. Throws unless it is valid, for this sale and not blocked. */
+  enterAdmitted(saleId: string, read: Verified<AdmissionClaims>): AdmissionClaims {
+    if (!read.ok) {
+      const expired = read.reason === 'expired' && { detail: 'The admission has expired.' }
+      return refuse(problem('not-admitted', { ...expired, queue: queueOf(saleId), retry_after_seconds: 5 }))
+    }
+    const { claims } = read
+    if (claims.sale !== saleId) return refuse(problem('wrong-sale', { detail: `The admission is for ${claims.sale}.` }))
+    this.#deps.blocks.refuse(claims.sub)
+    this.enter(claims.sub)
+    return claims
+  }
+
+  /** The visitor of a call for their orders of a sale: named by the edge, which knows them longer than an admission lasts, or admitted. */
+  async visitorOf(c: Context, saleId: string): Promise<{ readonly visitor: string; readonly isNamed: boolean }> {
+    const named = this.isEdge(c) ? headerOf(c, EDGE_VISITOR_HEADER) : undefined
+    if (named !== undefined) {
+      const visitor = decodeURIComponent(named)
+      this.refuseBlocked(visitor)
+      this.enter(visitor)
+      return { visitor, isNamed: true }
+    }
+    return { visitor: this.enterAdmitted(saleId, await this.readAdmission(c)).sub, isNamed: false }
+  }
+
+  /** What the token of a call gives a right to. Throws if it is neither an admission nor an order's. */
+  async rightOf(c: Context): Promise<Right> {
+    const admission = await this.readAdmission(c)
+    if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
+    const token = bearer(c) ?? ''
+    const order = readToken(ORDER, this.#deps.keys.order, token, this.#deps.sales.nowMs())
+    if (order.ok) return { sale: order.claims.sale, order: order.claims.sub }
+    const detail = 'Send the admission token or the order_token.'
+    const sale = saleNamedIn(token)
+    return refuse(problem('not-admitted', { detail, ...(sale && { queue: queueOf(sale) }), retry_after_seconds: 5 }))
+  }
+
+  refuseBlocked(visitor: string): void {
+    this.#deps.blocks.refuse(visitor)
+  }
+
+  /** Starts a call; throws if the visitor has too many in progress, which would take the place of others. */
+  enter(visitor: string): void {
+    if (this.#calls.enter(visitor)) return
+    const detail = 'You have other calls in progress. Wait for them.'
+    refuse(problem('too-many-requests', { detail, retry_after_seconds: 1 }))
+  }
+
+  leave(visitor: string): void {
+    this.#calls.leave(visitor)
+  }
+
+  /** A token that opens one order, for a day. */
+  orderToken({ order_id: sub, sale }: Pick<Order, 'order_id' | 'sale'>): string {
+    const iat = Math.floor(this.#deps.sales.nowMs() / 1000)
+    return signToken(ORDER, this.#deps.keys.order, { sub, sale, iat, exp: iat + ORDER_TOKEN_TTL_SECONDS })
+  }
+}
+
+const queueOf = (sale: string) => `/sales/${encodeURIComponent(sale)}/queue`

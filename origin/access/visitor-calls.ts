@@ -1,0 +1,24 @@
+/** Limits how many calls one visitor has in progress, so that nobody takes the place of others. */
+export class VisitorCalls {
+  readonly #limit: number
+  /** Calls in progress by visitor. */
+  readonly #inProgress = new Map<string, number>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Starts a call unless the visitor has too many; `leave` ends it. */
+  enter(visitor: string): boolean {
+    const calls = this.#inProgress.get(visitor) ?? 0
+    if (calls >= this.#limit) return false
+    this.#inProgress.set(visitor, calls + 1)
+    return true
+  }
+
+  leave(visitor: string): void {
+    const calls = this.#inProgress.get(visitor) ?? 0
+    if (calls > 1) this.#inProgress.set(visitor, calls - 1)
+    else this.#inProgress.delete(visitor)
+  }
+}

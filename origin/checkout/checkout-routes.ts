@@ -1,0 +1,114 @@
+/** The checkout of admitted visitors: what a call must be before the checkout serves it, and how its outcome is sent. */
+import { Hono } from 'hono'
+import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
+import { CheckoutRequest, type Order } from '../../shared/api/public.ts'
+import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import type { Buyers } from '../access/buyers.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { keyOf, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } from '../lib/request.ts'
+import { orderAt, processingOrder } from '../orders/order-json.ts'
+import type { Orders } from '../orders/orders.ts'
+import type { Arrivals } from '../queue/arrivals.ts'
+import { available, inLine } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Checkout } from './checkout.ts'
+import { contactOf, keepsContact } from './contact.ts'
+import type { LoadShedder } from './load-shedder.ts'
+import { type Outcome, tryAgain } from './outcome.ts'
+
+interface CheckoutRoutesDeps {
+  readonly buyers: Buyers
+  readonly sales: Sales
+  readonly checkout: Checkout
+  readonly orders: Pick<Orders, 'beginPayment'>
+  readonly arrivals: Arrivals
+  readonly loadShedder: LoadShedder
+  readonly metrics: Metrics
+}
+
+const STATUS = { recorded: 201, live: 200, processing: 202 }
+
+export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
+  const { buyers, sales, checkout, orders, arrivals, loadShedder, metrics } = deps
+  const app = new Hono()
+
+  app.post('/sales/:sale/checkout', buyers.throughEdge, async (c) => {
+    const saleId = c.req.param('sale')
+    // Anyone can make up a path: only a sale that exists is counted by name, and has a share of the load.
+    const counted = sales.get(saleId)?.sale_id
+    let outcomeLabel = 'failed'
+    let visitor: string | undefined
+    let beganMs: number | undefined
+    try {
+      const read = buyers.readAdmission(c)
+      const admission = buyers.enterAdmitted(saleId, read instanceof Promise ? await read : read)
+      visitor = admission.sub
+      // Read before the call counts as load: a body that never arrives must not take anybody's place.
+      const body = await readText(c)
+      if (!loadShedder.enter(counted)) {
+        outcomeLabel = 'shed'
+        return sendProblem(tryAgain('Too many people are checking out at this moment.'))
+      }
+      beganMs = performance.now()
+      const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
+      const line = admission.line ?? PUBLIC_LINE
+      arrivals.arrived(queueName(saleId, line), admission.num)
+      const key = keyOf(c)
+      const request = parseBody(c, CheckoutRequest, body)
+      const contact = keepsContact(sale) ? contactOf(c, sale, request, buyers.isEdge) : undefined
+      const buyer = { visitor, line, number: admission.num, ...(contact && { contact }) }
+      const answer = checkout.checkout(inLine(sale, line), buyer, request, key)
+      const outcome = answer instanceof Promise ? await answer : answer
+      outcomeLabel = labelOf(outcome)
+      return respond(outcome, saleId, visitor)
+    } catch (error) {
+      if (error instanceof ProblemError) outcomeLabel = nameOf(error.problem)
+      throw error
+    } finally {
+      metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: outcomeLabel })
+      if (beganMs !== undefined) {
+        metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
+        loadShedder.leave(counted)
+      }
+      if (visitor !== undefined) buyers.leave(visitor)
+    }
+  })
+
+  /**
+   * Sends an outcome. A visitor who finds all units in carts counts as waiting for stock; not while any are left, too few
+   * for this visitor or of another product, because others may be called for those; nor where others come first anyway.
+   */
+  function respond(outcome: Outcome, saleId: string, visitor: string): Response {
+    if (outcome.kind === 'problem') {
+      if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
+      const { product_id, remaining } = outcome.problem
+      const others = sales.get(saleId)?.products.filter((p) => p.product_id !== product_id) ?? []
+      const isNext = !outcome.comesLast && remaining === 0 && !others.some((p) => available(p) > 0)
+      arrivals.waitsForStock(saleId, visitor, isNext)
+      return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(saleId) })
+    }
+    arrivals.waitsForStock(saleId, visitor, false)
+    const { kind, replayed } = outcome
+    const order: Order =
+      kind === 'processing'
+        ? processingOrder(outcome.reservation, sales.get(saleId))
+        : orderAt(outcome.order, sales.nowMs())
+    if (kind !== 'processing') order.remaining = outcome.remaining
+    order.order_token = buyers.orderToken(order)
+    if (kind === 'processing' && !replayed) metrics.degraded.inc({ without: 'ledger' })
+    if (kind === 'recorded' && !replayed) orders.beginPayment(outcome.order)
+    const headers = { ...NO_STORE, Location: `/orders/${order.order_id}` }
+    return sendJson(order, STATUS[kind], replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers)
+  }
+
+  return app
+}
+
+const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
+
+/** The label of a call in the metrics. */
+function labelOf(outcome: Outcome): string {
+  if (outcome.kind === 'problem') return nameOf(outcome.problem)
+  if (outcome.replayed) return 'replayed'
+  return outcome.kind === 'recorded' ? 'reserved' : outcome.kind
+}

@@ -1,0 +1,120 @@
+/**
+ * A buyer's own orders: read one, pay it, give it back, follow its changes, or list those of a sale. The caller has the
+ * admission or the order's token; the edge may name a visitor whose admission is long gone, and gets a token with each order.
+ */
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { OrderId, PaymentRequest } from '../../shared/api/public.ts'
+import { isSold } from '../../shared/order-status.ts'
+import { tryParse } from '../../shared/parse.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Buyers, Right } from '../access/buyers.ts'
+import type { ExistingOrder } from '../checkout/existing-order.ts'
+import { tryAgain } from '../checkout/outcome.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { findOrder, type OrderRow, type OrderView, ordersOf } from '../ledger/orders.ts'
+import type { Reservation } from '../ledger/record.ts'
+import { readBody, refuse, sendJson } from '../lib/request.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { OrderEvents } from './order-events.ts'
+import { orderAt, processingOrder } from './order-json.ts'
+import type { Orders } from './orders.ts'
+
+interface OwnOrdersDeps {
+  readonly sql: Sql
+  readonly sales: Sales
+  readonly buyers: Buyers
+  readonly checkout: { readonly existing: Pick<ExistingOrder, 'byId'> }
+  readonly orders: Pick<Orders, 'pay' | 'cancel'>
+  readonly events: Pick<OrderEvents, 'stream'>
+}
+
+const SHOWN_DAYS = 30
+/** More than anyone buys in one sale. */
+const MAX_ORDERS = 100
+
+export function ownOrderRoutes({ sql, sales, buyers, checkout, orders, events }: OwnOrdersDeps): Hono {
+  const app = new Hono()
+  app.use('/orders/*', buyers.throughEdge)
+
+  app.get('/sales/:sale/orders', buyers.throughEdge, async (c) => {
+    const saleId = c.req.param('sale')
+    const { visitor, isNamed } = await buyers.visitorOf(c, saleId)
+    try {
+      const found = await ordersOf(sql, saleId, visitor, { days: SHOWN_DAYS, limit: MAX_ORDERS })
+      const own = found.map(orderNow)
+      const sent = isNamed ? own.map((order) => ({ ...order, order_token: buyers.orderToken(order) })) : own
+      return sendJson({ orders: sent }, 200)
+    } finally {
+      buyers.leave(visitor)
+    }
+  })
+
+  const get = withOrder(async (_, found) => {
+    const order = 'status' in found ? orderNow(found) : processingOrder(found, sales.get(found.sale))
+    return sendJson(order, 200)
+  })
+  app.get('/orders/:order', get)
+
+  // Not a visitor's call in progress: a stream lasts, and the streams of one order are limited.
+  app.get('/orders/:order/events', async (c) => {
+    const found = await ownOrder(c, await buyers.rightOf(c))
+    return events.stream(c, 'order' in found ? found.order : found.order_id, orderNow)
+  })
+
+  const pay = withOrder(async (c, found) => {
+    const { payment_method } = await readBody(c, PaymentRequest)
+    const { order_id } = recorded(found)
+    const paying = await orders.pay(order_id, payment_method)
+    const order = paying ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
+    if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202)
+    return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderNow(order) }))
+  })
+  app.post('/orders/:order/payment', pay)
+
+  const giveBack = withOrder(async (_, found) => {
+    const { order_id } = recorded(found)
+    const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
+    const order = cancelled ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
+    if (order.status === 'cancelled') return sendJson(orderNow(order), 200)
+    const detail = `The order is ${order.status} and cannot be given back.`
+    return refuse(problem('conflict', { detail, order: orderNow(order) }))
+  })
+  app.delete('/orders/:order', giveBack)
+
+  /** A handler of calls for the order in the path, by a caller who may see it. */
+  function withOrder(serve: (c: Context, found: OrderView | Reservation) => Promise<Response>) {
+    return async (c: Context) => {
+      const right = await buyers.rightOf(c)
+      const caller = right.visitor ?? right.order ?? ''
+      buyers.enter(caller)
+      try {
+        return await serve(c, await ownOrder(c, right))
+      } finally {
+        buyers.leave(caller)
+      }
+    }
+  }
+
+  /** The order in the path, if it is the caller's; its reservation while it is not recorded. */
+  async function ownOrder(c: Context, right: Right): Promise<OrderView | Reservation> {
+    const id = tryParse(OrderId, c.req.param('order'))
+    if (id === undefined || (right.order ?? id) !== id) return refuse(problem('unknown-order'))
+    const found = await checkout.existing.byId(right.sale, id).catch(() => null)
+    if (found === null) return refuse(tryAgain('Orders cannot be read at this moment.'))
+    const isOfSale = found && ('status' in found ? found.sale_id : found.sale) === right.sale
+    const owns = isOfSale && (right.visitor ?? found.visitor) === found.visitor
+    if (!owns) return refuse(problem('unknown-order'))
+    buyers.refuseBlocked(found.visitor)
+    return found
+  }
+
+  const orderNow = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
+
+  return app
+}
+
+function recorded(found: OrderView | Reservation): OrderView {
+  if ('status' in found) return found
+  return refuse(problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }))
+}
