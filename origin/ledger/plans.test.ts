@@ -84,7 +84,7 @@ describe.each([
 
   test('the report of a sale reads its orders once for the figures, and once for who was served when', async () => {
     expect(await reads(() => orderFigures(sql, 'young'))).toBe(OF_SALE)
-    expect(await reads(() => firstOrders(sql, 'young', 1))).toBe(OF_SALE)
+    expect(await reads(() => firstOrders(sql, 'young', 'public', 1))).toBe(OF_SALE)
   })
 
   test('a change of a sale reads no orders, even if a product has none', async () => {

@@ -25,11 +25,13 @@ export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
     coalesce(sum(unit_price_minor * quantity) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
   from orders where sale_id = ${saleId} group by status, currency`
 
-/** When each ticket number first ordered, in that order. Of one in `every`, chosen by a hash of the number. */
-export const firstOrders = (sql: Sql, saleId: string, every: number) => sql<{ number: number; at_ms: number }[]>`
+/** When each ticket number of a line first ordered, in that order. Of one in `every`, chosen by a hash of the number. */
+export const firstOrders = (sql: Sql, saleId: string, line: string, every: number) => sql<
+  { number: number; at_ms: number }[]
+>`
   select ticket_number::float8 as number, extract(epoch from min(created_at))::float8 * 1000 as at_ms
   from orders
-  where sale_id = ${saleId} and reserved_until > created_at and (hashint8(ticket_number) & 2147483647) % ${every} = 0
+  where sale_id = ${saleId} and line = ${line} and reserved_until > created_at and (hashint8(ticket_number) & 2147483647) % ${every} = 0
   group by ticket_number order by at_ms`
 
 /** All counts of a sale's minutes, summed, and the most that each gauge was. */

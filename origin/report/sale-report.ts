@@ -51,15 +51,18 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
   const overMs = (sale.ended_at ?? sale.ends_at)?.getTime() ?? Number.POSITIVE_INFINITY
   const untilMs = Math.min(nowMs(), overMs)
   const [from, to] = [new Date(sale.opens_at.getTime() - BEFORE_MS), new Date(untilMs + AFTER_MS)]
-  const [orders, totals, minutes, { rules, blocks }, happened, announced, schedule] = await Promise.all([
+  const [orders, totals, minutes, { rules, blocks }, happened, announced] = await Promise.all([
     orderFigures(sql, saleId),
     minuteTotals(sql, saleId),
     minutesBetween(sql, saleId, from, to, MOST_MINUTES),
     protection(sql, saleId, sale.created_at, to),
     incidents(sql, saleId, LISTED),
     listAnnouncements(sql, saleId, LISTED),
-    readSchedule(config, saleId),
   ])
+  const reserved = orders.reduce((all, one) => all + one.reserved, 0)
+  const fairness: Fairness[] = []
+  // One after another: each is a calculation over all orders of its line.
+  for (const { line } of sale.lines) fairness.push(await fairnessOf({ sql, config }, sale, line, { reserved, minutes }))
   // Before the draw nobody has a place in line.
   const drawn = minutes.filter(({ minute }) => Date.parse(minute) >= sale.opens_at.getTime())
   const real = realWaits(drawn)
@@ -73,7 +76,7 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
     made_at: new Date(nowMs()).toISOString(),
     figures: figuresOf(sale, { orders, ...totals, minutes, untilMs }),
     curves: { minutes_per_point, minutes: points },
-    fairness: await fairnessOf(sql, sale, { orders, minutes, schedule, url: scheduleUrl(config, saleId) }),
+    fairness,
     attacks: { refused: refusalsOf(totals.counts), rules, blocks },
     incidents: happened,
     announcements: announced
@@ -163,14 +166,13 @@ const refusalsOf = (counts: Figures) =>
 
 // -- Fairness --------------------------------------------------------------------------------------------------------
 
-const scheduleUrl = ({ EDGE_URL, PUBLIC_URL }: ReportDeps['config'], saleId: string) => {
-  const base = PUBLIC_URL ?? EDGE_URL
-  return base === undefined ? null : new URL(`/sales/${saleId}/schedule`, base).href
+function scheduleUrl(base: string | undefined, saleId: string, line: string): string | null {
+  const query = line === PUBLIC_LINE ? '' : `?line=${line}`
+  return base === undefined ? null : new URL(`/sales/${saleId}/schedule${query}`, base).href
 }
 
 /** The public schedule; null where no edge is known, or where it does not answer in time. */
-async function readSchedule(config: ReportDeps['config'], saleId: string): Promise<Schedule | null> {
-  const url = scheduleUrl({ EDGE_URL: config.EDGE_URL, PUBLIC_URL: config.EDGE_URL ?? config.PUBLIC_URL }, saleId)
+async function readSchedule(url: string | null): Promise<Schedule | null> {
   if (url === null) return null
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(SCHEDULE_WITHIN_MS) })
@@ -182,22 +184,27 @@ async function readSchedule(config: ReportDeps['config'], saleId: string): Promi
   return null
 }
 
+type Fairness = SaleReport['fairness'][number]
+
 interface Compared {
-  readonly orders: readonly OrderFigures[]
+  /** Orders of the sale that were reserved. */
+  readonly reserved: number
   readonly minutes: readonly Minute[]
-  readonly schedule: Schedule | null
-  readonly url: string | null
 }
 
-async function fairnessOf(sql: Sql, sale: SaleRow, { orders, minutes, schedule, url }: Compared) {
-  const draw = schedule && drawOf(schedule, url)
+/** Of one line: each has a draw of its own. */
+async function fairnessOf(
+  { sql, config: { EDGE_URL, PUBLIC_URL } }: Pick<ReportDeps, 'sql' | 'config'>,
+  sale: SaleRow,
+  line: string,
+  { reserved, minutes }: Compared,
+): Promise<Fairness> {
+  const schedule = await readSchedule(scheduleUrl(EDGE_URL ?? PUBLIC_URL, sale.sale_id, line))
+  const draw = schedule && drawOf(schedule, scheduleUrl(PUBLIC_URL ?? EDGE_URL, sale.sale_id, line))
   const nothing = { compared: 0, one_in: 1, rank_correlation: null, overtaking: null, before_turn: null }
-  const unknown = (note: string) => ({ draw, ...nothing, note })
-  if (sale.lines.length !== 1 || sale.lines[0]?.line !== PUBLIC_LINE)
-    return unknown('The sale has several lines, each with a draw of its own, and an order does not record its line.')
+  const unknown = (note: string) => ({ line, draw, ...nothing, note })
   if (schedule === null) return unknown('The edge did not respond with its schedule, so positions are unknown.')
   if (!isDrawn(schedule)) return unknown('The draw is not made yet.')
-  const reserved = orders.reduce((all, one) => all + one.reserved, 0)
   const every = Math.max(1, Math.ceil(reserved / MOST_COMPARED))
   const position = positionsOf({
     seed: schedule.draw_seed,
@@ -205,7 +212,7 @@ async function fairnessOf(sql: Sql, sale: SaleRow, { orders, minutes, schedule, 
     size: schedule.pre_queue_size,
   })
   const served: Served[] = []
-  for (const { number, at_ms } of await firstOrders(sql, sale.sale_id, every)) {
+  for (const { number, at_ms } of await firstOrders(sql, sale.sale_id, line, every)) {
     served.push({ position: position(number), atMs: at_ms })
     if (served.length % AT_A_TIME === 0) await breathe()
   }
@@ -217,13 +224,16 @@ async function fairnessOf(sql: Sql, sale: SaleRow, { orders, minutes, schedule, 
   const overtaking = overtakingOf(served)
   await breathe()
   return {
+    line,
     draw,
     compared: served.length,
     one_in: every,
     rank_correlation,
     overtaking,
-    before_turn: servedBeforeTurn(served, minutes),
-    note: every === 1 ? null : `Of ${reserved} orders, those of one ticket number in ${every} were compared.`,
+    // The minutes have what all lines together have called.
+    before_turn: sale.lines.length === 1 ? servedBeforeTurn(served, minutes) : null,
+    note:
+      every === 1 ? null : `Of the sale's ${reserved} orders, those of one ticket number in ${every} were compared.`,
   }
 }
 

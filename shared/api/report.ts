@@ -34,7 +34,9 @@ export interface SaleReport {
     readonly duration_seconds: number
   }
   readonly curves: { readonly minutes_per_point: number; readonly minutes: readonly Minute[] }
-  readonly fairness: {
+  /** Of each line. */
+  readonly fairness: readonly {
+    readonly line: string
     readonly draw: {
       readonly commitment: string
       readonly seed: string | null
@@ -55,7 +57,7 @@ export interface SaleReport {
     } | null
     readonly before_turn: number | null
     readonly note: string | null
-  }
+  }[]
   readonly attacks: {
     readonly refused: readonly { readonly at: string; readonly reason: string; readonly count: number }[]
     readonly rules: readonly { readonly note: string; readonly action: string; readonly met: number }[]

@@ -3,10 +3,23 @@ import { clock } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
 import { type Report, Section } from './section.tsx'
 
+type Line = Report['fairness'][number]
+
 export function Fairness({ fairness }: Pick<Report, 'fairness'>) {
-  const { draw, compared, rank_correlation, overtaking, before_turn, note } = fairness
   return (
     <Section title="Fairness">
+      {fairness.map((line) => (
+        <FairnessOfLine key={line.line} fairness={line} isOnly={fairness.length === 1} />
+      ))}
+    </Section>
+  )
+}
+
+function FairnessOfLine({ fairness, isOnly }: { fairness: Line; isOnly: boolean }) {
+  const { line, draw, compared, rank_correlation, overtaking, before_turn, note } = fairness
+  return (
+    <>
+      {!isOnly && <h3>Line {line}</h3>}
       {draw ? <Draw draw={draw} /> : <p>The draw is unknown.</p>}
       {note !== null && <p>{note}</p>}
       {overtaking && (
@@ -43,11 +56,11 @@ export function Fairness({ fairness }: Pick<Report, 'fairness'>) {
           called, so overtaking is no fault while it is shorter than the time for which a turn is kept.
         </p>
       )}
-    </Section>
+    </>
   )
 }
 
-function Draw({ draw }: { draw: NonNullable<Report['fairness']['draw']> }) {
+function Draw({ draw }: { draw: NonNullable<Line['draw']> }) {
   const { commitment, seed, beacon, beacon_announced, drawn, holds, schedule_url, verify } = draw
   return (
     <>
