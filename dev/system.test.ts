@@ -1,6 +1,7 @@
 /** On a machine with other programs, the system does not take one of them for a part of its own. */
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
+import { ledgerDatabase } from '../test/servers.ts'
 import { LOOPBACK } from './processes.ts'
 import { startSystem } from './system.ts'
 
@@ -17,7 +18,9 @@ describe('another program that takes the port during the start does not pass for
     '%s',
     async (part, port) => {
       other = createServer((_, response) => response.end('I am somebody else'))
+      const { url: databaseUrl } = await ledgerDatabase()
       const started = startSystem({
+        databaseUrl,
         [part === 'the origin' ? 'port' : 'edgePort']: port,
         progress: {
           begin: (begun) => void (begun === part && other?.listen(port, LOOPBACK)),

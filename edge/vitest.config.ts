@@ -66,8 +66,6 @@ export default defineConfig(() => ({
     setupFiles: [path('testing/quiet.ts')],
     // Through Vite's own modules each of its millions of small calls takes many times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
-    // As in test/vitest.config.ts.
-    retry: 1,
     expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
     hookTimeout: 60_000,

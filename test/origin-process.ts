@@ -193,6 +193,9 @@ const sendable = (body: unknown) =>
 export type TestOrigin = ReturnType<typeof clientOf>
 export type OwnOrigin = ReturnType<typeof useOwnOrigin>
 
+/** Ends the leases that a killed worker has of its jobs, which would last for seconds. */
+export const endLeases = (sql: postgres.Sql) => sql`update jobs set run_at = now() where leased`
+
 /** Repeats a question until the answer is right, or for a bound; returns the last answer either way. */
 export async function eventually<T>(
   ask: () => Promise<T>,

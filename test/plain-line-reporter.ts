@@ -4,8 +4,6 @@
  *     123 passed, 0 failed
  *     120 passed, 2 failed, 1 skipped
  *
- * Before it, every test that passed only when it was run again, by name: a busy machine, or a fault to look for.
- *
  * A file that cannot be loaded, a hook that throws, an error nobody caught, and a test that never got its turn count as
  * failed: a run is green only when everything ran.
  */
@@ -19,12 +17,10 @@ interface Counts {
 
 export default class PlainLineReporter implements Reporter {
   private counts: Counts = { passed: 0, failed: 0, skipped: 0 }
-  private unsteady: string[] = []
 
   onInit(): void {
     // At exit, since vitest's own summary and the teardown of the servers come before it.
     process.once('exit', (code) => {
-      for (const name of this.unsteady) process.stdout.write(`passed when run again: ${name}\n`)
       process.stdout.write(`${line(this.counts, code)}\n`)
     })
   }
@@ -35,7 +31,6 @@ export default class PlainLineReporter implements Reporter {
     reason: TestRunEndReason,
   ): void {
     this.counts = { passed: 0, failed: unhandled.length, skipped: 0 }
-    this.unsteady = []
     for (const module of modules) {
       this.counts.failed += faults(module)
       for (const suite of module.children.allSuites()) this.counts.failed += faults(suite)
@@ -45,7 +40,6 @@ export default class PlainLineReporter implements Reporter {
 
   private count(test: TestCase, reason: TestRunEndReason): void {
     const { state } = test.result()
-    if (test.diagnostic()?.flaky) this.unsteady.push(`${test.module.relativeModuleId} > ${test.fullName}`)
     if (state !== 'pending') this.counts[state] += 1
     else this.counts[reason === 'interrupted' ? 'skipped' : 'failed'] += 1
   }

@@ -7,7 +7,7 @@
  *     test('...', async () => { connect(database.url, redis.url) })
  */
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll, expect, inject } from 'vitest'
 import type { Server } from '../dev/processes.ts'
 import { createDatabase, dropDatabase } from '../dev/servers/postgres.ts'
 import { type RedisOptions, startRedis } from '../dev/servers/redis.ts'
@@ -45,6 +45,13 @@ export async function useLedger(connections?: number): Promise<Sql> {
     await database.drop()
   }, HOOK_WITHIN_MS)
   return sql
+}
+
+/** Until a statement on another connection to this database waits for a lock. */
+export async function untilLocked(sql: Sql): Promise<void> {
+  const waiting = () => sql`
+    select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
 }
 
 /** A Redis for the tests of this file, empty at first. */

@@ -110,9 +110,21 @@ test('--help lists the options and starts nothing', async () => {
   expect(run.err).toBe('')
 })
 
-test('serves a demo sale, keeps it and every place in line over a restart, and leaves nothing after Ctrl-C', async () => {
+/** Of the shell: settings for other servers, the machine, containers and a proxy. */
+const NOT_OURS = {
+  PGSSLMODE: 'require',
+  PGSSL: 'require',
+  PGTARGETSESSIONATTRS: 'any',
+  PGOPTIONS: '--nonsense=1',
+  HOST: 'x86_64-conda-linux-gnu',
+  NODE_ENV: 'production',
+  NODE_USE_ENV_PROXY: '1',
+  HTTP_PROXY: 'http://127.0.0.1:1',
+}
+
+test('serves a demo sale whatever the shell has set, keeps it over Ctrl-C, a kill and the death of a server, and leaves nothing', async () => {
   const folder = join(ownFolder(), 'data with spaces')
-  const first = start({ args: ['--data', folder] })
+  const first = start({ args: ['--data', folder], env: NOT_OURS })
   await first.up()
   expect(first.out()).not.toContain('\x1b')
   const page = await served(`${first.edgeUrl}/sales/demo`)
@@ -144,72 +156,42 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   for (const url of [first.originUrl, first.edgeUrl, signInUrl])
     await expect(fetch(url)).rejects.toThrow('fetch failed')
 
-  const again = start({ args: ['--data', folder], env: { ADMIN_TOKEN: 'of-their-own' } })
-  await again.up()
-  const after = await demo(again, folder)
+  const killed = start({ args: ['--data', folder], env: { ADMIN_TOKEN: 'of-their-own' } })
+  await killed.up()
+  const after = await demo(killed, folder)
   expect(after.opens_at).toBe(before.opens_at)
   expect(after.token).toBe('of-their-own')
-  const status = await served(`${again.edgeUrl}/sales/demo/queue/status`, {
+  const status = await served(`${killed.edgeUrl}/sales/demo/queue/status`, {
     headers: { authorization: `Bearer ${place.queue_token}` },
   })
   expect(await status.json()).toMatchObject({ number: place.number })
-  const newcomer = await served(`${again.edgeUrl}/sales/demo/queue`, { method: 'POST' })
+  const newcomer = await served(`${killed.edgeUrl}/sales/demo/queue`, { method: 'POST' })
   expect(((await newcomer.json()) as { number: number }).number).toBeGreaterThan(place.number)
-  expect((await again.end('SIGTERM')).status).toBe(0)
-})
 
-test('stops everything and names the server when one dies', async () => {
-  // Many containers set it.
-  const run = start({ env: { NODE_ENV: 'production' } })
-  await run.up()
-  const redis = run.servers().find((file) => file.endsWith('redis.pid')) ?? ''
+  const left = await killed.end('SIGKILL')
+  expect(left.servers).toHaveLength(4)
+  const env = { PORT: String(killed.port), EDGE_PORT: String(killed.edgePort) }
+  const next = start({ args: ['--data', folder], env })
+  await next.up()
+  expect(await remains(left)).toEqual([])
+  const redis = next.servers().find((file) => file.endsWith('redis.pid')) ?? ''
   process.kill(readPidFile(redis)?.pid ?? 0, 'SIGKILL')
-  const ended = await run.finished()
+  const ended = await next.finished()
   expect(ended.status).toBe(1)
   expect(ended.err).toMatch(/^Redis ended unexpectedly \(SIGKILL\)\./)
   expect(await remains(ended)).toEqual([])
 })
 
-test("ignores the shell's settings for other servers, the machine and a proxy", async () => {
-  const run = start({
-    args: ['--temporary'],
-    env: {
-      PGSSLMODE: 'require',
-      PGSSL: 'require',
-      PGTARGETSESSIONATTRS: 'any',
-      PGOPTIONS: '--nonsense=1',
-      HOST: 'x86_64-conda-linux-gnu',
-      NODE_USE_ENV_PROXY: '1',
-      HTTP_PROXY: 'http://127.0.0.1:1',
-    },
-  })
-  await run.up()
-  expect((await run.end('SIGINT')).status).toBe(0)
-})
-
-test('accepts a Redis Cluster that already runs', async () => {
+test('accepts a Redis Cluster that already runs, and stops on SIGTERM', async () => {
   const cluster = await startRedisCluster()
   try {
     const run = start({ args: ['--temporary', '--no-demo'], env: { REDIS_URL: cluster.url } })
     await run.up()
     expect(await (await fetch(`${run.opsUrl}/readyz`)).json()).toEqual({ ledger: true, gate: true })
-    expect((await run.end('SIGINT')).status).toBe(0)
+    expect((await run.end('SIGTERM')).status).toBe(0)
   } finally {
     await cluster.stop()
   }
-})
-
-test('after SIGKILL, the next start on the same folder and ports stops the servers that were left', async () => {
-  const folder = ownFolder()
-  const killed = start({ args: ['--data', folder] })
-  await killed.up()
-  const ended = await killed.end('SIGKILL')
-  expect(ended.servers).toHaveLength(4)
-  const env = { PORT: String(killed.port), EDGE_PORT: String(killed.edgePort) }
-  const next = start({ args: ['--data', folder], env })
-  await next.up()
-  expect(await remains(ended)).toEqual([])
-  expect((await next.end('SIGINT')).status).toBe(0)
 })
 
 test('Ctrl-C during the start stops what has started', async () => {

@@ -20,9 +20,7 @@ const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
 /** The files that run whole systems. */
 const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
 /** Most tests wait, for a timeout or a process: with one worker per processor a small machine would stand idle. */
-const WORKERS = availableParallelism() + 1
-/** Real servers, and a crowd, on a few cores: a busy neighbour must not fail the run. The reporter names who needed it. */
-const RETRY = 1
+const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
@@ -50,6 +48,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['shared/**/*.test.ts'],
+          isolate: false,
           testTimeout: 60_000,
         },
       },
@@ -61,7 +60,8 @@ export default defineConfig({
           exclude: SYSTEMS,
           globalSetup: [onePostgres, oneOrigin],
           setupFiles: [leaveWithTheRunner],
-          retry: RETRY,
+          // Files share a worker, which loads the origin's modules once; their servers and databases are their own.
+          isolate: false,
           expect: { poll: { timeout: 30_000 } },
           // Ends what hangs. A test of a second takes ten and more where others want the processors.
           testTimeout: 180_000,
@@ -77,7 +77,6 @@ export default defineConfig({
           globalSetup: [onePostgres, oneBrowser, oneSystem],
           setupFiles: [leaveWithTheRunner],
           expect: { poll: { timeout: 60_000 } },
-          retry: RETRY,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

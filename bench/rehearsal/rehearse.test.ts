@@ -86,15 +86,11 @@ test('a rehearsal of an honest system is good, with a report and a file for mach
 
 test('a rehearsal on a ledger that loses an order is not good, and says what is missing', async () => {
   const loseOne = async (sale: string) => {
-    for (let tries = 0; tries < 600; tries++) {
-      const lost = await ledger`
-        delete from orders where order_id in (
-          select order_id from orders where sale_id = ${sale} and status = 'confirmed' limit 1)
-        returning order_id`
-      if (lost.length === 1) return
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error('No order was confirmed in time.')
+    const lost = () => ledger`
+      delete from orders where order_id in (
+        select order_id from orders where sale_id = ${sale} and status = 'confirmed' limit 1)
+      returning order_id`
+    await expect.poll(lost).toHaveLength(1)
   }
   const { status, output, result } = await rehearse('lying', loseOne)
   expect(status, output).toBe(1)

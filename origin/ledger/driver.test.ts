@@ -179,6 +179,8 @@ test('a driver without the patch is refused', async () => {
   const { path, remove } = temporaryFolder('unpatched')
   onTestFinished(() => {
     vi.doUnmock('postgres')
+    // Files that come later in this worker load the patched one.
+    vi.resetModules()
     remove()
   })
   cpSync(fileURLToPath(new URL('../', import.meta.resolve('postgres'))), path, { recursive: true })

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { LIVE } from '../../shared/order-status.ts'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
-import { useLedger } from '../../test/servers.ts'
+import { untilLocked, useLedger } from '../../test/servers.ts'
 import { note } from '../findings/finding-queries.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { restock, writeSale } from '../sales/sale-queries.ts'
@@ -208,7 +208,7 @@ test('closes the finding of an oversell only once the counters are right', async
   const { recounted } = await sql.begin(async (tx) => {
     await tx`select 1 from products where sale_id = 'ended' for update`
     const recounted = recount(deps, { sale: 'ended', product: 'one' })
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await untilLocked(sql)
     expect(await findings()).toHaveLength(1)
     return { recounted }
   })
@@ -227,7 +227,7 @@ test.each([
   const waiting = await sql.begin(async (tx) => {
     await tx`update products set held = held + ${heldBefore} where sale_id = ${sale} and product_id = 'one'`
     const recorded = record(sql, sale, [reservation(sale, name)], false)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await untilLocked(sql)
     return { recorded }
   })
   expect(await waiting.recorded).toMatchObject([{ verdict }])

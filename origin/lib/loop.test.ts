@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { loop } from './loop.ts'
@@ -30,18 +29,20 @@ test('counts failed rounds and notes the time of the last success', async () => 
 test('starts another round at once when woken during a round', async () => {
   let rounds = 0
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { promise: round, resolve: endRound } = Promise.withResolvers<void>()
   const actor = loop('test', 60_000, { log, metrics: createMetrics() }, async () => {
     rounds++
     begin()
-    await sleep(50)
+    await round
     return undefined
   })
   actor.start()
   await begun
   actor.wake()
+  endRound()
   await expect.poll(() => rounds).toBe(2)
-  // Only once.
-  await sleep(200)
+  // Only once: a third would have begun at once.
+  for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
   expect(rounds).toBe(2)
   await actor.stop()
 })

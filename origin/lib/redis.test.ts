@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -34,7 +33,11 @@ test('accepts URLs of one server, of Sentinels and of a Cluster, and no others',
 
 test('keeps an idle connection', async () => {
   const id = await redis.client('ID')
-  await sleep(1_500)
+  const observer = connectRedis(server.url, log)
+  onTestFinished(() => observer.disconnect())
+  const idleSeconds = async () =>
+    Number(new RegExp(`^id=${id} .* idle=(\\d+) `, 'm').exec(String(await observer.client('LIST')))?.[1])
+  await expect.poll(idleSeconds).toBeGreaterThanOrEqual(2)
   expect(await redis.client('ID')).toBe(id)
 })
 
@@ -55,7 +58,7 @@ test('recognizes every error of a Redis that is away or slow', async () => {
     )
   way.vanish()
   const inProgress = fails(redis.ping())
-  await sleep(50)
+  await new Promise(setImmediate)
   way.cut()
   await inProgress
   await fails(redis.ping())

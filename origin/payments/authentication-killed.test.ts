@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
+import { endLeases, eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { startSandbox } from './sandbox.ts'
 
@@ -84,8 +84,7 @@ const approve = async (id: string) => {
 async function afterTheKill() {
   await killed.promise
   killed = Promise.withResolvers()
-  // As if the time of its leases had passed.
-  await api.sql()`update jobs set run_at = now() where leased`
+  await endLeases(api.sql())
   await worker.restart()
 }
 const waits = { status: 'paying', payment: { status: 'requires_action' } }

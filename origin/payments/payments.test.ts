@@ -132,12 +132,15 @@ describe.concurrent('a payment', () => {
     const { id, token } = await buy(sale, 'pm_late')
     await becomes('cancelled', id, token)
     expect(await charges(id)).toMatchObject([{ status: 'pending' }])
+    await origin.sql()`update sandbox.charges set created_at = now() - interval '1 hour' where order_id = ${id}`
     expect(await once('cancelled', id)).toMatchObject([{ status: 'cancelled', captures: 0 }])
     expect(await status(id, token)).toBe('cancelled')
     expect(await origin.stock(sale)).toMatchObject({ available: 1, sold: 0 })
-    const refunds = await origin.sql()`
+    const refunds = () => origin.sql()`
       select reason, refunded_at is not null as done from refunds where order_id = ${id}`
-    expect(refunds).toEqual([{ reason: 'paid when cancelled', done: true }])
+    expect(await eventually(refunds, ([refund]) => refund?.done)).toEqual([
+      { reason: 'paid when cancelled', done: true },
+    ])
   })
 
   test('ignores duplicate and late webhooks', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { useOwnOrigin } from '../../test/origin-process.ts'
+import { endLeases, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
@@ -42,8 +42,7 @@ test('charges and captures of a killed worker are finished by another, each made
   )
   // The charges are in progress, so their holds do not end.
   await api.sql()`update orders set reserved_until = now() where sale_id = ${sale} and status = 'paying'`
-  // As if the time of its leases had passed.
-  await api.sql()`update jobs set run_at = now() where leased`
+  await endLeases(api.sql())
   await second.restart()
 
   const twice = Array(3).fill({ attempts: 2 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOwnOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, endLeases, eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
@@ -157,6 +157,7 @@ describe('a refund', () => {
       expect(await refund(order, { amount_minor: 400 })).toMatchObject({ status: 202 })
       await origin.kill()
     }
+    await endLeases(origin.sql())
     await origin.restart()
     if (moment === 'asked') {
       await until(order, { status: 'confirmed', refunded_minor: 400 })
