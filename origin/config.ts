@@ -8,7 +8,7 @@ import { ROLES } from '../shared/api/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet } from '../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
 import { isRedisUrl } from './lib/redis.ts'
-import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from './payments/provider.ts'
+import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from './payments/providers/provider.ts'
 
 /** Shorter secrets can be guessed, or are no HS256 key. */
 const MIN_SECRET_LENGTH = 32

@@ -6,7 +6,7 @@ import type { QueueName } from '../origin/jobs/queues.ts'
 import { connect } from '../origin/ledger/connection.ts'
 import { createMetrics } from '../origin/lib/metrics.ts'
 import { PaymentJobs } from '../origin/payments/payment-jobs.ts'
-import { stripeProvider } from '../origin/payments/stripe.ts'
+import { stripeProvider } from '../origin/payments/providers/stripe.ts'
 import { ledgerDatabase } from './servers.ts'
 import { startStripe } from './stand-ins/stripe.ts'
 

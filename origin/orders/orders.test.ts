@@ -6,7 +6,7 @@ import { useLedger } from '../../test/servers.ts'
 import { findOrder, moveOrders, type OrderRow } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
 import { createMetrics } from '../lib/metrics.ts'
-import type { ChargeOf } from '../payments/payment-queries.ts'
+import type { ChargeOf } from '../payments/providers/provider.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Orders } from './orders.ts'
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endLeases, eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { startSandbox } from './sandbox.ts'
+import { startSandbox } from './providers/sandbox.ts'
 
 /**
  * Between the worker and the sandbox, whose webhooks are lost. `before` or `after` a call that matches, the worker is killed:

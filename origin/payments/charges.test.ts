@@ -9,7 +9,7 @@ import { Orders } from '../orders/orders.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { CHARGE_ATTEMPTS, Charges } from './charges.ts'
 import { Outbox } from './outbox.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { PaymentProvider } from './providers/provider.ts'
 
 const { stripe, runJobs, ...deps } = await usePayments()
 const { provider, sql, jobs, metrics } = deps

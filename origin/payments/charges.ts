@@ -26,7 +26,7 @@ import {
   touchForgottenPayments,
   writeProviderCursor,
 } from './payment-queries.ts'
-import type { ChargeRecord, PaymentProvider, ProviderSeen } from './provider.ts'
+import type { ChargeRecord, PaymentProvider, ProviderSeen } from './providers/provider.ts'
 
 /** Charges in progress in one worker. The provider is slow, and a few that hang must not block the rest. */
 const CONCURRENCY = 256

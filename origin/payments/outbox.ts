@@ -12,7 +12,6 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/orders.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import {
-  type ChargeOf,
   deleteOpen,
   findOpen,
   finishRefunds,
@@ -24,7 +23,7 @@ import {
   touchOpen,
   withoutOpen,
 } from './payment-queries.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { ChargeOf, PaymentProvider } from './providers/provider.ts'
 
 /** Jobs taken at a time .. */
 const BATCH = 32

@@ -3,7 +3,8 @@ import type { Logger } from 'pino'
 import { closeAbout } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { type ChargeOf, insertCaptures, insertRefunds, type Refund } from './payment-queries.ts'
+import { insertCaptures, insertRefunds, type Refund } from './payment-queries.ts'
+import type { ChargeOf } from './providers/provider.ts'
 
 export class PaymentJobs {
   readonly #log: Logger

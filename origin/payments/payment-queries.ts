@@ -6,13 +6,8 @@ import { isSold } from '../../shared/order-status.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { advanceOrders, type OrderRow, totalOf } from '../ledger/orders.ts'
+import type { ChargeOf } from './providers/provider.ts'
 import { amountLeft, type RefundRow, refundMove } from './refund-sums.ts'
-
-/** A charge, and the order that it was made for. */
-export interface ChargeOf {
-  readonly charge: string
-  readonly order: string
-}
 
 export interface Refund extends ChargeOf {
   readonly reason: string

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { record } from '../ledger/record.ts'
-import { signWebhook } from './sandbox.ts'
+import { signWebhook } from './providers/sandbox.ts'
 
 const origin = useOrigin()
 const WEBHOOK_SECRET = 'test-webhook-secret-of-at-least-32-chars'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 import { useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { startStripe } from '../../test/stand-ins/stripe.ts'
-import { signWebhook } from './sandbox.ts'
+import { signWebhook } from './providers/sandbox.ts'
 
 const secretKey = 'sk_live_of_a_local_server'
 const webhookSecret = 'whsec_of_a_local_server'

@@ -4,8 +4,8 @@
  */
 import type { Sql } from '../ledger/connection.ts'
 import { ordersOfTestSales } from './payment-queries.ts'
-import type { ChargeRecord, PaymentProvider } from './provider.ts'
-import { isSandboxCharge } from './sandbox-client.ts'
+import type { ChargeRecord, PaymentProvider } from './providers/provider.ts'
+import { isSandboxCharge } from './providers/sandbox-client.ts'
 
 export function withTestSales(
   sql: Sql,

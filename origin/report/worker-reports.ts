@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Health } from '../../shared/api/live.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { ProviderSeen } from '../payments/provider.ts'
+import type { ProviderSeen } from '../payments/providers/provider.ts'
 import type { Store } from '../stock/scripts.ts'
 
 const KEY = 'workers'

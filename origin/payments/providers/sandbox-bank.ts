@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import { money } from '../../shared/format.ts'
+import { money } from '../../../shared/format.ts'
 
 interface BankCharge {
   readonly charge: string

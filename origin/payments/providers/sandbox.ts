@@ -20,7 +20,7 @@
  *
  * The origin starts its own sandbox unless it gets an address. By hand:
  *
- *     DATABASE_URL=.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/sandbox WEBHOOK_SECRET=.. node origin/payments/sandbox.ts
+ *     DATABASE_URL=.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/sandbox WEBHOOK_SECRET=.. node origin/payments/providers/sandbox.ts
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { once, setMaxListeners } from 'node:events'

@@ -1,7 +1,7 @@
 /** The sandbox as a payment provider. */
 import { timingSafeEqual } from 'hono/utils/buffer'
 import * as v from 'valibot'
-import { DECLINE_CODES } from '../../shared/api/public.ts'
+import { DECLINE_CODES } from '../../../shared/api/public.ts'
 import { authorizeResult, type ChargeRecord, chargeKey, type PaymentProvider, wasCaptured } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
-import { signStripe, startStripe } from '../../test/stand-ins/stripe.ts'
+import { eventually, useOwnOrigin } from '../../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../../test/servers.ts'
+import { signStripe, startStripe } from '../../../test/stand-ins/stripe.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
 import { stripeProvider } from './stripe.ts'
 

@@ -4,10 +4,10 @@
  * bank. Its state comes from responses, from signed webhooks, and from the list of events that Stripe keeps for thirty days.
  */
 import Stripe from 'stripe'
-import type { DeclineCode } from '../../shared/api/public.ts'
-import { fromStripe, toStripe } from '../../shared/stripe-amount.ts'
-import type { PaymentAction } from '../ledger/schema/orders.ts'
-import type { ChargeOf } from './payment-queries.ts'
+import type { DeclineCode } from '../../../shared/api/public.ts'
+import { fromStripe, toStripe } from '../../../shared/stripe-amount.ts'
+import type { PaymentAction } from '../../ledger/schema/orders.ts'
+import type { ChargeOf } from './provider.ts'
 import {
   authorizeResult,
   type ChargeRecord,

@@ -3,9 +3,14 @@
  * captured when the order is confirmed. The order's id and the attempt are its idempotency key: a repeated request concerns the
  * same charge, never a second one.
  */
-import type { DeclineCode } from '../../shared/api/public.ts'
-import type { PaymentAction } from '../ledger/schema/orders.ts'
-import type { ChargeOf } from './payment-queries.ts'
+import type { DeclineCode } from '../../../shared/api/public.ts'
+import type { PaymentAction } from '../../ledger/schema/orders.ts'
+
+/** A charge, and the order that it was made for. */
+export interface ChargeOf {
+  readonly charge: string
+  readonly order: string
+}
 
 type AuthorizeResult =
   | { readonly result: 'authorized'; readonly charge: string }
