@@ -5,10 +5,10 @@ import { findOrders, type OrderRow } from '../ledger/orders.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { orderAt } from '../orders/order-json.ts'
 
-/** One event of one order, sale or finding: a batch of new orders makes many. */
+/** One event of one order, sale or finding: an event of a batch of new orders makes a change for each. */
 export interface Change {
   readonly event: EventRow
-  /** The place in the event's batch; 0 for an event that is none. */
+  /** The place in the event's batch; 0 for an event of a single order. */
   readonly index: number
   /** The order it is about. */
   readonly order_id: string | null
@@ -78,6 +78,6 @@ export function inOrder<T extends Placed>(read: readonly T[], limit: number): T[
   })
   const taken = read.slice(0, end)
   const ofOrder = Map.groupBy(taken, ({ order_id }) => order_id)
-  for (const [order, its] of ofOrder) if (order !== null) its.sort((a, b) => a.seq - b.seq)
+  for (const [order, events] of ofOrder) if (order !== null) events.sort((a, b) => a.seq - b.seq)
   return taken.map((one) => (one.order_id === null ? one : (ofOrder.get(one.order_id)?.shift() ?? one)))
 }

@@ -28,7 +28,7 @@ import {
 } from './payment-queries.ts'
 import type { ChargeRecord, PaymentProvider, ProviderSeen } from './providers/provider.ts'
 
-/** Charges in progress in one worker. The provider is slow, and a few that hang must not block the rest. */
+/** Charges in progress in one worker. The provider is slow, and a few that hang must not block the others. */
 const CONCURRENCY = 256
 /** Attempts of a charge without an answer; then the provider's record of it decides. */
 export const CHARGE_ATTEMPTS = 3
@@ -36,7 +36,7 @@ export const CHARGE_ATTEMPTS = 3
 const REQUEUE_MS = 2_000
 /** Charges settled in one transaction: the product's row is locked once for all of them. */
 const SETTLE = { size: 200, queue: 20_000 }
-/** An order that came with its payment method is left this long to the process that accepted it. */
+/** The process that accepts an order with a payment method begins its payment; workers do so after this time. */
 const BEGIN_AFTER_MS = 1_000
 /** After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the second. */
 const PAUSE_MS = 1_000

@@ -86,7 +86,7 @@ export interface OpenRow extends ChargeOf {
   readonly amountMinor: number | null
   /** A refund of a part whose charge was not captured yet. */
   readonly captureFirst: boolean
-  /** A refund of the rest while refunds of parts are open. */
+  /** True for a refund of all that is left while refunds of parts are open. */
   readonly waits: boolean
 }
 
@@ -261,7 +261,7 @@ async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promi
   const changed: OrderRow[] = []
   for (const order of orders) {
     const own = rows.filter((row) => row.charge_id === order.charge_id)
-    // Of an order that was cancelled before its money was taken, nothing is given back.
+    // An order that was cancelled before its money was taken shows no refund.
     const wasPaid = isSold(order.status) || order.status === 'returned'
     if (!wasPaid && !(order.status === 'cancelled' && isTaken.has(order.charge_id ?? ''))) continue
     const { refundedMinor, move } = refundMove(order, own)

@@ -45,7 +45,7 @@ export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
   from scheduled_actions a where sale_id = ${saleId}
   order by next_at nulls last, created_at desc, action_id limit ${limit}`
 
-/** How many actions of a sale are still to come. */
+/** How many actions of a sale are due later. */
 export async function countToCome(tx: Queryable, saleId: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from scheduled_actions where sale_id = ${saleId} and next_at is not null`
@@ -64,7 +64,7 @@ export async function findAction(tx: Queryable, actionId: string): Promise<Sched
   return row
 }
 
-/** An action, with its row locked: of several workers with the same run, one after the other looks whether it is due. */
+/** An action, with its row locked: workers with the same run check one after the other whether it is still due. */
 export async function lockAction(tx: Queryable, actionId: string): Promise<ScheduledRow | undefined> {
   const [row] = await tx<ScheduledRow[]>`
     select * from scheduled_actions where action_id = ${actionId} for no key update`

@@ -39,7 +39,7 @@ export class Scheduler implements Consumer<'scheduled'> {
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps
-    // A counter that begins with its first event shows no increase by it.
+    // From zero, since Prometheus sees no increase in a counter that first appears as 1.
     for (const outcome of ['done', 'late', 'failed']) deps.metrics.scheduled.inc({ outcome }, 0)
   }
 

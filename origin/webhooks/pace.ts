@@ -2,7 +2,7 @@
 import type { Load } from '../checkout/load-shedder.ts'
 import { jittered } from '../jobs/queues.ts'
 
-/** So many attempts in a row without a success: the endpoint fails, not a message. */
+/** After this many failed attempts in a row the endpoint fails, not a message. */
 const FAILING_AFTER = 8
 /** While an endpoint fails, one message is tried after a pause that doubles from the first to the longest. */
 const FIRST_PROBE_MS = 1_000
@@ -33,7 +33,7 @@ export function afterAttempt(
   return { failures: failures + 1, probeAtMs: nowMs + waitMs }
 }
 
-/** How many more messages may be claimed for an endpoint that has `busy` ones. */
+/** How many more messages a worker may take for an endpoint, where it has `busy` ones. */
 export function roomFor(health: Health, busy: number, most: number, nowMs: number): number {
   if (!isFailing(health)) return most - busy
   return busy === 0 && nowMs >= health.probeAtMs ? 1 : 0
@@ -42,7 +42,7 @@ export function roomFor(health: Health, busy: number, most: number, nowMs: numbe
 /** Messages a second, of one worker, while buyers need its processor: a message may be late, a checkout may not. */
 const BESIDE_BUYERS_PER_SECOND = { busy: 600, full: 50 } as const
 
-/** How many messages may be claimed for each of `endpoints` in a round, `elapsedMs` after the one before. */
+/** How many messages a worker may take for each of `endpoints` in a round, `elapsedMs` after the previous round. */
 export function shareOf(load: Load, elapsedMs: number, endpoints: number, most: number): number {
   if (load === 'light') return most
   return Math.min(most, Math.max(1, Math.ceil((BESIDE_BUYERS_PER_SECOND[load] * elapsedMs) / 1000 / endpoints)))

@@ -4,10 +4,10 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { TimeoutError } from '../lib/with-timeout.ts'
 import { isPublic, literalIn, publicLookup, type Resolve, refused } from './network-guard.ts'
 
-/** An endpoint has so long to answer, from the look-up of its name on. */
+/** Time for an endpoint to answer, including the look-up of its name. */
 export const ANSWER_TIMEOUT_MS = 15_000
-/** How much of a response is kept, to find the reason of a failure. */
-const KEPT_CHARACTERS = 200
+/** The beginning of a response that the log shows as the reason of a failure. */
+const SHOWN_CHARACTERS = 200
 /** A longer answer ends the connection. */
 const MAX_ANSWER_BYTES = 64 * 1024
 /** Connections to one endpoint, which is also how many messages are on their way to it. */
@@ -103,14 +103,14 @@ function readStart(response: IncomingMessage, done: (text: string) => void): voi
   let bytes = 0
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (text.length < KEPT_CHARACTERS) text += String(chunk)
+    if (text.length < SHOWN_CHARACTERS) text += String(chunk)
     if (bytes > MAX_ANSWER_BYTES) response.destroy()
   })
-  // Also of an answer that breaks off: its status has come.
+  // An answer that breaks off still counts by its status, which has come.
   response.on('error', () => {})
-  response.once('close', () => done(text.slice(0, KEPT_CHARACTERS).replaceAll('\0', '')))
+  response.once('close', () => done(text.slice(0, SHOWN_CHARACTERS).replaceAll('\0', '')))
 }
 
 function described(error: Error & { code?: string }): string {
-  return (error.message || error.code || error.name).slice(0, KEPT_CHARACTERS)
+  return (error.message || error.code || error.name).slice(0, SHOWN_CHARACTERS)
 }

@@ -6,7 +6,7 @@ import type { Endpoint } from './webhook-queries.ts'
 type Secrets = Endpoint['secrets']
 
 const PREFIX = 'whsec_'
-/** A replaced secret signs for so long. */
+/** How long a replaced secret still signs. */
 const ROTATION_MS = 24 * 3_600_000
 
 export const newSecret = () => `${PREFIX}${randomBytes(32).toString('base64')}`
@@ -22,7 +22,7 @@ export function rotate(secrets: Secrets, secret: string, nowMs: number): Secrets
 export const liveSecrets = (secrets: Secrets, nowMs: number) =>
   secrets.filter(({ until }) => until === undefined || Date.parse(until) > nowMs).map(({ secret }) => secret)
 
-/** Enough to tell two apart. */
+/** The last characters, by which operators can distinguish two secrets. */
 export const maskSecret = (secret: string) => `${PREFIX}...${secret.slice(-4)}`
 
 /** The headers of one attempt: receivers refuse an old timestamp, so each attempt has its own. */

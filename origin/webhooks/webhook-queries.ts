@@ -46,7 +46,7 @@ export async function addEndpoint(
   })
 }
 
-/** Changes an endpoint as `change` says, of the one as it is; undefined if there is none. */
+/** Changes an endpoint by `change`, which gets its current row; undefined if there is no such endpoint. */
 export async function changeEndpoint(
   sql: Sql,
   id: string,
