@@ -39,7 +39,7 @@ const wordsIn = (text: string) =>
 
 /**
  * What finds the text as it is. A number is looked for as a whole, and what could be of a hexadecimal number, as visitors have, as a
- * beginning; so are words without three letters in a row, of which the index has no inner part.
+ * beginning; an address too, with x for its dots and colons as in the ledger; so are words without three letters in a row, of which the index has no inner part.
  */
 function literalProbes(text: string): Probe[] {
   const words = wordsIn(text)
@@ -49,6 +49,7 @@ function literalProbes(text: string): Probe[] {
     probes.push({ from: uuid(hex, '0'), to: uuid(hex, 'f'), rank: hex.length === 32 ? EXACT : WORDS })
   if (text.length < SHORTEST || words.length === 0) return probes
   const patterns = words.map((word) => {
+    if (/^(?=.*[.:])[0-9a-f.:]+$/.test(word)) return `% ${word.replaceAll(/[.:]/g, 'x')}%`
     const escaped = word.replaceAll('_', '\\_')
     if (/^\d+$/.test(word)) return `% ${escaped} %`
     return /^[0-9a-f-]+$/.test(word) || !/[\p{L}\p{N}]{3}/u.test(word) ? `% ${escaped}%` : `%${escaped}%`

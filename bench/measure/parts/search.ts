@@ -82,7 +82,7 @@ async function fill(sql: Sql, orders: number): Promise<void> {
       select ${ID}, concat_ws(' ', '', 'sale-' || i * ${SALES} / ${orders + 1}, i % 500000,
         case when i % 2 = 0 then 'user:account' || (i / 3) || ' account' || (i / 3) else md5((i / 2)::text)::uuid::text end,
         case when i % 20 < 17 then 'ch_' || substr(md5(i || 'c'), 1, 24) end, ${EMAIL},
-        '10.' || i % 250 || '.' || (i / 250) % 250 || '.' || i % 7, case when i % 50 = 3 then ${NOTE} end, '')
+        '10x' || i % 250 || 'x' || (i / 250) % 250 || 'x' || i % 7, case when i % 50 = 3 then ${NOTE} end, '')
       from generate_series(1, ${orders}::bigint) i`)
   })
   for (const { definition } of indexes) await sql.unsafe(definition)
@@ -137,7 +137,7 @@ async function searched(sql: Sql): Promise<Row[]> {
   const samples = texts.map(({ order_id, words }): Sample => {
     const [, , ticket_number = '', visitor = '', ...others] = words.split(' ')
     const [charge_id = '', email = '', address = ''] = visitor.startsWith('user:') ? others.slice(1) : others
-    return { order_id, visitor, ticket_number, charge_id, email, address }
+    return { order_id, visitor, ticket_number, charge_id, email, address: address.replaceAll('x', '.') }
   })
   const rows: Row[] = []
   for (const [kind, typed] of Object.entries(TYPED)) {

@@ -376,7 +376,8 @@ create table order_search (
 );
 create index searched_by_product on order_search (sale_id, product_id, status, order_id);
 
--- All that an order is found by, in lower case, with a space before and after each part.
+-- All that an order is found by, in lower case, with a space before and after each part. Addresses have x for their dots and
+-- colons: to trigrams these are spaces, and the numbers between them are everywhere.
 create table order_texts (
   order_id uuid primary key,
   words text not null
@@ -387,7 +388,7 @@ create index searched_by_words on order_texts using gin (words gin_trgm_ops);
 create function copy_order_texts(ids uuid[]) returns void language sql as $$
   insert into order_texts as t (order_id, words)
   select o.order_id, lower(concat_ws(' ', '', o.sale_id, o.ticket_number, o.visitor, nullif(split_part(o.visitor, 'user:', 2), ''),
-    o.charge_id, c.email, c.address, n.notes, ''))
+    o.charge_id, c.email, translate(c.address, '.:', 'xx'), n.notes, ''))
   from orders o
   left join contacts c on c.order_id = o.order_id
   left join lateral (
