@@ -50,6 +50,7 @@ describe.skipIf(!inject('browser'))('in a browser', { concurrent: true }, () => 
       name: 'Trainers "<b>Ünï</b>" 👟',
       opens_at: new Date(Date.now() + opensInMs).toISOString(),
       products: [PRODUCT],
+      hold_seconds: 600,
       admission: { rate_per_second: 50 },
       ...changes,
     })
@@ -306,9 +307,12 @@ describe.skipIf(!inject('browser'))('in a browser', { concurrent: true }, () => 
   })
 
   test('without a script a visitor joins, waits, reserves and pays', async ({ visitor }) => {
-    const url = await sale('plain', 15_000)
+    // Soon enough for the page to reload often, and late enough to take a place before.
+    const url = await sale('plain', 60_000)
     const page = await visitor(url, { javaScriptEnabled: false, locale: 'de-DE', colorScheme: 'dark' })
     await button(page, 'Platz in der Lobby nehmen').click()
+    await heading(page, 'Du bist in der Lobby').waitFor()
+    await admin('POST', '/sales/plain/open')
     // From here on the page reloads itself, until there is something to choose.
     await heading(page, 'Du bist dran').waitFor()
     await button(page, 'Reservieren').click()

@@ -49,6 +49,7 @@ async function sale(config: object): Promise<string> {
       name: 'A sale',
       opens_at: new Date(Date.now() - 1_000).toISOString(),
       products: [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency: 'EUR', total: 5 }],
+      hold_seconds: 600,
       admission: { rate_per_second: 50 },
       ...config,
     }),
