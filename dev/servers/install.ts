@@ -7,7 +7,7 @@ import { basename, delimiter, join } from 'node:path'
 import { LocalError, temporaryFolder } from '../leftovers.ts'
 import { runToEnd } from '../processes.ts'
 
-export interface Program {
+interface Program {
   /** Shown to people: "Redis". */
   readonly name: string
   /** Any of these will do. */
