@@ -1,7 +1,7 @@
 /** The cache before the Worker: what is kept is purged when it changes. */
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
-import { KEPT, keptFor, purgeSale, tagOf, withCacheRule } from './cache.ts'
+import { CACHE_TTL, cacheHeaders, purgeSale, tagOf, withCacheRule } from './cache.ts'
 import type { Call } from './call.ts'
 import { call, edgeEnv, product, requestsTo, TestSale } from './testing/visitors.ts'
 
@@ -26,7 +26,7 @@ describe('whatever a handler forgets', () => {
   })
 
   it('keeps nothing with a cookie', () => {
-    const kept = keptFor('one', KEPT.final)
+    const kept = cacheHeaders('one', CACHE_TTL.final)
     expect(ruled(kept)).toMatchObject(kept)
     const own = ruled(kept, ['place=mine'])
     expect(own['cache-control']).toBe('no-store')

@@ -1,23 +1,23 @@
 /**
  * The cache before the Worker: what it may keep, and how it is taken back. On Cloudflare that is Workers Cache, which serves a
- * kept response without running the Worker; elsewhere it is any HTTP cache that takes a PURGE request with tags.
+ * cached response without running the Worker; elsewhere it is any HTTP cache that takes a PURGE request with tags.
  */
 
 import { type Call, NO_STORE } from './call.ts'
 import type { RoomConfig } from './config.ts'
 
-/** On every kept response of a sale, in all its forms: a purge takes them back together. */
+/** On every cached response of a sale, in all forms: a purge takes them back together. */
 export const tagOf = (sale: string) => `sale-${sale}`
 
 /** Seconds. The cache may send a stale response for a while, as it refreshes it. */
-interface Kept {
+interface CacheTtl {
   readonly inBrowsers: number
   readonly inCache: number
   readonly stale: number
 }
 
-/** The responses of a sale that are kept: each is the same for all who send the same headers that its `Vary` names. */
-export const KEPT = {
+/** How long caches hold a sale's responses. Each is the same for all who send the same headers that its `Vary` names. */
+export const CACHE_TTL = {
   /** Never stale: a page that reads it every second, and nobody else there, would be sent the copy of its read before. */
   schedule: { inBrowsers: 1, inCache: 1, stale: 0 },
   document: { inBrowsers: 1, inCache: 1, stale: 2 },
@@ -27,10 +27,10 @@ export const KEPT = {
   final: { inBrowsers: 30, inCache: 300, stale: 3600 },
   /** Full pages of what was announced before: they never change. */
   past: { inBrowsers: 86_400, inCache: 2_592_000, stale: 86_400 },
-} as const satisfies Record<string, Kept>
+} as const satisfies Record<string, CacheTtl>
 
 /** `CDN-Cache-Control` (RFC 9213), since `s-maxage` would forbid Workers Cache to send anything stale. */
-export const keptFor = (sale: string, { inBrowsers, inCache, stale }: Kept) => ({
+export const cacheHeaders = (sale: string, { inBrowsers, inCache, stale }: CacheTtl) => ({
   'cache-control': `public, max-age=${inBrowsers}`,
   'cdn-cache-control': `public, max-age=${inCache}, stale-while-revalidate=${stale}`,
   'cache-tag': tagOf(sale),
@@ -40,7 +40,7 @@ export const keptFor = (sale: string, { inBrowsers, inCache, stale }: Kept) => (
 export const TARGETED = /(^|-)cdn-cache-control$|^(surrogate|edge)-control$|^x-accel-expires$/
 
 /**
- * The final rule for each of our own responses: without caching headers it must not be kept (Workers Cache would keep it for
+ * The final rule for each of our own responses: without caching headers it must not be cached (Workers Cache would do so for
  * two hours, for all visitors), and neither must a response that sets a cookie.
  */
 export function withCacheRule(response: Response, { setCookies }: Call): Response {
@@ -55,13 +55,13 @@ export function withCacheRule(response: Response, { setCookies }: Call): Respons
 }
 
 const PURGE_TIMEOUT_MS = 2_000
-/** Cloudflare allows a Worker a few purges a minute. A lost purge costs only freshness: kept responses expire. */
+/** Cloudflare allows a Worker a few purges a minute. A lost purge costs only freshness: cached responses expire. */
 const MAX_PURGE_TRIES = 5
 /** Before the next try; doubled each time. */
 const PURGE_RETRY_MS = 500
 
 /**
- * Purges a sale's kept responses, from one of the objects; false after the last failed try. A Worker's cache can only be
+ * Purges a sale's cached responses, from one of the objects; false after the last failed try. A Worker's cache can only be
  * purged by the entrypoint that it serves, so the object calls that one.
  */
 export async function purgeSale(

@@ -1,5 +1,6 @@
 /** A request on its way through the Worker, and the responses that handlers share. */
 
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { PUBLIC_LINE } from '../shared/api/access.ts'
 import { MAX_BODY_BYTES } from '../shared/parse.ts'
 import {
@@ -34,12 +35,14 @@ export function refuse(type: ProblemType, fields?: ProblemFields): never {
  * The sale as it is now, in one of its lines: one that its policy lists, or that a token names. Throws `unknown-sale`, or
  * `try-again` when no copy can be had.
  */
-export const saleNow = async (sale: string, call: Call, line = PUBLIC_LINE): Promise<SaleNow> =>
-  orRefuse(await readSale(sale, line, call))
+export async function saleNow(sale: string, call: Call, line = PUBLIC_LINE): Promise<SaleNow> {
+  return orRefuse(await readSale(sale, line, call))
+}
 
 /** The sale as all see it: in the public line, or in the first where none is public. */
-export const publicNow = async (sale: string, call: Call): Promise<SaleNow> =>
-  orRefuse(await readPublicSale(sale, call))
+export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
+  return orRefuse(await readPublicSale(sale, call))
+}
 
 function orRefuse(now: SaleNow | Unread): SaleNow {
   if (typeof now !== 'string') return now
@@ -69,7 +72,7 @@ export function seeOther(location: string): Response {
 }
 
 /** The line named in the query of a request (`?line=members`). */
-export function lineAsked({ request: { url } }: Pick<Call, 'request'>): string | undefined {
+export function lineParameter({ request: { url } }: Pick<Call, 'request'>): string | undefined {
   return url.includes('?') ? (new URL(url).searchParams.get('line') ?? undefined) : undefined
 }
 
@@ -114,6 +117,12 @@ export function wantsHtml(request: Request): boolean {
 /** The page is for everyone who does not ask for JSON. */
 export function wantsJson(request: Request): boolean {
   return !wantsHtml(request) && (request.headers.get('accept')?.includes('application/json') ?? false)
+}
+
+/** A tag of the content: the same in every isolate and every data centre. */
+export async function etagOf(body: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', body)
+  return `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
 }
 
 /** True if the caller has what this tag names (If-None-Match, RFC 9110, 13.1.2: weak comparison). */

@@ -110,7 +110,7 @@ export const mayLeave = (status: Status) => isInLine(status) || status === 'pre_
 
 /** True if the estimated turn comes only after the sale has ended. */
 export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }: Place, nowMs: number): boolean {
-  return ends_at_ms != null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
+  return ends_at_ms !== null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
 }
 
 const POLL_MIN_MS = 1_000

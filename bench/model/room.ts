@@ -61,7 +61,7 @@ export class Room {
     this.#size ??= this.highest
     const { rate } = this.#s
     const { available, held, sold, arrivals } = this.#shop
-    const stock = { available, held, sold, arrivals: Math.floor(arrivals), hopeful: 0 }
+    const stock = { available, held, sold, arrivals: Math.floor(arrivals), waiting_for_stock: 0 }
     const arrived_lately = this.#shop.lately.splice(0)
     const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), arrived_lately }
     const before = inEffect(this.timeline, nowMs)

@@ -4,7 +4,7 @@
  * takes, how people buy. A sample waits for all; joins are counted one by one, since it matters how they fall on isolates.
  */
 import { setImmediate } from 'node:timers/promises'
-import { KEPT } from '../../edge/cache.ts'
+import { CACHE_TTL } from '../../edge/cache.ts'
 import { inEffect } from '../../edge/queue/timeline.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
@@ -123,9 +123,9 @@ export async function play(s: Scenario) {
     scheduleMisses: missesOf(reads, s),
     /** How often Workers Cache runs the Worker for what it keeps. */
     keptRuns: {
-      schedule: runsOf(reads, KEPT.schedule.inCache, 1),
-      page: runsOf(landings, KEPT.landing.inCache, PAGE_VARIANTS),
-      final: runsOf(finals, KEPT.final.inCache, PAGE_VARIANTS),
+      schedule: runsOf(reads, CACHE_TTL.schedule.inCache, 1),
+      page: runsOf(landings, CACHE_TTL.landing.inCache, PAGE_VARIANTS),
+      final: runsOf(finals, CACHE_TTL.final.inCache, PAGE_VARIANTS),
     },
     isolates: edge.isolates,
     objectCalls: edge.shardCalls.total + room.calls.total,

@@ -156,7 +156,7 @@ it('asks for a session where the sale requires it, and says where to sign in and
 
 it('lets a visitor in by an invitation, by JSON or form, and says what is wrong with one', async () => {
   const sale = await saleWith({ invitation: 'required' })
-  const verdict = (status: number, body: object) => stub(`/internal/sales/${sale.name}/redeem`, status, body)
+  const result = (status: number, body: object) => stub(`/internal/sales/${sale.name}/redeem`, status, body)
   const without = await sale.join()
   expect(without.status).toBe(403)
   expect(await without.json()).toMatchObject({ type: '/problems/invitation-required' })
@@ -164,16 +164,16 @@ it('lets a visitor in by an invitation, by JSON or form, and says what is wrong 
     ['unknown', 'no such invitation'],
     ['used_up', 'used by others'],
   ] as const) {
-    await verdict(200, { verdict: answer })
+    await result(200, { result: answer })
     const response = await joinWith(sale, { invitation: 'SUMMER-24' })
     expect([response.status, (await response.json<{ detail: string }>()).detail]).toEqual([
       403,
       expect.stringContaining(detail),
     ])
   }
-  await verdict(500, {})
+  await result(500, {})
   expect((await joinWith(sale, { invitation: 'SUMMER-24' })).status).toBe(503)
-  await verdict(200, { verdict: 'redeemed' })
+  await result(200, { result: 'redeemed' })
   expect((await joinWith(sale, { invitation: 'SUMMER-24' })).status).toBe(201)
   const form = await sale.form('/queue', { invitation: 'SUMMER-24' }, { accept: '*/*' })
   expect(form.status).toBe(201)
@@ -262,7 +262,7 @@ it('shows whoever a rule asks for a proof a form with the widget, which keeps wh
     { invitation: 'required' },
     { rules: [{ rule: '1', when: { user_agent: 'curl' }, action: 'prove' }] },
   )
-  await stub(`/internal/sales/${sale.name}/redeem`, 200, { verdict: 'redeemed' })
+  await stub(`/internal/sales/${sale.name}/redeem`, 200, { result: 'redeemed' })
   const headers = { 'user-agent': 'curl/8' }
   expect(await (await sale.page(headers)).text()).not.toContain('<altcha-widget')
   const refused = await sale.form('/queue', { invitation: 'SUMMER-24' }, headers)

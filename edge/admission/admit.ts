@@ -9,10 +9,9 @@ import {
   type LineAccess,
   MAX_DIFFICULTY,
   type Policy,
-  PUBLIC_LINE,
 } from '../../shared/api/access.ts'
 import { SaleId } from '../../shared/api/public.ts'
-import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
+import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal } from '../../shared/schedule.ts'
 import { isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
 import { type Call, refuse, saleNow } from '../call.ts'
@@ -28,7 +27,7 @@ import { NetworkShares, USUAL_DIFFICULTY } from './proofs/difficulty.ts'
 import { redeemInvitation, refuseInvitation } from './proofs/invitation.ts'
 import { type Proof, refuseProof, requireProof } from './proofs/proof-of-work.ts'
 import { requireTurnstile } from './proofs/turnstile.ts'
-import { type Applicant, ASK, accessOf, decide, isOpenToAll, lineFor } from './rules.ts'
+import { type Applicant, type Decision, decide, isBlocked, isOpenToAll, lineFor } from './rules.ts'
 
 // -- Newcomers ---------------------------------------------------------------------------------------------------------
 
@@ -53,10 +52,14 @@ export async function admit(known: SaleNow, newcomer: Visitor, call: Call): Prom
   refuseIfFinal(known)
   // An unreadable request is refused before anything is done, also where the sale needs nothing of it.
   const sent = await readJoin(call)
-  const line = await bestLine(known.policy, newcomer.name, sent, call)
+  const { policy } = known
+  const applicant = await applicantOf(newcomer.name, policy, call)
+  const line = lineFor(policy, applicant, sent)
   const now = line === known.line ? known : await saleNow(known.sale, call, line)
   refuseUnlessJoinable(now)
-  const { difficulty, turnstile, invitation } = await requirementsFor(now, newcomer.name, sent, call)
+  const decision = decide(policy, line, applicant)
+  if (decision.rule !== null) count(now.sale, { met: { [decision.rule]: 1 } }, call)
+  const { difficulty, turnstile, invitation } = requirementsOf(decision, applicant, now, sent, call)
   const proof = difficulty > 0 ? await requireProof(now, difficulty, sent.altcha, call) : null
   // A proof is for one visitor. Another known visitor needs their own; a client without cookies is the visitor of its proof.
   if (proof && newcomer.known && proof.visitor !== newcomer.name) refuseProof(now)
@@ -81,40 +84,22 @@ interface Requirements {
   readonly invitation: string | null
 }
 
-async function requirementsFor(now: SaleNow, visitor: string, sent: JoinRequest, call: Call): Promise<Requirements> {
-  const { policy } = now
-  // What is known of an applicant takes time to read: only where it matters who applies.
-  const applicant = isOpenToAll(policy) ? null : await applicantOf(visitor, now.line, call)
-  const { action, rule } = applicant ? decide(policy, applicant) : ASK
-  if (rule !== null) count(now.sale, { met: { [rule]: 1 } }, call)
+/** Throws `refused`, `sign-in-required`, `not-open` or `invitation-required`. */
+function requirementsOf(
+  { action, access }: Decision,
+  applicant: Applicant | null,
+  now: SaleNow,
+  sent: JoinRequest,
+  call: Call,
+): Requirements {
   if (action === 'blocked' || action === 'refuse') refuse('refused')
-  const access = accessOf(policy, now.line)
-  if (access.sign_in === 'required' && !applicant?.session)
-    refuse('sign-in-required', { sign_in_url: signInUrl(now.sale, call) })
+  if (access.sign_in === 'required' && !applicant?.session) refuse('sign-in-required', { sign_in_url: signInUrl(call) })
   if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
   // A visitor without an invitation is refused before they solve or wait for anything.
   const invitation = access.invitation === 'required' ? (sent.invitation ?? refuseInvitation('none')) : null
   if (action === 'allow') return { difficulty: 0, turnstile: false, invitation }
   const turnstile = access.turnstile && call.config.turnstile !== null
   return { difficulty: leastDifficulty(access, action === 'prove', call), turnstile, invitation }
-}
-
-/**
- * The line that a newcomer joins: the one they want, or else the first whose access they meet, in the order of the sale's
- * list. A newcomer who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown line.
- */
-export async function bestLine(
-  policy: Policy,
-  visitor: string,
-  wanted: Pick<JoinRequest, 'line' | 'invitation'>,
-  call: Call,
-): Promise<string> {
-  const names = policy.lines.map(({ line }) => line)
-  if (wanted.line !== undefined && !names.includes(wanted.line))
-    throw new ProblemError(invalidField('line', `one of ${names.join(', ')}`))
-  if (wanted.line !== undefined) return wanted.line
-  if (names.length < 2) return names[0] ?? PUBLIC_LINE
-  return lineFor(policy, await applicantOf(visitor, PUBLIC_LINE, call), wanted.invitation !== undefined)
 }
 
 function refuseIfFinal({ schedule: { phase } }: SaleNow): void {
@@ -138,7 +123,9 @@ function refuseLast({ schedule, atMs }: SaleNow): never {
   return refuse('not-open', { opens_at, detail, retry_after_seconds: Math.max(1, (anchor_at_ms - atMs) / 1000) })
 }
 
-async function applicantOf(visitor: string, line: string, call: Call): Promise<Applicant> {
+/** What is known of an applicant takes time to read: null where it does not matter who applies. */
+async function applicantOf(visitor: string, policy: Policy, call: Call): Promise<Applicant | null> {
+  if (isOpenToAll(policy)) return null
   const { headers, cf } = call.request
   const session = await sessionOf(call)
   const { asn, country } = Object(cf) as { asn?: number; country?: string }
@@ -149,7 +136,6 @@ async function applicantOf(visitor: string, line: string, call: Call): Promise<A
     userAgent: headers.get('user-agent') ?? '',
     visitor,
     session: session ?? accountIn(visitor),
-    line,
   }
 }
 
@@ -164,14 +150,15 @@ const shares = new NetworkShares()
 const TRIFLING = 1
 
 /** The difficulty of the challenge for a newcomer; 0 where the sale asks for no proof. Counts what networks ask for. */
-export async function challengeDifficulty(now: SaleNow, visitor: string, call: Call): Promise<number> {
-  const applicant = await applicantOf(visitor, now.line, call)
-  const { action } = decide(now.policy, applicant)
-  const access = accessOf(now.policy, now.line)
+export async function challengeDifficulty(known: SaleNow, visitor: string, wanted: JoinRequest, call: Call) {
+  const { policy, sale } = known
+  const applicant = await applicantOf(visitor, policy, call)
+  const { action, access } = decide(policy, lineFor(policy, applicant, wanted), applicant)
   const least = leastDifficulty(access, action === 'prove', call)
-  if (action === 'allow' || least === 0) return asksForProof(now.policy, call) ? TRIFLING : 0
+  if (action === 'allow' || least === 0) return asksForProof(policy, call) ? TRIFLING : 0
   if (access.proof_of_work !== 'auto' && action !== 'prove') return least
-  return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(now.sale, networksOf(applicant.address), call.nowMs)))
+  const networks = networksOf(call.request.headers.get(call.config.ADDRESS_HEADER) ?? '')
+  return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(sale, networks, call.nowMs)))
 }
 
 /** True where a line asks for a proof: a page that is the same for all then has the way to make one. */
@@ -187,8 +174,17 @@ function leastDifficulty({ proof_of_work }: LineAccess, isRuled: boolean, { conf
 
 /** Throws `refused` for a visitor who was blocked after they got their place. */
 export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
-  if (policy.blocks.length === 0) return
-  if (decide(policy, await applicantOf(visitor, PUBLIC_LINE, call)).action === 'blocked') refuse('refused')
+  if (policy.blocks.length > 0 && isBlocked(policy, await applicantOf(visitor, policy, call))) refuse('refused')
+}
+
+/**
+ * False for a place whose turn was missed, or which was given up; before the draw none is given up for good. Throws `refused`
+ * for a visitor who was blocked meanwhile.
+ */
+export async function keepsPlace({ sub, num }: QueueClaims, now: SaleNow, call: Call): Promise<boolean> {
+  await refuseBlocked(sub, now.policy, call)
+  if (now.place(num).status === 'missed_turn') return false
+  return !isDrawn(now.schedule) || !(await hasLeft(now, sub, num, call))
 }
 
 /** Throws `invalid-token` for a place that was given up. */

@@ -2,13 +2,12 @@
  * Joining a queue: what the caller has, the decision, a number, a signed place. A caller who holds a place keeps it.
  */
 import { problemIn } from '../../shared/problem.ts'
-import { isDrawn } from '../../shared/schedule.ts'
 import { type Call, refuse, saleNow } from '../call.ts'
-import { hasLeft, type NotTaken, takeNumber } from '../queue/numbers.ts'
+import { type NotTaken, takeNumber } from '../queue/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
 import { issuePlace, type Place, renewPlace } from '../visitor/credentials.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
-import { admit, refuseBlocked } from './admit.ts'
+import { admit, keepsPlace } from './admit.ts'
 import { limitAddress, limitJoins } from './limits/rate-limits.ts'
 import { refuseProof } from './proofs/proof-of-work.ts'
 
@@ -28,10 +27,9 @@ export async function takePlace(sale: string, call: Call): Promise<TakenPlace> {
     else await limitJoins(call)
     const held = placeOf(sale, caller, call)
     const now = await saleNow(sale, call, held?.claims.line)
-    if (!held) return await newPlace(now, null, call)
-    await refuseBlocked(held.claims.sub, now.policy, call)
-    if (await isLost(held, now, call)) return await newPlace(now, held, call)
-    return { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
+    return held && (await keepsPlace(held.claims, now, call))
+      ? { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
+      : await newPlace(now, held, call)
   } catch (error) {
     const { type } = problemIn(error)
     const reason = type.slice('/problems/'.length)
@@ -42,11 +40,6 @@ export async function takePlace(sale: string, call: Call): Promise<TakenPlace> {
 
 /** The refusals that are counted: those for a reason of the visitor's, not of the sale's. */
 const REFUSALS = new Set(['refused', 'sign-in-required', 'invitation-required', 'proof-required', 'too-many-requests'])
-
-/** True for a place whose turn was missed, or which was given up. Before the draw a place is never given up for good. */
-async function isLost({ claims: { sub, num } }: Place, now: SaleNow, call: Call): Promise<boolean> {
-  return now.place(num).status === 'missed_turn' || (isDrawn(now.schedule) && (await hasLeft(now, sub, num, call)))
-}
 
 async function newPlace(known: SaleNow, lost: Place | null, call: Call): Promise<TakenPlace> {
   const { now, visitor, proof, hasProved } = await admit(known, await visitorOf(lost, call), call)

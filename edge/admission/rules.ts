@@ -1,5 +1,6 @@
 /** Who may join which line: the decision by the blocks, rules and lines of a sale's policy. Pure functions. */
-import { type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import { type JoinRequest, type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import { invalidField, ProblemError } from '../../shared/problem.ts'
 import { rangeTest } from './limits/networks.ts'
 
 type When = Policy['rules'][number]['when']
@@ -14,22 +15,34 @@ export interface Applicant {
   readonly visitor: string
   /** The account and its claims; null for a visitor who is not signed in. */
   readonly session: { readonly account: string; readonly claims: Readonly<Record<string, unknown>> } | null
-  readonly line: string
 }
 
-/** ask: whatever the line asks for. `rule` is the rule that decided. */
-interface Decision {
+export interface Decision {
+  /** ask: whatever the line asks for. */
   readonly action: Policy['rules'][number]['action'] | 'ask' | 'blocked'
+  /** The rule that decided; null without one. */
   readonly rule: string | null
+  /** What the line asks for. */
+  readonly access: LineAccess
 }
 
-/** The first rule that is met decides; a block decides before any rule. */
-export function decide(policy: Policy, applicant: Applicant): Decision {
-  const { isBlocked, rules } = compiled(policy)
-  if (isBlocked(applicant)) return { action: 'blocked', rule: null }
-  const met = rules.find(({ meets }) => meets(applicant))
-  return met ?? ASK
+/**
+ * The decision about somebody who wants to join a line: a block decides before any rule, then the first rule that is met.
+ * Without an applicant (a sale that is open to all) the line asks for whatever it asks for.
+ */
+export function decide(policy: Policy, line: string, applicant: Applicant | null): Decision {
+  const access = accessOf(policy, line)
+  if (applicant === null) return { action: 'ask', rule: null, access }
+  if (isBlocked(policy, applicant)) return { action: 'blocked', rule: null, access }
+  const { action, rule } = compiled(policy).rules.find(({ meets }) => meets(applicant, line)) ?? {
+    action: 'ask',
+    rule: null,
+  }
+  return { action, rule, access }
 }
+
+export const isBlocked = (policy: Policy, applicant: Applicant | null) =>
+  applicant !== null && compiled(policy).isBlocked(applicant)
 
 /** True where it does not matter who applies. */
 export function isOpenToAll({ rules, blocks, lines }: Policy): boolean {
@@ -38,17 +51,29 @@ export function isOpenToAll({ rules, blocks, lines }: Policy): boolean {
   return only.access.sign_in === 'optional' && only.access.invitation === 'off'
 }
 
-/** The first line whose access somebody meets, in the order of the list; the public one for somebody who meets none. */
-export function lineFor(policy: Policy, applicant: Applicant, hasInvitation: boolean): string {
+/**
+ * The line that somebody joins: the one they want, or else the first whose access they meet, in the order of the sale's list.
+ * Who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown line.
+ */
+export function lineFor(
+  policy: Policy,
+  applicant: Applicant | null,
+  { line: wanted, invitation }: JoinRequest,
+): string {
   const { lines } = policy
-  const mayJoin = ({ line, access }: Policy['lines'][number]) => {
-    const { action } = decide(policy, { ...applicant, line })
+  const names = lines.map(({ line }) => line)
+  if (wanted !== undefined && !names.includes(wanted))
+    throw new ProblemError(invalidField('line', `one of ${names.join(', ')}`))
+  if (wanted !== undefined) return wanted
+  const [first = PUBLIC_LINE] = names
+  if (names.length < 2) return first
+  const mayJoin = (line: string) => {
+    const { action, access } = decide(policy, line, applicant)
     if (action === 'blocked' || action === 'refuse') return false
-    if (access.sign_in === 'required' && !applicant.session) return false
-    return access.invitation === 'off' || hasInvitation
+    if (access.sign_in === 'required' && !applicant?.session) return false
+    return access.invitation === 'off' || invitation !== undefined
   }
-  const otherwise = lines.find(({ line }) => line === PUBLIC_LINE) ?? lines[0]
-  return (lines.find(mayJoin) ?? otherwise)?.line ?? PUBLIC_LINE
+  return names.find(mayJoin) ?? (names.includes(PUBLIC_LINE) ? PUBLIC_LINE : first)
 }
 
 /** The access of a line; of the first line, where this one was removed. */
@@ -58,11 +83,11 @@ export function accessOf({ lines }: Policy, line: string): LineAccess {
   return found.access
 }
 
-export const ASK: Decision = { action: 'ask', rule: null }
+type Test = (applicant: Applicant, line: string) => boolean
 
 interface Compiled {
   readonly isBlocked: (applicant: Applicant) => boolean
-  readonly rules: readonly (Decision & { readonly meets: (applicant: Applicant) => boolean })[]
+  readonly rules: readonly (Pick<Policy['rules'][number], 'rule' | 'action'> & { readonly meets: Test })[]
 }
 
 const known = new WeakMap<Policy, Compiled>()
@@ -89,8 +114,8 @@ function blockTest(blocks: Policy['blocks']): (applicant: Applicant) => boolean 
 }
 
 /** Compiles a rule's conditions once, before the first caller. All must hold. */
-function test({ address, asn, country, user_agent, claim, line }: When): (applicant: Applicant) => boolean {
-  const tests: ((applicant: Applicant) => boolean)[] = []
+function test({ address, asn, country, user_agent, claim, line }: When): Test {
+  const tests: Test[] = []
   if (address !== undefined) {
     const contains = rangeTest(address)
     tests.push((applicant) => contains(applicant.address))
@@ -103,8 +128,8 @@ function test({ address, asn, country, user_agent, claim, line }: When): (applic
   }
   if (claim !== undefined)
     tests.push(({ session }) => session !== null && hasValue(session.claims[claim.name], claim.value))
-  if (line !== undefined) tests.push((applicant) => applicant.line === line)
-  return (applicant) => tests.every((meets) => meets(applicant))
+  if (line !== undefined) tests.push((_, wanted) => wanted === line)
+  return (applicant, wanted) => tests.every((meets) => meets(applicant, wanted))
 }
 
 /** A claim may be a list, such as groups. */

@@ -42,7 +42,7 @@ async function tokenInCookie(response: Response, call: Call): Promise<Response> 
     .catch(() => null)
   const order = tryParse(Order, body)
   if (!order) return response
-  const { order_token, ...rest } = order
-  if (order_token) setOrderCookie(rest.order_id, order_token, call)
-  return new Response(JSON.stringify(rest), response)
+  const { order_token, ...visible } = order
+  if (order_token) setOrderCookie(visible.order_id, order_token, call)
+  return new Response(JSON.stringify(visible), response)
 }

@@ -24,7 +24,7 @@ export const READ_MAX_MS = 30_000
 /**
  * Longest time between two reads while somebody looks at the page: what the shop says is to be seen within 3 s. Of these, 0.2 s pass
  * until the origin has notified the waiting room, 0.5 s until the change holds everywhere (ANNOUNCE_MS in queue/timeline.ts), 1.1 s
- * while a cache keeps the copy before and fetches the next (KEPT.schedule in cache.ts), and 0.1 s on the way here.
+ * while a cache keeps the copy before and fetches the next (CACHE_TTL.schedule in cache.ts), and 0.1 s on the way here.
  */
 const READ_VISIBLE_MS = 1_100
 /** For someone who has not joined, once the sale is open: only its end could matter. */

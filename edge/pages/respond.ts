@@ -78,7 +78,7 @@ export function viewOf(sale: string, now: Moment, number: number | null, shows: 
     state: publicSale(now),
     schedule: now.schedule,
     number,
-    ...(lines.length > 1 ? { line: now.line, ...othersOf(sale, now, call) } : {}),
+    ...(lines.length > 1 ? { line: now.line, ...othersOf(now, call) } : {}),
     nowMs: now.atMs,
     lang: languageOf(request),
     words: config.WORDS[languageOf(request)],
@@ -89,7 +89,7 @@ export function viewOf(sale: string, now: Moment, number: number | null, shows: 
     ...(config.turnstile && lines.some((one) => one.access.turnstile)
       ? { turnstile: config.turnstile.TURNSTILE_SITE_KEY }
       : {}),
-    ...(access.sign_in === 'required' ? { signIn: signInUrl(sale, call) } : {}),
+    ...(access.sign_in === 'required' ? { signIn: signInUrl(call) } : {}),
     invites: access.invitation === 'required',
     protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
@@ -98,11 +98,11 @@ export function viewOf(sale: string, now: Moment, number: number | null, shows: 
 }
 
 /** What the sale's other queues ask for or offer, for visitors who may join one of them. */
-function othersOf(sale: string, { line, policy: { lines } }: Moment, call: Call) {
+function othersOf({ line, policy: { lines } }: Moment, call: Call) {
   const others = lines.filter((one) => one.line !== line)
   const early = lines.find((one) => one.line === line)?.opens_early_seconds ?? 0
   return {
-    ...(others.some(({ access }) => access.sign_in === 'required') ? { othersSignIn: signInUrl(sale, call) } : {}),
+    ...(others.some(({ access }) => access.sign_in === 'required') ? { othersSignIn: signInUrl(call) } : {}),
     othersInvite: others.some(({ access }) => access.invitation === 'required'),
     othersOpenEarlier: others.some(({ opens_early_seconds }) => opens_early_seconds > early),
   }

@@ -1,6 +1,6 @@
 /**
  * The waiting room before another site. Protected paths are open to visitors whose turn has come; others are sent
- * to the line, and everything else passes as it is. The site can check the admission that comes with each request.
+ * to the queue, and everything else passes as it is. The site can check the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
@@ -41,7 +41,7 @@ const AMBIGUOUS = /[;\\]|\/\/|(?:\.|%20|%2e)+(?:\/|$)|%(?:[01].|2[35f]|3[bf]|5c|
 
 /**
  * Judges the path as the site will read it: without `..`, and decoded. One that could be read in more ways than one is
- * held, so that no spelling of a protected path gets round the line.
+ * held, so that no spelling of a protected path gets round the queue.
  */
 function isHeld(pathname: string, { PROTECT_PATHS, PROTECT_BYPASS }: Protect): boolean {
   const path = AMBIGUOUS.test(pathname) ? null : decoded(pathname)
@@ -62,28 +62,28 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   // After the sale there is nothing left to protect.
   if (publicly.schedule.phase === 'ended') return pass(protect, null, call)
   const { place } = await authenticate(sale, call)
-  if (!place || !(await isVisitor(place.claims.sub, call))) return toTheLine(sale, `/sales/${sale}`, call)
+  if (!place || !(await isVisitor(place.claims.sub, call))) return toTheQueue(sale, `/sales/${sale}`, call)
   const now = await saleNow(sale, call, place.claims.line)
-  if (now.place(place.claims.num).status !== 'ready') return toTheLine(sale, `/sales/${sale}/line`, call)
+  if (now.place(place.claims.num).status !== 'ready') return toTheQueue(sale, `/sales/${sale}/line`, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
   await refuseLeft(place.claims, now, call)
   const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)
 }
 
-function toTheLine(sale: string, location: string, call: Call): Response {
+function toTheQueue(sale: string, location: string, call: Call): Response {
   const { method, url } = call.request
   if (method !== 'GET' || !wantsHtml(call.request)) return refuseAdmission(sale)
   const { pathname, search } = new URL(url)
-  const wanted = encodeURIComponent(pathname + search)
-  if (wanted.length <= MAX_RETURN) setCookie(`return-${sale}`, wanted, RETURN_SECONDS, call)
+  const wanted = pathname + search
+  if (encodeURIComponent(wanted).length <= MAX_RETURN) setCookie(`return-${sale}`, wanted, RETURN_SECONDS, call)
   return new Response(null, { status: 302, headers: { location, 'cache-control': NO_STORE } })
 }
 
-/** The page that somebody wanted before they were sent to the line; null if this sale protects no site. */
+/** The page that somebody wanted before they were sent to the queue; null if this sale protects no site. */
 export function wantedPage(sale: string, call: Call): string | null {
   if (call.config.protect?.PROTECT_SALE !== sale) return null
-  const wanted = decoded(readCookie(`return-${sale}`, call) ?? '/') ?? '/'
+  const wanted = readCookie(`return-${sale}`, call) ?? '/'
   // A path of this host, and not of another one; browsers drop control characters before they read one.
   return /^\/(?![/\\])[^\p{Cc}]*$/u.test(wanted) ? wanted : '/'
 }

@@ -217,8 +217,8 @@ describe('the controller', () => {
       const scenario = { ...plain, seed, stock, abandoned: 0.4, asksAgainMs: 3_000, seconds: 200 }
       const moments = played(scenario)
       const [last] = moments.slice(-1)
-      expect(last, `seed ${seed}`).toMatchObject({ available: 0, held: 0, hopeful: 0 })
-      const most = Math.max(...moments.map((m) => m.hopeful + m.onTheirWay))
+      expect(last, `seed ${seed}`).toMatchObject({ available: 0, held: 0, waiting_for_stock: 0 })
+      const most = Math.max(...moments.map((m) => m.waiting_for_stock + m.onTheirWay))
       expect(most, `seed ${seed}`).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * stock)
       // Two in five units come back, and go to those inside.
       expect(last?.arrivals, `seed ${seed}`).toBeLessThanOrEqual(1.1 * SETTINGS.admissionsPerUnit * stock)

@@ -2,7 +2,7 @@
  * The controller: the next admission schedule, from the origin's state and the coordinator's memory. Pure functions.
  *
  * It steers by arrivals at the origin, not by numbers called: it makes up, within bounds, for numbers that nobody holds and
- * for people who do not turn up. It never moves the line back, never lets it jump after a pause, and never calls more
+ * for people who do not turn up. It never moves the queue back, never lets it jump after a pause, and never calls more
  * people than may still find something.
  */
 import type { SaleState } from '../../shared/api/internal.ts'
@@ -20,9 +20,9 @@ import { lastsForPositions, productsLeft } from './outlook.ts'
 
 /** How often the coordinator refreshes the sale's state while a sale is live. */
 export const REFRESH_EVERY_MS = 1_000
-/** The line never promises more than this ahead: a leaping clock can do no more. */
+/** The queue never promises more than this ahead: a leaping clock can do no more. */
 const HORIZON_SECONDS = 60
-/** How far the line may run ahead of the last number given out: someone who joins an idle sale does not wait. */
+/** How far the queue may run ahead of the last number given out: someone who joins an idle sale does not wait. */
 const LOOKAHEAD_SECONDS = 0.2
 
 interface Situation {
@@ -47,7 +47,7 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
   const { previous, state, draw, fromMs } = situation
   const next: Schedule = {
     ...previous,
-    ...(draw ? movingLine(situation, settings) : waitingLine(situation)),
+    ...(draw ? movingSchedule(situation, settings) : waitingSchedule(situation)),
     phase: phaseFrom(situation),
     pre_queue_size: draw ? draw.size : situation.highestNumber,
     draw_seed: draw?.seed ?? null,
@@ -86,13 +86,13 @@ function phaseFrom({ draw, state, fromMs, memory, preQueueOpensAtMs, opensAtMs }
   if (state.phase === 'sold_out') return 'sold_out'
   if (isUnreached(memory)) return 'paused'
   // A state from a moment before the opening means open by now. An opening put off after the draw, which cannot be made
-  // again, means that the line stops.
+  // again, means that the queue stops.
   if (state.phase === 'upcoming') return fromMs >= opensAtMs ? 'open' : 'paused'
   return state.phase
 }
 
-/** Before the draw nobody is served; the line as announced is the one to expect. */
-function waitingLine({ state, opensAtMs }: Situation) {
+/** Before the draw nobody is served; the queue as announced is the one to expect. */
+function waitingSchedule({ state, opensAtMs }: Situation) {
   return {
     anchor_at_ms: opensAtMs,
     anchor_position: 0,
@@ -102,7 +102,7 @@ function waitingLine({ state, opensAtMs }: Situation) {
   }
 }
 
-function movingLine(situation: Situation, settings: Settings) {
+function movingSchedule(situation: Situation, settings: Settings) {
   const { previous, state, memory, highestNumber, nowMs, fromMs } = situation
   const isOpening = previous.draw_seed === null
   const reached = isOpening ? 0 : servingExactly(previous, fromMs)
@@ -116,7 +116,7 @@ function movingLine(situation: Situation, settings: Settings) {
         called + roomFor(called, state, memory, settings),
       )
     : previous.ceiling
-  // While the line moves as before, its anchor stays, and so does every position's exact moment. Where a ceiling begins
+  // While the queue moves as before, its anchor stays, and so does every position's exact moment. Where a ceiling begins
   // or ceases to hold it back, it gets a new anchor at its current point; otherwise it would slip back or leap ahead.
   const wasHeld = reached >= previous.ceiling
   const isHeld = reached >= ceiling
@@ -141,21 +141,21 @@ const rounded = (rate: number) => Math.round(rate * 1000) / 1000
  * expectation, since units given back or wanted twice cannot be foreseen; the limit by room (`max_inside`) always holds.
  */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
-  const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.hopeful) * state.share
+  const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.waiting_for_stock) * state.share
   const { coming_units, coming_people } = comingIn(memory, called, settings)
   const forUnits = units - settings.admissionsPerUnit * coming_units
   const { max_inside } = state.admission
-  const inside = unitsOf(state, 'held') + state.hopeful + coming_people
+  const inside = unitsOf(state, 'held') + state.waiting_for_stock + coming_people
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }
 
-/** The same line on a clock that was put back: it goes on from the furthest point it may have reached, never back. */
+/** The same schedule on a clock that was put back: it goes on from the furthest point it may have reached, never back. */
 export function onClockPutBack(schedule: Schedule, refreshedAtMs: number, nowMs: number): Schedule {
   return shifted(schedule, nowMs - (refreshedAtMs + REFRESH_EVERY_MS))
 }
 
-/** The same line later by `byMs`: a time that does not count, after which the line continues from the same point. */
+/** The same schedule later by `byMs`: a time that does not count, after which the queue continues from the same point. */
 export function shifted(schedule: Schedule, byMs: number): Schedule {
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + byMs }
 }

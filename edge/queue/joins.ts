@@ -44,9 +44,7 @@ export async function joinShard(
   const { promise, resolve } = Promise.withResolvers<JoinResponse | null>()
   // The platform ends a request that waits for nothing of its own, so it waits for this timer.
   const timer = setTimeout(() => resolve(null), RESPONSE_MS)
-  const name = `${request.queue}/${index}`
-  const shard = shards.get(name) ?? { gathering: null, untilMs: 0, calls: 0 }
-  shards.set(name, shard)
+  const shard = shards.getOrAdd(`${request.queue}/${index}`, () => ({ gathering: null, untilMs: 0, calls: 0 }))
   const { gathering } = shard
   if (gathering && gathering.length < MAX_BATCH && isAhead(shard.untilMs, Date.now(), STUCK_MS))
     gathering.push({ request, resolve })

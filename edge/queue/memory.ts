@@ -11,11 +11,11 @@ export interface Settings {
   readonly claimSeconds: number
   /** Most people on their way in, or inside without a unit, for each unit available. */
   readonly admissionsPerUnit: number
-  /** The line runs at most so many times as fast as configured, to make up for no-shows. */
+  /** The queue runs at most so many times as fast as configured, to make up for no-shows. */
   readonly noShowBoost: number
 }
 
-/** Without a response from the origin for so long, the line stops. */
+/** Without a response from the origin for so long, the queue stops. */
 export const UNREACHED_MS = 2_000
 /** Time between two refreshes counts for at most this: the rest is a clock's leap, or a night without visitors. */
 const MAX_ELAPSED_MS = 60_000
@@ -35,7 +35,7 @@ const WINDOW_MAX_MS = 60_000
 const PRIOR_CALLED = 20
 /** Above this share nothing is made up for: the estimate itself may be wrong by as much. */
 const NEARLY_ALL = 0.97
-/** The line speeds up slowly, since people may only be late; it slows down at once. */
+/** The queue speeds up slowly, since people may only be late; it slows down at once. */
 const BOOST_RISE_PER_SECOND = 0.05
 /** Standard deviations by which more people may turn up than expected without breaking a limit. */
 const MARGIN_SIGMAS = 4
@@ -55,7 +55,7 @@ interface Sample {
 }
 
 /**
- * While all units are in carts the line stops, and turns still pass: a place must not admit forever those who keep
+ * While all units are in carts the queue stops, and turns still pass: a place must not admit forever those who keep
  * the units in carts. While the sale is paused, or the origin is away, nobody can use their turn.
  */
 const RUNNING: readonly Phase[] = ['open', 'all_in_carts']
@@ -249,7 +249,7 @@ function mostOnTheirWay(memory: Memory, called: number, share: number, settings:
   return Math.min(unsettled, unsettled * share + MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share)))
 }
 
-/** Those called who may still come: in units that are kept for them, and the most people that they may be. */
+/** Those called who may still come: in units that are reserved for them, and the most people that they may be. */
 export function comingIn(memory: Memory, called: number, settings: Settings) {
   const { share, sureShare } = showRatio(memory, settings)
   return {
@@ -298,11 +298,11 @@ function withSample(samples: readonly Sample[], sample: Sample, settings: Settin
   const coarseMs = Math.max(1_000, (settings.claimSeconds * 1000) / COARSE_SAMPLES)
   const keepMs = Math.max(FINE_SAMPLES_MS, settings.claimSeconds * 1000) + coarseMs
   let slot = -1
-  const kept = samples.filter(({ open_ms }) => {
+  const retained = samples.filter(({ open_ms }) => {
     const ageMs = sample.open_ms - open_ms
     const isFirstOfSlot = Math.floor(open_ms / coarseMs) !== slot
     slot = Math.floor(open_ms / coarseMs)
     return ageMs <= FINE_SAMPLES_MS || (ageMs <= keepMs && isFirstOfSlot)
   })
-  return [...kept, sample]
+  return [...retained, sample]
 }

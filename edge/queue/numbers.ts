@@ -138,14 +138,14 @@ interface Counter {
 
 const counters = new RecentMap<string, Counter>(MAX_BLOCKS)
 
-function counterOf({ queue, ticketShards }: SaleNow): Counter {
-  const found = counters.get(queue)
-  if (found) return found
-  const demand = new Demand(ISOLATE_LEASE_MS)
-  const counter = { block: null, shard: anyOf(ticketShards), demand, leasingUntilMs: 0, wanted: 0 }
-  counters.set(queue, counter)
-  return counter
-}
+const counterOf = ({ queue, ticketShards }: SaleNow): Counter =>
+  counters.getOrAdd(queue, () => ({
+    block: null,
+    shard: anyOf(ticketShards),
+    demand: new Demand(ISOLATE_LEASE_MS),
+    leasingUntilMs: 0,
+    wanted: 0,
+  }))
 
 const anyOf = (shards: number) => Math.floor(Math.random() * shards)
 

@@ -124,10 +124,8 @@ export async function readPublicSale(sale: string, context: QueueContext): Promi
   return isPublic ? now : readSale(sale, first.line, context)
 }
 
-function queueOf(name: string): CachedQueue {
-  const found = queues.get(name)
-  if (found) return found
-  const queue = {
+const queueOf = (name: string): CachedQueue =>
+  queues.getOrAdd(name, () => ({
     name,
     copy: null,
     waitUntilMs: 0,
@@ -135,12 +133,9 @@ function queueOf(name: string): CachedQueue {
     failures: 0,
     unknownUntilMs: 0,
     listeningUntilMs: 0,
-    positions: new RecentMap<number, number>(MAX_POSITIONS),
+    positions: new RecentMap(MAX_POSITIONS),
     counts: new CountSum(),
-  }
-  queues.set(name, queue)
-  return queue
-}
+  }))
 
 /** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. False for too many new names. */
 function keepFresh(queue: CachedQueue, context: QueueContext, nowMs: number): boolean {
@@ -314,11 +309,7 @@ function viewAt(
 /** The position of a number in the draw, computed once. */
 function drawn({ positions }: CachedQueue, draw: Draw, number: number): number {
   if (number > draw.size) return number
-  const known = positions.get(number)
-  if (known !== undefined) return known
-  const position = positionOf(draw, number)
-  positions.set(number, position)
-  return position
+  return positions.getOrAdd(number, () => positionOf(draw, number))
 }
 
 /** The schedule of a queue, paused where it was last certain; the clock goes on meanwhile. */

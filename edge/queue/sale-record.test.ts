@@ -103,10 +103,10 @@ it('sends the figures, and the version of the policy it has, with each state req
 
 it('keeps the number of visitors who wait for stock while the origin cannot count them', () => {
   const sale = recordAt(OPENS_AT_MS)
-  const waiting = withState(sale, { ...stateAt(OPENS_AT_MS), hopeful: 7 }, OPENS_AT_MS)
-  const uncounted = { ...stateAt(OPENS_AT_MS), counted: false, hopeful: 0 }
-  expect(withState(waiting, uncounted, OPENS_AT_MS).state.hopeful).toBe(7)
-  expect(withState(waiting, { ...uncounted, counted: true }, OPENS_AT_MS).state.hopeful).toBe(0)
+  const waiting = withState(sale, { ...stateAt(OPENS_AT_MS), waiting_for_stock: 7 }, OPENS_AT_MS)
+  const uncounted = { ...stateAt(OPENS_AT_MS), counted: false, waiting_for_stock: 0 }
+  expect(withState(waiting, uncounted, OPENS_AT_MS).state.waiting_for_stock).toBe(7)
+  expect(withState(waiting, { ...uncounted, counted: true }, OPENS_AT_MS).state.waiting_for_stock).toBe(0)
 })
 
 it('ignores an origin that is cut off from the ledger, as long as another one is not', () => {

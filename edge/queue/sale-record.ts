@@ -108,7 +108,7 @@ export function withState(sale: SaleRecord, state: SaleState, atMs: number): Sal
     // An origin that has just started, or cannot count, knows nobody who waits for stock; the known ones keep waiting.
     state: {
       ...state,
-      ...(state.counted ? {} : { hopeful: Math.max(state.hopeful, sale.state.hopeful) }),
+      ...(state.counted ? {} : { waiting_for_stock: Math.max(state.waiting_for_stock, sale.state.waiting_for_stock) }),
       // Not sent again to a caller that has it.
       policy: state.policy ?? known,
     },
@@ -210,7 +210,7 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
 }
 
 /**
- * What kept pages show, apart from the stock, the line and the phases that a page's script changes by itself: it changes when
+ * What cached pages show, apart from the stock, the queue and the phases that a page's script changes by itself: it changes when
  * the sale ends or lives again, and when an operator changes it.
  */
 export function cachedContentOf(sale: SaleRecord): string {
@@ -222,7 +222,7 @@ export function cachedContentOf(sale: SaleRecord): string {
   return JSON.stringify([end, pre_queue_opens_at, opens_at, ends_at, facts, offered, sale.state.policy?.lines, said])
 }
 
-/** The line's figures for operators. */
+/** The queue's figures for operators. */
 export function figuresOf(
   { timeline, memory }: SaleRecord,
   highestNumber: number,

@@ -41,7 +41,7 @@ import {
 } from './sale-record.ts'
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
 
-/** With REFRESH_EVERY_MS less than UNREACHED_MS: one refresh without a response leaves the line as it is. */
+/** With REFRESH_EVERY_MS less than UNREACHED_MS: one refresh without a response leaves the queue as it is. */
 const ORIGIN_TIMEOUT_MS = 800
 /** Newcomers are called at once where nobody waits, but no more often than this. */
 const CALL_EVERY_MS = 100
@@ -207,7 +207,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     }
   }
 
-  /** The line's figures, as the query of a state request; empty while the sale is not known. */
+  /** The queue's figures, as the query of a state request; empty while the sale is not known. */
   #figures(): string {
     if (!this.#sale) return ''
     const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale), this.#config)
@@ -247,7 +247,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return withNextSchedule(sale, { nowMs, highestNumber: this.#highestNumber, isNew }, this.#config)
   }
 
-  /** When the line has caught up with the crowd, newcomers need not wait for the next refresh. */
+  /** When the queue has caught up with the crowd, newcomers need not wait for the next refresh. */
   #callNewcomers(sale: SaleRecord, nowMs: number) {
     const { from_ms, schedule } = latest(sale.timeline)
     const isJustAnnounced = from_ms > nowMs + ANNOUNCE_MS - CALL_EVERY_MS

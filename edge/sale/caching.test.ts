@@ -1,97 +1,208 @@
-/** Every response says who may cache it: otherwise a cache decides by itself, and for everyone alike. */
+/**
+ * A cache stands before the Worker, and serves what it keeps to everybody. So every response, of every route, in every phase,
+ * with cookies and without, says what it is; and what is cached is the same for all, has its tag, and sets no cookie.
+ */
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { SaleState } from '../../shared/api/internal.ts'
 import type { Schedule } from '../../shared/schedule.ts'
-import type { Env } from '../config.ts'
+import { ADMISSION, QUEUE, signToken } from '../../shared/tokens.ts'
+import { tagOf } from '../cache.ts'
+import { type Env, readConfig } from '../config.ts'
 import { proofScript, proofStyle, proofWorker, script, style } from '../pages/assets.ts'
 import { call, cookiesOf, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
 
-const HTML = { accept: 'text/html' }
-const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
+const ORDER = crypto.randomUUID()
+const SALE_ROUTES = [
+  ...[
+    '',
+    '/line',
+    '/schedule',
+    '/opening.ics',
+    '/announcements',
+    '/queue',
+    '/queue/status',
+    '/leave',
+    '/checkout',
+    '/challenge',
+    '/wanted',
+    '/buy',
+    '/orders',
+    '/preview',
+  ],
+  ...[
+    `/order/${ORDER}`,
+    `/order/${ORDER}/payment`,
+    `/order/${ORDER}/cancel`,
+    `/order/${ORDER}/receipt`,
+    `/order/${ORDER}/pay`,
+    '/order/x',
+    '/nothing',
+  ],
+]
+const OTHER_ROUTES = [
+  ...['/', '/nothing', '/healthz', '/.well-known/jwks.json', '/assets/nothing.css', style.path],
+  ...[
+    `/orders/${ORDER}`,
+    `/orders/${ORDER}/events`,
+    `/orders/${ORDER}/payment`,
+    '/orders/x',
+    '/internal/sales/x/refresh',
+    '/internal/sales/x/purge',
+  ],
+]
+const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'PATCH']
+const ACCEPTS = ['text/html,*/*;q=0.8', 'application/json', '*/*']
+/** For a second at most. */
+const SCHEDULE = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=0']
+/** And stale for two while it is refreshed. */
+const A_SECOND = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=2']
+const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate=25']
+const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
 
-it('says with every response of its own who may cache it', async () => {
-  const [sale, gone] = [await new TestSale().publish(), await new TestSale().publish()]
-  const order = crypto.randomUUID()
-  const here = `/sales/${sale.name}`
+/** What a cache may keep: GET and HEAD of these, as `Cache-Control` and `CDN-Cache-Control` say. */
+function cachedAs(path: string, accept: string, phase: string): (string | null)[] | null {
+  if (path === style.path) return ['public, max-age=31536000, immutable', null]
+  if (path === '/.well-known/jwks.json') return ['public, max-age=300', null]
+  const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/announcements)?$/.exec(path)
+  if (!page || phase === 'unknown') return null
+  if (page[1]) return page[1] === '/schedule' ? SCHEDULE : LANDING
+  if (phase === 'sold_out' || phase === 'ended') return FINAL
+  return accept === 'application/json' ? A_SECOND : LANDING
+}
+
+/** Cookies of somebody with a place, an admission and an order. */
+async function cookiesIn(sale: string): Promise<string> {
+  const { keys } = await readConfig(edgeEnv)
+  const iat = Math.floor(Date.now() / 1000)
+  const claims = { sub: 'somebody', sale, num: 1, iat, exp: iat + 300 }
+  const place = await signToken(QUEUE, keys.queue, claims)
+  const admission = await signToken(ADMISSION, keys.admission, { ...claims, jti: crypto.randomUUID() })
+  return `queue-${sale}=${place}; admission-${sale}=${admission}; order-${ORDER}=${ORDER_TOKEN}; visitor-secret=${sale}`
+}
+
+/** Without what changes from moment to moment. */
+const steady = (body: string) => body.replace(/\d+/g, '#')
+
+const SOON = { opensInMs: 600_000 }
+const PHASES: readonly (readonly [string, Partial<SaleState> & { opensInMs?: number }])[] = [
+  ['unknown', {}],
+  ['upcoming', { ...SOON, pre_queue_opens_in_ms: 300_000 }],
+  ['pre_queue', SOON],
+  ['open', {}],
+  ['paused', { phase: 'paused' }],
+  ['all_in_carts', { phase: 'all_in_carts', products: [product(0, 5, 0)] }],
+  ['sold_out', { phase: 'sold_out', products: [product(0, 0, 5)] }],
+  ['ended', { phase: 'ended' }],
+]
+
+const BOTH = PHASES.flatMap(([phase, state]) => [
+  [phase, 'alone', state] as const,
+  [phase, 'before a site', state] as const,
+])
+
+it.each(BOTH)(
+  'says of each response what a cache may keep while a sale is %s, %s',
+  async (phase, where, state) => {
+    const sale = new TestSale()
+    const protects = where === 'alone' ? {} : { PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
+    const env: Env = { ...edgeEnv, ...protects, POW_DIFFICULTY: phase === 'open' ? '10' : '0' }
+    if (phase === 'unknown') await stub(`/internal/sales/${sale.name}`, 404, {})
+    else {
+      await sale.publish(state)
+      await sale.until((schedule) => schedule.phase === phase)
+    }
+    const order = orderOf(sale.name, ORDER)
+    // The origin says nothing of caches, as if it had been forgotten.
+    for (const path of [`/orders/${ORDER}`, `/orders/${ORDER}/payment`]) await stub(path, 200, order)
+    await stub(`/orders/${ORDER}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
+    await stub(`/sales/${sale.name}/checkout`, 201, order)
+    await stub(`/sales/${sale.name}/orders`, 200, { orders: [order] })
+    await stub(`/internal/sales/${sale.name}/announcements`, 200, { page: 1, older: null, announcements: [] })
+    const cookie = await cookiesIn(sale.name)
+    const paths = [...SALE_ROUTES.map((path) => `/sales/${sale.name}${path}`), ...OTHER_ROUTES]
+    for (const path of paths)
+      for (const method of METHODS)
+        for (const accept of ACCEPTS) {
+          const bodies: string[] = []
+          for (const cookies of [{}, { cookie, 'sec-fetch-site': 'same-origin' }]) {
+            const response = await call(path, { method, headers: { accept, ...cookies } }, env)
+            const { headers } = response
+            const about = `${phase} ${method} ${path} ${accept} ${Object.keys(cookies)}: ${response.status}`
+            const cached = /GET|HEAD/.test(method) ? cachedAs(path, accept, phase) : null
+            const said = [headers.get('cache-control'), headers.get('cdn-cache-control')]
+            // The site's, which has said nothing.
+            if (headers.get('cloudflare-cdn-cache-control') === 'no-store' || said[0]?.startsWith('private')) {
+              expect(where, about).toBe('before a site')
+              await response.body?.cancel()
+              continue
+            }
+            expect(said, about).toEqual(cached ?? ['no-store', null])
+            const isOfSale = path.startsWith('/sales/')
+            expect(headers.get('cache-tag'), about).toBe(cached && isOfSale ? tagOf(sale.name) : null)
+            if (!cached) {
+              await response.body?.cancel()
+              continue
+            }
+            expect(response.status, about).toBe(200)
+            expect(headers.getSetCookie(), about).toEqual([])
+            // All variants of an address have the same: nothing else may change what is sent.
+            const isNegotiated = isOfSale && !/\/(schedule|announcements)$/.test(path)
+            expect(headers.get('vary'), about).toBe(isNegotiated ? 'accept, accept-language' : null)
+            bodies.push(steady(await response.text()))
+          }
+          expect(bodies[1], `${phase} ${path}`).toBe(bodies[0])
+        }
+  },
+  60_000,
+)
+
+it('keeps nothing of a protected site before the Worker, whatever the site says', async () => {
+  const sale = await new TestSale().publish()
+  const env: Env = {
+    ...edgeEnv,
+    PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
+    PROTECT_SALE: sale.name,
+    PROTECT_PATHS: `/${sale.name}/held`,
+  }
   const secret = cookiesOf(await sale.join({ 'sec-fetch-site': 'same-origin' }))
-  const { queue_token, admission_token } = await sale.ready({ cookie: secret })
-  // The origin says nothing about caching, as if it had been forgotten.
-  const reserved = orderOf(sale.name, order)
-  await stub(`${here}/checkout`, 201, reserved)
-  await stub(`/orders/${order}`, 200, reserved)
-  await stub(`${here}/orders`, 200, { orders: [reserved] })
-  await stub(`/orders/${order}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
-  await stub(`/orders/${order}/payment`, 202, reserved)
-  await gone.publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
-  await gone.push()
-  await gone.until((schedule) => schedule.phase === 'sold_out')
+  const { admission_token } = await sale.ready({ cookie: secret })
+  const cookie = `${secret}; admission-${sale.name}=${admission_token}`
+  for (const said of [{}, { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60' }])
+    for (const path of [`/${sale.name}/held`, `/${sale.name}/open-to-all`]) {
+      await stub(path, 200, 'the site', 0, said)
+      const response = await call(path, { headers: { accept: 'text/html', cookie } }, env)
+      expect(await response.text()).toBe('the site')
+      const { headers } = response
+      if (path.endsWith('/held')) expect(headers.get('cache-control')).toMatch(/^private/)
+      else expect(headers.get('cloudflare-cdn-cache-control')).toBe('no-store')
+    }
+  // Whoever is sent to the line finds the page that all see; whoever has a place, their own.
+  const newcomer = await call(`/${sale.name}/held`, { headers: { accept: 'text/html' } }, env)
+  expect(newcomer.headers.get('location')).toBe(`/sales/${sale.name}`)
+  const lobby = await new TestSale(60_000).publish()
+  const place = cookiesOf(await lobby.join({ 'sec-fetch-site': 'same-origin' }))
+  const headers = { accept: 'text/html', cookie: place }
+  const waiting = await call('/held', { headers }, { ...env, PROTECT_SALE: lobby.name, PROTECT_PATHS: '/*' })
+  expect(waiting.headers.get('location')).toBe(`/sales/${lobby.name}/line`)
+})
 
-  const proof: Env = { ...edgeEnv, POW_DIFFICULTY: '10' }
-  const protects: Env = { ...edgeEnv, PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
-  const place = { authorization: `Bearer ${queue_token}` }
-  const cookie = `${secret}; admission-${sale.name}=${admission_token}; order-${order}=${ORDER_TOKEN}; queue-${sale.name}=${queue_token}`
-  const edgeToken = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
-  const etagOf = async (path: string, headers: Record<string, string> = {}) =>
-    (await call(path, { headers })).headers.get('etag') ?? ''
-  const requests: [status: number, method: string, path: string, headers?: Record<string, string>, env?: Env][] = [
-    [200, 'GET', here, HTML],
-    [200, 'HEAD', here, HTML],
-    [200, 'GET', here, { accept: 'application/json' }],
-    [200, 'GET', here, { ...HTML, cookie }],
-    [200, 'GET', `${here}/line`, { ...HTML, cookie }],
-    [200, 'GET', `${here}/line`, HTML],
-    [201, 'POST', `${here}/queue`],
-    [200, 'POST', `${here}/queue`, place],
-    [303, 'POST', `${here}/queue`, HTML],
-    [201, 'POST', `${here}/queue`, { ...HTML, 'sec-fetch-dest': 'empty' }],
-    [401, 'POST', `${here}/queue`, {}, proof],
-    [405, 'PATCH', `${here}/queue`],
-    [200, 'GET', `${here}/queue/status`, place],
-    [401, 'GET', `${here}/queue/status`],
-    [200, 'GET', `${here}/schedule`],
-    [304, 'GET', `/sales/${gone.name}/schedule`, { 'if-none-match': '*' }],
-    [200, 'GET', `${here}/challenge`, {}, proof],
-    [404, 'GET', `${here}/challenge`],
-    [201, 'POST', `${here}/checkout`, { cookie }],
-    [201, 'POST', `${here}/checkout`, { cookie, 'sec-fetch-site': 'same-origin' }],
-    [429, 'POST', `${here}/checkout`],
-    [303, 'POST', `${here}/buy`, { ...FORM, cookie }],
-    [429, 'POST', `${here}/buy`, FORM],
-    [200, 'GET', `${here}/order/${order}`, { ...HTML, cookie }],
-    [303, 'POST', `${here}/order/${order}/payment`, { ...FORM, cookie }],
-    [303, 'POST', `${here}/order/${order}/cancel`, { ...FORM, cookie }],
-    [403, 'POST', `${here}/buy`, { ...FORM, 'sec-fetch-site': 'cross-site' }],
-    [200, 'GET', `${here}/orders`, { cookie }],
-    [200, 'GET', `${here}/orders`, { ...HTML, cookie }],
-    [200, 'GET', `${here}/orders`, HTML],
-    [303, 'GET', `${here}/order/${order}/receipt`, { ...HTML, cookie }],
-    [200, 'GET', `/orders/${order}`, { cookie }],
-    [200, 'DELETE', `/orders/${order}`, { cookie }],
-    [200, 'GET', `/orders/${order}/events`, { cookie, accept: 'text/event-stream' }],
-    [202, 'POST', `/orders/${order}/payment`, { cookie }],
-    [303, 'POST', `${here}/leave`, { ...FORM, ...place }],
-    [204, 'DELETE', `${here}/queue`, place],
-    [200, 'GET', `/sales/${gone.name}`, HTML],
-    [200, 'GET', `/sales/${gone.name}`, { accept: 'application/json' }],
-    [304, 'GET', `/sales/${gone.name}`, { ...HTML, 'if-none-match': await etagOf(`/sales/${gone.name}`, HTML) }],
-    [410, 'POST', `/sales/${gone.name}/queue`],
-    [404, 'GET', '/sales/no-such-sale', HTML],
-    [200, 'GET', style.path],
-    [200, 'GET', '/.well-known/jwks.json'],
-    [200, 'GET', '/healthz'],
-    [503, 'GET', '/healthz', {}, { ...edgeEnv, QUEUE_KEYS: 'short' }],
-    [204, 'POST', `/internal/sales/${sale.name}/refresh`, edgeToken],
-    [401, 'POST', `/internal/sales/${sale.name}/refresh`],
-    [404, 'GET', '/nothing/here'],
-    [302, 'GET', '/a-page-of-the-site', HTML, protects],
-    [429, 'POST', '/a-page-of-the-site', {}, protects],
-    [303, 'GET', `${here}/line`, { ...HTML, cookie }, protects],
+it('lets no cache keep the responses to scripts, to forms, and while the settings are wrong', async () => {
+  const sale = await new TestSale().publish()
+  const form = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
+  const cookie = await cookiesIn(sale.name)
+  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, ORDER))
+  const path = `/sales/${sale.name}`
+  const requests: [status: number, path: string, init: RequestInit, env?: Env][] = [
+    [201, `${path}/queue`, { method: 'POST', headers: { accept: 'text/html', 'sec-fetch-dest': 'empty' } }],
+    [303, `${path}/buy`, { method: 'POST', headers: { ...form, cookie }, body: 'product_id=lamp' }],
+    [429, `${path}/buy`, { method: 'POST', headers: form, body: 'product_id=lamp' }],
+    [201, `${path}/checkout`, { method: 'POST', headers: { cookie, 'sec-fetch-site': 'same-origin' } }],
+    [204, `/internal${path}/refresh`, { method: 'POST', headers: { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` } }],
+    [503, '/healthz', {}, { ...edgeEnv, QUEUE_KEYS: 'short' }],
   ]
-  for (const [status, method, path, headers = {}, env] of requests) {
-    const body = 'content-length' in headers ? 'product_id=lamp' : null
-    const response = await call(path, { method, headers, body }, env)
-    const about = `${method} ${path} ${JSON.stringify(headers)}`
-    expect(response.status, about).toBe(status)
-    expect(response.headers.get('cache-control'), about).toMatch(/no-store|no-cache|max-age=\d+/)
+  for (const [status, to, init, env] of requests) {
+    const response = await call(to, init, env)
+    expect([response.status, response.headers.get('cache-control')], to).toEqual([status, 'no-store'])
   }
 })
 
@@ -118,7 +229,9 @@ it('gives a revalidating cache no old server time', async () => {
 
 it('sends its own asset for one of another version, uncached', async () => {
   const env: Env = { ...edgeEnv, BRAND_NAME: 'A shop', BRAND_ACCENT: '#0b6450' }
-  const page = await (await call(`/sales/${(await new TestSale().publish()).name}`, { headers: HTML }, env)).text()
+  const page = await (
+    await call(`/sales/${(await new TestSale().publish()).name}`, { headers: { accept: 'text/html' } }, env)
+  ).text()
   const [brand = ''] = /\/assets\/[a-z-]+brand[^"]+/.exec(page) ?? []
   for (const path of [style.path, script.path, proofStyle.path, proofScript.path, proofWorker.path, brand]) {
     const own = await call(path, {}, env)

@@ -2,10 +2,9 @@
  * Final responses: sold out, and ended. They are the same for all and come from memory: no object and no origin is asked for
  * them, and the cache before the Worker keeps them.
  */
-import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Schedule } from '../../shared/schedule.ts'
-import { KEPT, keptFor } from '../cache.ts'
-import { type Call, isCached, wantsJson } from '../call.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { type Call, etagOf, isCached, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
@@ -41,12 +40,11 @@ async function render(sale: string, phase: FinalPhase, now: SaleNow, call: Call)
     ? JSON.stringify(publicSale(then))
     : renderSale(viewOf(sale, then, null, { kind: 'final', phase }, call))
   const body = new TextEncoder().encode(text)
-  const digest = await crypto.subtle.digest('SHA-256', body)
-  const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
+  const etag = await etagOf(body)
   const headers = new Headers({
     ...PAGE_HEADERS,
     ...(isJson && { 'content-type': 'application/json' }),
-    ...keptFor(sale, KEPT.final),
+    ...cacheHeaders(sale, CACHE_TTL.final),
     etag,
   })
   return { body, etag, headers }

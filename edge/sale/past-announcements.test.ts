@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { KEPT, keptFor } from '../cache.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { call, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 afterEach(() => {
@@ -24,7 +24,7 @@ it('serves earlier announcements from memory, a full page for long, with an ETag
   const many = await Promise.all(Array.from({ length: 20 }, () => call(path)))
   vi.useRealTimers()
   const newest = many[0] as Response
-  expect(Object.fromEntries(newest.headers)).toMatchObject(keptFor(sale.name, KEPT.landing))
+  expect(Object.fromEntries(newest.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.landing))
   expect(await newest.json()).toMatchObject({ page: 2, older: 1, announcements: [{ text: { en: 'Number 21' } }] })
   const { calls, requests } = await requestsTo(`/internal${path}`)
   expect(calls).toBe(1)
@@ -33,7 +33,7 @@ it('serves earlier announcements from memory, a full page for long, with an ETag
   const full = Array.from({ length: 20 }, (_, i) => past(String(20 - i)))
   await stub(`/internal${path}`, 200, { page: 1, older: null, announcements: full })
   const first = await call(`${path}?page=1`)
-  expect(Object.fromEntries(first.headers)).toMatchObject(keptFor(sale.name, KEPT.past))
+  expect(Object.fromEntries(first.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.past))
   const etag = first.headers.get('etag') ?? ''
   expect((await call(`${path}?page=1`, { headers: { 'if-none-match': etag } })).status).toBe(304)
   for (const wrong of ['0', '-1', 'x', '1000', '']) expect((await call(`${path}?page=${wrong}`)).status).toBe(404)

@@ -1,14 +1,13 @@
 /**
- * What was announced before, in pages from the oldest on: a full page never changes, and is kept for long. Nothing here
+ * What was announced before, in pages from the oldest on: a full page never changes, and is cached for long. Nothing here
  * reads a cookie.
  */
-import { bytesToHex } from '@noble/hashes/utils.js'
 import { ANNOUNCEMENTS_A_PAGE, PastAnnouncements } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
-import { KEPT, keptFor } from '../cache.ts'
-import { type Call, isCached, publicNow, refuse } from '../call.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { type Call, etagOf, isCached, publicNow, refuse } from '../call.ts'
 import { callOrigin } from '../origin.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 
@@ -42,8 +41,8 @@ export async function announcements(sale: string, call: Call): Promise<Response>
   const isLoading = (atMs: number) => isAhead(loading.get(key) ?? 0, atMs, WAIT_MS)
   if (isLoading(Date.now())) await pollWhile((atMs) => !fresh(key, atMs) && isLoading(atMs))
   const { body, etag, isFull } = fresh(key, Date.now()) ?? (await load(key, sale, wanted, call))
-  const kept = keptFor(sale, isFull ? KEPT.past : KEPT.landing)
-  const headers = { 'content-type': 'application/json', etag, ...kept }
+  const caching = cacheHeaders(sale, isFull ? CACHE_TTL.past : CACHE_TTL.landing)
+  const headers = { 'content-type': 'application/json', etag, ...caching }
   return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
 
@@ -62,8 +61,7 @@ async function load(key: string, sale: string, wanted: string | null, call: Call
     const found = response.ok ? tryParse(PastAnnouncements, await response.json()) : null
     if (!found) return refuse('try-again', { retry_after_seconds: 2 })
     const body = JSON.stringify(found)
-    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
-    const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
+    const etag = await etagOf(new TextEncoder().encode(body))
     const page = { body, etag, isFull: found.announcements.length === ANNOUNCEMENTS_A_PAGE, atMs: Date.now() }
     pages.set(key, page)
     return page

@@ -6,7 +6,7 @@ import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs } from '../../shared/schedule.ts'
-import { bestLine, challengeDifficulty, refuseBlocked, refuseLeft } from '../admission/admit.ts'
+import { challengeDifficulty, refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { takePlace } from '../admission/join.ts'
 import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { challengeFor } from '../admission/proofs/proof-of-work.ts'
@@ -14,7 +14,7 @@ import {
   type Call,
   isBrowser,
   isScript,
-  lineAsked,
+  lineParameter,
   refuse,
   saleNow,
   seeOther,
@@ -99,10 +99,8 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   // Also for a holder of a place: if its turn has passed, they need a new number.
   const { place } = await authenticate(sale, call)
   const visitor = await visitorOf(place, call)
-  const known = await saleNow(sale, call)
-  const line = await bestLine(known.policy, visitor.name, { line: lineAsked(call) }, call)
-  const now = line === known.line ? known : await saleNow(sale, call, line)
-  const difficulty = await challengeDifficulty(now, visitor.name, call)
+  const wanted = { line: lineParameter(call) }
+  const difficulty = await challengeDifficulty(await saleNow(sale, call), visitor.name, wanted, call)
   if (difficulty === 0) refuse('not-found')
   const challenge = await challengeFor(sale, visitor.name, difficulty, call)
   setSecretCookie(visitor, call)

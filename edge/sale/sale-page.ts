@@ -1,8 +1,8 @@
 /** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../admission/proofs/invitation.ts'
-import { KEPT, keptFor } from '../cache.ts'
-import { type Call, hostOf, isCached, lineAsked, NO_STORE, publicNow, refuse, saleNow, wantsJson } from '../call.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { type Call, hostOf, isCached, lineParameter, NO_STORE, publicNow, refuse, saleNow, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { openingCalendar } from '../pages/parts/calendar.ts'
 import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
@@ -29,7 +29,11 @@ function invitedPage(sale: string, now: SaleNow, call: Call): Response | null {
 }
 
 function publicDocument(sale: string, now: SaleNow): Response {
-  const headers = { 'content-type': 'application/json', vary: PAGE_HEADERS.vary, ...keptFor(sale, KEPT.document) }
+  const headers = {
+    'content-type': 'application/json',
+    vary: PAGE_HEADERS.vary,
+    ...cacheHeaders(sale, CACHE_TTL.document),
+  }
   return new Response(JSON.stringify(publicSale(now)), { headers })
 }
 
@@ -57,7 +61,12 @@ function landingPage(sale: string, now: SaleNow, call: Call): Response {
   if (landing?.host !== host || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
     const view = viewOf(sale, now, null, { kind: 'landing' }, call)
     const page = new TextEncoder().encode(renderSale(view))
-    landing = { page, headers: new Headers({ ...headersOf(view), ...keptFor(sale, KEPT.landing) }), atMs, host }
+    landing = {
+      page,
+      headers: new Headers({ ...headersOf(view), ...cacheHeaders(sale, CACHE_TTL.landing) }),
+      atMs,
+      host,
+    }
     known.set(lang, landing)
   }
   return new Response(landing.page, { headers: landing.headers })
@@ -65,17 +74,17 @@ function landingPage(sale: string, now: SaleNow, call: Call): Response {
 
 /** `GET /sales/{sale}/schedule`; with `?line=members` that of another line. */
 export async function schedule(sale: string, call: Call): Promise<Response> {
-  const now = await lineNow(sale, lineAsked(call), call)
+  const now = await lineNow(sale, lineParameter(call), call)
   const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
-    const { server_time_ms: _, ...rest } = now.schedule
+    const { server_time_ms: _, ...unchanging } = now.schedule
     // A line paused for lack of updates keeps its version: the phase distinguishes the two. And the second, since a
     // cache to which nothing has changed hands out its copy as if it were of this moment, time and all.
     const { version, phase, line } = now.schedule
     const etag = `W/"${line === undefined ? '' : `${line}-`}${version}-${phase}-${second}"`
-    const headers = new Headers({ 'content-type': 'application/json', etag, ...keptFor(sale, KEPT.schedule) })
-    written = { second, json: JSON.stringify(rest).slice(0, -1), etag, headers }
+    const headers = new Headers({ 'content-type': 'application/json', etag, ...cacheHeaders(sale, CACHE_TTL.schedule) })
+    written = { second, json: JSON.stringify(unchanging).slice(0, -1), etag, headers }
     schedules.set(now.schedule, written)
   }
   const { json, etag, headers } = written
@@ -85,12 +94,12 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
 
 /** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */
 export async function calendar(sale: string, call: Call): Promise<Response> {
-  const now = await lineNow(sale, lineAsked(call), call)
+  const now = await lineNow(sale, lineParameter(call), call)
   const ics = openingCalendar(viewOf(sale, now, null, { kind: 'landing' }, call))
   const headers = {
     'content-type': 'text/calendar; charset=utf-8',
     vary: PAGE_HEADERS.vary,
-    ...keptFor(sale, KEPT.landing),
+    ...cacheHeaders(sale, CACHE_TTL.landing),
   }
   return new Response(ics, { headers })
 }

@@ -31,7 +31,7 @@ export async function showLine(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
   if (!isFinal(phase)) return visitorPage(sale, now, null, call)
-  // Not by a redirect: until it is purged, a kept landing page may lead back here.
+  // Not by a redirect: until it is purged, a cached landing page may lead back here.
   return pageOf(viewOf(sale, now, null, { kind: 'final', phase }, call), 200)
 }
 
@@ -92,7 +92,7 @@ export async function visitorPage(
     deleteAdmissionCookie(sale, call)
   }
   const number = place?.claims.num ?? admission?.claims.num ?? null
-  const missing = admission ? null : await missingPlace(sale, caller, call)
+  const missing = admission ? null : await missingPlace(caller, call)
   const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
   const view = { ...viewOf(sale, now, number, shows, call), order: latestOrder(sale, call) }
   return pageOf(view, wanted?.kind === 'problem' ? wanted.problem.status : 200)
@@ -104,9 +104,9 @@ function ownPlace(number: number | null, admittedUntilSeconds: number | undefine
 }
 
 /** Why a browser does not show the place that it was given. */
-async function missingPlace(sale: string, { place, refusal }: Caller, call: Call) {
+async function missingPlace({ place, refusal }: Caller, call: Call) {
   const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
-  if (refusal === 'signed-out') return shows(problem('signed-out', { sign_in_url: signInUrl(sale, call) }))
+  if (refusal === 'signed-out') return shows(problem('signed-out', { sign_in_url: signInUrl(call) }))
   const { url, headers } = call.request
   // Sent there by our own form, and not by a link from somebody else.
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'

@@ -64,7 +64,7 @@ export interface Moment {
   /** People called who will arrive and have not yet. */
   readonly onTheirWay: number
   /** People inside who found everything in carts, and ask again. */
-  readonly hopeful: number
+  readonly waiting_for_stock: number
   readonly available: number
   readonly held: number
   /** Those of the held that bots have. */
@@ -98,8 +98,8 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   let nextRefreshMs = 0
   let called = 0
   let highestNumber = crowd
-  let [arrivals, onTheirWay, available, held, squatted, sold, hopeful] = [0, 0, stock, 0, 0, 0, 0]
-  let counts = { arrivals, hopeful }
+  let [arrivals, onTheirWay, available, held, squatted, sold, waiting_for_stock] = [0, 0, stock, 0, 0, 0, 0]
+  let counts = { arrivals, waiting_for_stock }
   /** Numbers that arrived since the origin was last asked. */
   let lately: number[] = []
   const due = new Map<number, (() => void)[]>()
@@ -109,9 +109,9 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   }
   let nowMs = 0
   const waitForStock = (buy: () => boolean, everyMs: number) => {
-    hopeful++
+    waiting_for_stock++
     const again = () => {
-      if (buy() || available + held === 0) hopeful--
+      if (buy() || available + held === 0) waiting_for_stock--
       else later(nowMs + everyMs * (0.5 + random()), again)
     }
     later(nowMs + everyMs, again)
@@ -121,7 +121,9 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     bots.set(number, { number, admittedUntilMs: 0, unpaid: 0, endedMs: 0 })
   /** As the origin decides: reserve.lua and record_orders. */
   const comesLast = ({ unpaid, endedMs }: Squatter) =>
-    available <= hopeful + highestNumber - called && unpaid > 0 && (unpaid >= MAX_UNPAID || nowMs < endedMs + HOLD_MS)
+    available <= waiting_for_stock + highestNumber - called &&
+    unpaid > 0 &&
+    (unpaid >= MAX_UNPAID || nowMs < endedMs + HOLD_MS)
   const squat = (bot: Squatter) => {
     const hasPlace = bot.number > inEffect(timeline, clockMs).missed_through
     if (hasPlace) bot.admittedUntilMs = nowMs + ADMISSION_TTL_SECONDS * 1000
@@ -151,7 +153,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     if (ms >= nextRefreshMs || clockMs < memory.polled_at_ms) {
       nextRefreshMs = ms + (scenario.refreshEveryMs?.(random) ?? 1_000)
       const origin = scenario.origin?.(second) ?? 'ok'
-      if (origin !== 'uncounted') counts = { arrivals, hopeful }
+      if (origin !== 'uncounted') counts = { arrivals, waiting_for_stock }
       const stock = { available, held, sold, ...counts }
       const state = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20) }
       if (origin !== 'gone') lately = []
@@ -216,16 +218,16 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
       })
     }
     const units = { available, held, squatted, sold }
-    yield { atMs: ms, serving, called, arrivals, onTheirWay, hopeful, ...units, schedule }
+    yield { atMs: ms, serving, called, arrivals, onTheirWay, waiting_for_stock, ...units, schedule }
   }
 }
 
 export function stateOf(
   { rate, maxInside }: Pick<Scenario, 'rate' | 'maxInside'>,
-  stock: Partial<Record<'available' | 'held' | 'sold' | 'arrivals' | 'hopeful', number>>,
+  stock: Partial<Record<'available' | 'held' | 'sold' | 'arrivals' | 'waiting_for_stock', number>>,
   origin: Origin = 'ok',
 ): SaleState {
-  const { available = 0, held = 0, sold = 0, arrivals = 0, hopeful = 0 } = stock
+  const { available = 0, held = 0, sold = 0, arrivals = 0, waiting_for_stock = 0 } = stock
   return {
     sale: 'simulated',
     line: 'public',
@@ -250,7 +252,7 @@ export function stateOf(
     admission: { rate_per_second: rate, max_inside: maxInside },
     arrivals,
     arrived_lately: [],
-    hopeful,
+    waiting_for_stock,
     counted: origin !== 'uncounted',
     ticket_shards: null,
     policy: OPEN_TO_ALL,

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { parentPort } from 'node:worker_threads'
 
 /** Most requests for a path that a test can read. Files share some paths, and run at the same time. */
-const KEPT = 500
+const CACHE_TTL = 500
 
 interface Stub {
   body: string
@@ -37,7 +37,7 @@ const server = createServer(async (request, response) => {
     const ofPath = requests.get(path) ?? []
     requests.set(path, ofPath)
     ofPath.push({ method: request.method ?? '', query, headers: request.headers, body, atMs: Date.now() })
-    if (ofPath.length > KEPT) ofPath.shift()
+    if (ofPath.length > CACHE_TTL) ofPath.shift()
     const stub = stubs.get(path)
     if (stub?.status === 0) return request.socket.destroy()
     if (stub?.delayMs) await new Promise((resolve) => setTimeout(resolve, stub.delayMs))

@@ -35,7 +35,7 @@ it('marks cookies as secure and of this host alone over https, and always in pro
     const response = await worker.fetch(request as never, { ...edgeEnv, ENVIRONMENT }, context)
     const cookies = response.headers.getSetCookie()
     expect(cookies.length).toBeGreaterThan(1)
-    for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; .*; Secure$/)
+    for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
   }
 })
 

@@ -2,11 +2,14 @@
  * Cookies as this Worker uses them: HttpOnly, out of reach of page script; SameSite=Lax, so that a visitor who arrives by a link
  * keeps their place; over https with the `__Host-` prefix, so that no neighbouring host can plant one.
  */
+import { parse, serialize } from 'hono/utils/cookie'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/public.ts'
 import type { Call } from '../call.ts'
 
 const PREFIX = '__Host-'
+/** Browsers keep no cookie for longer. */
+const MAX_AGE_SECONDS = 400 * 24 * 3600
 const fullName = (name: string, secure: boolean) => (secure ? PREFIX + name : name)
 
 export function readCookie(name: string, { request, secure }: Call): string | null {
@@ -14,19 +17,8 @@ export function readCookie(name: string, { request, secure }: Call): string | nu
 }
 
 /** A cookie of the shop's own, under its own name. */
-export function readShopCookie(name: string, request: Request): string | null {
-  const header = request.headers.get('cookie') ?? ''
-  const wanted = `${name}=`
-  for (let from = header.indexOf(wanted); from !== -1; from = header.indexOf(wanted, from + 1)) {
-    // Nothing but spaces before it in its pair: within another cookie's value a neighbouring host can write any name.
-    let before = from
-    while (header[before - 1] === ' ') before--
-    if (before > 0 && header[before - 1] !== ';') continue
-    const end = header.indexOf(';', from)
-    return header.slice(from + wanted.length, end === -1 ? undefined : end)
-  }
-  return null
-}
+export const readShopCookie = (name: string, request: Request): string | null =>
+  parse(request.headers.get('cookie') ?? '', name)[name] ?? null
 
 /** What follows this prefix in the names of our cookies, in the order in which the browser sends them. */
 export function cookiesNamed(prefix: string, { request, secure }: Call): string[] {
@@ -41,11 +33,11 @@ export function cookiesNamed(prefix: string, { request, secure }: Call): string[
 /** The last one set under a name counts. */
 export function setCookie(name: string, value: string, maxAgeSeconds: number, call: Call): void {
   const { secure, setCookies } = call
-  const common = `Path=/; Max-Age=${Math.max(0, Math.floor(maxAgeSeconds))}; HttpOnly; SameSite=Lax`
-  const full = `${fullName(name, secure)}=`
-  const before = setCookies.findIndex((cookie) => cookie.startsWith(full))
+  const full = fullName(name, secure)
+  const maxAge = Math.max(0, Math.min(MAX_AGE_SECONDS, maxAgeSeconds))
+  const before = setCookies.findIndex((cookie) => cookie.startsWith(`${full}=`))
   if (before !== -1) setCookies.splice(before, 1)
-  setCookies.push(`${full}${value}; ${common}${secure ? '; Secure' : ''}`)
+  setCookies.push(serialize(full, value, { path: '/', maxAge, httpOnly: true, secure, sameSite: 'Lax' }))
 }
 
 export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)

@@ -33,8 +33,8 @@ export function bearer(request: Request): string | null {
  * site's own, so the cookie counts first there.
  */
 function presented(name: string, call: Call): string | null {
-  const [sent, kept] = [bearer(call.request), readCookie(name, call)]
-  return (call.config.protect ? (kept ?? sent) : (sent ?? kept)) || null
+  const [sent, stored] = [bearer(call.request), readCookie(name, call)]
+  return (call.config.protect ? (stored ?? sent) : (sent ?? stored)) || null
 }
 
 // -- Places in line ----------------------------------------------------------------------------------------------------

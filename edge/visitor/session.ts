@@ -2,10 +2,10 @@
  * The shop's own session: a JWT whose keys are at the shop's JWKS URL. Its subject is the account that a visitor is
  * signed in with.
  */
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type Call, refuse } from '../call.ts'
+import { type Call, pathOf, refuse } from '../call.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 import { readShopCookie } from './cookies.ts'
 
@@ -63,11 +63,12 @@ export async function mayUse(visitor: string, call: Call): Promise<boolean> {
   return !visitor.startsWith(ACCOUNT_PREFIX) || visitor === (await accountOf(call))
 }
 
-/** Where visitors sign in and come back to the sale from; null where the shop has not said. */
-export function signInUrl(sale: string, { config, request }: Call): string | null {
+/** Where visitors sign in, and come back to the sale of this request from; null where the shop has not said. */
+export function signInUrl({ config, request }: Call): string | null {
   const template = config.shop?.SHOP_SIGN_IN_URL
   if (template === undefined) return null
-  return template.replace('{return}', encodeURIComponent(new URL(`/sales/${sale}`, request.url).href))
+  const salePage = pathOf(request.url).split('/', 3).join('/')
+  return template.replace('{return}', encodeURIComponent(new URL(salePage, request.url).href))
 }
 
 async function readSession(call: Call): Promise<Session | null> {
@@ -91,15 +92,14 @@ const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() 
 
 // -- The shop's keys ---------------------------------------------------------------------------------------------------
 
-/** Plain values, since promises are not shared between requests. */
 interface ShopKeys {
   readonly shop: Shop
-  /** Null until they could be fetched. */
-  find: ReturnType<typeof createLocalJWKSet> | null
+  /** Of jose, which takes the keys in and finds them. When it fetches is decided here: one request does, for all. */
+  readonly set: ReturnType<typeof createRemoteJWKSet>
   fetchedAtMs: number
-  /** While another request fetches them. */
+  /** While another request fetches them: promises are not shared between requests. */
   fetchingUntilMs: number
-  /** The last fetch failed; older keys are used meanwhile. */
+  /** The last fetch failed; the keys before it are used meanwhile. */
   failed: boolean
   /** The claims of sessions by their token: a signature takes longer to verify than all else about a request. */
   verified: RecentMap<string, JWTPayload>
@@ -115,17 +115,17 @@ function refuseForNow(): never {
 /** Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. */
 async function verifySession(token: string, shop: Shop, call: Call): Promise<JWTPayload> {
   const keys = keysOf(shop)
-  if (!keys.find) await awaitKeys(keys, MISSING_RETRY_MS, call)
+  if (!keys.set.jwks()) await awaitKeys(keys, MISSING_RETRY_MS, call)
   else if (ageMs(keys, call.nowMs) >= (keys.failed ? RETRY_MS : KEYS_TTL_MS))
     call.ctx.waitUntil(fetchKeys(keys, call.nowMs))
   const verify = async () => {
-    const { find, verified } = keys
-    if (!find) return refuseForNow()
+    const { set, verified } = keys
+    if (!set.jwks()) return refuseForNow()
     const known = verified.get(token)
     if (known && isInTime(known, call)) return known
     const [issuer, audience, currentDate] = [shop.SHOP_ISSUER, shop.SHOP_AUDIENCE, new Date(call.nowMs)]
     const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['sub', 'exp'], currentDate }
-    const { payload } = await jwtVerify(token, find, rules)
+    const { payload } = await jwtVerify(token, set, rules)
     if (token.length <= MAX_REMEMBERED_LENGTH) verified.set(token, payload)
     return payload
   }
@@ -149,8 +149,16 @@ function isInTime({ exp = 0, nbf = 0 }: JWTPayload, { nowMs }: Call): boolean {
 function keysOf(shop: Shop): ShopKeys {
   const isSame = (name: keyof Shop) => shopKeys?.shop[name] === shop[name]
   if (shopKeys && isSame('SHOP_JWKS_URL') && isSame('SHOP_ISSUER') && isSame('SHOP_AUDIENCE')) return shopKeys
-  const verified = new RecentMap<string, JWTPayload>(MAX_VERIFIED)
-  shopKeys = { shop, find: null, fetchedAtMs: Number.NEGATIVE_INFINITY, fetchingUntilMs: 0, failed: false, verified }
+  // Never fetched again by jose itself: each request would, in Workers.
+  const never = { cacheMaxAge: Number.POSITIVE_INFINITY, cooldownDuration: Number.POSITIVE_INFINITY }
+  shopKeys = {
+    shop,
+    set: createRemoteJWKSet(new URL(shop.SHOP_JWKS_URL), { ...never, timeoutDuration: FETCH_TIMEOUT_MS }),
+    fetchedAtMs: Number.NEGATIVE_INFINITY,
+    fetchingUntilMs: 0,
+    failed: false,
+    verified: new RecentMap(MAX_VERIFIED),
+  }
   return shopKeys
 }
 
@@ -172,9 +180,7 @@ async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
   keys.fetchedAtMs = nowMs
   keys.fetchingUntilMs = Date.now() + FETCH_TIMEOUT_MS
   try {
-    const response = await fetch(keys.shop.SHOP_JWKS_URL, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
-    if (!response.ok) throw new Error(`status ${response.status}`)
-    keys.find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
+    await keys.set.reload()
     // What a key signed that the shop has dropped is not good any more.
     keys.verified = new RecentMap(MAX_VERIFIED)
     keys.failed = false

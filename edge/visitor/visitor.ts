@@ -44,7 +44,7 @@ export async function requirePlace(sale: string, call: Call): Promise<Place> {
 
 /** A browser's bad cookie is deleted, so that it can join again. */
 function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call: Call): never {
-  if (refusal === 'signed-out') return refuse(refusal, { sign_in_url: signInUrl(sale, call) })
+  if (refusal === 'signed-out') return refuse(refusal, { sign_in_url: signInUrl(call) })
   deletePlaceCookie(sale, call)
   return refuse(refusal)
 }

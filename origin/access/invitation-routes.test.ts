@@ -17,7 +17,7 @@ async function redeem(sale: string, invitation: string, visitor: string) {
     token: origin.edgeToken,
     body: { invitation, visitor },
   })
-  return answer.body.verdict
+  return answer.body.result
 }
 
 describe('an import', () => {

@@ -69,7 +69,7 @@ test('counts visitors as waiting for stock, unless units are left for others', a
   const ask = async (product_id: string, quantity: number, visitor: string) =>
     origin.checkout(sale, { token: await origin.token(sale, visitor), body: { product_id, quantity } })
   const waiting = async () =>
-    (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body.hopeful
+    (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body.waiting_for_stock
   const became = (wanted: number) => eventually(waiting, (now) => now === wanted)
   await ask('blue', 2, 'ann')
   await ask('red', 1, 'bob')
@@ -281,7 +281,7 @@ describe('while others wait for their turn', () => {
     for (const refused of await reserve()) expect(refused).toMatchObject({ status: 409 })
     await counted()
     const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
-    expect(state.body.hopeful).toBe(0)
+    expect(state.body.waiting_for_stock).toBe(0)
   })
 
   test('answers keys as before, and the visitor again after a hold', async () => {

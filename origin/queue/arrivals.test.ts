@@ -45,9 +45,9 @@ test('counts who came while Redis was away when it is back, and keeps who waits 
   // By now they are on their way to a Redis that does not respond.
   await sleep(500)
   arrivals.arrived('sale', 2)
-  await countsBecome('sale', { arrivals: 2, hopeful: 2, counted: true })
+  await countsBecome('sale', { arrivals: 2, waiting_for_stock: 2, counted: true })
   arrivals.waitsForStock('sale', 'bob', false)
-  await countsBecome('sale', { arrivals: 2, hopeful: 1, counted: true })
+  await countsBecome('sale', { arrivals: 2, waiting_for_stock: 1, counted: true })
 })
 
 test('returns the latest arrivals since the last call; a second call is no new arrival', () => {
@@ -90,11 +90,11 @@ test('ignores a slightly lower count, and reports one that began anew after Redi
 test('lets Redis forget the counts of a sale that nobody comes to any more', async () => {
   arrivals.arrived('over', 1)
   arrivals.waitsForStock('over', 'ann', true)
-  await countsBecome('over', { arrivals: 1, hopeful: 1, counted: true })
+  await countsBecome('over', { arrivals: 1, waiting_for_stock: 1, counted: true })
   const arrivedMs = await redis.pttl('{over}:arrivals')
   expect(arrivedMs).toBeGreaterThan(47 * 3_600_000)
   expect(arrivedMs).toBeLessThanOrEqual(48 * 3_600_000)
-  const hopefulMs = await redis.pttl('{over}:hopeful')
+  const hopefulMs = await redis.pttl('{over}:waiting_for_stock')
   expect(hopefulMs).toBeGreaterThan(0)
   expect(hopefulMs).toBeLessThanOrEqual(5 * 60_000)
 })
@@ -103,10 +103,10 @@ test('a new process keeps visitors to whom others gave a long interval', async (
   // Longer ago than any but the longest interval lets them stay.
   const askedMs = Date.now() - 15_000
   const crowd = Array.from({ length: 8_000 }, (_, visitor) => [askedMs, `${visitor}`])
-  await redis.zadd('{begun}:hopeful', ...crowd.flat())
+  await redis.zadd('{begun}:waiting_for_stock', ...crowd.flat())
   for (let looks = 0; looks < 3; looks++) {
     await countsBecome('begun', { counted: true })
-    expect(arrivals.counts('begun').hopeful).toBe(8_000)
+    expect(arrivals.counts('begun').waiting_for_stock).toBe(8_000)
     await anotherCount()
   }
 })
@@ -158,5 +158,5 @@ test('skips a sale that nobody asks about, and counts it again when somebody doe
 test('limits the notes of a crowd that waits for stock', async () => {
   const room = 200_000
   for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.waitsForStock('crowd', `${visitor}`, true)
-  await countsBecome('crowd', { hopeful: room })
+  await countsBecome('crowd', { waiting_for_stock: room })
 })

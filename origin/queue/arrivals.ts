@@ -42,7 +42,7 @@ const BEGAN_ANEW = 0.9
 
 interface Counts {
   readonly arrivals: number
-  readonly hopeful: number
+  readonly waiting_for_stock: number
   /** False before the first count, and while notes cannot be written to Redis. */
   readonly counted: boolean
 }
@@ -65,7 +65,7 @@ interface SaleArrivals {
   neededAtMs: number
 }
 
-const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
+const NOBODY: Counts = { arrivals: 0, waiting_for_stock: 0, counted: false }
 
 interface ArrivalsDeps extends LoopDeps {
   readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hgetall' | 'countWaitingForStock'>
@@ -101,7 +101,8 @@ export class Arrivals {
   waitsForStock(saleId: string, visitor: string, waits: boolean): void {
     const { waiting } = this.#needed(saleId)
     if (waiting.has(visitor)) waiting.set(visitor, waits)
-    else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).hopeful > 0)) waiting.set(visitor, waits)
+    else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).waiting_for_stock > 0))
+      waiting.set(visitor, waits)
   }
 
   /** The edge's report of how many wait in a room for their turn. */
@@ -112,7 +113,7 @@ export class Arrivals {
   /** How many units those may want who wait, for their turn or for stock. */
   wanted({ sale_id, lines, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor'>): number {
     const { inLine, counts } = this.#needed(sale_id)
-    let waiting = counts?.hopeful ?? 0
+    let waiting = counts?.waiting_for_stock ?? 0
     // Of the rooms that the sale has now: another one's last report stays.
     for (const room of queueNamesOf(sale_id, lines)) waiting += Number(inLine[room] ?? 0)
     return Math.min(MAX_WANTED, waiting * limit_per_visitor)
@@ -125,7 +126,7 @@ export class Arrivals {
 
   #meanAskSeconds(saleId: string): number {
     const { least, most } = ASK_AGAIN_SECONDS
-    return Math.min(most, Math.max(least, this.#last(saleId).hopeful / ASKS_PER_SECOND))
+    return Math.min(most, Math.max(least, this.#last(saleId).waiting_for_stock / ASKS_PER_SECOND))
   }
 
   /** The last counts; the sale is counted regularly from now on. */
@@ -180,11 +181,11 @@ export class Arrivals {
       const last = this.#last(saleId).arrivals
       // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
       const arrivals = found < BEGAN_ANEW * last ? found : Math.max(last, found)
-      const hopeful = await this.#countWaiting(saleId, [...waiting])
+      const waiting_for_stock = await this.#countWaiting(saleId, [...waiting])
       sale.inLine = await this.#readInLine(saleId, reported)
-      sale.counts = { arrivals, hopeful, counted: true }
+      sale.counts = { arrivals, waiting_for_stock, counted: true }
       this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
-      this.#deps.metrics.waitingForStock.set({ sale: saleId }, hopeful)
+      this.#deps.metrics.waitingForStock.set({ sale: saleId }, waiting_for_stock)
     } catch (error) {
       sale.counts = { ...this.#last(saleId), counted: false }
       // The notes wait for the next attempt; newer ones of the same visitor win.
@@ -223,7 +224,7 @@ export class Arrivals {
       const chunk = visitors.slice(at, at + CHUNK)
       const waiting = chunk.flatMap(([visitor, waits]) => (waits ? visitor : []))
       const served = chunk.flatMap(([visitor, waits]) => (waits ? [] : visitor))
-      const key = `{${saleId}}:hopeful`
+      const key = `{${saleId}}:waiting_for_stock`
       count = await this.#deps.redis.countWaitingForStock(key, keepMs, waiting.length, ...waiting, ...served)
     }
     return count

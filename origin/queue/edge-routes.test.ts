@@ -142,13 +142,13 @@ test('counts joins, refusals, proofs and what each rule met, and ignores counts 
 test('answers the state of a sale, with who has arrived and who waits for stock', async () => {
   // Also for the first one who asks, unless Redis is late.
   const first = async () => (await requestState(await origin.sale({ total: 1 }))).body
-  const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
+  const fresh = { phase: 'open', arrivals: 0, waiting_for_stock: 0, counted: true, health: 'ok' }
   await expect.poll(first).toMatchObject(fresh)
   const sale = await origin.sale({ total: 1 })
   const state = async () => (await requestState(sale)).body
   await expect.poll(state).toMatchObject({ sale, ...fresh })
   await Promise.all([origin.checkout(sale), origin.checkout(sale)])
   const inCarts = { phase: 'all_in_carts', products: [{ available: 0, held: 1, sold: 0 }] }
-  await expect.poll(state).toMatchObject({ arrivals: 2, hopeful: 1, ...inCarts })
+  await expect.poll(state).toMatchObject({ arrivals: 2, waiting_for_stock: 1, ...inCarts })
   expect(await requestState('none')).toMatchObject({ status: 404 })
 })

@@ -55,7 +55,10 @@ export function internalRoutes(deps: InternalDeps): Hono {
     const redisServes = redis.status === 'ready' && counts.counted
     if (sales.isLedgerUnresponsive() && !redisServes) refuse(tryAgain('Neither store takes orders.'))
     const nowMs = sales.nowMs()
-    const { share, ...admission } = await lineShares.of(found, line, report, { hopeful: counts.hopeful, nowMs })
+    const { share, ...admission } = await lineShares.of(found, line, report, {
+      waiting_for_stock: counts.waiting_for_stock,
+      nowMs,
+    })
     if (report) queueReports.add(room, admission.rate_per_second, report, nowMs)
     const policy = policyOf(sale, deps.blocks.all(), deps.config.PROOF_OF_WORK)
     return c.json({
@@ -86,8 +89,8 @@ export function internalRoutes(deps: InternalDeps): Hono {
   app.post('/sales/:sale/redeem', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     const { visitor, invitation } = await readBody(c, RedeemRequest)
-    const verdict = await deps.invitations.redeem(sale.sale_id, visitor, invitation, sales.nowMs())
-    return c.json({ verdict })
+    const result = await deps.invitations.redeem(sale.sale_id, visitor, invitation, sales.nowMs())
+    return c.json({ result })
   })
   return app
 
@@ -96,6 +99,6 @@ export function internalRoutes(deps: InternalDeps): Hono {
     const ofSale = await arrivals.firstCounts(saleId)
     if (room === saleId) return ofSale
     const ofLine = await arrivals.firstCounts(room)
-    return { ...ofLine, hopeful: ofSale.hopeful, counted: ofSale.counted && ofLine.counted }
+    return { ...ofLine, waiting_for_stock: ofSale.waiting_for_stock, counted: ofSale.counted && ofLine.counted }
   }
 }

@@ -34,17 +34,17 @@ export class LineShares {
     this.#log = log
   }
 
-  /** The line's part now; `hopeful`: how many visitors wait for stock. All of it where the sale has no other line. */
+  /** The line's part now; `waiting_for_stock`: how many visitors wait for stock. All of it where the sale has no other line. */
   async of(
     sale: SaleRow,
     line: string,
     figures: LineFigures | null,
-    { hopeful, nowMs }: { hopeful: number; nowMs: number },
+    { waiting_for_stock, nowMs }: { waiting_for_stock: number; nowMs: number },
   ): Promise<LinePart> {
     const { rate_per_second, max_inside, products } = sale
     if (!sale.lines.some((one) => one.line !== line)) return { rate_per_second, max_inside, share: 1 }
     const units = products.reduce((sum, product) => sum + available(product), 0)
-    const busy = products.reduce((sum, product) => sum + product.held, hopeful)
+    const busy = products.reduce((sum, product) => sum + product.held, waiting_for_stock)
     const inside = max_inside === null ? 0 : Math.max(0, max_inside - busy)
     const whole = { rate: rate_per_second, units, inside }
     const isOpen = (name: string) => nowMs >= inLine(sale, name).opens_at.getTime()

@@ -92,8 +92,7 @@ const words = v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLengt
 
 /** All of the conditions given must be met. */
 const RuleWhen = exactly({
-  /** Checked where operators write it: the edge goes on with what an earlier version took. */
-  address: v.optional(v.string()),
+  address: v.optional(v.pipe(v.string(), v.check(isRange, NO_RANGE))),
   asn: v.optional(whole(1, 4_294_967_295)),
   /** ISO 3166-1 alpha-2. */
   country: v.optional(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{2}$/, 'a country such as DE'))),
@@ -110,10 +109,6 @@ const RULE_ACTIONS = ['allow', 'prove', 'last', 'refuse'] as const
 const when = v.pipe(
   RuleWhen,
   v.check((one) => Object.values(one).some((value) => value !== undefined), 'at least one condition'),
-  v.forward(
-    v.check(({ address }) => address === undefined || isRange(address), NO_RANGE),
-    ['address'],
-  ),
 )
 const action = v.picklist(RULE_ACTIONS, `one of ${RULE_ACTIONS.join(', ')} is required`)
 

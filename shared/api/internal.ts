@@ -43,7 +43,7 @@ export const SaleState = v.object({
   /** Some of the numbers that arrived since the last state request, the latest last: they show how late people come. */
   arrived_lately: v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
   /** Visitors who wait for stock: they found all units in carts, and still ask. */
-  hopeful: v.number(),
+  waiting_for_stock: v.number(),
   /** False while these counts are not up to date: a visitor who did not arrive is then not a known no-show. */
   counted: v.boolean(),
   /** Fixed when the sale was created; null: as the edge is set. */

@@ -22,6 +22,15 @@ export class RecentMap<Key, Value extends {}> {
     return old
   }
 
+  /** The value of a key; that of `make`, added, where there is none. */
+  getOrAdd(key: Key, make: () => Value): Value {
+    const found = this.get(key)
+    if (found !== undefined) return found
+    const value = make()
+    this.set(key, value)
+    return value
+  }
+
   set(key: Key, value: Value): void {
     this.#young.set(key, value)
     if (this.#young.size < this.#half) return

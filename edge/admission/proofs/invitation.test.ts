@@ -22,7 +22,7 @@ const broken = withShards((name) => {
 
 const invited = (opensInMs = -1_000) => new TestSale(opensInMs).publish({ policy: BY_INVITATION })
 const redeemPath = (sale: TestSale) => `/internal/sales/${sale.name}/redeem`
-const verdict = (sale: TestSale, verdict: string) => stub(redeemPath(sale), 200, { verdict })
+const result = (sale: TestSale, result: string) => stub(redeemPath(sale), 200, { result })
 const JSON_CLIENT = { accept: '*/*' }
 
 async function redeemedFor(sale: TestSale): Promise<string[]> {
@@ -32,7 +32,7 @@ async function redeemedFor(sale: TestSale): Promise<string[]> {
 
 it('knows a visitor again whose join failed after their invitation was used', async () => {
   const sale = await invited()
-  await verdict(sale, 'redeemed')
+  await result(sale, 'redeemed')
   const failed = await sale.form('/queue', { invitation: 'SUMMER-24' }, JSON_CLIENT, broken)
   expect(failed.status).toBe(503)
   const cookie = cookiesOf(failed)
@@ -44,7 +44,7 @@ it('knows a visitor again whose join failed after their invitation was used', as
 
 it('uses an invitation for the visitor that the proof is made out to, and none before the proof', async () => {
   const sale = await invited()
-  await verdict(sale, 'redeemed')
+  await result(sale, 'redeemed')
   const join = (fields: Record<string, string>) => sale.form('/queue', fields, JSON_CLIENT, priced)
   expect(await (await join({})).json()).toMatchObject({ type: '/problems/invitation-required', reason: 'none' })
   expect((await join({ invitation: 'SUMMER-24' })).status).toBe(401)
@@ -65,13 +65,13 @@ it('refuses an address that guesses, and not one that many invited people share'
     const headers = { ...JSON_CLIENT, 'cf-connecting-ip': address }
     return (await sale.form('/queue', { invitation: 'SUMMER-24' }, headers, env)).status
   }
-  await verdict(sale, 'redeemed')
+  await result(sale, 'redeemed')
   for (let i = 0; i < 40; i++) expect(await join('192.0.2.1')).toBe(201)
-  await verdict(sale, 'used_up')
+  await result(sale, 'used_up')
   for (let i = 0; i < 40; i++) expect(await join('192.0.2.1')).toBe(403)
-  await verdict(sale, 'unknown')
+  await result(sale, 'unknown')
   for (let i = 0; i < 20; i++) expect(await join('192.0.2.1')).toBe(403)
-  await verdict(sale, 'redeemed')
+  await result(sale, 'redeemed')
   expect(await join('192.0.2.1')).toBe(429)
   expect(await join('192.0.2.2')).toBe(201)
 })
@@ -118,7 +118,7 @@ it.each([-1_000, 60_000])(
         ['unknown', 'Diese Einladung gibt es nicht'],
         ['used_up', 'haben schon so viele benutzt'],
       ] as const) {
-        await verdict(sale, answer)
+        await result(sale, answer)
         const sent = { invitation: 'SUMMER-42' }
         const response = await sale.form('/queue', sent, { 'accept-language': 'de', ...headers })
         expect([response.status, response.headers.get('cache-control')]).toEqual([403, 'no-store'])

@@ -11,7 +11,7 @@ import { limitAddress, limitGuesses } from '../limits/rate-limits.ts'
 const GUESSES = { calls: 20, seconds: 60 }
 const TIMEOUT_MS = 3_000
 
-const Redeemed = v.object({ verdict: v.picklist(['redeemed', 'used_up', 'unknown']) })
+const Redeemed = v.object({ result: v.picklist(['redeemed', 'used_up', 'unknown']) })
 
 /** What is wrong with the invitation of a join. */
 export type InvitationFault = keyof typeof WHY
@@ -62,7 +62,7 @@ async function redeem(sale: string, invitation: string, visitor: string, { confi
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     if (!response.ok) throw new Error(`status ${response.status}`)
-    return v.parse(Redeemed, await response.json()).verdict
+    return v.parse(Redeemed, await response.json()).result
   })
   const detail = 'Your invitation cannot be checked at this moment. It stays good.'
   return result ?? refuse('try-again', { detail, retry_after_seconds: 2 })
