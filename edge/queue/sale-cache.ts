@@ -58,7 +58,8 @@ interface CachedQueue {
   unknownUntilMs: number
   /** Until when another request waits for the end of a final phase. */
   listeningUntilMs: number
-  readonly positions: RecentMap<number, number>
+  /** The position of a number in the draw, computed once. */
+  readonly drawn: (draw: Draw, number: number) => number
   /** What happened to those who joined, to be sent with the next refresh. */
   readonly counts: CountSum
 }
@@ -124,8 +125,11 @@ export async function readPublicSale(sale: string, context: QueueContext): Promi
   return isPublic ? now : readSale(sale, first.line, context)
 }
 
-const queueOf = (name: string): CachedQueue =>
-  queues.getOrAdd(name, () => ({
+const queueOf = (name: string): CachedQueue => queues.getOrAdd(name, () => newQueue(name))
+
+function newQueue(name: string): CachedQueue {
+  const positions = new RecentMap<number, number>(MAX_POSITIONS)
+  return {
     name,
     copy: null,
     waitUntilMs: 0,
@@ -133,9 +137,10 @@ const queueOf = (name: string): CachedQueue =>
     failures: 0,
     unknownUntilMs: 0,
     listeningUntilMs: 0,
-    positions: new RecentMap(MAX_POSITIONS),
+    drawn: (draw, number) => (number > draw.size ? number : positions.getOrAdd(number, () => positionOf(draw, number))),
     counts: new CountSum(),
-  }))
+  }
+}
 
 /** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. False for too many new names. */
 function keepFresh(queue: CachedQueue, context: QueueContext, nowMs: number): boolean {
@@ -302,14 +307,8 @@ function viewAt(
     policy,
     ticketShards: shardsOf(queue, context),
     atMs,
-    place: (number) => placeOf(schedule, number, atMs, (draw, of) => drawn(queue, draw, of)),
+    place: (number) => placeOf(schedule, number, atMs, queue.drawn),
   }
-}
-
-/** The position of a number in the draw, computed once. */
-function drawn({ positions }: CachedQueue, draw: Draw, number: number): number {
-  if (number > draw.size) return number
-  return positions.getOrAdd(number, () => positionOf(draw, number))
 }
 
 /** The schedule of a queue, paused where it was last certain; the clock goes on meanwhile. */
