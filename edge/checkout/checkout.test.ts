@@ -137,13 +137,6 @@ it('responds 429 without an admission, with the path to join', async () => {
   expect((await requestsTo(path)).calls).toBe(0)
 })
 
-it('tells who comes to an order too late where to join again', async () => {
-  const headers = { authorization: `Bearer ${await admission('drop', { ttl: -10 })}` }
-  const response = await call(`/orders/${newOrder()}`, { headers })
-  expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
-  expect(await response.json()).toMatchObject({ type: '/problems/not-admitted', queue: '/sales/drop/queue' })
-})
-
 it('passes on to an order only a valid admission, or what looks like the origin’s token', async () => {
   const order = newOrder()
   await stub(`/orders/${order}`, 200, orderOf('drop', order))
@@ -151,15 +144,12 @@ it('passes on to an order only a valid admission, or what looks like the origin�
     (await call(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } })).status
   const expired = await admission('drop', { ttl: -10 })
   for (const bad of ['x', 'e30.e30.', expired, expired.replace(/.{8}$/, 'AAAAAAAA')]) expect(await ask(bad)).toBe(429)
+  // Who comes too late is told where to join again.
+  const late = await call(`/orders/${order}`, { headers: { authorization: `Bearer ${expired}` } })
+  expect(late.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(await late.json()).toMatchObject({ type: '/problems/not-admitted', queue: '/sales/drop/queue' })
   expect((await requestsTo(`/orders/${order}`)).calls).toBe(0)
   for (const good of [ORDER_TOKEN, await admission('drop')]) expect(await ask(good)).toBe(200)
-})
-
-it('responds 403 to an admission of another sale', async () => {
-  const sale = await new TestSale().publish()
-  const response = await post(sale.name, { authorization: `Bearer ${await admission('another-sale')}` })
-  expect(response.status).toBe(403)
-  expect(await response.json()).toMatchObject({ type: '/problems/wrong-sale' })
 })
 
 it('returns the origin’s responses as they are, and follows no redirect', async () => {
@@ -176,23 +166,31 @@ it('returns the origin’s responses as they are, and follows no redirect', asyn
   expect((await requestsTo(location)).calls).toBe(0)
 })
 
-it('responds 503, and that the place is kept, when the origin is gone', async () => {
+it.each([
+  [
+    'the origin is gone, and keeps the place',
+    { status: 0 },
+    503,
+    { type: '/problems/try-again', retry_after_seconds: 2 },
+  ],
+  ['the origin has another EDGE_TOKEN', { status: 403 }, 503, { type: '/problems/try-again', retry_after_seconds: 2 }],
+  ['the admission is of another sale', { admittedTo: 'another-sale' }, 403, { type: '/problems/wrong-sale' }],
+  ['the body is too large', { body: 'x'.repeat(100_000) }, 413, { errors: [{ field: 'body' }] }],
+] as const)('refuses a checkout where %s', async (_, { status = 201, admittedTo, body }: Refused, wanted, problem) => {
   const sale = await new TestSale().publish()
-  await stub(`/sales/${sale.name}/checkout`, 0, '')
-  const response = await post(sale.name, { authorization: `Bearer ${await admission(sale.name)}` })
-  expect(response.status).toBe(503)
-  expect(response.headers.get('retry-after')).toBe('2')
-  expect(await response.json()).toMatchObject({ type: '/problems/try-again' })
+  await stub(`/sales/${sale.name}/checkout`, status, { type: '/problems/edge-only' })
+  const authorization = `Bearer ${await admission(admittedTo ?? sale.name)}`
+  const length: Record<string, string> = body === undefined ? {} : { 'content-length': String(body.length) }
+  const response = await post(sale.name, { authorization, ...length }, body)
+  expect(response.status).toBe(wanted)
+  expect(await response.json()).toMatchObject(problem)
 })
 
-it('refuses a body that is too large', async () => {
-  const sale = await new TestSale().publish()
-  const body = 'x'.repeat(100_000)
-  const authorization = `Bearer ${await admission(sale.name)}`
-  const response = await post(sale.name, { authorization, 'content-length': String(body.length) }, body)
-  expect(response.status).toBe(413)
-  expect(await response.json()).toMatchObject({ errors: [{ field: 'body' }] })
-})
+interface Refused {
+  readonly status?: number
+  readonly admittedTo?: string
+  readonly body?: string
+}
 
 it('asks for an e-mail address where the sale does, and passes it on with where the checkout came from', async () => {
   const sale = await new TestSale().publish({ contact: 'required' })
@@ -313,14 +311,6 @@ it('leads a browser without scripts back to its latest order in the sale', async
   expect(await link(kept)).toBe(page)
   expect(await link('')).toBeUndefined()
   expect(await link(`${kept}; admission-${sale.name}=${await admission(sale.name)}`)).toBe(page)
-})
-
-it('responds 503 while the origin has another EDGE_TOKEN: nothing the visitor did', async () => {
-  const sale = await new TestSale().publish()
-  await stub(`/sales/${sale.name}/checkout`, 403, { type: '/problems/edge-only' })
-  const response = await post(sale.name, { authorization: `Bearer ${await admission(sale.name)}` })
-  expect(response.status).toBe(503)
-  expect(await response.json()).toMatchObject({ type: '/problems/try-again', retry_after_seconds: 2 })
 })
 
 it('responds to HEAD as the origin does, without a body to read', async () => {
