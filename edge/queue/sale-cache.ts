@@ -58,6 +58,8 @@ interface CachedQueue {
   unknownUntilMs: number
   /** Until when another request waits for the end of a final phase. */
   listeningUntilMs: number
+  /** The last moment for which a place was computed, on the waiting room's clock. */
+  servedMs: number
   /** The position of a number in the draw, computed once. */
   readonly drawn: (draw: Draw, number: number) => number
   /** What happened to those who joined, to be sent with the next refresh. */
@@ -137,6 +139,7 @@ function newQueue(name: string): CachedQueue {
     failures: 0,
     unknownUntilMs: 0,
     listeningUntilMs: 0,
+    servedMs: 0,
     drawn: (draw, number) => (number > draw.size ? number : positions.getOrAdd(number, () => positionOf(draw, number))),
     counts: new CountSum(),
   }
@@ -293,7 +296,10 @@ function viewAt(
 ): SaleNow {
   const { snapshot, policy, asOfMs, clockMs } = copy
   const certainUntilMs = isSettled(copy, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
-  const certainMs = Math.min(nowMs, certainUntilMs) + clockMs
+  // This clock was put back since the copy came: until the next one, nobody moves back with it.
+  const isPutBack = nowMs < asOfMs
+  const certainMs = isPutBack ? Math.max(asOfMs + clockMs, queue.servedMs) : Math.min(nowMs, certainUntilMs) + clockMs
+  queue.servedMs = certainMs
   const current = inEffect(snapshot.timeline, certainMs)
   const isPaused = nowMs - certainUntilMs > PAUSED_AFTER_MS
   const schedule = isPaused ? pausedAt(current, certainMs) : current

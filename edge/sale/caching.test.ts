@@ -9,7 +9,17 @@ import { ADMISSION, QUEUE, signToken } from '../../shared/tokens.ts'
 import { tagOf } from '../cache.ts'
 import { type Env, readConfig } from '../config.ts'
 import { proofScript, proofStyle, proofWorker, script, style } from '../pages/assets.ts'
-import { call, cookiesOf, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
+import {
+  call,
+  cookiesOf,
+  edgeEnv,
+  ORDER_TOKEN,
+  orderOf,
+  product,
+  slowTimers,
+  stub,
+  TestSale,
+} from '../testing/visitors.ts'
 
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [
@@ -211,6 +221,7 @@ it('gives a revalidating cache no old server time', async () => {
   const path = `/sales/${sale.name}/schedule`
   const { version } = await sale.until(({ phase }) => phase === 'paused')
   // The clock of the test, on which every response comes at once.
+  slowTimers()
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   let copy = await call(path)

@@ -222,18 +222,20 @@ const SLOWER = 8
  * sets itself; before a sale is published. They are an hour ahead, too, since an alarm rings by the real clock.
  */
 export function slowClock(): void {
-  const [realNow, realTimer] = [Date.now, setTimeout]
+  const realNow = Date.now
   const began = realNow()
   const now = () => Math.floor(began + 3_600_000 + (realNow() - began) / SLOWER)
-  const mocks = [
-    vi.spyOn(Date, 'now').mockImplementation(now),
-    vi
-      .spyOn(globalThis, 'setTimeout')
-      .mockImplementation(((act: () => void, ms = 0) => realTimer(act, SLOWER * ms)) as typeof setTimeout),
-  ]
-  onTestFinished(() => {
-    for (const mock of mocks) mock.mockRestore()
-  })
+  const mock = vi.spyOn(Date, 'now').mockImplementation(now)
+  onTestFinished(() => mock.mockRestore())
+  slowTimers()
+}
+
+/** Up to the end of the test the timers alone run slowly: for a test that moves the clock itself. */
+export function slowTimers(): void {
+  const realTimer = setTimeout
+  const slow = (act: () => void, ms = 0) => realTimer(act, SLOWER * ms)
+  const mock = vi.spyOn(globalThis, 'setTimeout').mockImplementation(slow as typeof setTimeout)
+  onTestFinished(() => mock.mockRestore())
 }
 
 /** Work behind the response is started, not awaited. */
