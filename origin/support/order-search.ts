@@ -29,6 +29,8 @@ const [EXACT, WORDS, PRODUCT, SIMILAR] = [0, 1, 2, 3]
 const SHORTEST = 2
 /** Fewer are similar to too much. */
 const SHORTEST_SIMILAR = 4
+/** Postgres' code of a statement that took too long. */
+const QUERY_CANCELED = '57014'
 /** Whoever finds as many as these has made no error. */
 const FEW = 5
 
@@ -93,7 +95,10 @@ async function findAll(sql: Sql, typed: string, filters: Filters): Promise<reado
   const similarTo = wordsIn(typed.replaceAll('@', ' ')).filter((word) => word.length >= SHORTEST_SIMILAR)
   if (found.length >= FEW || found[0]?.rank === EXACT || similarTo.length === 0) return found
   const known = new Set(found.map(({ order_id }) => order_id))
-  const similar = await findByProbes(sql, [{ similarTo, rank: SIMILAR }], filters)
+  const similar = await findByProbes(sql, [{ similarTo, rank: SIMILAR }], filters).catch((error) => {
+    if (error.code !== QUERY_CANCELED) throw error
+    return []
+  })
   return [...found, ...similar.filter(({ order_id }) => !known.has(order_id))]
 }
 

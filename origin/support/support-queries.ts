@@ -131,11 +131,15 @@ const MAX_READ = 1_000
 const [MAX_PRODUCTS, MAX_OF_PRODUCT] = [20, 250]
 /** Share of a typed word's trigrams that a word must have: of seven letters one may be wrong, or two swapped. */
 const SIMILAR = 0.5
+/** Comparing words costs the more the more orders have parts of them: a search gives up, and shows what it found literally. */
+const SIMILAR_TIMEOUT_MS = 3_000
 
 /** The orders that these probes find, each with its smallest rank, best and newest first. */
 export function findByProbes(sql: Sql, probes: readonly Probe[], filters: Filters): Promise<readonly Found[]> {
   return sql.begin(async (tx): Promise<readonly Found[]> => {
-    await tx`select set_config('pg_trgm.word_similarity_threshold', ${String(SIMILAR)}, true)`
+    if (probes.some((probe) => 'similarTo' in probe))
+      await tx`select set_config('pg_trgm.word_similarity_threshold', ${String(SIMILAR)}, true),
+        set_config('statement_timeout', ${String(SIMILAR_TIMEOUT_MS)}, true)`
     const [first, ...others] = probes.map((probe) => found(tx, probe, filters))
     if (!first) return []
     const all = others.reduce((union, one) => tx`${union} union all ${one}`, first)
