@@ -7,10 +7,10 @@ import { join, relative } from 'node:path'
 import { paint, run, writableFolder } from '../../dev/command.ts'
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
-import { attackRows, honestText, percentileTexts, reportHtml, requestsText } from '../report/rehearsal-report.ts'
 import { KINDS } from './crowd/tally.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
+import { attackRows, honestText, percentileTexts, reportHtml, requestsText } from './rehearsal-report.ts'
 
 const MAX_LISTED = 12
 

@@ -3,10 +3,10 @@
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Percentiles } from '../lib/histogram.ts'
-import { KINDS, type Kind } from '../rehearsal/crowd/tally.ts'
-import type { Result } from '../rehearsal/play.ts'
-import type { Sample } from '../rehearsal/progress.ts'
 import { bars, escaped, lineChart, type Point, scatter, table } from './charts.ts'
+import { KINDS, type Kind } from './crowd/tally.ts'
+import type { Result } from './play.ts'
+import type { Sample } from './progress.ts'
 
 /** Kinds of refusals shown of each attack. */
 const MAX_REFUSALS = 4
