@@ -154,30 +154,35 @@ export class Checkout {
   }
 
   async #recordReserved(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
-    if (this.#pending.isFull() && (await this.#pending.isStillFull())) return this.#takeBack(r, false)
+    // Checking and taking the place is one step, so that simultaneous calls cannot exceed the maximum.
+    if (!this.#pending.takePlace() && !(await this.#pending.takePlaceOnceCounted())) return this.#takeBack(r, false)
     const late = async () => ((await this.#isSafe(r)) ? processing(r) : inDoubt())
     return this.#inTime(r, this.#untilRecorded(sale, r, gate), late)
   }
 
   async #untilRecorded(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
-    const ledger = await this.#recorder.add(r.sale, r).catch((error: Error) => error)
-    const isAnswered = this.#pending.end(r.order)
-    if (ledger instanceof Error) {
-      this.#deps.log.warn({ order: r.order, error: String(ledger) }, 'order not recorded; left to workers')
-      if (!isAnswered && !(await this.#isSafe(r))) return this.#takeBack(r, mayHaveCommitted(ledger))
-      return this.#leaveToWorkers(r)
+    try {
+      const ledger = await this.#recorder.add(r.sale, r).catch((error: Error) => error)
+      const isAnswered = this.#pending.end(r.order)
+      if (ledger instanceof Error) {
+        this.#deps.log.warn({ order: r.order, error: String(ledger) }, 'order not recorded; left to workers')
+        if (!isAnswered && !(await this.#isSafe(r))) return await this.#takeBack(r, mayHaveCommitted(ledger))
+        return this.#leaveToWorkers(r)
+      }
+      const attempt = { sale, reservation: r, gate, ledger }
+      if (ledger.verdict === 'recorded') {
+        this.#gateOf(r).acknowledgeSoon(r.order)
+        return outcomeOf(attempt)
+      }
+      // A buyer who was answered "processing" will ask for the order: a worker notes the refusal.
+      if (isAnswered) return this.#leaveToWorkers(r)
+      // A worker may have been faster.
+      if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).acknowledgeSoon(r.order)
+      else if (!(await this.#giveBack(r))) return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
+      return this.#afterRefusal(attempt)
+    } finally {
+      this.#pending.freePlace()
     }
-    const attempt = { sale, reservation: r, gate, ledger }
-    if (ledger.verdict === 'recorded') {
-      this.#gateOf(r).acknowledgeSoon(r.order)
-      return outcomeOf(attempt)
-    }
-    // A buyer who was answered "processing" will ask for the order: a worker notes the refusal.
-    if (isAnswered) return this.#leaveToWorkers(r)
-    // A worker may have been faster.
-    if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).acknowledgeSoon(r.order)
-    else if (!(await this.#giveBack(r))) return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
-    return this.#afterRefusal(attempt)
   }
 
   #leaveToWorkers(r: Reservation): Outcome {

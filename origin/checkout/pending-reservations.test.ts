@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** The maximum of one process. */
-const ROOM = 20_000
+const MAX_PENDING = 20_000
 const never = new Promise<Outcome>(() => {})
 const noAnswer = () => {}
 const of = (order: string) => ({ ...reservationOf('sale'), order })
@@ -17,34 +17,32 @@ const leave = (pending: PendingReservations, orders: number, gate: Gate) => {
   for (let i = 0; i < orders; i++) pending.leaveToWorkers(gate)
 }
 
-test('is full at the maximum, until workers have recorded some', async () => {
+test('takes places up to the maximum, and again as they are freed or workers have recorded some', async () => {
   const pending = new PendingReservations()
-  let inStream = ROOM / 2
+  let inStream = MAX_PENDING / 2
   const gate = gateWith(async () => inStream)
-  leave(pending, ROOM / 2, gate)
-  for (let i = 0; i < ROOM / 2 - 1; i++) pending.begin(of(`order ${i}`), never, noAnswer)
-  expect(pending.isFull()).toBe(false)
-  pending.begin(of('one more'), never, noAnswer)
-  expect([pending.isFull(), await pending.isStillFull()]).toEqual([true, true])
+  leave(pending, MAX_PENDING / 2, gate)
+  for (let i = 0; i < MAX_PENDING / 2; i++) expect(pending.takePlace()).toBe(true)
+  expect([pending.takePlace(), await pending.takePlaceOnceCounted()]).toEqual([false, false])
+  pending.freePlace()
+  expect([pending.takePlace(), pending.takePlace()]).toEqual([true, false])
 
-  inStream -= 10
+  inStream -= 2
   vi.advanceTimersByTime(1_000)
-  expect(await pending.isStillFull()).toBe(false)
-  leave(pending, 10, gate)
-  expect(pending.isFull()).toBe(true)
+  const asked = await Promise.all(Array.from({ length: 5 }, () => pending.takePlaceOnceCounted()))
+  expect(asked).toEqual([true, true, false, false, false])
 })
 
 test('counts streams once a second for all callers, and keeps the last count if Redis does not answer', async () => {
   const pending = new PendingReservations()
   const gate = gateWith(() => Promise.reject(new Error('Redis is away')))
-  leave(pending, ROOM, gate)
-  const asked = await Promise.all(Array.from({ length: 5 }, () => pending.isStillFull()))
-  expect(asked).toEqual(Array(5).fill(true))
-  expect(await pending.isStillFull()).toBe(true)
-  expect(gate.countIntents).toHaveBeenCalledTimes(1)
-  vi.advanceTimersByTime(1_000)
-  expect(await pending.isStillFull()).toBe(true)
-  expect(gate.countIntents).toHaveBeenCalledTimes(2)
+  leave(pending, MAX_PENDING, gate)
+  for (const counts of [1, 2]) {
+    const asked = await Promise.all(Array.from({ length: 5 }, () => pending.takePlaceOnceCounted()))
+    expect([...asked, await pending.takePlaceOnceCounted()]).toEqual(Array(6).fill(false))
+    expect(gate.countIntents).toHaveBeenCalledTimes(counts)
+    vi.advanceTimersByTime(1_000)
+  }
 })
 
 test('answers once the ledger is late, and not after it has answered', () => {
@@ -71,21 +69,21 @@ test('answers once the ledger is late, and not after it has answered', () => {
 
 test('does not count intents of other processes', async () => {
   const pending = new PendingReservations()
-  const [empty, full] = [gateWith(async () => 0), gateWith(async () => 2 * ROOM)]
-  leave(pending, ROOM - 1, empty)
+  const [empty, full] = [gateWith(async () => 0), gateWith(async () => 2 * MAX_PENDING)]
+  leave(pending, MAX_PENDING - 1, empty)
   leave(pending, 1, full)
-  expect([pending.isFull(), await pending.isStillFull()]).toEqual([true, false])
+  expect([pending.takePlace(), await pending.takePlaceOnceCounted()]).toEqual([false, true])
 })
 
 test('does not count out what is left to workers during the count', async () => {
   const pending = new PendingReservations()
   const counted = Promise.withResolvers<number>()
   const gate = gateWith(() => counted.promise)
-  leave(pending, ROOM, gate)
-  const asked = pending.isStillFull()
+  leave(pending, MAX_PENDING, gate)
+  const asked = pending.takePlaceOnceCounted()
   leave(pending, 10, gate)
-  counted.resolve(ROOM - 5)
-  expect(await asked).toBe(true)
+  counted.resolve(MAX_PENDING - 5)
+  expect(await asked).toBe(false)
 })
 
 test('waits for reservations in progress when it drains, within a bound', async () => {

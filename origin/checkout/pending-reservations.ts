@@ -10,8 +10,8 @@ import type { Outcome } from './outcome.ts'
 /** A response waits this long for the commit .. */
 const RECORD_TIMEOUT_MS = 2_000
 /** .. and up to this longer: one timer looks after all. */
-const LOOK_EVERY_MS = 50
-/** Unrecorded reservations of one process while the ledger is away. */
+const LATE_CHECK_MS = 50
+/** Unrecorded reservations of one process while the ledger is away: what workers have to record once it is back. */
 const MAX_PENDING = 20_000
 /** At the maximum, the intents that workers have not recorded yet are counted this often. */
 const COUNT_EVERY_MS = 1_000
@@ -31,6 +31,8 @@ export class PendingReservations {
   /** Those whose buyers wait no longer. */
   readonly #answered = new Map<string, InProgress>()
   #timer: NodeJS.Timeout | undefined
+  /** Reservations of the fast gate that this process is recording. */
+  #places = 0
   /** How many were left to the workers and are not known to be recorded, by gate. */
   readonly #leftBy = new Map<Gate, number>()
   #counting: Promise<void> | undefined
@@ -38,7 +40,7 @@ export class PendingReservations {
   /** Calls `answerLate` if the reservation has not ended in time. */
   begin(reservation: Reservation, outcome: Promise<Outcome>, answerLate: () => void): void {
     this.#inProgress.set(reservation.order, { reservation, outcome, answerLate, beganMs: performance.now() })
-    this.#timer ??= setTimeout(() => this.#answerLate(), LOOK_EVERY_MS)
+    this.#timer ??= setTimeout(() => this.#answerLate(), LATE_CHECK_MS)
   }
 
   #answerLate(): void {
@@ -49,7 +51,7 @@ export class PendingReservations {
       this.#answered.set(order, late)
       late.answerLate()
     }
-    this.#timer = this.#inProgress.size > 0 ? setTimeout(() => this.#answerLate(), LOOK_EVERY_MS) : undefined
+    this.#timer = this.#inProgress.size > 0 ? setTimeout(() => this.#answerLate(), LATE_CHECK_MS) : undefined
   }
 
   /** A reservation in progress, with its coming outcome. */
@@ -62,27 +64,34 @@ export class PendingReservations {
     return !this.#inProgress.delete(order) && this.#answered.delete(order)
   }
 
-  /** The intent stays in the gate's stream. */
-  leaveToWorkers(gate: Gate): void {
-    this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
+  /** Takes a place for a reservation that is to be recorded; false at the maximum. `freePlace` ends it. */
+  takePlace(): boolean {
+    let taken = this.#places
+    for (const left of this.#leftBy.values()) taken += left
+    if (taken >= MAX_PENDING) return false
+    this.#places++
+    return true
   }
 
-  /** True at the maximum, as far as is known. */
-  isFull(): boolean {
-    let unrecorded = this.#inProgress.size + this.#answered.size
-    for (const left of this.#leftBy.values()) unrecorded += left
-    return unrecorded >= MAX_PENDING
-  }
-
-  /** The same, without the intents that workers have recorded meanwhile. */
-  async isStillFull(): Promise<boolean> {
+  /** The same, once the intents that workers have recorded meanwhile are counted out. */
+  async takePlaceOnceCounted(): Promise<boolean> {
     this.#counting ??= this.#countOut().finally(() =>
       setTimeout(() => {
         this.#counting = undefined
       }, COUNT_EVERY_MS).unref(),
     )
     await this.#counting
-    return this.isFull()
+    return this.takePlace()
+  }
+
+  /** The reservation is recorded, refused, given back, or left to the workers. */
+  freePlace(): void {
+    this.#places--
+  }
+
+  /** The intent stays in the gate's stream, and counts until a worker has recorded it. */
+  leaveToWorkers(gate: Gate): void {
+    this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
   }
 
   /** Of those left in a stream, there cannot be more unrecorded than wait in it. */
