@@ -196,6 +196,14 @@ test('pauses an endpoint that is gone, does not follow redirects, and lets a slo
   await expect.poll(() => state(gone)).toBe('paused')
   await expect.poll(async () => (await deliveries(elsewhere))[0]).toMatchObject({ status: 302, state: 'pending' })
   expect(receiver.at('/elsewhere')).toEqual([])
+  // One message after the other: the paused endpoint would have had the first before the second.
+  for (const [call, type] of [
+    ['pause', 'sale.paused'],
+    ['resume', 'sale.opened'],
+  ] as const) {
+    await origin.admin('POST', `/sales/${sale}/${call}`)
+    await expect.poll(() => typesAt(quick).at(-1)).toBe(type)
+  }
   expect(typesAt(gone)).toHaveLength(1)
 })
 
