@@ -3,7 +3,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, inject } from 'vitest'
+import { afterAll, beforeAll, expect, inject, vi } from 'vitest'
 import { type Server, temporaryFolder } from '../dev/processes.ts'
 import type { System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
@@ -209,6 +209,10 @@ export async function eventually<T>(
     await sleep(50)
   }
 }
+
+/** Reads until it matches, or for a bound. For tests that run side by side, which cannot share `expect.poll`. */
+export const eventuallyMatches = (read: () => Promise<unknown>, wanted: object) =>
+  vi.waitFor(async () => expect(await read()).toMatchObject(wanted), { timeout: 30_000, interval: 50 })
 
 /** An open sale of one product, as the ledger takes it. */
 export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({

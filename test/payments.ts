@@ -1,4 +1,4 @@
-/** Payments without the rest of the origin: a ledger, the jobs, and a local Stripe. */
+/** Payments without the rest of the origin: a ledger, the jobs, and a local Stripe; and webhooks of the sandbox, for a whole one. */
 import { pino } from 'pino'
 import { afterAll, beforeEach } from 'vitest'
 import { type Consumer, JobRunner } from '../origin/jobs/job-runner.ts'
@@ -6,7 +6,9 @@ import type { QueueName } from '../origin/jobs/queues.ts'
 import { connect } from '../origin/ledger/connection.ts'
 import { createMetrics } from '../origin/lib/metrics.ts'
 import { PaymentJobs } from '../origin/payments/payment-jobs.ts'
+import { signWebhook } from '../origin/payments/providers/sandbox.ts'
 import { stripeProvider } from '../origin/payments/providers/stripe.ts'
+import type { TestOrigin } from './origin-process.ts'
 import { ledgerDatabase } from './servers.ts'
 import { startStripe } from './stand-ins/stripe.ts'
 
@@ -37,4 +39,15 @@ export async function usePayments() {
     await runner.drain()
   }
   return { stripe, provider, sql, jobs: new PaymentJobs(log), runJobs, metrics: createMetrics(), log }
+}
+
+/** Reports a charge to an origin, as its sandbox does. */
+export function sandboxWebhook(
+  origin: Pick<TestOrigin, 'call'>,
+  charge: object,
+  secret = 'test-webhook-secret-of-at-least-32-chars',
+) {
+  const body = JSON.stringify({ attempt: 1, refunded_minor: 0, amount_minor: 1_000, currency: 'EUR', ...charge })
+  const signature = signWebhook(secret, body, Math.floor(Date.now() / 1000))
+  return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
+import { sandboxWebhook } from '../../test/payments.ts'
 import { record } from '../ledger/record.ts'
-import { signWebhook } from './providers/sandbox.ts'
 
 const origin = useOrigin()
-const WEBHOOK_SECRET = 'test-webhook-secret-of-at-least-32-chars'
 
 async function reserve(sale: string) {
   const token = await origin.token(sale)
@@ -37,11 +36,7 @@ const once = (status: string, id: string) =>
   )
 const captured = (id: string) => once('captured', id)
 
-function webhook(charge: object, secret = WEBHOOK_SECRET) {
-  const body = JSON.stringify({ attempt: 1, refunded_minor: 0, amount_minor: 1_000, currency: 'EUR', ...charge })
-  const signature = signWebhook(secret, body, Math.floor(Date.now() / 1000))
-  return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
-}
+const webhook = (charge: object, secret?: string) => sandboxWebhook(origin, charge, secret)
 
 describe.concurrent('a payment', () => {
   test('confirms the order, sells the unit, and is charged once, however often it is requested', async () => {

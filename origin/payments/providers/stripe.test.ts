@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { eventually, useOwnOrigin } from '../../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../../test/servers.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { signStripe, startStripe } from '../../../test/stand-ins/stripe.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
 import { stripeProvider } from './stripe.ts'
@@ -299,7 +297,7 @@ describe('the Stripe provider', async () => {
 
   test('reads all events of the last day without a cursor, however many', async () => {
     stripe.forgetEvents()
-    const orders = Array.from({ length: 10_050 }, () => randomUUID())
+    const orders = Array.from({ length: 1_050 }, () => randomUUID())
     for (const order of orders) stripe.succeed(stripe.add({ order }, 100, 'eur').id)
     const { records } = await readChanges(provider, null)
     expect(records.map((r) => r.order)).toEqual(orders)
@@ -371,100 +369,5 @@ describe('the Stripe provider', async () => {
       expect(await deliver(body, header, Date.now() + 310_000)).toBeUndefined()
       expect(await deliver(body, header, Date.now() + 200_000)).toMatchObject({ status: 'captured' })
     })
-  })
-})
-
-describe('an origin with Stripe', async () => {
-  const database = useDatabase()
-  const redis = useRedis()
-  const stripe = await startStripe({
-    secretKey,
-    webhookSecret,
-    webhookUrl: () => `${origin.url()}/webhooks/stripe`,
-  })
-  afterAll(() => stripe.stop())
-  afterEach(() => {
-    stripe.settings.sendsWebhooks = true
-  })
-  const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
-    PAYMENT_PROVIDER: 'stripe',
-    STRIPE_SECRET_KEY: secretKey,
-    STRIPE_WEBHOOK_SECRET: webhookSecret,
-    STRIPE_API_URL: stripe.url,
-  })
-
-  async function buy(payment_method?: string) {
-    const sale = await origin.sale({ total: 3 })
-    const token = await origin.token(sale)
-    const { body } = await origin.checkout(sale, { token, body: payment_method ? { payment_method } : {} })
-    const id = body.order_id ?? ''
-    const isConfirmed = () =>
-      expect.poll(() => origin.call('GET', `/orders/${id}`, { token })).toMatchObject({ body: { status: 'confirmed' } })
-    return { sale, id, token, isConfirmed }
-  }
-
-  test('confirms and captures an authorized order with one charge', async () => {
-    const { sale, id, isConfirmed } = await buy('pm_card_visa')
-    await isConfirmed()
-    const captured = { amount: 1_000, currency: 'eur', status: 'succeeded' }
-    await expect.poll(() => stripe.intents(id)).toMatchObject([captured])
-    const capture = `POST /v1/payment_intents/${stripe.intents(id)[0]?.id}/capture`
-    expect(stripe.calls.filter((call) => call === capture)).toHaveLength(1)
-    expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
-  })
-
-  test('learns by webhook of a charge whose response was lost', async () => {
-    const { id, isConfirmed } = await buy('pm_card_lost_response')
-    await isConfirmed()
-    expect(stripe.intents(id)).toHaveLength(1)
-  })
-
-  test.each(['webhook', 'comparison'])('confirms what its buyer has authenticated, learned by %s', async (how) => {
-    const { id, token, isConfirmed } = await buy('pm_card_threeDSecure2Required')
-    const payment = async () => (await origin.call('GET', `/orders/${id}`, { token })).body.payment
-    const [{ id: charge, client_secret } = { id: '', client_secret: '' }] = await eventually(
-      async () => stripe.intents(id),
-      (intents) => intents.length > 0,
-    )
-    const next_action = { type: 'redirect', url: `${stripe.url}/3ds/${charge}` }
-    await expect
-      .poll(payment)
-      .toMatchObject({ status: 'requires_action', next_action, client_secret, attempts_left: 2 })
-    stripe.settings.sendsWebhooks = how === 'webhook'
-    stripe.authenticate(charge, true)
-    await expect.poll(payment).toEqual({ status: 'succeeded' })
-    await isConfirmed()
-    await expect.poll(() => stripe.intents(id)).toMatchObject([{ status: 'succeeded' }])
-  })
-
-  test('finds in the events of Stripe what neither response nor webhook reported', async () => {
-    stripe.settings.sendsWebhooks = false
-    const [authorized, captured] = [await buy(), await buy()]
-    stripe.authorize(stripe.add({ order: authorized.id }, 1_000, 'eur').id)
-    stripe.succeed(stripe.add({ order: captured.id }, 1_000, 'eur').id)
-    await authorized.isConfirmed()
-    await captured.isConfirmed()
-    const captures = () => origin.sql()`
-      select order_id from captures where captured_at is not null
-        and order_id = any(${[authorized.id, captured.id]}::uuid[])`
-    await expect.poll(captures).toHaveLength(2)
-  })
-
-  test('refunds a capture of a cancelled order, and reopens a refund that the bank sends back', async () => {
-    const { sale, id, token } = await buy()
-    await origin.call('DELETE', `/orders/${id}`, { token })
-    const intent = stripe.add({ order: id }, 1_000, 'eur')
-    stripe.succeed(intent.id)
-    const findings = async () => (await origin.admin('GET', `/sales/${sale}/findings`)).body.findings
-    const refunds = () => origin.sql()`
-      select refunded_at is not null as done from refunds where charge_id = ${intent.id}`
-    await expect.poll(refunds).toEqual([{ done: true }])
-    expect(intent.refunded).toBe(true)
-    expect(await origin.stock(sale)).toMatchObject({ available: 3, held: 0, sold: 0 })
-    expect(await findings()).toEqual([])
-    stripe.sendRefundBack(intent.id)
-    const detail = { order: id, error: 'the bank sent it back' }
-    await expect.poll(findings).toMatchObject([{ kind: 'refund_failed', subject: intent.id, detail }])
-    expect(await refunds()).toEqual([{ done: false }])
   })
 })
