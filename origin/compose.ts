@@ -124,7 +124,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
 
   // -- Calls --
   const queueReports = new QueueReports(metrics)
-  startActor('sale minutes', new SaleCounts({ sql, sales, arrivals, queueReports, metrics, log }).actor)
+  const saleCounts = new SaleCounts({ sql, sales, arrivals, queueReports, metrics, log })
+  startActor('sale minutes', saleCounts.actor)
   const healthOf: HealthOf = (saleId) => (loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok')
   const keys = {
     admission: await importKeys(config.ADMISSION_KEYS, hmacKey),
@@ -149,7 +150,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     healthOf,
     invitations: new Invitations(sql, keys.order),
     jobs,
-    joinCounter: new JoinCounter({ sql, metrics, log }),
+    joinCounter: new JoinCounter({ sql, metrics, saleCounts, log }),
     keys,
     lineShares: new LineShares(redis, log),
     loadShedder,
@@ -161,6 +162,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     queueReports,
     reconciler,
     redis,
+    saleCounts,
     sales,
     sql,
     webhookSender,

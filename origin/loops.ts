@@ -14,6 +14,7 @@ import type { Mailer } from './mail/mailer.ts'
 import { sweepGate, sweepLedger } from './orders/hold-sweeper.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
+import { countOrders } from './report/sale-counts.ts'
 import { workerReports } from './report/worker-reports.ts'
 import type { Retention } from './retention/retention.ts'
 import { tellSales } from './sales/sale-events.ts'
@@ -68,6 +69,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     }),
     // Readers of the events
     every(300, 'search', searchRounds(sql)),
+    every(1_000, 'order counts', () => countOrders(sql)),
     every(300, 'webhook messages', () => fanOut(sql)),
     ...(mailer ? [every(1_000, 'mail reader', () => readEvents(sql, 'mail', addMails))] : []),
     // Watches

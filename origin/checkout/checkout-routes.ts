@@ -9,6 +9,7 @@ import { keyOf, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } f
 import { orderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
+import type { SaleCounts } from '../report/sale-counts.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Checkout } from './checkout.ts'
@@ -24,12 +25,15 @@ interface CheckoutRoutesDeps {
   readonly arrivals: Arrivals
   readonly loadShedder: LoadShedder
   readonly metrics: Metrics
+  readonly saleCounts: Pick<SaleCounts, 'count'>
 }
 
+/** Outcomes that are no refusal. */
+const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', 'replayed'])
 const STATUS = { recorded: 201, live: 200, processing: 202 }
 
 export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
-  const { buyers, sales, checkout, orders, arrivals, loadShedder, metrics } = deps
+  const { buyers, sales, checkout, orders, arrivals, loadShedder, metrics, saleCounts } = deps
   const app = new Hono()
   // All below it, so that a route added later is not open by mistake.
   app.use('/sales/*', buyers.throughEdge)
@@ -68,6 +72,7 @@ export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
       throw error
     } finally {
       metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: outcomeLabel })
+      if (counted !== undefined && !SERVED.has(outcomeLabel)) saleCounts.count(counted, `refused.${outcomeLabel}`)
       if (beganMs !== undefined) {
         metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
         loadShedder.leave(counted)

@@ -62,12 +62,11 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
         known.atMs = performance.now()
       },
       remove: (labels: LabelValues<T>) => void values.delete(keyOf(labels)),
-      values: (): Iterable<{ readonly labels: LabelValues<T>; readonly value: number }> => values.values(),
     }
   }
   const saleCounter = <T extends string>(name: string, help: string, ...labelNames: T[]) => {
-    const { inc, values } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, { name, help, labelNames })
-    return { inc: (labels: LabelValues<T>, by = 1) => inc(labels, by), values }
+    const { inc } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, { name, help, labelNames })
+    return { inc: (labels: LabelValues<T>, by = 1) => inc(labels, by) }
   }
   const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     expiring(Gauge<T>, STOCK_MAX_AGE_MS, { name, help, labelNames })

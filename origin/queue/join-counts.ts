@@ -1,4 +1,4 @@
-/** What the edge counts of those who join: for Prometheus in this process, and what each rule met in the ledger. */
+/** What the edge counts of those who join: for Prometheus, for the sale's minutes, and what each rule met in the ledger. */
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { JoinCounts } from '../../shared/api/internal.ts'
@@ -13,6 +13,7 @@ const WRITES = { size: 2_000, queue: 20_000 }
 interface JoinCounterDeps {
   readonly sql: Sql
   readonly metrics: Pick<Metrics, 'edgeJoins' | 'edgeRefusals' | 'edgeProofs'>
+  readonly saleCounts: { count(saleId: string, name: string, by: number): void }
   readonly log: Logger
 }
 
@@ -27,10 +28,17 @@ export class JoinCounter {
     const parsed = v.safeParse(Sent, text)
     if (!parsed.success) return
     const { joins, proofs, refusals, met } = parsed.output
-    const { edgeJoins, edgeProofs, edgeRefusals } = this.#deps.metrics
-    if (joins > 0) edgeJoins.inc({ sale }, joins)
+    const { saleCounts, metrics } = this.#deps
+    const { edgeJoins, edgeProofs, edgeRefusals } = metrics
+    if (joins > 0) {
+      edgeJoins.inc({ sale }, joins)
+      saleCounts.count(sale, 'joined', joins)
+    }
     if (proofs > 0) edgeProofs.inc({ sale }, proofs)
-    for (const [reason, many] of Object.entries(refusals)) edgeRefusals.inc({ sale, reason }, many)
+    for (const [reason, many] of Object.entries(refusals)) {
+      edgeRefusals.inc({ sale, reason }, many)
+      saleCounts.count(sale, `join_refused.${reason}`, many)
+    }
     // The state's response does not wait for the ledger.
     for (const [rule, many] of Object.entries(met))
       this.#met

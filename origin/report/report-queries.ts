@@ -1,8 +1,9 @@
 /** What happened in each sale by the minute, for the charts and the report, and the ledger's figures for the report. */
 import type { Figures, Minute } from '../../shared/api/live.ts'
 import type { Incident } from '../../shared/api/report.ts'
-import type { Sql } from '../ledger/connection.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/orders.ts'
+import type { EventRow } from '../ledger/schema/events.ts'
 
 /** Orders of a sale by status and currency. */
 export interface OrderFigures {
@@ -103,6 +104,28 @@ export async function addFigures(sql: Sql, figures: readonly SaleFigures[]): Pro
       counts = add_counts(sale_minutes.counts, excluded.counts), gauges =
         sale_minutes.gauges || excluded.gauges || jsonb_strip_nulls(jsonb_build_object('most_waiting',
           greatest(sale_minutes.gauges -> 'most_waiting', excluded.gauges -> 'most_waiting')))`
+}
+
+/**
+ * Adds what events say of orders to the minutes in which it happened. A minute that has nothing yet begins with the gauges of the one
+ * before, without those that hold for a minute alone.
+ */
+export async function addOrderCounts(tx: Queryable, events: readonly EventRow[]): Promise<void> {
+  await tx`
+    insert into sale_minutes as m (sale_id, minute, counts, gauges)
+    select sale_id, minute, jsonb_object_agg(name, orders), coalesce((
+      select b.gauges - '{most_waiting,wait_seconds}'::text[] from sale_minutes b
+      where b.sale_id = each.sale_id and b.minute < each.minute order by b.minute desc limit 1), '{}')
+    from (
+      select o.sale_id, date_trunc('minute', e.at) as minute, replace(e.type, 'order.', '') as name, sum(e.orders) as orders
+      from unnest(${events.map(({ order_id, order_ids }) => order_id ?? order_ids?.[0] ?? null)}::uuid[],
+                  ${events.map(({ type }) => type)}::text[], ${events.map(({ at }) => at.toISOString())}::timestamptz[],
+                  ${events.map(({ order_ids }) => order_ids?.length ?? 1)}::int[]) as e(order_id, type, at, orders)
+      join orders o using (order_id) group by 1, 2, 3) each
+    group by sale_id, minute
+    -- In one order, since several processes add at the same time.
+    order by sale_id, minute
+    on conflict (sale_id, minute) do update set counts = add_counts(m.counts, excluded.counts)`
 }
 
 /** The latest minutes of a sale in which anything happened, the oldest first. */

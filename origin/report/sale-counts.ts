@@ -1,52 +1,70 @@
 /**
- * Writes what this process sees of each sale to its minutes: once a second, all sales in one statement, from the counters that the
- * metrics keep anyway, so that no checkout pays for it. A process that dies takes its last second with it.
+ * Writes to a sale's minutes what the ledger cannot know: joins and refusals, counted where they happen, and gauges. Once a second, all
+ * sales in one statement. A process that dies takes its last second with it. Orders are counted from the ledger's events, each one once.
  */
 import { queueNamesOf } from '../../shared/api/access.ts'
 import type { LineFigures } from '../../shared/api/internal.ts'
 import type { Figures } from '../../shared/api/live.ts'
+import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { QueueReports } from '../queue/queue-reports.ts'
 import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
-import { addFigures, type SaleFigures } from './report-queries.ts'
+import { addFigures, addOrderCounts, type SaleFigures } from './report-queries.ts'
 
 const WRITE_MS = 1_000
+const STOP_TIMEOUT_MS = 1_000
 
 interface SaleCountsDeps extends LoopDeps {
   readonly sql: Sql
   readonly sales: Pick<Sales, 'inUse' | 'nowMs'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest' | 'ageMs'>
-  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'orders' | 'checkouts' | 'edgeJoins' | 'edgeRefusals'>
 }
 
-/** Outcomes of a checkout that are no refusal. */
-const SERVED = new Set(['reserved', 'processing', 'live', 'replayed'])
+/** Events per transaction. */
+const PAGE = 500
+
+/** Counts what happened to orders since the last round, whichever worker ran it. True if there may be more. */
+export const countOrders = (sql: Sql) =>
+  readEvents(sql, 'order counts', addOrderCounts, PAGE, sql`e.type like 'order.%'`)
 
 export class SaleCounts {
   readonly #deps: SaleCountsDeps
-  /** Counters as they were written last, by sale. */
-  #written = new Map<string, Figures>()
+  /** What happened since the last write, by sale. */
+  #counts = new Map<string, Record<string, number>>()
   #gauges = new Map<string, string>()
   readonly actor: Actor
 
   constructor(deps: SaleCountsDeps) {
     this.#deps = deps
-    this.actor = loop('sale minutes', WRITE_MS, deps, () => this.#write())
+    const writing = loop('sale minutes', WRITE_MS, deps, () => this.#write())
+    const stop = async () => {
+      await writing.stop()
+      await withTimeout(this.#write(), STOP_TIMEOUT_MS).catch(() => {})
+    }
+    this.actor = { start: writing.start, stop }
+  }
+
+  /** Adds to a count of the present minute, such as `joined` or `refused.<reason>`. */
+  count(saleId: string, name: string, by = 1): void {
+    const counts = this.#counts.get(saleId) ?? {}
+    this.#counts.set(saleId, counts)
+    counts[name] = (counts[name] ?? 0) + by
   }
 
   async #write(): Promise<void> {
-    const totals = totalsOf(this.#deps.metrics)
+    const counted = this.#counts
+    this.#counts = new Map()
     const changed: SaleFigures[] = []
     const gaugesNow = new Map<string, string>()
     for (const sale of this.#deps.sales.inUse()) {
       const { sale_id } = sale
-      const counts = difference(totals.get(sale_id) ?? {}, this.#written.get(sale_id) ?? {})
+      const counts = counted.get(sale_id) ?? {}
       const gauges = this.#gaugesOf(sale)
       const asText = JSON.stringify(gauges)
       gaugesNow.set(sale_id, asText)
@@ -54,8 +72,13 @@ export class SaleCounts {
       if (Object.keys(counts).length > 0 || asText !== this.#gauges.get(sale_id))
         changed.push({ sale: sale_id, counts, gauges })
     }
-    await addFigures(this.#deps.sql, changed)
-    this.#written = totals
+    try {
+      await addFigures(this.#deps.sql, changed)
+    } catch (error) {
+      for (const { sale, counts } of changed)
+        for (const [name, by] of Object.entries(counts)) this.count(sale, name, by)
+      throw error
+    }
     this.#gauges = gaugesNow
   }
 
@@ -93,38 +116,4 @@ export class SaleCounts {
 function waitOf(reports: readonly Pick<LineFigures, 'waiting' | 'wait_seconds'>[]): Figures {
   const waits = reports.flatMap(({ waiting, wait_seconds }) => wait_seconds ?? (waiting === 0 ? 0 : []))
   return waits.length === 0 ? {} : { wait_seconds: Math.max(...waits) }
-}
-
-/** All that the counters say of each sale since this process began. */
-function totalsOf({ orders, checkouts, edgeJoins, edgeRefusals }: SaleCountsDeps['metrics']): Map<string, Figures> {
-  const totals = new Map<string, Record<string, number>>()
-  const add = (sale: unknown, name: string, value: number) => {
-    if (typeof sale !== 'string') return
-    const of = totals.get(sale) ?? {}
-    totals.set(sale, of)
-    of[name] = (of[name] ?? 0) + value
-  }
-  for (const { labels, value } of edgeJoins.values()) add(labels.sale, 'joined', value)
-  for (const { labels, value } of edgeRefusals.values()) add(labels.sale, `join_refused.${labels.reason}`, value)
-  for (const { labels, value } of checkouts.values()) {
-    const outcome = String(labels.outcome)
-    // What Redis has is reserved, and recorded when Postgres is back.
-    const name = outcome === 'processing' ? 'reserved' : SERVED.has(outcome) ? outcome : `refused.${outcome}`
-    add(labels.sale, name, value)
-  }
-  for (const { labels, value } of orders.values()) {
-    // Reserved orders are counted by their checkouts: a declined one is reserved again.
-    if (labels.status !== 'reserved') add(labels.sale, String(labels.status), value)
-  }
-  return totals
-}
-
-/** What has grown since. A counter that was reset counts from 0. */
-function difference(now: Figures, before: Figures): Figures {
-  const grown = Object.entries(now).flatMap(([name, value]) => {
-    const was = before[name] ?? 0
-    const by = value >= was ? value - was : value
-    return by > 0 ? [[name, by] as const] : []
-  })
-  return Object.fromEntries(grown)
 }

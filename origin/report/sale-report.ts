@@ -132,8 +132,7 @@ function figuresOf(sale: SaleRow, { orders, counts, most, minutes, untilMs }: Co
         sum((one) => (one.status === status ? one.orders : 0)),
       ]),
     ),
-    // Minutes of the version before have none.
-    most_waiting: most.most_waiting ?? most.waiting ?? null,
+    most_waiting: most.most_waiting ?? null,
     revenue: revenue.filter(({ paid_minor }) => paid_minor > 0),
     units: { sold: units((p) => p.sold), held: units((p) => p.held), total: units((p) => p.total) },
     conversion: {

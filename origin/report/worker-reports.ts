@@ -67,7 +67,7 @@ export function workersOf(reports: readonly Report[], nowMs: number): Pick<Healt
   return { workers: running.length, provider: running.length === 0 ? null : provider }
 }
 
-/** A report of another version's form is ignored. */
+/** What a worker reported of itself; of one that is gone meanwhile, nothing. */
 function reportIn(text: string | undefined): Report {
   const { atMs = 0, answeredAtMs = null, failedAtMs = null } = JSON.parse(text ?? '{}') as Partial<Report>
   return { atMs, answeredAtMs, failedAtMs }

@@ -1,0 +1,67 @@
+/** What happened to orders by the minute comes from the ledger: whoever counts it, and however often it is interrupted. */
+import { expect, test } from 'vitest'
+import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
+import { useLedger } from '../../test/servers.ts'
+import { readEvents } from '../events/reader.ts'
+import { advanceOrders, moveOrders } from '../ledger/orders.ts'
+import { record } from '../ledger/record.ts'
+import { writeSale } from '../sales/sale-queries.ts'
+import { addFigures, addOrderCounts, minuteTotals, readMinutes } from './report-queries.ts'
+import { countOrders } from './sale-counts.ts'
+
+const sql = await useLedger(4)
+const totals = async (sale: string) => (await minuteTotals(sql, sale)).counts
+/** Until the reader is at the end: transactions of other tests, in other databases too, hold the log back. */
+const count = (rounds = () => countOrders(sql) as Promise<unknown>) =>
+  eventually(
+    async () => {
+      await rounds()
+      return sql`select from events e, readers r where r.reader = 'order counts' and (e.xid, e.seq) > (r.xid, r.seq) limit 1`
+    },
+    (unread) => unread.length === 0,
+  )
+
+async function reserve(sale: string, units: number): Promise<string[]> {
+  const reservations = Array.from({ length: units }, (_, i) => ({
+    ...reservationOf(sale),
+    visitor: `${sale}-${i}`,
+    key: `${sale}-${i}`,
+  }))
+  await record(sql, sale, reservations, false)
+  return reservations.map(({ order }) => order)
+}
+
+test('each change of an order counts once, with two counting at a time and one that died', async () => {
+  await writeSale(sql, 'counted', saleOf(100))
+  const [one = '', two = '', three = ''] = await reserve('counted', 5)
+  await moveOrders(sql, [one, two], { from: ['reserved'], to: 'paying' })
+  await advanceOrders(sql, [{ order: one, charge: 'ch_1' }], { from: ['paying'], to: 'confirmed' })
+  await moveOrders(sql, [three], { from: ['reserved'], to: 'cancelled' })
+  const dying = eventually(
+    () =>
+      readEvents(sql, 'order counts', async (tx, events) => {
+        await addOrderCounts(tx, events)
+        throw new Error('the worker died')
+      }),
+    () => false,
+  )
+  await expect(dying).rejects.toThrow('the worker died')
+  await count(() => Promise.all([countOrders(sql), countOrders(sql)]))
+  expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1 })
+  await count()
+  expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1 })
+})
+
+test('a change counts in its own minute, whose gauges are those before it until others are known', async () => {
+  await writeSale(sql, 'late', saleOf(100))
+  const gauges = { available: 7, waiting: 30, most_waiting: 30, wait_seconds: 12 }
+  await addFigures(sql, [{ sale: 'late', counts: { joined: 3 }, gauges }])
+  await sql`update sale_minutes set minute = minute - interval '10 minutes' where sale_id = 'late'`
+  const [one = '', two = ''] = await reserve('late', 2)
+  await sql`update events set at = at - interval '5 minutes' where order_ids @> array[${one}::uuid]`
+  await moveOrders(sql, [two], { from: ['reserved'], to: 'cancelled' })
+  await count()
+  const minutes = await readMinutes(sql, 'late', 10)
+  expect(minutes.map(({ counts }) => counts)).toEqual([{ joined: 3 }, { reserved: 2 }, { cancelled: 1 }])
+  expect(minutes.map((one) => one.gauges)).toEqual([gauges, ...Array(2).fill({ available: 7, waiting: 30 })])
+})
