@@ -69,6 +69,7 @@ export default defineConfig(() => ({
     expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    isolate: false,
     // After the others, which leave these workers the machine.
     sequence: { groupOrder: 1 },
     maxWorkers: 2 * availableParallelism(),
