@@ -75,8 +75,8 @@ function toTheQueue(sale: string, location: string, call: Call): Response {
   const { method, url } = call.request
   if (method !== 'GET' || !wantsHtml(call.request)) return refuseAdmission(sale)
   const { pathname, search } = new URL(url)
-  const wanted = pathname + search
-  if (encodeURIComponent(wanted).length <= MAX_RETURN) setCookie(`return-${sale}`, wanted, RETURN_SECONDS, call)
+  const wanted = encodeURIComponent(pathname + search)
+  if (wanted.length <= MAX_RETURN) setCookie(`return-${sale}`, wanted, RETURN_SECONDS, call)
   return new Response(null, { status: 302, headers: { location, 'cache-control': NO_STORE } })
 }
 

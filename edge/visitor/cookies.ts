@@ -2,7 +2,7 @@
  * Cookies as this Worker uses them: HttpOnly, out of reach of page script; SameSite=Lax, so that a visitor who arrives by a link
  * keeps their place; over https with the `__Host-` prefix, so that no neighbouring host can plant one.
  */
-import { parse, serialize } from 'hono/utils/cookie'
+import { parse } from 'hono/utils/cookie'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/public.ts'
 import type { Call } from '../call.ts'
@@ -17,8 +17,10 @@ export function readCookie(name: string, { request, secure }: Call): string | nu
 }
 
 /** A cookie of the shop's own, under its own name. */
-export const readShopCookie = (name: string, request: Request): string | null =>
-  parse(request.headers.get('cookie') ?? '', name)[name] ?? null
+export function readShopCookie(name: string, { headers }: Request): string | null {
+  const header = headers.get('cookie')
+  return header === null ? null : (parse(header, name)[name] ?? null)
+}
 
 /** What follows this prefix in the names of our cookies, in the order in which the browser sends them. */
 export function cookiesNamed(prefix: string, { request, secure }: Call): string[] {
@@ -30,14 +32,16 @@ export function cookiesNamed(prefix: string, { request, secure }: Call): string[
     .map((name) => name.slice(full.length))
 }
 
-/** The last one set under a name counts. */
+/** The value is written as it is, in the characters of a token or percent-encoded. The last one set under a name counts. */
 export function setCookie(name: string, value: string, maxAgeSeconds: number, call: Call): void {
   const { secure, setCookies } = call
   const full = fullName(name, secure)
   const maxAge = Math.max(0, Math.min(MAX_AGE_SECONDS, maxAgeSeconds))
   const before = setCookies.findIndex((cookie) => cookie.startsWith(`${full}=`))
   if (before !== -1) setCookies.splice(before, 1)
-  setCookies.push(serialize(full, value, { path: '/', maxAge, httpOnly: true, secure, sameSite: 'Lax' }))
+  // By hand: a newcomer's join sets two, and a library checks each name and value again.
+  const attributes = `Max-Age=${Math.floor(maxAge)}; Path=/; HttpOnly; ${secure ? 'Secure; ' : ''}SameSite=Lax`
+  setCookies.push(`${full}=${value}; ${attributes}`)
 }
 
 export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)
