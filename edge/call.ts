@@ -12,7 +12,7 @@ import {
   problemResponse,
 } from '../shared/problem.ts'
 import type { Config, Env } from './config.ts'
-import { readPublicSale, readSale, type SaleNow, type Unread } from './queue/sale-cache.ts'
+import { readSale, type SaleNow, type Unread } from './queue/sale-cache.ts'
 
 export interface Call {
   readonly request: Request
@@ -32,16 +32,25 @@ export function refuse(type: ProblemType, fields?: ProblemFields): never {
 }
 
 /**
- * The sale as it is now, in one of its lines: one that its policy lists, or that a token names. Throws `unknown-sale`, or
- * `try-again` when no copy can be had.
+ * The sale as all see it now: in the public line, or in the first where none is public. Read once, where a route begins.
+ * Throws `unknown-sale`, or `try-again` when no copy can be had.
  */
-export async function saleNow(sale: string, call: Call, line = PUBLIC_LINE): Promise<SaleNow> {
+export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
+  const now = await lineNow(sale, PUBLIC_LINE, call)
+  const { lines } = now.policy
+  const [first] = lines
+  const isPublic = !first || lines.some(({ line }) => line === PUBLIC_LINE)
+  return isPublic ? now : lineNow(sale, first.line, call)
+}
+
+/** The sale as one of its lines has it: one that its policy lists, or that a token names. */
+export async function lineNow(sale: string, line: string, call: Call): Promise<SaleNow> {
   return orRefuse(await readSale(sale, line, call))
 }
 
-/** The sale as all see it: in the public line, or in the first where none is public. */
-export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
-  return orRefuse(await readPublicSale(sale, call))
+/** A sale that has been read, as another of its lines has it. */
+export async function inLine(now: SaleNow, line: string, call: Call): Promise<SaleNow> {
+  return line === now.line ? now : lineNow(now.sale, line, call)
 }
 
 function orRefuse(now: SaleNow | Unread): SaleNow {

@@ -14,7 +14,7 @@ import { SaleId } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal } from '../../shared/schedule.ts'
 import { isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
-import { type Call, refuse, saleNow } from '../call.ts'
+import { type Call, inLine, publicNow, refuse } from '../call.ts'
 import { hasLeft } from '../queue/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
 import { claimsIn, deletePlaceCookie } from '../visitor/credentials.ts'
@@ -27,7 +27,7 @@ import { NetworkShares, USUAL_DIFFICULTY } from './proofs/difficulty.ts'
 import { redeemInvitation, refuseInvitation } from './proofs/invitation.ts'
 import { type Proof, refuseProof, requireProof } from './proofs/proof-of-work.ts'
 import { requireTurnstile } from './proofs/turnstile.ts'
-import { type Applicant, type Decision, decide, isBlocked, isOpenToAll, lineFor } from './rules.ts'
+import { type Applicant, type Decision, decide, isBlocked, isOpenToAll } from './rules.ts'
 
 // -- Newcomers ---------------------------------------------------------------------------------------------------------
 
@@ -54,11 +54,10 @@ export async function admit(known: SaleNow, newcomer: Visitor, call: Call): Prom
   const sent = await readJoin(call)
   const { policy } = known
   const applicant = await applicantOf(newcomer.name, policy, call)
-  const line = lineFor(policy, applicant, sent)
-  const now = line === known.line ? known : await saleNow(known.sale, call, line)
+  const decision = decide(policy, applicant, sent)
+  const now = await inLine(known, decision.line, call)
   refuseUnlessJoinable(now)
-  const decision = decide(policy, line, applicant)
-  if (decision.rule !== null) count(now.sale, { met: { [decision.rule]: 1 } }, call)
+  if (decision.rule !== null) count(now, { met: { [decision.rule]: 1 } }, call)
   const { difficulty, turnstile, invitation } = requirementsOf(decision, applicant, now, sent, call)
   const proof = difficulty > 0 ? await requireProof(now, difficulty, sent.altcha, call) : null
   // A proof is for one visitor. Another known visitor needs their own; a client without cookies is the visitor of its proof.
@@ -153,7 +152,7 @@ const TRIFLING = 1
 export async function challengeDifficulty(known: SaleNow, visitor: string, wanted: JoinRequest, call: Call) {
   const { policy, sale } = known
   const applicant = await applicantOf(visitor, policy, call)
-  const { action, access } = decide(policy, lineFor(policy, applicant, wanted), applicant)
+  const { action, access } = decide(policy, applicant, wanted)
   const least = leastDifficulty(access, action === 'prove', call)
   if (action === 'allow' || least === 0) return asksForProof(policy, call) ? TRIFLING : 0
   if (access.proof_of_work !== 'auto' && action !== 'prove') return least
@@ -201,7 +200,7 @@ export async function refuseLeft({ sub, num, sale }: QueueClaims, now: SaleNow, 
 export async function refuseBlockedIn(sale: string, visitor: string, call: Call): Promise<void> {
   let now: SaleNow
   try {
-    now = await saleNow(sale, call)
+    now = await publicNow(sale, call)
   } catch (error) {
     problemIn(error)
     return

@@ -2,10 +2,10 @@
  * Joining a queue: what the caller has, the decision, a number, a signed place. A caller who holds a place keeps it.
  */
 import { problemIn } from '../../shared/problem.ts'
-import { type Call, refuse, saleNow } from '../call.ts'
+import { type Call, inLine, refuse } from '../call.ts'
 import { type NotTaken, takeNumber } from '../queue/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
-import { issuePlace, type Place, renewPlace } from '../visitor/credentials.ts'
+import { issuePlace, lineOf, type Place, renewPlace } from '../visitor/credentials.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 import { admit, keepsPlace } from './admit.ts'
 import { limitAddress, limitJoins } from './limits/rate-limits.ts'
@@ -20,20 +20,21 @@ interface TakenPlace {
 }
 
 /** The place of a caller who joins: a new one, or the one that they have, renewed. Counts joins and refusals. */
-export async function takePlace(sale: string, call: Call): Promise<TakenPlace> {
+export async function takePlace(publicly: SaleNow, call: Call): Promise<TakenPlace> {
   try {
-    const caller = await authenticate(sale, call)
+    const caller = await authenticate(publicly.sale, call)
     if (caller.place) limitAddress('rejoin', call.config.STATUS_PER_ADDRESS, call)
     else await limitJoins(call)
-    const held = placeOf(sale, caller, call)
-    const now = await saleNow(sale, call, held?.claims.line)
-    return held && (await keepsPlace(held.claims, now, call))
+    const held = placeOf(caller, call)
+    if (!held) return await newPlace(publicly, null, call)
+    const now = await inLine(publicly, lineOf(held.claims), call)
+    return (await keepsPlace(held.claims, now, call))
       ? { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
       : await newPlace(now, held, call)
   } catch (error) {
     const { type } = problemIn(error)
     const reason = type.slice('/problems/'.length)
-    if (REFUSALS.has(reason)) count(sale, { refusals: { [reason]: 1 } }, call)
+    if (REFUSALS.has(reason)) count(publicly, { refusals: { [reason]: 1 } }, call)
     throw error
   }
 }
@@ -48,7 +49,7 @@ async function newPlace(known: SaleNow, lost: Place | null, call: Call): Promise
   const taken = await takeNumber(now, recorded, call)
   if (typeof taken === 'string') return refuseNumber(taken, now)
   const { first } = taken
-  if (first) count(now.sale, { joins: 1, proofs: hasProved ? 1 : 0 }, call)
+  if (first) count(now, { joins: 1, proofs: hasProved ? 1 : 0 }, call)
   setSecretCookie(visitor, call)
   return { now: taken.now, place: await issuePlace(visitor.name, taken.number, taken.now.schedule, call), first }
 }

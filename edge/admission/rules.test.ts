@@ -15,8 +15,8 @@ const CALLER: Applicant = {
 
 type When = Policy['rules'][number]['when']
 const meets = (when: When, caller: Partial<Applicant> = {}) =>
-  decide({ ...OPEN_TO_ALL, rules: [{ rule: '1', when, action: 'refuse' }] }, 'public', { ...CALLER, ...caller })
-    .action === 'refuse'
+  decide({ ...OPEN_TO_ALL, rules: [{ rule: '1', when, action: 'refuse' }] }, { ...CALLER, ...caller }, {}).action ===
+  'refuse'
 
 it('meets a rule by each of its conditions, and only with all of them', () => {
   const met: When[] = [
@@ -65,7 +65,7 @@ it('lets the first rule that is met decide, and a block before all', () => {
     { rule: '2', when: { claim: { name: 'tier', value: 'gold' } }, action: 'allow' },
     { rule: '3', when: { country: 'DE' }, action: 'refuse' },
   ]
-  const decided = (changes: Partial<Policy>) => decide({ ...OPEN_TO_ALL, rules, ...changes }, 'public', CALLER)
+  const decided = (changes: Partial<Policy>) => decide({ ...OPEN_TO_ALL, rules, ...changes }, CALLER, {})
   expect(decided({})).toMatchObject({ action: 'allow', rule: '2' })
   expect(decided({ rules: [] })).toMatchObject({ action: 'ask', rule: null })
   for (const block of [{ visitor: 'v1' }, { account: 'ada' }, { address: '192.0.2.0/28' }])

@@ -18,6 +18,8 @@ export interface Applicant {
 }
 
 export interface Decision {
+  /** The line that they may join, or that refuses them. */
+  readonly line: string
   /** ask: whatever the line asks for. */
   readonly action: Policy['rules'][number]['action'] | 'ask' | 'blocked'
   /** The rule that decided; null without one. */
@@ -27,18 +29,39 @@ export interface Decision {
 }
 
 /**
- * The decision about somebody who wants to join a line: a block decides before any rule, then the first rule that is met.
- * Without an applicant (a sale that is open to all) the line asks for whatever it asks for.
+ * The decision about somebody who wants to join: in the line that they want, or else in the first whose access they meet, in
+ * the order of the sale's list. Who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown
+ * line.
  */
-export function decide(policy: Policy, line: string, applicant: Applicant | null): Decision {
-  const access = accessOf(policy, line)
-  if (applicant === null) return { action: 'ask', rule: null, access }
-  if (isBlocked(policy, applicant)) return { action: 'blocked', rule: null, access }
-  const { action, rule } = compiled(policy).rules.find(({ meets }) => meets(applicant, line)) ?? {
-    action: 'ask',
-    rule: null,
+export function decide(
+  policy: Policy,
+  applicant: Applicant | null,
+  { line: wanted, invitation }: JoinRequest,
+): Decision {
+  const names = policy.lines.map(({ line }) => line)
+  if (wanted !== undefined && !names.includes(wanted))
+    throw new ProblemError(invalidField('line', `one of ${names.join(', ')}`))
+  const [first = PUBLIC_LINE, ...others] = names
+  if (wanted !== undefined || others.length === 0) return decideIn(wanted ?? first, policy, applicant)
+  const mayJoin = ({ action, access }: Decision) => {
+    if (action === 'blocked' || action === 'refuse') return false
+    if (access.sign_in === 'required' && !applicant?.session) return false
+    return access.invitation === 'off' || invitation !== undefined
   }
-  return { action, rule, access }
+  const decisions = names.map((line) => decideIn(line, policy, applicant))
+  return decisions.find(mayJoin) ?? decideIn(names.includes(PUBLIC_LINE) ? PUBLIC_LINE : first, policy, applicant)
+}
+
+/**
+ * A block decides before any rule, then the first rule that is met. Without an applicant (a sale that is open to all) the line
+ * asks for whatever it asks for.
+ */
+function decideIn(line: string, policy: Policy, applicant: Applicant | null): Decision {
+  const ask = { line, action: 'ask', rule: null, access: accessOf(policy, line) } as const
+  if (applicant === null) return ask
+  if (isBlocked(policy, applicant)) return { ...ask, action: 'blocked' }
+  const { action, rule } = compiled(policy).rules.find(({ meets }) => meets(applicant, line)) ?? ask
+  return { ...ask, action, rule }
 }
 
 export const isBlocked = (policy: Policy, applicant: Applicant | null) =>
@@ -49,31 +72,6 @@ export function isOpenToAll({ rules, blocks, lines }: Policy): boolean {
   const [only, ...others] = lines
   if (!only || rules.length + blocks.length + others.length > 0) return false
   return only.access.sign_in === 'optional' && only.access.invitation === 'off'
-}
-
-/**
- * The line that somebody joins: the one they want, or else the first whose access they meet, in the order of the sale's list.
- * Who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown line.
- */
-export function lineFor(
-  policy: Policy,
-  applicant: Applicant | null,
-  { line: wanted, invitation }: JoinRequest,
-): string {
-  const { lines } = policy
-  const names = lines.map(({ line }) => line)
-  if (wanted !== undefined && !names.includes(wanted))
-    throw new ProblemError(invalidField('line', `one of ${names.join(', ')}`))
-  if (wanted !== undefined) return wanted
-  const [first = PUBLIC_LINE] = names
-  if (names.length < 2) return first
-  const mayJoin = (line: string) => {
-    const { action, access } = decide(policy, line, applicant)
-    if (action === 'blocked' || action === 'refuse') return false
-    if (access.sign_in === 'required' && !applicant?.session) return false
-    return access.invitation === 'off' || invitation !== undefined
-  }
-  return names.find(mayJoin) ?? (names.includes(PUBLIC_LINE) ? PUBLIC_LINE : first)
 }
 
 /** The access of a line; of the first line, where this one was removed. */

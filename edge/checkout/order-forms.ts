@@ -80,7 +80,7 @@ async function orProblemPage(sale: string, form: Again, call: Call, send: () => 
     const problem = problemIn(error)
     const mayHelp = problem.status === 503 || problem.type === '/problems/all-in-carts'
     const shows = { kind: 'problem', problem, again: mayHelp ? form : undefined } as const
-    return visitorPage(sale, await publicNow(sale, call), shows, call)
+    return visitorPage(await publicNow(sale, call), shows, call)
   }
 }
 

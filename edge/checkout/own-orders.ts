@@ -46,7 +46,7 @@ export const limitOrders = (call: Call) => limitAddress('order', call.config.STA
 /** `GET /sales/{sale}/order/{order}` */
 export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {
   const [now, shows] = await Promise.all([publicNow(sale, call), orderShown(sale, order, call)])
-  return visitorPage(sale, now, shows, call)
+  return visitorPage(now, shows, call)
 }
 
 async function orderShown(sale: string, order_id: string, call: Call) {
@@ -65,10 +65,10 @@ async function orderShown(sale: string, order_id: string, call: Call) {
 /** `GET /sales/{sale}/order/{order}/receipt` */
 export async function showReceipt(sale: string, order_id: string, call: Call): Promise<Response> {
   const shows = await orderShown(sale, order_id, call)
-  if (shows.kind === 'problem') return visitorPage(sale, await publicNow(sale, call), shows, call)
+  if (shows.kind === 'problem') return visitorPage(await publicNow(sale, call), shows, call)
   const { order } = shows
   if (!isSold(order.status)) return seeOther(`/sales/${sale}/order/${order_id}`)
-  return visitorPage(sale, await publicNow(sale, call), { kind: 'receipt', order }, call)
+  return visitorPage(await publicNow(sale, call), { kind: 'receipt', order }, call)
 }
 
 /** `GET /sales/{sale}/order/{order}/pay`: Stripe's form, or what the bank asks for; for any other order the way to its page. */
@@ -76,13 +76,13 @@ export async function showPayment(sale: string, order_id: string, call: Call): P
   const { stripe } = call.config
   if (!stripe) refuse('not-found')
   const shows = await orderShown(sale, order_id, call)
-  if (shows.kind === 'problem') return visitorPage(sale, await publicNow(sale, call), shows, call)
+  if (shows.kind === 'problem') return visitorPage(await publicNow(sale, call), shows, call)
   const { order } = shows
   const confirms = order.payment?.status === 'requires_action' && order.payment.client_secret !== undefined
   const now = await publicNow(sale, call)
   // A test sale takes the sandbox's methods, which the order's page offers.
   if ((order.status !== 'reserved' && !confirms) || now.facts.test) return seeOther(`/sales/${sale}/order/${order_id}`)
-  return visitorPage(sale, now, { kind: 'payment', order, stripe }, call)
+  return visitorPage(now, { kind: 'payment', order, stripe }, call)
 }
 
 async function orderOf(sale: string, id: string, call: Call): Promise<Order> {
@@ -110,7 +110,7 @@ async function orderOf(sale: string, id: string, call: Call): Promise<Order> {
 export async function ownOrders(sale: string, call: Call): Promise<Response> {
   limitOrders(call)
   const orders = await listOrders(sale, call)
-  if (wantsHtml(call.request)) return visitorPage(sale, await publicNow(sale, call), { kind: 'orders', orders }, call)
+  if (wantsHtml(call.request)) return visitorPage(await publicNow(sale, call), { kind: 'orders', orders }, call)
   // A browser's tokens are out of reach of page script.
   return sendJson({ orders: isBrowser(call.request) ? orders.map(({ order_token: _, ...order }) => order) : orders })
 }
@@ -140,7 +140,7 @@ async function ownName(sale: string, call: Call): Promise<string | null> {
   const admission = await findAdmission(sale, call)
   if (admission) return admission.claims.sub
   const caller = await authenticate(sale, call)
-  const { name, known } = await visitorOf(sent ? placeOf(sale, caller, call) : caller.place, call)
+  const { name, known } = await visitorOf(sent ? placeOf(caller, call) : caller.place, call)
   return known ? name : null
 }
 

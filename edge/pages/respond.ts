@@ -62,17 +62,18 @@ export function headersOf({ turnstile, shows }: Pick<SaleView, 'turnstile'> & Pa
   return turnstile === undefined ? PAGE_HEADERS : TURNSTILE_HEADERS
 }
 
-type Moment = Pick<SaleNow, 'line' | 'facts' | 'schedule' | 'atMs' | 'policy'>
+type Moment = Pick<SaleNow, 'sale' | 'line' | 'facts' | 'schedule' | 'atMs' | 'policy'>
 
 export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'schedule' | 'atMs'>): PublicSale {
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
 /** The view of a page for the holder of a ticket number, or for someone without one. */
-export function viewOf(sale: string, now: Moment, number: number | null, shows: Shows, call: Call): SaleView {
+export function viewOf(now: Moment, number: number | null, shows: Shows, call: Call): SaleView {
   const { request, config } = call
-  const { lines } = now.policy
-  const access = accessOf(now.policy, now.line)
+  const { sale, policy } = now
+  const { lines } = policy
+  const access = accessOf(policy, now.line)
   return {
     sale,
     state: publicSale(now),
@@ -85,7 +86,7 @@ export function viewOf(sale: string, now: Moment, number: number | null, shows: 
     brand: brandOf(config, now.facts.name),
     host: hostOf(call),
     claimSeconds: config.CLAIM_SECONDS,
-    ...(asksForProof(now.policy, call) ? { challenge: `/sales/${sale}/challenge` } : {}),
+    ...(asksForProof(policy, call) ? { challenge: `/sales/${sale}/challenge` } : {}),
     ...(config.turnstile && lines.some((one) => one.access.turnstile)
       ? { turnstile: config.turnstile.TURNSTILE_SITE_KEY }
       : {}),

@@ -5,10 +5,17 @@
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
 import { TARGETED } from '../cache.ts'
-import { type Call, NO_STORE, publicNow, refuse, saleNow, seeOther, wantsHtml } from '../call.ts'
+import { type Call, inLine, NO_STORE, publicNow, refuse, seeOther, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
 import { readCookie, setCookie, withoutOurs } from '../visitor/cookies.ts'
-import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../visitor/credentials.ts'
+import {
+  bearer,
+  extendAdmission,
+  findAdmission,
+  issueAdmission,
+  lineOf,
+  refuseAdmission,
+} from '../visitor/credentials.ts'
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
 
 /** Where the site finds the visitor's admission. */
@@ -63,7 +70,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   if (publicly.schedule.phase === 'ended') return pass(protect, null, call)
   const { place } = await authenticate(sale, call)
   if (!place || !(await isVisitor(place.claims.sub, call))) return toTheQueue(sale, `/sales/${sale}`, call)
-  const now = await saleNow(sale, call, place.claims.line)
+  const now = await inLine(publicly, lineOf(place.claims), call)
   if (now.place(place.claims.num).status !== 'ready') return toTheQueue(sale, `/sales/${sale}/line`, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
   await refuseLeft(place.claims, now, call)

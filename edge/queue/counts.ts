@@ -25,7 +25,7 @@ export class CountSum {
   }
 
   /** All that was counted since the last call; undefined for nothing. */
-  take(): JoinCounts | undefined {
+  drain(): JoinCounts | undefined {
     if (this.#isEmpty) return
     const sum = this.#sum
     this.#sum = empty()

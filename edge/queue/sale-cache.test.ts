@@ -1,7 +1,7 @@
 /** An isolate whose ticket shards do not respond: few calls to them, and a response for everyone. */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
-import { type Call, saleNow } from '../call.ts'
+import { type Call, publicNow } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
@@ -109,7 +109,7 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
   const request = new Request('https://edge.test')
   const policyNow = async () => {
     const asked = { request, env: edgeEnv, ctx: context, config, secure: true, nowMs: Date.now(), setCookies: [] }
-    return (await saleNow(sale.name, asked as unknown as Call)).policy
+    return (await publicNow(sale.name, asked as unknown as Call)).policy
   }
   expect(await policyNow()).toEqual(OPEN_TO_ALL)
   await sale.publish({ policy })

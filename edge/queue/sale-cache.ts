@@ -3,7 +3,7 @@
  * without a call to anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand
  * still answers, with a stopped queue, and the isolate tries at growing intervals: an object in trouble must not meet a crowd.
  */
-import { type Policy, PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
+import { type Policy, queueName } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
@@ -115,16 +115,6 @@ export async function readSale(sale: string, line: string, context: QueueContext
   if (!queue.copy) return queue.unknownUntilMs > nowMs ? 'unknown-sale' : 'unavailable'
   keepFresh(queue, context, nowMs)
   return viewAt(queue, queue.copy, sale, line, nowMs, context)
-}
-
-/** The sale as all see it: in the public line, or in the first where none is public. */
-export async function readPublicSale(sale: string, context: QueueContext): Promise<SaleNow | Unread> {
-  const now = await readSale(sale, PUBLIC_LINE, context)
-  if (typeof now === 'string') return now
-  const { lines } = now.policy
-  const [first] = lines
-  const isPublic = !first || lines.some(({ line }) => line === PUBLIC_LINE)
-  return isPublic ? now : readSale(sale, first.line, context)
 }
 
 const queueOf = (name: string): CachedQueue => queues.getOrAdd(name, () => newQueue(name))
@@ -243,7 +233,7 @@ function poll(
 ) {
   return withRetries(() => {
     const shard = Math.floor(Math.random() * shardsOf(queue, context))
-    const request = { queue: queue.name, has_policy: queue.copy?.policy.version, counts: queue.counts.take() }
+    const request = { queue: queue.name, has_policy: queue.copy?.policy.version, counts: queue.counts.drain() }
     return shardOf(queue.name, shard, context.env).poll({ ...request, ...waiting() })
   }, withinMs)
 }
@@ -270,8 +260,8 @@ function store(queue: CachedQueue, snapshot: SaleSnapshot, requestedAtMs: number
   return true
 }
 
-/** Counts what happened to those who join a sale, if this isolate knows it. */
-export function count(sale: string, counted: Partial<JoinCounts>, context: QueueContext): void {
+/** Counts what happened to those who join a sale, whatever its line. */
+export function count({ sale }: SaleNow, counted: Partial<JoinCounts>, context: QueueContext): void {
   const queue = queues.get(sale)
   if (!queue?.copy) return
   if (queue.counts.isEmpty()) context.ctx.waitUntil(sendCounts(queue, context))

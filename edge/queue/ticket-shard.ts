@@ -126,7 +126,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   /** The waiting room's snapshot, at most MIRROR_MS old; a request that waits is handed on to the waiting room. */
   async poll(request: SnapshotRequest): Promise<SnapshotResponse> {
     if (request.counts) this.#counts.add(request.counts)
-    if (request.wait_ms) return roomOf(request.queue, this.env).poll({ ...request, counts: this.#counts.take() })
+    if (request.wait_ms) return roomOf(request.queue, this.env).poll({ ...request, counts: this.#counts.drain() })
     const ageMs = this.#snapshot ? Date.now() - this.#snapshot.requestedAtMs : Number.POSITIVE_INFINITY
     if (ageMs > MIRROR_MS || ageMs < 0) await this.#refresh(request.queue)
     if (!this.#snapshot) return { known: false, reason: 'unavailable' }
@@ -152,7 +152,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const response = await roomOf(queue, this.env).poll({
       queue,
       has_policy: policy?.version,
-      counts: this.#counts.take(),
+      counts: this.#counts.drain(),
     })
     this.#snapshot = { response: response.known ? withPolicy(response, policy) : response, requestedAtMs }
   }

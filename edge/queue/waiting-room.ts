@@ -213,7 +213,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale), this.#config)
     const query = new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))
     query.set('policy', this.#sale.state.policy?.version ?? '')
-    const counts = this.#counts.take()
+    const counts = this.#counts.drain()
     if (counts) query.set('counts', JSON.stringify(counts))
     return `?${query}`
   }

@@ -21,30 +21,30 @@ interface Final {
 /** For each final schedule: the page by its language, and the document. */
 const finals = new WeakMap<Schedule, Map<string, Final>>()
 
-export async function finalResponse(sale: string, phase: FinalPhase, now: SaleNow, call: Call): Promise<Response> {
+export async function finalResponse(now: SaleNow, phase: FinalPhase, call: Call): Promise<Response> {
   const { request } = call
   const known = finals.get(now.schedule) ?? new Map<string, Final>()
   finals.set(now.schedule, known)
   const kind = wantsJson(request) ? 'json' : languageOf(request)
-  const final = known.get(kind) ?? (await render(sale, phase, now, call))
+  const final = known.get(kind) ?? (await render(now, phase, call))
   known.set(kind, final)
   const { body, etag, headers } = final
   return isCached(request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
 
-async function render(sale: string, phase: FinalPhase, now: SaleNow, call: Call): Promise<Final> {
+async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Final> {
   const isJson = wantsJson(call.request)
   // As of the moment it took effect, so that every isolate and every data centre responds the same, byte for byte.
   const then = { ...now, atMs: now.schedule.server_time_ms }
   const text = isJson
     ? JSON.stringify(publicSale(then))
-    : renderSale(viewOf(sale, then, null, { kind: 'final', phase }, call))
+    : renderSale(viewOf(then, null, { kind: 'final', phase }, call))
   const body = new TextEncoder().encode(text)
   const etag = await etagOf(body)
   const headers = new Headers({
     ...PAGE_HEADERS,
     ...(isJson && { 'content-type': 'application/json' }),
-    ...cacheHeaders(sale, CACHE_TTL.final),
+    ...cacheHeaders(now.sale, CACHE_TTL.final),
     etag,
   })
   return { body, etag, headers }

@@ -2,7 +2,6 @@
  * The queue's API: join, status, leave, challenge. A place is a signed token that says everything, so a status is a signature
  * check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
-import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs } from '../../shared/schedule.ts'
@@ -14,9 +13,10 @@ import {
   type Call,
   isBrowser,
   isScript,
+  lineNow,
   lineParameter,
+  publicNow,
   refuse,
-  saleNow,
   seeOther,
   sendJson,
   sendNothing,
@@ -28,6 +28,7 @@ import {
   deleteAdmissionCookie,
   deletePlaceCookie,
   issueAdmission,
+  lineOf,
   type Place,
   renewPlace,
 } from '../visitor/credentials.ts'
@@ -37,14 +38,15 @@ import { JOINED, joinedPage, pageAskingAgain } from './visitor-page.ts'
 /** `POST /sales/{sale}/queue`: a page's script shows its response, a plain form leads to a page, every other client has JSON. */
 export async function join(sale: string, call: Call): Promise<Response> {
   const { request } = call
+  const publicly = await publicNow(sale, call)
   try {
-    const { now, place, first } = await takePlace(sale, call)
+    const { now, place, first } = await takePlace(publicly, call)
     const isForm = wantsHtml(request)
     if (isForm && isScript(request)) return await joinedPage(now, place, first, call)
     const joined = await respond(first ? 201 : 200, now, place, true, call)
     return isForm ? seeOther(`/sales/${sale}/line?${JOINED}`) : joined
   } catch (error) {
-    return (wantsHtml(request) && (await pageAskingAgain(sale, problemIn(error), call))) || Promise.reject(error)
+    return (wantsHtml(request) && (await pageAskingAgain(publicly, problemIn(error), call))) || Promise.reject(error)
   }
 }
 
@@ -57,7 +59,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
   limitVisitor('status', claims.sub, config.STATUS_PER_VISITOR, call)
   let now: SaleNow
   try {
-    now = await saleNow(sale, call, claims.line)
+    now = await lineNow(sale, lineOf(claims), call)
   } catch (error) {
     if (problemIn(error).status !== 503) throw error
     // The sale's state is unknown at this moment, but the token holds the place.
@@ -76,10 +78,11 @@ export async function status(sale: string, call: Call): Promise<Response> {
 export async function leave(sale: string, call: Call): Promise<Response> {
   const { config } = call
   limitAddress('leave', config.JOINS_PER_ADDRESS, call)
-  const { sub, num, line } = (await requirePlace(sale, call)).claims
+  const { claims } = await requirePlace(sale, call)
+  const { sub, num } = claims
   limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
   // Where the queue's objects cannot be reached, the visitor leaves nevertheless.
-  const now = await saleNow(sale, call, line).catch((error) => void problemIn(error))
+  const now = await lineNow(sale, lineOf(claims), call).catch((error) => void problemIn(error))
   if (now && !isFinal(now.schedule.phase))
     await (isDrawn(now.schedule) ? giveUpPlace(now, sub, num, call) : recordPlace(now, sub, num, call))
   deletePlaceCookie(sale, call)
@@ -100,7 +103,7 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   const { place } = await authenticate(sale, call)
   const visitor = await visitorOf(place, call)
   const wanted = { line: lineParameter(call) }
-  const difficulty = await challengeDifficulty(await saleNow(sale, call), visitor.name, wanted, call)
+  const difficulty = await challengeDifficulty(await publicNow(sale, call), visitor.name, wanted, call)
   if (difficulty === 0) refuse('not-found')
   const challenge = await challengeFor(sale, visitor.name, difficulty, call)
   setSecretCookie(visitor, call)
@@ -130,8 +133,9 @@ async function respond(
 const nothing = { position: null, position_in_queue: null, estimated_wait_time: null }
 const UNKNOWN: PlaceNow = { status: 'paused', now_serving: 0, ...nothing }
 
-function bodyOf({ num: number, line = PUBLIC_LINE }: Place['claims'], current: PlaceNow): QueueAnswer {
+function bodyOf(claims: Place['claims'], current: PlaceNow): QueueAnswer {
+  const { num: number } = claims
   const { status, position_in_queue, now_serving, estimated_wait_time } = current
   const poll_after_ms = pollAfterMs(current, Math.random())
-  return { status, line, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
+  return { status, line: lineOf(claims), number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
 }

@@ -2,7 +2,7 @@
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../admission/proofs/invitation.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, hostOf, isCached, lineParameter, NO_STORE, publicNow, refuse, saleNow, wantsJson } from '../call.ts'
+import { type Call, hostOf, inLine, isCached, lineParameter, NO_STORE, publicNow, refuse, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { openingCalendar } from '../pages/parts/calendar.ts'
 import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
@@ -13,26 +13,26 @@ import { finalResponse } from './final-page.ts'
 export async function showSale(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
-  if (isFinal(phase)) return finalResponse(sale, phase, now, call)
-  if (wantsJson(call.request)) return publicDocument(sale, now)
-  return invitedPage(sale, now, call) ?? landingPage(sale, now, call)
+  if (isFinal(phase)) return finalResponse(now, phase, call)
+  if (wantsJson(call.request)) return publicDocument(now)
+  return invitedPage(now, call) ?? landingPage(now, call)
 }
 
 /** The landing page behind an invitation's link: with the code filled in, and never cached, since the cache has one page for all. */
-function invitedPage(sale: string, now: SaleNow, call: Call): Response | null {
+function invitedPage(now: SaleNow, call: Call): Response | null {
   const code = linkedInvitation(call)
   if (code === null) return null
-  const view = viewOf(sale, now, null, { kind: 'landing' }, call)
+  const view = viewOf(now, null, { kind: 'landing' }, call)
   if (!view.invites && !view.othersInvite) return null
   const page = renderSale({ ...view, invitation: { code, fault: null } })
   return new Response(page, { headers: { ...headersOf(view), 'cache-control': NO_STORE } })
 }
 
-function publicDocument(sale: string, now: SaleNow): Response {
+function publicDocument(now: SaleNow): Response {
   const headers = {
     'content-type': 'application/json',
     vary: PAGE_HEADERS.vary,
-    ...cacheHeaders(sale, CACHE_TTL.document),
+    ...cacheHeaders(now.sale, CACHE_TTL.document),
   }
   return new Response(JSON.stringify(publicSale(now)), { headers })
 }
@@ -50,7 +50,7 @@ interface Landing {
 /** For each schedule, by language. */
 const landings = new WeakMap<Schedule, Map<string, Landing>>()
 
-function landingPage(sale: string, now: SaleNow, call: Call): Response {
+function landingPage(now: SaleNow, call: Call): Response {
   const { schedule, atMs } = now
   const known = landings.get(schedule) ?? new Map<string, Landing>()
   landings.set(schedule, known)
@@ -59,11 +59,11 @@ function landingPage(sale: string, now: SaleNow, call: Call): Response {
   let landing = known.get(lang)
   // It names its own address: no visitor may put another one there.
   if (landing?.host !== host || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
-    const view = viewOf(sale, now, null, { kind: 'landing' }, call)
+    const view = viewOf(now, null, { kind: 'landing' }, call)
     const page = new TextEncoder().encode(renderSale(view))
     landing = {
       page,
-      headers: new Headers({ ...headersOf(view), ...cacheHeaders(sale, CACHE_TTL.landing) }),
+      headers: new Headers({ ...headersOf(view), ...cacheHeaders(now.sale, CACHE_TTL.landing) }),
       atMs,
       host,
     }
@@ -74,7 +74,7 @@ function landingPage(sale: string, now: SaleNow, call: Call): Response {
 
 /** `GET /sales/{sale}/schedule`; with `?line=members` that of another line. */
 export async function schedule(sale: string, call: Call): Promise<Response> {
-  const now = await lineNow(sale, lineParameter(call), call)
+  const now = await wantedLine(sale, call)
   const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
@@ -94,8 +94,8 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
 
 /** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */
 export async function calendar(sale: string, call: Call): Promise<Response> {
-  const now = await lineNow(sale, lineParameter(call), call)
-  const ics = openingCalendar(viewOf(sale, now, null, { kind: 'landing' }, call))
+  const now = await wantedLine(sale, call)
+  const ics = openingCalendar(viewOf(now, null, { kind: 'landing' }, call))
   const headers = {
     'content-type': 'text/calendar; charset=utf-8',
     vary: PAGE_HEADERS.vary,
@@ -104,10 +104,12 @@ export async function calendar(sale: string, call: Call): Promise<Response> {
   return new Response(ics, { headers })
 }
 
-async function lineNow(sale: string, line: string | undefined, call: Call): Promise<SaleNow> {
+/** The line that the query names, without one as all see the sale. */
+async function wantedLine(sale: string, call: Call): Promise<SaleNow> {
   const now = await publicNow(sale, call)
-  if (line === undefined || line === now.line) return now
-  return now.policy.lines.some((one) => one.line === line) ? saleNow(sale, call, line) : refuse('not-found')
+  const wanted = lineParameter(call) ?? now.line
+  const isListed = wanted === now.line || now.policy.lines.some(({ line }) => line === wanted)
+  return isListed ? inLine(now, wanted, call) : refuse('not-found')
 }
 
 /** Schedules as they are sent within one second, except the time: a great many ask for the same one. */

@@ -1,11 +1,10 @@
 /** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
-import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { readJoin } from '../admission/join-request.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
-import { type Call, NO_STORE, publicNow, saleNow, seeOther } from '../call.ts'
+import { type Call, inLine, NO_STORE, publicNow, seeOther } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { headersOf, viewOf } from '../pages/respond.ts'
 import type { RequestedPage, SaleView, Shows } from '../pages/view.ts'
@@ -17,6 +16,7 @@ import {
   findAdmission,
   issueAdmission,
   latestOrder,
+  lineOf,
   type Place,
   renewPlace,
 } from '../visitor/credentials.ts'
@@ -30,9 +30,9 @@ export const JOINED = 'joined'
 export async function showLine(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
-  if (!isFinal(phase)) return visitorPage(sale, now, null, call)
+  if (!isFinal(phase)) return visitorPage(now, null, call)
   // Not by a redirect: until it is purged, a cached landing page may lead back here.
-  return pageOf(viewOf(sale, now, null, { kind: 'final', phase }, call), 200)
+  return pageOf(viewOf(now, null, { kind: 'final', phase }, call), 200)
 }
 
 /** The response to a join by a page's script, which shows it: so a join is one request. */
@@ -43,35 +43,30 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) return seeOther(onwards)
   const shows = ownPlace(num, admission?.claims.exp, now)
-  const view = { ...viewOf(sale, now, num, shows, call), order: latestOrder(sale, call) }
+  const view = { ...viewOf(now, num, shows, call), order: latestOrder(sale, call) }
   return pageOf(view, first ? 201 : 200)
 }
 
 /** The landing page again, where a join failed for a fault of its invitation; null for any other problem. */
-export async function pageAskingAgain(sale: string, problem: Problem, call: Call): Promise<Response | null> {
+export async function pageAskingAgain(publicly: SaleNow, problem: Problem, call: Call): Promise<Response | null> {
   const fault = faultIn(problem)
   if (fault === null) return null
-  const view = viewOf(sale, await publicNow(sale, call), null, { kind: 'landing' }, call)
+  const view = viewOf(publicly, null, { kind: 'landing' }, call)
   const code = await readJoin(call).then(
     ({ invitation = '' }) => invitation,
     () => '',
   )
-  return pageOf({ ...view, order: latestOrder(sale, call), invitation: { code, fault } }, 403)
+  return pageOf({ ...view, order: latestOrder(publicly.sale, call), invitation: { code, fault } }, 403)
 }
 
 /** A page for one visitor: what they asked for, or else their own place. */
-export async function visitorPage(
-  sale: string,
-  publicly: SaleNow,
-  wanted: RequestedPage | null,
-  call: Call,
-): Promise<Response> {
+export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | null, call: Call): Promise<Response> {
+  const { sale } = publicly
   const caller = await authenticate(sale, call)
   const { place, refusal } = caller
   const admitted = await findAdmission(sale, call)
   const holder = place ?? admitted
-  const line = holder ? (holder.claims.line ?? PUBLIC_LINE) : publicly.line
-  const now = line === publicly.line ? publicly : await saleNow(sale, call, line)
+  const now = holder ? await inLine(publicly, lineOf(holder.claims), call) : publicly
   if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
@@ -83,7 +78,7 @@ export async function visitorPage(
     // The site would send them back here forever: with somebody else's tokens they can only join again.
     deletePlaceCookie(sale, call)
     deleteAdmissionCookie(sale, call)
-    return pageOf({ ...viewOf(sale, now, null, { kind: 'landing' }, call), order: null }, 200)
+    return pageOf({ ...viewOf(now, null, { kind: 'landing' }, call), order: null }, 200)
   }
 
   if (place) await renewPlace(place, now.schedule, call)
@@ -94,7 +89,7 @@ export async function visitorPage(
   const number = place?.claims.num ?? admission?.claims.num ?? null
   const missing = admission ? null : await missingPlace(caller, call)
   const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
-  const view = { ...viewOf(sale, now, number, shows, call), order: latestOrder(sale, call) }
+  const view = { ...viewOf(now, number, shows, call), order: latestOrder(sale, call) }
   return pageOf(view, wanted?.kind === 'problem' ? wanted.problem.status : 200)
 }
 

@@ -4,6 +4,7 @@
  */
 import { decodeJwt, type JWTPayload } from 'jose'
 import * as v from 'valibot'
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { OrderId } from '../../shared/api/public.ts'
 import type { TokenKeys } from '../../shared/keys.ts'
 import type { Schedule } from '../../shared/schedule.ts'
@@ -50,6 +51,9 @@ export interface Place {
   readonly claims: QueueClaims
   readonly token: string
 }
+
+/** The line of a place or an admission, which names it unless it is the public one. */
+export const lineOf = ({ line = PUBLIC_LINE }: Pick<QueueClaims, 'line'>) => line
 
 /** The place that a request presents for a sale; null without one, `bad` if it is not one of that sale. */
 export async function readPlace(sale: string, call: Call): Promise<Place | 'bad' | null> {

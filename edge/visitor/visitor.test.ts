@@ -235,10 +235,10 @@ it('reads a known place only until it expires, and only with the key that signed
   const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
   const ctx = {} as ExecutionContext
   const shown: Call = { request, env: edgeEnv, ctx, config, secure: true, nowMs, setCookies: [] }
-  const holder = { place: { token, claims }, refusal: null }
+  const holder = { sale: 'drop', place: { token, claims }, refusal: null }
   for (let times = 0; times < 2; times++) expect(await authenticate('drop', shown)).toEqual(holder)
-  const bad = { place: null, refusal: 'invalid-token' }
-  expect(await authenticate('another-drop', shown)).toEqual(bad)
+  const bad = { sale: 'drop', place: null, refusal: 'invalid-token' }
+  expect(await authenticate('another-drop', shown)).toEqual({ ...bad, sale: 'another-drop' })
   expect(await authenticate('drop', { ...shown, nowMs: nowMs + 66_000 })).toEqual(bad)
   const rotated = await readConfig({ ...edgeEnv, QUEUE_KEYS: keySet('another') })
   expect(await authenticate('drop', { ...shown, config: rotated })).toEqual(bad)

@@ -17,6 +17,7 @@ const SECRET_TTL_SECONDS = 365 * 24 * 3600
 
 /** What a request shows of the place it comes from. */
 export interface Caller {
+  readonly sale: string
   /** Null for a newcomer, and where the place cannot be used. */
   readonly place: Place | null
   /** Why a place cannot be used. One that is `signed-out` is an account's: it is good again after signing in. */
@@ -26,20 +27,20 @@ export interface Caller {
 /** Identifies the caller; once, where a route begins. */
 export async function authenticate(sale: string, call: Call): Promise<Caller> {
   const place = await readPlace(sale, call)
-  if (place === null) return { place, refusal: null }
-  if (place === 'bad') return { place: null, refusal: 'invalid-token' }
-  if (await mayUse(place.claims.sub, call)) return { place, refusal: null }
-  return { place: null, refusal: (await accountOf(call)) === null ? 'signed-out' : 'invalid-token' }
+  if (place === null) return { sale, place, refusal: null }
+  if (place === 'bad') return { sale, place: null, refusal: 'invalid-token' }
+  if (await mayUse(place.claims.sub, call)) return { sale, place, refusal: null }
+  return { sale, place: null, refusal: (await accountOf(call)) === null ? 'signed-out' : 'invalid-token' }
 }
 
 /** The place of the caller, null for a newcomer; throws where it cannot be used. */
-export function placeOf(sale: string, { place, refusal }: Caller, call: Call): Place | null {
+export function placeOf({ sale, place, refusal }: Caller, call: Call): Place | null {
   return refusal ? refusePlace(sale, refusal, call) : place
 }
 
 /** The same for a route that needs a place. */
 export async function requirePlace(sale: string, call: Call): Promise<Place> {
-  return placeOf(sale, await authenticate(sale, call), call) ?? refusePlace(sale, 'invalid-token', call)
+  return placeOf(await authenticate(sale, call), call) ?? refusePlace(sale, 'invalid-token', call)
 }
 
 /** A browser's bad cookie is deleted, so that it can join again. */
