@@ -114,13 +114,11 @@ it('has Cloudflare count joins for all isolates of a location', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '1000/600' }
   const sale = await new TestSale().publish()
   const from = { 'cf-connecting-ip': '192.0.2.79' }
-  expect(
-    await joinsFrom(
-      sale,
-      upTo(30).map(() => from),
-      env,
-    ),
-  ).toEqual({ joined: 20, last: 429 })
+  let joined = 0
+  while (joined <= 40 && (await sale.join(from, env)).status === 201) joined++
+  // A minute of Cloudflare's may end among the joins; then it counts twenty in each.
+  expect(joined).toBeGreaterThanOrEqual(20)
+  expect(joined).toBeLessThanOrEqual(40)
   expect((await sale.join({ 'cf-connecting-ip': '192.0.2.80' }, env)).status).toBe(201)
   // Where joins are not limited, they are not counted either.
   expect((await sale.join(from)).status).toBe(201)
