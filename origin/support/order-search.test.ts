@@ -115,6 +115,7 @@ describe('an order is found', async () => {
     await sql`delete from contacts where order_id = ${gone}`
     for (const text of ['forgotten.person@example.com', 'forgoten.person', '198.51.100.77'])
       expect(await find(text)).toEqual([])
+    expect(await sql`select from search_words where word like 'forgotten%'`).toHaveLength(0)
     expect(await find(gone)).toEqual([gone])
     await sql`update orders set visitor = 'forgotten' where order_id = ${gone}`
     expect(await find('forgotten')).toEqual([gone])

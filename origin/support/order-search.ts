@@ -5,7 +5,15 @@
 import { type LedgerStatus, ORDER_STATUSES } from '../../shared/order-status.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { type Filters, type Found, findByProbes, newestOfAll, newestOrders, type Probe } from './support-queries.ts'
+import {
+  type Filters,
+  type Found,
+  findByProbes,
+  findSimilar,
+  newestOfAll,
+  newestOrders,
+  type Probe,
+} from './support-queries.ts'
 
 export interface Search {
   readonly text: string
@@ -91,11 +99,11 @@ async function newest(sql: Sql, filters: Filters, before: string, limit: number)
 /** All that is found, up to the bounds: so each page is cut from the same list. */
 async function findAll(sql: Sql, typed: string, filters: Filters): Promise<readonly Found[]> {
   const found = await findByProbes(sql, literalProbes(typed), filters)
-  // A mail's two parts each: many have their domain in common.
-  const similarTo = wordsIn(typed.replaceAll('@', ' ')).filter((word) => word.length >= SHORTEST_SIMILAR)
+  // Without a mail's domain, which many have in common.
+  const similarTo = wordsIn(typed.replaceAll(/@\S*/g, '')).filter((word) => word.length >= SHORTEST_SIMILAR)
   if (found.length >= FEW || found[0]?.rank === EXACT || similarTo.length === 0) return found
   const known = new Set(found.map(({ order_id }) => order_id))
-  const similar = await findByProbes(sql, [{ similarTo, rank: SIMILAR }], filters).catch((error) => {
+  const similar = await findSimilar(sql, similarTo, SIMILAR, filters).catch((error) => {
     if (error.code !== QUERY_CANCELED) throw error
     return []
   })

@@ -108,8 +108,8 @@ export type Probe = { readonly rank: number } /** Numbers in a range. */ & (
   | { readonly from: string; readonly to: string }
   /** Texts that match all these patterns of `like`; those with `whole` in them come before the others. */
   | { readonly patterns: readonly string[]; readonly whole: string }
-  /** Texts with a word like each of these. */
-  | { readonly similarTo: readonly string[] }
+  /** Texts that hold one word of each list; the first finds them, of which the others leave some out. */
+  | { readonly oneOfEach: readonly (readonly string[])[] }
   /** Products whose name holds it. */
   | { readonly product: string }
 )
@@ -129,27 +129,57 @@ export interface Found {
 const MAX_READ = 1_000
 /** Products whose name matches, and how many orders of each of their statuses are read. */
 const [MAX_PRODUCTS, MAX_OF_PRODUCT] = [20, 250]
-/** Share of a typed word's trigrams that a word must have: of seven letters one may be wrong, or two swapped. */
-const SIMILAR = 0.5
-/** Comparing words costs the more the more orders have parts of them: a search gives up, and shows what it found literally. */
-const SIMILAR_TIMEOUT_MS = 3_000
+/** Typed words of which similar ones are looked for, and similar words of each. */
+const [MAX_TYPED, MAX_SIMILAR] = [3, 10]
+/** A search for similar words that takes longer gives up, and shows what it found literally. */
+const SIMILAR_TIMEOUT_MS = 1_000
+/** Below it, words that are short would be similar to too much. */
+const LEAST_SIMILARITY = 0.3
+/** So that no rounding leaves out a word at the threshold. */
+const MARGIN = 0.01
+
+/** The share of trigrams that a word has in common with one whose letters are swapped at one place: of its n + 1, all but four. */
+const similarityOf = ({ length: n }: string) => Math.max(LEAST_SIMILARITY, (n - 3) / (n + 5) - MARGIN)
+
+/** The orders whose texts have, for each of the longest typed words, this one or a similar one. */
+export function findSimilar(sql: Sql, typed: readonly string[], rank: number, filters: Filters) {
+  return sql.begin(async (tx): Promise<readonly Found[]> => {
+    await tx`select set_config('statement_timeout', ${String(SIMILAR_TIMEOUT_MS)}, true)`
+    const oneOfEach: string[][] = []
+    for (const word of typed.toSorted((a, b) => b.length - a.length).slice(0, MAX_TYPED)) {
+      const similar = await similarWords(tx, word)
+      if (similar.length === 0) return []
+      oneOfEach.push(similar)
+    }
+    return findByProbes(tx, [{ oneOfEach, rank }], filters)
+  })
+}
+
+/** The word alone if it is known, or else the most similar ones. */
+async function similarWords(tx: TransactionSql, word: string): Promise<string[]> {
+  await tx`select set_config('pg_trgm.similarity_threshold', ${String(similarityOf(word))}, true)`
+  // As the conditions of the two indexes.
+  const isOfKind = /[0-9._+-]/.test(word) ? tx`word ~ '[0-9._+-]'` : tx`word !~ '[0-9._+-]'`
+  const rows = await tx<{ word: string }[]>`
+    select word from search_words where word % ${word} and ${isOfKind} order by word <-> ${word} limit ${MAX_SIMILAR}`
+  return rows[0]?.word === word ? [word] : rows.map((row) => row.word)
+}
 
 /** The orders that these probes find, each with its smallest rank, best and newest first. */
-export function findByProbes(sql: Sql, probes: readonly Probe[], filters: Filters): Promise<readonly Found[]> {
-  return sql.begin(async (tx): Promise<readonly Found[]> => {
-    if (probes.some((probe) => 'similarTo' in probe))
-      await tx`select set_config('pg_trgm.word_similarity_threshold', ${String(SIMILAR)}, true),
-        set_config('statement_timeout', ${String(SIMILAR_TIMEOUT_MS)}, true)`
-    const [first, ...others] = probes.map((probe) => found(tx, probe, filters))
-    if (!first) return []
-    const all = others.reduce((union, one) => tx`${union} union all ${one}`, first)
-    return tx<Found[]>`
-      select f.order_id, min(f.rank)::int as rank from (${all}) f
-      -- Lateral, with a limit: with a join, a plan for many orders reads all there are.
-      cross join lateral (
-        select from order_search s where s.order_id = f.order_id and ${matches(tx, filters)} limit 1) s
-      group by f.order_id order by 2, 1 desc limit ${MAX_READ}`
-  })
+export async function findByProbes(
+  sql: Queryable,
+  probes: readonly Probe[],
+  filters: Filters,
+): Promise<readonly Found[]> {
+  const [first, ...others] = probes.map((probe) => found(sql, probe, filters))
+  if (!first) return []
+  const all = others.reduce((union, one) => sql`${union} union all ${one}`, first)
+  return sql<Found[]>`
+    select f.order_id, min(f.rank)::int as rank from (${all}) f
+    -- Lateral, with a limit: with a join, a plan for many orders reads all there are.
+    cross join lateral (
+      select from order_search s where s.order_id = f.order_id and ${matches(sql, filters)} limit 1) s
+    group by f.order_id order by 2, 1 desc limit ${MAX_READ}`
 }
 
 function found(sql: Queryable, probe: Probe, filters: Filters): PendingQuery<Row[]> {
@@ -158,15 +188,19 @@ function found(sql: Queryable, probe: Probe, filters: Filters): PendingQuery<Row
     return sql`(select order_id, ${rank}::int as rank from order_search
       where order_id between ${probe.from}::uuid and ${probe.to}::uuid order by order_id desc limit ${MAX_READ})`
   if ('product' in probe) return ofProducts(sql, probe.product, rank, filters)
-  const conditions =
-    'patterns' in probe
-      ? probe.patterns.map((pattern) => sql`words like ${pattern}`)
-      : probe.similarTo.map((word) => sql`${word}::text <% words`)
-  const matching = conditions.reduce((all, one) => sql`${all} and ${one}`)
-  const isWhole = 'whole' in probe ? sql`position(${probe.whole}::text in words) > 0` : sql`true`
   // Materialized: a plan for the first of many would read texts one by one until it has them.
-  return sql`(with matching as materialized (select order_id, words from order_texts where ${matching} limit ${MAX_READ})
-    select order_id, case when ${isWhole} then ${rank}::int else ${rank}::int + 1 end as rank from matching)`
+  const matching = (condition: PendingQuery<Row[]>) =>
+    sql`with matching as materialized (select order_id, words from order_texts where ${condition} limit ${MAX_READ})`
+  const and = (one: PendingQuery<Row[]>, other: PendingQuery<Row[]>) => sql`${one} and ${other}`
+  if ('oneOfEach' in probe) {
+    const [first = sql`false`, ...others] = probe.oneOfEach.map(
+      (similar) => sql`words like any(${similar.map((word) => `%${word}%`)}::text[])`,
+    )
+    return sql`(${matching(first)} select order_id, ${rank}::int as rank from matching where ${others.reduce(and, sql`true`)})`
+  }
+  const all = probe.patterns.map((pattern) => sql`words like ${pattern}`).reduce(and)
+  return sql`(${matching(all)} select order_id,
+    case when position(${probe.whole}::text in words) > 0 then ${rank}::int else ${rank}::int + 1 end as rank from matching)`
 }
 
 /** The newest orders of the products whose name or id holds the text. */

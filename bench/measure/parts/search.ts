@@ -56,9 +56,11 @@ const syllable = (seed: string) =>
   'ju','ke','po','ti','ul','bra','cha','do','el','fra','gra','hu'])[1 + floor(32 * power((hashint8(i * 31 + ${seed}) & 65535) / 65536.0, 2))::int]`
 const EMAIL = `${syllable('1')} || ${syllable('2')} || '.' || ${syllable('3')} || ${syllable('4')} || ${syllable('5')}
   || (i % 100) || '@' || (array['gmail.com','example.org','mail.de','outlook.com'])[1 + i % 4]`
-const WORD = (seed: string) =>
-  `(array['refund','parcel','damaged','address','wrong','size','call','back','invoice','delivery','carrier','lost','promised',
-  'voucher','exchange','photograph','complaint','friendly','bank','statement'])[1 + (hashint8(i * 7 + ${seed}) & 1023) % 20]`
+const NOTE_WORDS =
+  'refund parcel damaged address wrong size call back invoice delivery carrier lost promised voucher exchange photograph complaint friendly bank statement'.split(
+    ' ',
+  )
+const WORD = (seed: string) => `('{${NOTE_WORDS}}'::text[])[1 + (hashint8(i * 7 + ${seed}) & 1023) % 20]`
 const NOTE = Array.from({ length: 18 }, (_, n) => `${WORD(String(n))}`).join(` || ' ' || `)
 
 async function fill(sql: Sql, orders: number): Promise<void> {
@@ -71,10 +73,12 @@ async function fill(sql: Sql, orders: number): Promise<void> {
   }
   const indexes = await sql<{ name: string; definition: string }[]>`
     select indexname as name, indexdef as definition from pg_indexes
-    where tablename in ('order_search', 'order_texts') and indexname not like '%_pkey'`
+    where tablename in ('order_search', 'order_texts', 'search_words') and indexname not like '%_pkey'`
   await sql.begin(async (tx) => {
     for (const { name } of indexes) await tx`drop index ${tx(name)}`
-    await tx`truncate order_search, order_texts`
+    await tx`truncate order_search, order_texts, search_words`
+    // The words are counted at once below.
+    await tx`alter table order_texts disable trigger words_counted`
     await tx.unsafe(`insert into order_search
       select ${ID}, 'sale-' || i * ${SALES} / ${orders + 1}, 'product-' || i % ${PRODUCTS}, ${STATUSES}
       from generate_series(1, ${orders}::bigint) i`)
@@ -84,10 +88,18 @@ async function fill(sql: Sql, orders: number): Promise<void> {
         case when i % 20 < 17 then 'ch_' || substr(md5(i || 'c'), 1, 24) end, ${EMAIL},
         '10x' || i % 250 || 'x' || (i / 250) % 250 || 'x' || i % 7, case when i % 50 = 3 then ${NOTE} end, '')
       from generate_series(1, ${orders}::bigint) i`)
+    await tx`insert into search_words
+      select word, count(*) from (
+        select word from (select split_part(split_part(words, '@', 1), ' ', -1) as mail from order_texts) m,
+          unnest(array[mail, split_part(mail, '.', 1), rtrim(split_part(mail, '.', 2), '0123456789')]) as word
+        union all select word from unnest(${NOTE_WORDS}::text[]) as word, generate_series(1, ${Math.ceil(orders / 100)})
+      ) w where length(word) >= 4 group by word`
+    await tx`alter table order_texts enable trigger words_counted`
   })
   for (const { definition } of indexes) await sql.unsafe(definition)
   await sql`vacuum analyze order_search`
   await sql`vacuum analyze order_texts`
+  await sql`vacuum analyze search_words`
 }
 
 interface Sample {

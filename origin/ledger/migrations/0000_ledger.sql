@@ -385,6 +385,37 @@ create table order_texts (
 create extension if not exists pg_trgm;
 create index searched_by_words on order_texts using gin (words gin_trgm_ops);
 
+-- The distinct words in which a typing error is forgiven, in how many orders each is: what stands before a mail's @, as a whole and in
+-- its parts, accounts and notes. Names and mails apart, because a short name is like many mails.
+create table search_words (
+  word text primary key,
+  orders int not null
+);
+create index similar_names on search_words using gin (word gin_trgm_ops) where word !~ '[0-9._+-]';
+create index similar_mails on search_words using gin (word gin_trgm_ops) where word ~ '[0-9._+-]';
+
+-- The first parts of a text are the sale, the ticket number and the visitor.
+create function search_words_of(words text) returns table (word text) language sql immutable as $$
+  select distinct word from regexp_split_to_table(words, ' ') with ordinality as p(part, place),
+    split_part(part, '@', 1) as whole, unnest(whole || regexp_split_to_array(whole, '[0-9._+-]+')) as word
+  where (part like '%@%' or (place > 4 and part !~ '[0-9_:.+]')) and length(word) >= 4
+$$;
+create function count_search_words() returns trigger language plpgsql as $$
+declare
+  v_before text[] := array(select word from search_words_of(old.words) where old is not null order by word);
+  v_after text[] := array(select word from search_words_of(new.words) where new is not null order by word);
+begin
+  if v_before <> v_after then
+    insert into search_words as s (word, orders) select word, 1 from unnest(v_after) as word
+      on conflict (word) do update set orders = s.orders + 1;
+    update search_words set orders = orders - 1 where word = any(v_before);
+    delete from search_words where word = any(v_before) and orders = 0;
+  end if;
+  return null;
+end $$;
+create trigger words_counted after insert or delete or update of words on order_texts
+  for each row execute function count_search_words();
+
 create function copy_order_texts(ids uuid[]) returns void language sql as $$
   insert into order_texts as t (order_id, words)
   select o.order_id, lower(concat_ws(' ', '', o.sale_id, o.ticket_number, o.visitor, nullif(split_part(o.visitor, 'user:', 2), ''),

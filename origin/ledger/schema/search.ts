@@ -1,5 +1,6 @@
 /** What support's search reads: copies that a reader of the events keeps, so that the indexes cost checkouts nothing. */
-import { index, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
 
 /** What found orders are filtered by. */
@@ -27,4 +28,18 @@ export const orderTexts = pgTable(
     words: text().notNull(),
   },
   (t) => [index('searched_by_words').using('gin', t.words.op('gin_trgm_ops'))],
+)
+
+/** Distinct words of the texts in which a typing error is forgiven, kept by a trigger: fewer and shorter than the texts. */
+export const searchWords = pgTable(
+  'search_words',
+  {
+    word: text().primaryKey(),
+    /** In the texts of so many; the word goes with the last one. */
+    orders: integer().notNull(),
+  },
+  (t) => [
+    index('similar_names').using('gin', t.word.op('gin_trgm_ops')).where(sql`${t.word} !~ '[0-9._+-]'`),
+    index('similar_mails').using('gin', t.word.op('gin_trgm_ops')).where(sql`${t.word} ~ '[0-9._+-]'`),
+  ],
 )
