@@ -91,6 +91,22 @@ test('confirms the order if the last attempt was authorized and its response los
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: intentOf(order)?.id })
 })
 
+test('captures a charge once that is reported again, and none of an order that has ended', async () => {
+  const queued = async (order: string) =>
+    (await sql`select from jobs where queue = 'capture' and data ->> 'order' = ${order}`).length
+  const order = await payingWith('pm_card_visa')
+  await attempt(chargesBy())
+  expect(await queued(order)).toBe(1)
+  // A report whose order was read before another one confirmed it.
+  await orders.confirm([{ order, charge: intentOf(order)?.id ?? '' }])
+  expect(await queued(order)).toBe(1)
+
+  const ended = await payingWith('pm_card_visa')
+  await orders.cancel(ended, ['paying'], 'payment_timeout')
+  await orders.confirm([{ order: ended, charge: 'pi_late' }])
+  expect(await queued(ended)).toBe(0)
+})
+
 test('refunds a charge that is captured while it is cancelled', async () => {
   const order = await payingWith('pm_card_processing')
   const charges = chargesBy({
