@@ -70,8 +70,7 @@ export default defineConfig(() => ({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     isolate: false,
-    // After the others, which leave these workers the machine.
-    sequence: { groupOrder: 1 },
+    // As many as the other projects have, so that all share one pool and no processor waits for the last file of another.
     maxWorkers: 2 * availableParallelism(),
   },
 }))

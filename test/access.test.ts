@@ -1,11 +1,12 @@
 /** Who may come in, through edge and origin: what an operator decides holds and is counted everywhere within two seconds. */
 import { randomUUID } from 'node:crypto'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { sharedPart } from './shared-part.ts'
 import { signedIn } from './shop-session.ts'
 
 const PRODUCT = { product_id: 'one', name: 'One', unit_price_minor: 100, currency: 'EUR', total: 5 }
 
-const system = inject('system')
+const system = await sharedPart('system')
 
 type Body = Readonly<Record<string, unknown>>
 

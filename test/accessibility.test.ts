@@ -1,9 +1,10 @@
 /** Every page in every state, checked by axe against WCAG 2.2 AA; ten of them also in the other look, width and languages. */
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtPages, servePages } from '../dev/previews.ts'
 import { LANGUAGES, type Language } from '../edge/pages/words/words.ts'
+import { hasBrowser, sharedPart } from './shared-part.ts'
 
 const ALL = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
 /** What another look or another width can change. */
@@ -39,12 +40,12 @@ const LOOKS = [
 type Look = (typeof LOOKS)[number]
 const { samples, assets } = await builtPages()
 
-describe.skipIf(!inject('browser'))('axe finds nothing', () => {
+describe.skipIf(!hasBrowser)('axe finds nothing', () => {
   let server: Awaited<ReturnType<typeof servePages>>
   let browser: Browser
   beforeAll(async () => {
     server = await servePages(assets)
-    browser = await chromium.connect(inject('browser'))
+    browser = await chromium.connect(await sharedPart('browser'))
   })
   afterAll(async () => {
     await browser?.close()

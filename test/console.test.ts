@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { describe, inject } from 'vitest'
+import { beforeAll, describe } from 'vitest'
 import { NO_CONTACT, type SaleConfig } from '../shared/api/operator.ts'
 import type { Role } from '../shared/api/roles.ts'
 import { storyTest } from './in-browser.ts'
+import type { RunSystem } from './one-system.ts'
 import { createSale, eventually, saleOf } from './origin-process.ts'
+import { hasBrowser, sharedPart } from './shared-part.ts'
 
 const ALL_RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }
 /** What another look or another width can change. */
@@ -24,9 +26,13 @@ const BLUE = { ...PRODUCT, product_id: 'blue', name: 'Blue' }
 /** The browser reports each response that refuses what an operator asked for. */
 const test = storyTest(/the server responded with a status of 4/)
 
-describe.skipIf(!inject('browser'))('the console', { concurrent: true }, () => {
-  const system = inject('system')
-  const consoleUrl = `${system?.originUrl}/console`
+describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
+  let system: RunSystem
+  let consoleUrl: string
+  beforeAll(async () => {
+    system = await sharedPart('system')
+    consoleUrl = `${system.originUrl}/console`
+  })
 
   const admin = (method: string, path: string, body?: unknown) =>
     fetch(`${system.originUrl}/admin${path}`, {

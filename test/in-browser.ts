@@ -4,7 +4,8 @@
  * script threw.
  */
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { sharedPart } from './shared-part.ts'
 
 /** A whole step of a story, with all that the page reads and waits for, on a machine that does much else. */
 const STEP_TIMEOUT_MS = 90_000
@@ -27,7 +28,7 @@ export const storyTest = (mayComplain?: RegExp) =>
   test.extend<Fixtures>({
     browser: [
       async ({ task: _ }, use) => {
-        const browser = await chromium.connect(inject('browser'))
+        const browser = await chromium.connect(await sharedPart('browser'))
         await use(browser)
         await browser.close()
       },

@@ -1,17 +1,18 @@
 /** A sale by invitation on a whole system, in real browsers: by link and by code, with and without a script, used once. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSale, saleOf } from './origin-process.ts'
+import { hasBrowser, sharedPart } from './shared-part.ts'
 
 const SALE = 'invited'
+const system = await sharedPart('system')
 
-describe.skipIf(!inject('browser'))('a sale by invitation', () => {
-  const system = inject('system')
+describe.skipIf(!hasBrowser)('a sale by invitation', () => {
   let browser: Browser
   const complaints: string[] = []
 
   beforeAll(async () => {
-    browser = await chromium.connect(inject('browser'))
+    browser = await chromium.connect(await sharedPart('browser'))
     const opens_at = new Date(Date.now() + 600_000).toISOString()
     await createSale(system, SALE, saleOf(5, { opens_at, access: { ...saleOf(5).access, invitation: 'required' } }))
   }, 120_000)

@@ -1,15 +1,16 @@
 /** A sale with two lines, through edge and origin: members by invitation, who come in earlier, and the public. */
 import { randomUUID } from 'node:crypto'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import type { Schedule } from '../shared/schedule.ts'
+import { sharedPart } from './shared-part.ts'
 
 const SALE = 'two-lines'
 const EACH = 40
 const STOCK = 12
 const RATE = 10
 
-const system = inject('system')
+const system = await sharedPart('system')
 
 const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
 

@@ -3,19 +3,13 @@
  * is never killed, stopped or slowed down on purpose, and nothing in its stores is of one file alone. See origin-process.ts.
  */
 import { join } from 'node:path'
-import type { TestProject } from 'vitest/node'
 import { LOOPBACK, type Server, temporaryFolder } from '../dev/processes.ts'
+import { createDatabase } from '../dev/servers/postgres.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import { originPorts, originServer } from '../dev/system.ts'
 import { newKeySet } from '../shared/keys.ts'
-import { runDatabase } from './one-postgres.ts'
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** The run's origin. */
-    origin: OriginAddress
-  }
-}
+import { LEDGER_TEMPLATE } from './one-postgres.ts'
+import type { Part } from './shared-part.ts'
 
 export interface Stores {
   readonly databaseUrl: string
@@ -35,19 +29,20 @@ export const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
 /** A charge without an answer is given up in seconds; one that is late comes when a test makes it old. */
 const SANDBOX = { SANDBOX_TIMEOUT_MS: '2000', SANDBOX_LATE_MS: '600000' }
 
-/** After the setup of the run's Postgres. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [databaseUrl, redis] = await Promise.all([runDatabase('origin'), startRedis()])
+export async function startOrigin(postgresUrl: string): Promise<Part<OriginAddress>> {
+  const [databaseUrl, redis] = await Promise.all([createDatabase(postgresUrl, 'origin', LEDGER_TEMPLATE), startRedis()])
   const folder = temporaryFolder('origin')
   const stores = { databaseUrl, redisUrl: redis.url }
   const keys = newKeySet()
   const { server, ...place } = await testOrigin(folder.path, keys, () => ({ ...stores, env: SANDBOX }))
   await server.start()
-  project.provide('origin', { ...place, ...stores, keys, url: server.url })
-  return async () => {
-    await server.stop()
-    await redis.stop()
-    folder.remove()
+  return {
+    address: { ...place, ...stores, keys, url: server.url },
+    async stop() {
+      await server.stop()
+      await redis.stop()
+      folder.remove()
+    },
   }
 }
 

@@ -4,18 +4,12 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestProject } from 'vitest/node'
 import { LOOPBACK } from '../dev/processes.ts'
 import { startDemoShop } from '../dev/servers/demo-shop.ts'
+import { createDatabase } from '../dev/servers/postgres.ts'
 import { type System, startSystem } from '../dev/system.ts'
-import { runDatabase } from './one-postgres.ts'
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** The run's system. */
-    system: RunSystem
-  }
-}
+import { LEDGER_TEMPLATE } from './one-postgres.ts'
+import type { Part } from './shared-part.ts'
 
 export interface RunSystem extends Pick<System, 'edgeUrl' | 'originUrl' | 'opsUrl' | 'adminToken' | 'databaseUrl'> {
   readonly signInUrl: string
@@ -25,9 +19,12 @@ export interface RunSystem extends Pick<System, 'edgeUrl' | 'originUrl' | 'opsUr
 export const TURNSTILE_TOKEN = 'a-token-of-the-widget'
 const TURNSTILE_SECRET = 'a-secret'
 
-/** After the setup of the run's Postgres. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [databaseUrl, shop, turnstile] = await Promise.all([runDatabase('system'), startDemoShop(), startTurnstile()])
+export async function startRunSystem(postgresUrl: string): Promise<Part<RunSystem>> {
+  const [databaseUrl, shop, turnstile] = await Promise.all([
+    createDatabase(postgresUrl, 'system', LEDGER_TEMPLATE),
+    startDemoShop(),
+    startTurnstile(),
+  ])
   const { signInUrl } = shop
   const system = await startSystem({
     databaseUrl,
@@ -44,11 +41,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     },
   })
   const { edgeUrl, originUrl, opsUrl, adminToken } = system
-  project.provide('system', { edgeUrl, originUrl, opsUrl, adminToken, databaseUrl, signInUrl })
-  return async () => {
-    await system.stop()
-    await shop.stop()
-    turnstile.close()
+  return {
+    address: { edgeUrl, originUrl, opsUrl, adminToken, databaseUrl, signInUrl },
+    async stop() {
+      await system.stop()
+      await shop.stop()
+      turnstile.close()
+    },
   }
 }
 

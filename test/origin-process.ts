@@ -3,7 +3,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, inject, vi } from 'vitest'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { type Server, temporaryFolder } from '../dev/processes.ts'
 import type { System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
@@ -13,8 +13,9 @@ import type { Order } from '../shared/api/public.ts'
 import { importSecrets, newKeySet } from '../shared/keys.ts'
 import type { Problem } from '../shared/problem.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../shared/tokens.ts'
-import { ADMIN_TOKEN, EDGE_TOKEN, type Stores, testOrigin } from './one-origin.ts'
+import { ADMIN_TOKEN, EDGE_TOKEN, type OriginAddress, type Stores, testOrigin } from './one-origin.ts'
 import { useDatabase, useRedis } from './servers.ts'
+import { sharedPart } from './shared-part.ts'
 
 export { ADMIN_TOKEN } from './one-origin.ts'
 
@@ -34,13 +35,19 @@ interface Stock {
 
 /** The run's origin, which a file shares with others: what it asserts is about its own sales, visitors and operators. */
 export function useOrigin() {
-  let sql: postgres.Sql
-  const { logFile, ...address } = inject('origin')
-  beforeAll(() => {
-    sql = postgres(address.databaseUrl, { max: 2, onnotice: () => {} })
+  let origin: OriginAddress & { sql: postgres.Sql }
+  beforeAll(async () => {
+    const address = await sharedPart('origin')
+    origin = { ...address, sql: postgres(address.databaseUrl, { max: 2, onnotice: () => {} }) }
   })
-  afterAll(() => sql?.end({ timeout: 2 }))
-  return { ...address, ...clientOf(() => ({ ...address, sql })), log: () => readFileSync(logFile, 'utf8') }
+  afterAll(() => origin?.sql.end({ timeout: 2 }))
+  return {
+    ...clientOf(() => origin),
+    keys: () => origin.keys,
+    databaseUrl: () => origin.databaseUrl,
+    redisUrl: () => origin.redisUrl,
+    log: () => readFileSync(origin.logFile, 'utf8'),
+  }
 }
 
 function ownStores() {

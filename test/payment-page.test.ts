@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import { button, heading, link, storyTest } from './in-browser.ts'
+import { hasBrowser } from './shared-part.ts'
 import { startStripe } from './stand-ins/stripe.ts'
 
 /** As stripe-js.ts keeps them, in the page. */
@@ -82,7 +83,7 @@ const test = storyTest().extend<{
     }),
 })
 
-describe.skipIf(!inject('browser'))('the payment page', { concurrent: true }, () => {
+describe.skipIf(!hasBrowser)('the payment page', { concurrent: true }, () => {
   let stripe: Awaited<ReturnType<typeof startStripe>>
   let scripts: Server
 

@@ -1,18 +1,19 @@
 /** What entry costs in a real browser: the widgets do their work when the form is sent, by mouse or by keyboard. */
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TURNSTILE_TOKEN } from './one-system.ts'
 import { createSale, saleOf } from './origin-process.ts'
+import { hasBrowser, sharedPart } from './shared-part.ts'
 
 const access = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false } as const
 const opens_at = new Date(Date.now() + 600_000).toISOString()
-const system = inject('system')
+const system = await sharedPart('system')
 
-describe.skipIf(!inject('browser'))('what entry costs', () => {
+describe.skipIf(!hasBrowser)('what entry costs', () => {
   let browser: Browser
 
   beforeAll(async () => {
-    browser = await chromium.connect(inject('browser'))
+    browser = await chromium.connect(await sharedPart('browser'))
     const [proof, turnstile] = [{ proof_of_work: 5_000 }, { turnstile: true }]
     for (const [sale, asked] of [
       ['priced', proof],

@@ -5,10 +5,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Order, QueueAnswer } from '../shared/api/public.ts'
 import { positionOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
+import { sharedPart } from './shared-part.ts'
 
 const SALE = 'launch'
 const EARLY = 40
@@ -20,7 +21,7 @@ const WITHIN_MS = 60_000
 /** A client learns of its turn by asking; it asks this often, whatever the response says, so that the test is quick. */
 const ASK_EVERY_MS = 100
 
-const system = inject('system')
+const system = await sharedPart('system')
 let ledger: postgres.Sql
 
 beforeAll(() => {

@@ -7,18 +7,19 @@
  *     test('...', async () => { connect(database.url, redis.url) })
  */
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import type { Server } from '../dev/processes.ts'
 import { createDatabase, dropDatabase } from '../dev/servers/postgres.ts'
 import { type RedisOptions, startRedis } from '../dev/servers/redis.ts'
 import { connect, type Sql } from '../origin/ledger/connection.ts'
 import { LEDGER_TEMPLATE } from './one-postgres.ts'
+import { sharedPart } from './shared-part.ts'
 
 const HOOK_WITHIN_MS = 60_000
 
 /** An empty database in the run's Postgres; the caller drops it, or leaves it to the end of the run. */
 export async function emptyDatabase(template?: string): Promise<{ url: string; drop(): Promise<void> }> {
-  const server = inject('postgresUrl')
+  const server = await sharedPart('postgres')
   const name = `test_${randomBytes(6).toString('hex')}`
   return { url: await createDatabase(server, name, template), drop: () => dropDatabase(server, name) }
 }

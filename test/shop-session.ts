@@ -1,9 +1,9 @@
 /** Accounts of the run's stand-in for the shop. */
-import { inject } from 'vitest'
+import { sharedPart } from './shared-part.ts'
 
 /** Signs in as a browser does; returns the headers by which an app passes the session on. */
 export async function signedIn(account: string, claims: { tier?: string } = {}) {
-  const url = inject('system').signInUrl
+  const { signInUrl: url } = await sharedPart('system')
   const response = await fetch(url, {
     method: 'POST',
     headers: { origin: new URL(url).origin },

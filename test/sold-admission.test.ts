@@ -1,11 +1,12 @@
 /** An admission that its holder sells: of no use to the buyer at the edge, nor past it at the origin. */
-import { beforeAll, expect, inject, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import { createSale, saleOf } from './origin-process.ts'
+import { sharedPart } from './shared-part.ts'
 import { signedIn } from './shop-session.ts'
 
 const SALE = 'signed-in'
-const system = inject('system')
+const system = await sharedPart('system')
 beforeAll(() => createSale(system, SALE, saleOf(5)))
 
 async function admissionOf(subject: string): Promise<string> {

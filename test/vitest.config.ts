@@ -12,10 +12,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
 const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
-const oneBrowser = fileURLToPath(new URL('./one-browser.ts', import.meta.url))
-const oneOrigin = fileURLToPath(new URL('./one-origin.ts', import.meta.url))
-const oneSystem = fileURLToPath(new URL('./one-system.ts', import.meta.url))
-const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
+const oneRun = fileURLToPath(new URL('./one-run.ts', import.meta.url))
 
 /** The files that run whole systems. */
 const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
@@ -24,14 +21,14 @@ const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
-/** Whole systems take longest: they begin first, so that none of them runs on alone at the end. */
-class SystemsFirst extends BaseSequencer {
+/** All projects share one pool. Whole systems take longest: they begin first, so that none of them runs on alone at the end. */
+const ORDER = ['system', 'edge', 'origin', 'shared']
+
+/** Project by project, since a worker is used again only if the next file is of the same project. */
+class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const [systems = [], others = []] = [true, false].map((wanted) =>
-      sorted.filter(({ project }) => (project.name === 'system') === wanted),
-    )
-    return [...systems, ...others]
+    return sorted.toSorted((a, b) => ORDER.indexOf(a.project.name) - ORDER.indexOf(b.project.name))
   }
 }
 
@@ -40,7 +37,7 @@ export default defineConfig({
   cacheDir: `${root}node_modules/.cache/vite`,
   test: {
     maxWorkers: WORKERS,
-    sequence: { sequencer: SystemsFirst },
+    sequence: { sequencer: ByProject },
     reporters: ['default', fileURLToPath(new URL('./plain-line-reporter.ts', import.meta.url))],
     projects: [
       {
@@ -58,7 +55,7 @@ export default defineConfig({
           name: 'origin',
           include: ['origin/**/*.test.ts', 'dev/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: SYSTEMS,
-          globalSetup: [onePostgres, oneOrigin],
+          globalSetup: [oneRun],
           setupFiles: [leaveWithTheRunner],
           // Files share a worker, which loads the origin's modules once; their servers and databases are their own.
           isolate: false,
@@ -74,7 +71,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: SYSTEMS,
-          globalSetup: [onePostgres, oneBrowser, oneSystem],
+          globalSetup: [oneRun],
           setupFiles: [leaveWithTheRunner],
           expect: { poll: { timeout: 60_000 } },
           testTimeout: 180_000,

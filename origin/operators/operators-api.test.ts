@@ -268,7 +268,7 @@ describe('an operator', () => {
 
 describe('an operator of another origin', () => {
   const lost = useRedis()
-  const alone = useOwnOrigin(() => ({ databaseUrl: origin.databaseUrl, redisUrl: lost.url }))
+  const alone = useOwnOrigin(() => ({ databaseUrl: origin.databaseUrl(), redisUrl: lost.url }))
 
   test.each([
     ['PATCH', '/admission', { rate_per_second: 7 }],

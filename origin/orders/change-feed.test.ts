@@ -52,7 +52,7 @@ async function poll(
 test('a reader who polls while many write sees each change once, in the order of each order', async () => {
   const after = await end()
   const sale = await origin.sale({ total: 1_000, limit_per_visitor: 1 })
-  const sql = connect(origin.databaseUrl, 20)
+  const sql = connect(origin.databaseUrl(), 20)
   const [WRITERS, ORDERS] = [8, 12]
   // What is committed is shown once no transaction that began earlier runs, of whichever test.
   const reading = poll({ sale, after }, (seen) => seen.length >= WRITERS * ORDERS * 3)
@@ -98,7 +98,7 @@ test('transactions that take an order in the order in which they were not number
   const order = String(body.order_id)
   const [reserved] = await poll({ sale, after }, (seen) => seen.length === 1)
   const next = reserved?.cursor ?? ''
-  const sql = connect(origin.databaseUrl, 2)
+  const sql = connect(origin.databaseUrl(), 2)
   const { promise: isNumbered, resolve: numbered } = Promise.withResolvers<void>()
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const first = sql.begin(async (tx) => {

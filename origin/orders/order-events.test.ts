@@ -57,7 +57,7 @@ async function buy() {
 }
 /** An app with the events of one order, and a limit of streams. */
 function appFor(id: string, maxStreams: number): Hono {
-  const sql = connect(origin.databaseUrl, 2)
+  const sql = connect(origin.databaseUrl(), 2)
   const events = new OrderEvents(sql, pino({ level: 'silent' }), maxStreams)
   onTestFinished(async () => {
     await events.stop()

@@ -23,7 +23,7 @@ describe('an admission', () => {
       flipped,
       new UnsecuredJWT({ ...claims, iss: EDGE_ISSUER, aud: 'checkout' }).encode(),
       signToken(ADMISSION, importSecrets(newKeySet()), claims),
-      signToken(QUEUE, importSecrets(origin.keys), claims),
+      signToken(QUEUE, importSecrets(origin.keys()), claims),
       await origin.token(sale, 'eve', { exp: iat - 10 }),
     ]
     for (const token of bad) {

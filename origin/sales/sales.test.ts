@@ -10,7 +10,7 @@ let statements = 0
 let sql: postgres.Sql
 let sales: Sales
 beforeAll(async () => {
-  sql = postgres(origin.databaseUrl, { onnotice: () => {}, debug: () => void statements++ })
+  sql = postgres(origin.databaseUrl(), { onnotice: () => {}, debug: () => void statements++ })
   sales = new Sales(sql)
   await sales.start()
 })

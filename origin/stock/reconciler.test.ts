@@ -9,7 +9,7 @@ import type { Finding } from './reconciler.ts'
 const origin = useOrigin()
 let redis: Redis
 beforeAll(() => {
-  redis = new Redis(origin.redisUrl)
+  redis = new Redis(origin.redisUrl())
 })
 afterAll(() => redis.disconnect())
 
