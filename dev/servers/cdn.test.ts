@@ -117,41 +117,44 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     expect(seen.length).toBe(1)
   })
 
-  test('serves what is stale while one request refreshes it, and no longer than allowed', async () => {
+  /** Asks until the cache asks again for what has become stale. */
+  const untilRefreshed = (requests: number) =>
+    expect.poll(async () => [(await ask()).text, seen.length]).toEqual(['response 1', requests])
+
+  test('serves what is stale while one request refreshes it', async () => {
     headers = { 'cache-control': 'public, max-age=1, stale-while-revalidate=30' }
     await ask()
-    await sleep(1_200)
     const release = hold()
+    await untilRefreshed(2)
     const stale = await Promise.all(Array.from({ length: 20 }, () => ask()))
     expect(new Set(stale.map(({ text }) => text))).toEqual(new Set(['response 1']))
-    headers = { 'cache-control': 'public, max-age=3, stale-while-revalidate=1' }
+    headers = { 'cache-control': 'public, max-age=60' }
     release()
     await expect.poll(async () => (await ask()).text).toBe('response 2')
     expect(seen.length).toBe(2)
-    await sleep(5_000)
-    expect((await ask()).text).toBe('response 3')
+  })
+
+  test('serves nothing that has been stale for longer than allowed', async () => {
+    headers = { 'cache-control': 'public, max-age=1, stale-while-revalidate=1' }
+    await ask()
+    // By the clock of the cache; whoever asks meanwhile has it refreshed.
+    await sleep(2_100)
+    expect((await ask()).text).toBe('response 2')
   })
 
   test('keeps for as long as the response says to caches, and not what it says to browsers', async () => {
-    headers = {
-      'cache-control': 'public, max-age=1',
-      'cdn-cache-control': 'public, max-age=60, stale-while-revalidate=30',
-    }
+    headers = { 'cache-control': 'public, max-age=1', 'cdn-cache-control': 'public, max-age=60', age: '30' }
     await ask()
-    await sleep(1_200)
     const kept = await ask()
     expect([kept.text, kept.headers.get('cache-control')]).toEqual(['response 1', 'public, max-age=1'])
-    await sleep(100)
     expect(seen.length).toBe(1)
   })
 
   test('a failed refresh leaves what is stale', async () => {
     headers = { 'cache-control': 'public, max-age=1, stale-while-revalidate=30' }
     await ask()
-    await sleep(1_200)
     status = 500
-    await ask()
-    await expect.poll(() => seen.length).toBe(2)
+    await untilRefreshed(2)
     expect(await ask()).toMatchObject({ status: 200, text: 'response 1' })
   })
 
