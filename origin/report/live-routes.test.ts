@@ -23,7 +23,7 @@ test('counts what happens by the minute, and says how it goes', async () => {
   // How the provider does, and what waits, is noted less often than the orders.
   await expect.poll(async () => (await live(sale)).health).toMatchObject(well)
   await expect.poll(async () => (await live(sale)).backlogs.intents).toEqual({ waiting: 0, oldest_seconds: null })
-  expect(seen.verdict.text).not.toBe('')
+  expect(seen.summary.text).not.toBe('')
 })
 
 test('keeps no wait where people wait and nobody can tell how long', async () => {

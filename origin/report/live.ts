@@ -1,6 +1,7 @@
 /**
- * A sale as the console shows it while it runs: its state, its last hours by the minute, what waits, and a verdict. Made at most
- * once a second and sale, however many look on. While a store does not respond, its last figures are shown, with the fact that it is away.
+ * A sale as the console shows it while it runs: its state, its last hours by the minute, what waits, and a summary of its health. Made
+ * at most once a second and sale, however many look on. While a store does not respond, its last figures are shown, with the fact that
+ * it is away.
  */
 import type { Backlog, Figures, LiveReading, Minute, OpenFinding } from '../../shared/api/live.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
@@ -15,7 +16,7 @@ import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate.ts'
 import type { Store } from '../stock/scripts.ts'
 import { countsBefore, readMinutes } from './report-queries.ts'
-import { soldOutAtMs, verdictOf } from './verdict.ts'
+import { soldOutAtMs, summaryOf } from './sale-health.ts'
 import { readWorkers } from './worker-reports.ts'
 
 /** What is shown is at most this old, and the time of the call. */
@@ -94,7 +95,7 @@ export class Live {
     return {
       state,
       environment: { ...environment, ...(sale.test && { payments: 'sandbox' }), test: sale.test },
-      verdict: verdictOf({
+      summary: summaryOf({
         ...health,
         phase,
         waiting: minutes.at(-1)?.gauges.waiting ?? null,

@@ -30,7 +30,7 @@ export interface Health {
   readonly provider: 'answers' | 'fails' | 'unused' | null
 }
 
-export interface Verdict {
+export interface HealthSummary {
   readonly level: 'good' | 'watch' | 'bad'
   readonly text: string
 }
@@ -48,7 +48,7 @@ export interface OpenFinding {
 /** What `GET /admin/sales/{sale}/live` says beside the sale's state. */
 export interface LiveReading {
   readonly environment: { readonly name: string; readonly payments: string; readonly test: boolean }
-  readonly verdict: Verdict
+  readonly summary: HealthSummary
   readonly forecast: { readonly sold_out_at: string | null }
   readonly health: Health
   /** Intents are the sale's own; null while Redis does not answer. */

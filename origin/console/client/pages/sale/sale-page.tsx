@@ -14,7 +14,7 @@ import { Stock } from './stock.tsx'
 
 export function SalePage({ sale }: { sale: string }) {
   const { seen, error } = useLive(sale)
-  const mark = seen && (seen.live.verdict.level === 'bad' || seen.ageMs > OLD_AFTER_MS) ? '⚠ ' : ''
+  const mark = seen && (seen.live.summary.level === 'bad' || seen.ageMs > OLD_AFTER_MS) ? '⚠ ' : ''
   useTitle(seen ? `${mark}${seen.live.state.name} · Console` : 'Console')
   if (seen === null) return error ? <Failure error={error} /> : <Loading />
   const { live, ageMs, nowMs } = seen
@@ -46,10 +46,10 @@ interface Seen {
   readonly nowMs: number
 }
 
-function Banner({ live: { state, environment, verdict }, ageMs, nowMs }: Seen & { readonly ageMs: number }) {
+function Banner({ live: { state, environment, summary }, ageMs, nowMs }: Seen & { readonly ageMs: number }) {
   const isOld = ageMs > OLD_AFTER_MS
   return (
-    <header class={`banner is-${isOld ? 'bad' : verdict.level}`}>
+    <header class={`banner is-${isOld ? 'bad' : summary.level}`}>
       <div>
         <p class="badges">
           <span class={`badge ${environment.name}`}>{environment.name}</span>
@@ -61,10 +61,10 @@ function Banner({ live: { state, environment, verdict }, ageMs, nowMs }: Seen & 
           </span>
         </p>
         <h1>{state.name}</h1>
-        <p class="verdict" role="status">
+        <p class="summary" role="status">
           {isOld
             ? 'No news reaches this page. What is below may have changed. It tries again by itself; check your network, then the origin.'
-            : verdict.text}
+            : summary.text}
         </p>
       </div>
       <PhaseControls state={state} />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Situation, soldOutAtMs, verdictOf } from './verdict.ts'
+import { type Situation, soldOutAtMs, summaryOf } from './sale-health.ts'
 
 const fine: Situation = {
   phase: 'open',
@@ -14,7 +14,7 @@ const fine: Situation = {
   waiting: 12,
 }
 
-describe('the verdict', () => {
+describe('the summary of health', () => {
   it.each([
     ['It goes well.', {}],
     ['Stock does not add up', { adds_up: false, redis: false }],
@@ -28,7 +28,7 @@ describe('the verdict', () => {
     ['1 finding is open', { findings: 1 }],
     ['The sale is paused', { phase: 'paused', edge_seconds: null }],
   ] as const)('says the worst first: %s', (text, wrong) => {
-    expect(verdictOf({ ...fine, ...wrong }).text).toContain(text)
+    expect(summaryOf({ ...fine, ...wrong }).text).toContain(text)
   })
 })
 

@@ -1,6 +1,6 @@
 /** Is it going well? One line for the operator, the worst thing first, with what to do about it. Pure. */
 import type { SaleState } from '../../shared/api/internal.ts'
-import type { Health, Minute, Verdict } from '../../shared/api/live.ts'
+import type { Health, HealthSummary, Minute } from '../../shared/api/live.ts'
 
 export interface Situation extends Health {
   readonly phase: SaleState['phase']
@@ -16,7 +16,7 @@ export interface Situation extends Health {
 const EDGE_GONE_SECONDS = 15
 const CHARGE_LATE_SECONDS = 60
 
-export function verdictOf(s: Situation): Verdict {
+export function summaryOf(s: Situation): HealthSummary {
   const isLive = s.phase === 'open' || s.phase === 'all_in_carts'
   if (!s.adds_up) return bad('Stock does not add up. The reconciler repairs it within seconds; see the findings.')
   if (!s.ledger && !s.redis)
@@ -57,9 +57,9 @@ export function verdictOf(s: Situation): Verdict {
   }
 }
 
-const good = (text: string): Verdict => ({ level: 'good', text })
-const watch = (text: string): Verdict => ({ level: 'watch', text })
-const bad = (text: string): Verdict => ({ level: 'bad', text })
+const good = (text: string): HealthSummary => ({ level: 'good', text })
+const watch = (text: string): HealthSummary => ({ level: 'watch', text })
+const bad = (text: string): HealthSummary => ({ level: 'bad', text })
 
 /** Full minutes on which a forecast is based. */
 const PACE_MINUTES = 5
