@@ -1,11 +1,13 @@
-/** Buyers are told by mail what became of their orders: once, whatever stops meanwhile. */
+/** Buyers get a mail about the outcome of their orders: one, whatever stops meanwhile. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
+import { endLeases, eventually, useOwnOrigin } from '../../test/origin-process.ts'
+import { useReceiver } from '../../test/stand-ins/receiver.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders } from '../ledger/orders.ts'
 
 let smtp = await startSmtp()
+const receiver = useReceiver()
 const origin = useOwnOrigin(undefined, {
   SMTP_URL: smtp.url,
   MAIL_FROM: 'The shop <shop@example.com>',
@@ -23,10 +25,10 @@ async function buy(sale: string, payment_method: string, email = `${randomUUID()
 }
 
 const to = (email: string) => smtp.mails.filter((mail) => mail.to.includes(email))
-const told = (email: string, many = 1) =>
+const mailsTo = (email: string, atLeast = 1) =>
   eventually(
     async () => to(email),
-    (mails) => mails.length >= many,
+    (mails) => mails.length >= atLeast,
   )
 const header = ({ raw }: Received, name: string) => new RegExp(`^${name}: (.+)\r$`, 'm').exec(raw)?.[1]
 const stateOf = async (order: string) =>
@@ -40,10 +42,10 @@ const isSent = (order: string) =>
     (row) => row?.state === 'done',
   )
 
-test('tells of a confirmed order, and of a refund', async () => {
+test('reports a confirmed order, and a refund', async () => {
   const sale = await saleOf()
   const { order, email } = await buy(sale, 'pm_ok')
-  const [mail] = (await told(email)) as [Received]
+  const [mail] = (await mailsTo(email)) as [Received]
   expect(header(mail, 'Subject')).toBe('Your order is confirmed: Trainers & more')
   expect(header(mail, 'From')).toBe('The shop <shop@example.com>')
   expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
@@ -54,13 +56,13 @@ test('tells of a confirmed order, and of a refund', async () => {
   expect(await isSent(order)).toMatchObject({ type: 'order.confirmed', attempts: 1 })
 
   await advanceOrders(origin.sql(), [{ order, refundedMinor: 400 }], { from: ['confirmed'], type: 'order.refunded' })
-  const [, refund] = (await told(email, 2)) as [Received, Received]
+  const [, refund] = (await mailsTo(email, 2)) as [Received, Received]
   expect(header(refund, 'Subject')).toBe('A part of your order was refunded: Trainers & more')
   expect(refund.messageId).not.toBe(mail.messageId)
   expect(origin.log()).not.toContain(email)
 })
 
-test('tells of a decline only when it is for good, and nobody who left no address', async () => {
+test('reports a decline only when it is final, and nothing to a buyer without an address', async () => {
   const sale = await saleOf()
   const silent = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
   const { order, token, email } = await buy(sale, 'pm_declined')
@@ -72,7 +74,7 @@ test('tells of a decline only when it is for good, and nobody who left no addres
     expect(to(email)).toEqual([])
     await origin.call('POST', `/orders/${order}/payment`, { token, body: { payment_method: 'pm_declined' } })
   }
-  const [mail] = (await told(email)) as [Received]
+  const [mail] = (await mailsTo(email)) as [Received]
   expect(header(mail, 'Subject')).toBe('Your order could not be paid: Trainers & more')
   expect(await origin.sql()`select data ->> 'type' as type from jobs where lane = ${order}`).toEqual([
     { type: 'order.cancelled' },
@@ -125,26 +127,41 @@ test('gives up a mailbox that does not exist, and says so without naming it', as
   expect(origin.log()).not.toContain(email)
 })
 
-test('sends again, as the same mail, what a worker may not have sent', async () => {
+test('a mail and a webhook message that a killed worker was sending are sent again, as the same ones', async () => {
   const sale = await saleOf()
-  const hasCome = Promise.withResolvers<void>()
+  const [path, events] = [`/${randomUUID()}`, ['order.confirmed']]
+  await origin.admin('POST', '/webhooks', { url: receiver.url(path), events })
+  const killed = Promise.withResolvers<void>()
+  receiver.answers(() => killed.promise)
   smtp.beforeAck(async () => {
     smtp.beforeAck(async () => {})
-    origin.kill()
-    hasCome.resolve()
+    await eventually(
+      async () => receiver.at(path),
+      (messages) => messages.length > 0,
+    )
+    await origin.kill()
+    killed.resolve()
   })
   const { order, email } = await buy(sale, 'pm_ok')
-  await hasCome.promise
+  await killed.promise
+  receiver.answers(undefined)
   await origin.restart()
-  // Nobody else takes it while the first attempt may be in progress.
-  const lease = () =>
-    origin.sql()`select leased, run_at > now() + interval '5 minutes' as holds from jobs where lane = ${order}`
-  expect(await lease()).toEqual([{ leased: true, holds: true }])
+  // No other worker takes them while the first attempt may be in progress.
+  const jobs = () => origin.sql()`
+    select queue, state, attempts, run_at > now() + interval '1 minute' as "isLeased" from jobs
+    where queue in ('mail', 'webhook') and lane = ${order} order by queue`
+  const unknown = { state: 'pending', attempts: 1, isLeased: true }
+  expect(await jobs()).toEqual([
+    { queue: 'mail', ...unknown },
+    { queue: 'webhook', ...unknown },
+  ])
   expect(to(email)).toHaveLength(1)
-  expect(await stateOf(order)).toMatchObject({ state: 'pending', attempts: 1 })
-  await origin.sql()`update jobs set run_at = now() where lane = ${order}`
+  await endLeases(origin.sql())
   await isSent(order)
   const [first, second, ...more] = to(email)
   expect(second?.messageId).toBe(first?.messageId)
   expect(more).toEqual([])
+  await expect.poll(() => receiver.at(path)).toHaveLength(2)
+  expect(new Set(receiver.at(path).map(({ id }) => id)).size).toBe(1)
+  await expect.poll(jobs).toContainEqual({ queue: 'webhook', ...unknown, state: 'done', attempts: 2, isLeased: false })
 })
