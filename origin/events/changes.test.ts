@@ -26,8 +26,8 @@ test('page after page, each event comes once, and those of an order in the order
       }
       expect([...got].sort((x, y) => x.seq - y.seq)).toEqual([...log].sort((x, y) => x.seq - y.seq))
       for (const order of ['a', 'b', 'c']) {
-        const its = got.filter(({ order_id }) => order_id === order).map(({ seq }) => seq)
-        expect(its).toEqual([...its].sort((x, y) => x - y))
+        const ofOrder = got.filter(({ order_id }) => order_id === order).map(({ seq }) => seq)
+        expect(ofOrder).toEqual([...ofOrder].sort((x, y) => x - y))
       }
     }),
   )

@@ -24,11 +24,11 @@ interface Message {
 export const changesOf = (event: EventRow): Change[] =>
   (event.order_ids ?? [event.order_id]).map((order_id, index) => ({ event, index, order_id, seq: event.seq }))
 
-/** The same for each reading of the log. */
+/** The id of a change, the same each time the log is read. */
 export const messageId = ({ event, index }: Change) =>
   `evt_${event.xid}_${event.seq}${event.order_ids === null ? '' : `_${index}`}`
 
-/** What the messages of a lane have in common: they are sent one after the other. */
+/** The lane of a change's message: the messages of a lane are sent one after the other. */
 export const laneOf = ({ event, order_id }: Change) => order_id ?? `sale:${event.sale_id ?? ''}`
 
 export async function ordersOf(sql: Queryable, changes: readonly Change[]): Promise<ReadonlyMap<string, OrderRow>> {
@@ -53,7 +53,7 @@ function orderThen(event: EventRow, order_id: string, order: OrderRow | undefine
   return orderAt({ ...order, status, ...blank, ...Object(event.data) }, event.at.getTime())
 }
 
-/** What `inOrder` needs of an event or a change. */
+/** The fields of an event or a change by which `inOrder` sorts. */
 interface Placed {
   readonly order_id: string | null
   readonly seq: number

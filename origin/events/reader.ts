@@ -7,17 +7,17 @@ import type { Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { inOrder } from './changes.ts'
 
-/** Events per transaction .. */
+/** Events per transaction. */
 const PAGE = 200
-/** .. of about as many orders at most, since one event can be a batch of up to 500 new ones .. */
+/** About how many orders the events of a transaction may have: a single event can be a batch of up to 500 new orders. */
 const PAGE_ORDERS = 2_000
-/** .. and events read beyond them, among which may be an earlier one of the same order. */
+/** Events read beyond the page, since an earlier event of the same order may be among them. */
 export const LOOKAHEAD = 50
 
 /**
- * Hands the next events to `handle`, in order of commit and each one once. True if there may be more. A reader that another
- * worker is busy with is left to it; one that is new begins with the oldest event. Events that are not `needed`, a condition
- * on `e`, are passed over: neither their data nor the ids of their batches leave the ledger.
+ * Passes the next events to `handle`, in order of commit and each event once. Returns true if there may be more. Does nothing
+ * while another worker runs the same reader. A new reader begins with the oldest event. `needed`, a condition on `e`, selects
+ * the events to handle: of the others neither data nor order ids leave the ledger.
  */
 export async function readEvents(
   sql: Sql,
@@ -26,13 +26,13 @@ export async function readEvents(
   limit = PAGE,
   needed: PendingQuery<Row[]> = sql`true`,
 ): Promise<boolean> {
-  // Nothing is written, and no transaction numbered, while nothing happens.
+  // Without new events nothing is written, and no transaction id is used.
   const [state] = await sql<{ known: boolean; waits: boolean }[]>`
     select r.reader is not null as known,
       exists (select from read_events(coalesce(r.xid, '0'), coalesce(r.seq, 0), 1)) as waits
     from (select 1) one left join readers r on reader = ${reader}`
   if (!state?.waits) return false
-  // Committed by itself: a worker that has to wait for it would wait for all of another one's page.
+  // Outside the transaction below, or another worker that inserts the same reader would wait for the whole page.
   if (!state.known) await sql`insert into readers (reader) values (${reader}) on conflict do nothing`
   return sql.begin(async (tx) => {
     const [at] = await tx<{ xid: string; seq: number }[]>`
@@ -53,7 +53,7 @@ export async function readEvents(
   })
 }
 
-/** The number of events, one at least, that have so many orders together. */
+/** How many of the events have at most `PAGE_ORDERS` orders together; at least one event. */
 function atMostOrders(read: readonly EventRow[]): number {
   let orders = 0
   const end = read.findIndex(({ order_ids }) => {
@@ -63,7 +63,7 @@ function atMostOrders(read: readonly EventRow[]): number {
   return end === -1 ? read.length : Math.max(1, end)
 }
 
-/** Moves a reader on to the end of the log, unless `needed` finds a row that wants the events. */
+/** Moves a reader to the end of the log, unless the table `needed` has rows, which need the events. */
 export async function skipEvents(sql: Sql, reader: string, needed: 'webhook_endpoints'): Promise<void> {
   await sql`
     insert into readers (reader, xid, seq)

@@ -22,7 +22,7 @@ export interface FindingNote {
   readonly sale: string
   readonly product: string
   readonly kind: FindingKind
-  /** Tells several findings of one kind and product apart. */
+  /** Distinguishes findings of the same kind and product. */
   readonly subject?: string
   readonly units: number
   readonly detail?: Readonly<Record<string, unknown>>

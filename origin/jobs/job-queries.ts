@@ -62,7 +62,7 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
     with rooms as (
       select * from unnest(${rooms.map(({ queue }) => queue)}::text[], ${rooms.map(({ group }) => group)}::text[],
         ${rooms.map(({ limit }) => limit)}::int[], ${rooms.map(({ queue }) => QUEUES[queue].leaseMs)}::float8[])
-        as r (queue, group_id, most, lease_ms)),
+        as r (queue, group_id, max_jobs, lease_ms)),
     due as materialized (
       select j.job_id, r.lease_ms from rooms r cross join lateral (
         select job_id from jobs j
@@ -71,7 +71,7 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
           and (j.lane is null or j.job_id = (
             select min(f.job_id) from jobs f
             where f.queue = j.queue and f.group_id = j.group_id and f.lane = j.lane and f.state = 'pending'))
-        order by j.run_at, j.job_id limit r.most for no key update skip locked) j)
+        order by j.run_at, j.job_id limit r.max_jobs for no key update skip locked) j)
     update jobs j set attempts = attempts + 1, leased = true,
       run_at = clock_timestamp() + lease_ms * interval '1 millisecond'
     from due where j.job_id = due.job_id
@@ -81,7 +81,7 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
 }
 
 /**
- * Ends attempts: a done job is deleted or kept, a failed one waits or is dead, a returned one is due again. What a worker ends
+ * Ends attempts: a done job is deleted or retained, a failed one waits or is dead, a returned one is due again. What a worker ends
  * after another has taken the job changes nothing. Returns those that are dead now.
  */
 export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<Ended[]> {
@@ -96,7 +96,7 @@ export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<E
     gone as (
       delete from jobs j using ended e
       where j.job_id = e.job_id and j.attempts = e.attempt and j.state = 'pending' and e.became = 'gone'),
-    kept as (
+    remaining as (
       update jobs j set
         state = case when e.became in ('done', 'dead') then e.became else 'pending' end,
         attempts = j.attempts - (e.became = 'returned')::int,
@@ -110,10 +110,10 @@ export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<E
       returning j.job_id, j.queue, j.group_id, j.lane, j.run_at, e.became),
     -- Those behind a job that waits are not due before it: whoever looks for due jobs would meet them again and again.
     behind as (
-      update jobs j set run_at = k.run_at from kept k
+      update jobs j set run_at = k.run_at from remaining k
       where k.became = 'retry' and j.queue = k.queue and j.group_id = k.group_id and j.lane = k.lane
         and j.state = 'pending' and j.job_id > k.job_id)
-    select job_id from kept where became = 'dead'`
+    select job_id from remaining where became = 'dead'`
   const isDead = new Set(dead.map(({ job_id }) => job_id))
   return ended.filter(({ job }) => isDead.has(job.job_id))
 }
@@ -145,7 +145,7 @@ export const readQueues = (sql: Sql) => sql<QueueState[]>`
       count(*) filter (where run_at > now() and leased)::int as active,
       count(*) filter (where attempts > 0 and not leased)::int as retrying,
       extract(epoch from now() - min(run_at) filter (where run_at <= now()))::float8 as oldest_seconds
-    from (select run_at, leased, attempts from jobs j where j.queue = q.queue and j.state = 'pending' limit ${MOST}) j) j`
+    from (select run_at, leased, attempts from jobs j where j.queue = q.queue and j.state = 'pending' limit ${COUNT_LIMIT}) j) j`
 
 /** The latest dead jobs of a queue. */
 export const readDead = (sql: Sql, queue: QueueName, limit: number) => sql<DeadJob[]>`
@@ -171,14 +171,14 @@ const BACKLOGS = {
 export type Backlogs = Readonly<Record<keyof typeof BACKLOGS, Backlog>>
 
 /** Nobody needs to know more exactly, and counting more would take long. */
-const MOST = 100_000
+const COUNT_LIMIT = 100_000
 
 /** How many jobs are open, and how long ago the oldest was added. */
 export async function readBacklogs(sql: Sql): Promise<Backlogs> {
   const rows = await sql<(Backlog & { queue: QueueName })[]>`
     select q.queue, j.* from unnest(${Object.values(BACKLOGS)}::text[]) as q (queue), lateral (
       select count(*)::int as waiting, extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
-      from (select created_at from jobs j where j.queue = q.queue and j.state = 'pending' limit ${MOST}) j) j`
+      from (select created_at from jobs j where j.queue = q.queue and j.state = 'pending' limit ${COUNT_LIMIT}) j) j`
   const backlogOf = (name: QueueName): Backlog => {
     const { waiting = 0, oldest_seconds = null } = rows.find(({ queue }) => queue === name) ?? {}
     return { waiting, oldest_seconds }

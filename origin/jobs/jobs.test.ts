@@ -1,4 +1,4 @@
-/** One mechanism runs all jobs: none is lost, doubled, or kept back by others. */
+/** One mechanism runs all jobs: none is lost, run twice, or delayed by others. */
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/servers.ts'
@@ -161,7 +161,7 @@ test('a consumer that breaks leaves its jobs to their leases, and has room for o
   expect(await takeCharges()).toMatchObject([{ attempt: 2 }])
 })
 
-test('a webhook has some twenty attempts in its day, the last at the end of it', () => {
+test('a webhook has some twenty attempts within 24 hours, the last at the end of them', () => {
   let [ageMs, attempt] = [0, 1]
   for (let pauseMs: number | null = 0; pauseMs !== null; attempt++) {
     ageMs += pauseMs

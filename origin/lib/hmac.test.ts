@@ -4,7 +4,7 @@ import { jwtVerify, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { importSecret } from '../../shared/keys.ts'
 import { ORDER, readToken, signToken } from '../../shared/tokens.ts'
-import { hmac, hmacKey } from './hmac.ts'
+import { hmacKey } from './hmac.ts'
 
 test('is the HMAC of Node, for keys and texts of any length and script', () => {
   const secrets = fc.uint8Array({ minLength: 1, maxLength: 150 })
@@ -14,7 +14,6 @@ test('is the HMAC of Node, for keys and texts of any length and script', () => {
       const key = hmacKey('header', secret)
       const expected = createHmac('sha256', secret).update(text).digest('base64url')
       key.sign(other)
-      expect(hmac(secret, text.length)(text, 'base64')).toBe(createHmac('sha256', secret).update(text).digest('base64'))
       expect(key.sign(text)).toBe(expected)
       expect(key.verify(text, expected)).toBe(true)
       expect(key.verify(text, expected.slice(0, -1))).toBe(false)

@@ -27,7 +27,7 @@ test('escapes what operators write', () => {
   expect(subject).toBe('A part of your order was refunded: Tom & <b>Jerry</b>')
 })
 
-test.each(MAIL_LANGUAGES)('tells all amounts, the order and its address in %s', (language) => {
+test.each(MAIL_LANGUAGES)('shows the amounts, the order and the link to it in %s', (language) => {
   for (const type of ['order.confirmed', 'order.cancelled', 'order.refunded']) {
     const { html, text, subject } = write({ ...mail, type, language }, 'https://drop.example')
     expect(html).toContain(`lang="${language}"`)

@@ -218,7 +218,7 @@ describe('a charge that waits for its buyer', () => {
     expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
   })
 
-  test('confirms its order if the buyer came in time, and nobody has told', async () => {
+  test('confirms its order if the buyer came in time and no report arrived', async () => {
     const charges = chargesBy()
     const { order, charge } = await waiting(charges)
     stripe.authenticate(charge, true)
@@ -323,7 +323,7 @@ test.each([
 })
 
 describe('a refund made by hand', () => {
-  test('opens one finding for a sold order, which tells of it and stays sold', async () => {
+  test('opens one finding for a sold order, which shows it and stays sold', async () => {
     const order = await payingWith('pm_card_visa')
     const charges = chargesBy()
     await attempt(charges)

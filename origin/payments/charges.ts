@@ -262,7 +262,7 @@ export class Charges implements Consumer<'charge'> {
     if (charge.status === 'requires_action') return this.#waiting.add(charge)
     if (charge.status !== 'declined' && !isAuthorized(charge))
       return charge.status === 'pending' ? undefined : this.#returned.add(charge)
-    // Most reports are known already: a read first spares the product's row.
+    // Reports mostly repeat what is known: reading first avoids a lock of the product's row.
     const order = await this.#orders.add(charge.order)
     const isOpen = order?.status === 'reserved' || order?.status === 'paying'
     if (charge.status === 'declined') {

@@ -198,7 +198,7 @@ test('takes the money before it gives back a part of it', async () => {
   expect(await sql`select 1 from refunds where charge_id = ${charge} and refunded_at is null`).toEqual([])
 })
 
-test('gives back the rest after the parts that were asked for before', async () => {
+test('refunds what remains after the parts that were requested before', async () => {
   const { order, charge } = newCharge()
   stripe.succeed(charge)
   await sql`insert into refunds (charge_id, order_id, reason, amount_minor) values (${charge}, ${order}, 'torn', 300)`

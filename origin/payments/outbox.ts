@@ -169,7 +169,7 @@ export class Outbox implements Consumer<OutboxKind> {
     await this.#close(charges)
   }
 
-  /** Marks captures as done, whether made here or at the provider. Most of them already are. */
+  /** Marks captures as done, whether made here or at the provider. Most reports only repeat what is marked. */
   async markDone(charges: readonly string[]): Promise<void> {
     if (charges.length === 0) return
     await markCaptured(this.#deps.sql, charges)

@@ -1,5 +1,5 @@
 /**
- * Refunds that an operator asks for. The row, its job and the audit entry are one transaction; the outbox does the rest, and the
+ * Refunds that an operator asks for. The row, its job and the audit entry are one transaction; the outbox calls the provider, and the
  * order shows it once the provider has confirmed.
  */
 import type { RefundRequest } from '../../shared/api/operator.ts'

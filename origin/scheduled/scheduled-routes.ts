@@ -51,8 +51,8 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
 
     .post('/sales/:sale/scheduled', jsonBody(ScheduledTime), async (c) => {
       const sale = await sales.find(c.req.param('sale'))
-      const { at, cron = null, ...rest } = c.req.valid('json')
-      const effect = parse(ScheduledEffect, rest)
+      const { at, cron = null, ...fields } = c.req.valid('json')
+      const effect = parse(ScheduledEffect, fields)
       checkProduct(effect, sale.products)
       if (phaseOf(sale, sales.nowMs()) === 'ended') refuse(problem('conflict', { detail: 'The sale has ended.' }))
       const operator = operatorOf(c)

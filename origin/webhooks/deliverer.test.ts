@@ -85,7 +85,7 @@ test('two workers send each message once, those of a lane in order', async () =>
   const came = receiver.at(path)
   expect(came).toHaveLength(200)
   const byLane = Map.groupBy(came, ({ data }: Received) => data.lane)
-  for (const its of byLane.values()) expect(its.map(({ data }) => data.i)).toEqual([0, 1, 2, 3, 4])
+  for (const inLane of byLane.values()) expect(inLane.map(({ data }) => data.i)).toEqual([0, 1, 2, 3, 4])
 })
 
 test('what a worker that died had taken is sent by another, and not before its lease ends', async () => {
@@ -119,7 +119,7 @@ test('what failed is sent again after a pause, which is the longer the more ofte
   expect(eleventh?.seconds).toBeLessThan(1_300)
 })
 
-test('a worker that stops ends what it sends, and gives back the rest', async () => {
+test('a worker that stops ends what it sends, and returns the other messages', async () => {
   await write(100, 1)
   const answer = Promise.withResolvers<void>()
   receiver.answers(() => answer.promise)

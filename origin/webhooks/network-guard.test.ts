@@ -94,7 +94,7 @@ test('a name that was public is not reached once it has a private address, and e
   sender.close()
 })
 
-test('a receiver that never answers, or never ends its answer, has its time and no more', async () => {
+test('a receiver that never answers, or never ends its answer, is given up at the timeout', async () => {
   const silent = createServer((request, response) => {
     if (request.url === '/drips') response.writeHead(200).write('a')
   })

@@ -34,8 +34,8 @@ export function afterAttempt(
 }
 
 /** How many more messages a worker may take for an endpoint, where it has `busy` ones. */
-export function roomFor(health: Health, busy: number, most: number, nowMs: number): number {
-  if (!isFailing(health)) return most - busy
+export function roomFor(health: Health, busy: number, max: number, nowMs: number): number {
+  if (!isFailing(health)) return max - busy
   return busy === 0 && nowMs >= health.probeAtMs ? 1 : 0
 }
 
@@ -43,7 +43,7 @@ export function roomFor(health: Health, busy: number, most: number, nowMs: numbe
 const BESIDE_BUYERS_PER_SECOND = { busy: 600, full: 50 } as const
 
 /** How many messages a worker may take for each of `endpoints` in a round, `elapsedMs` after the previous round. */
-export function shareOf(load: Load, elapsedMs: number, endpoints: number, most: number): number {
-  if (load === 'light') return most
-  return Math.min(most, Math.max(1, Math.ceil((BESIDE_BUYERS_PER_SECOND[load] * elapsedMs) / 1000 / endpoints)))
+export function shareOf(load: Load, elapsedMs: number, endpoints: number, max: number): number {
+  if (load === 'light') return max
+  return Math.min(max, Math.max(1, Math.ceil((BESIDE_BUYERS_PER_SECOND[load] * elapsedMs) / 1000 / endpoints)))
 }

@@ -1,6 +1,6 @@
 /**
  * A server that behaves as Stripe's documentation says, as far as a sale needs: form bodies, idempotency keys, errors in
- * Stripe's shape, kept events and signed webhooks. The payment method decides:
+ * Stripe's shape, stored events and signed webhooks. The payment method decides:
  *
  *     pm_card_visa            is authorized, and captured on request; so is ctoken_visa
  *     pm_card_chargeDeclined  402, card_declined; with more behind it, its code
@@ -140,8 +140,8 @@ export async function startStripe(options: StripeOptions) {
     }
     const form = await c.req.text()
     const key = c.req.header('idempotency-key')
-    const kept = key && replies.get(key)
-    if (kept) return send(kept.form === form ? kept.reply : failure(400, 'idempotency_error'))
+    const stored = key && replies.get(key)
+    if (stored) return send(stored.form === form ? stored.reply : failure(400, 'idempotency_error'))
     const { isLost, ...reply } = act(new URLSearchParams(form))
     if (key && !NOT_KEPT.includes(reply.status)) replies.set(key, { form, reply })
     // The client of a lost response gives up by itself.

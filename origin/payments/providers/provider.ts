@@ -65,7 +65,7 @@ export interface PaymentProvider {
   cancel(charge: string): Promise<ChargeRecord>
   /**
    * Voids an authorization, or refunds money that was taken: all that is left of it, or an amount under a key. Repeats change
-   * nothing, and tell the same.
+   * nothing, and return the same.
    */
   refund(
     charge: ChargeOf & { readonly refund?: { readonly key: string; readonly amountMinor: number } },

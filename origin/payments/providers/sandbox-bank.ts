@@ -12,7 +12,7 @@ interface BankCharge {
   readonly amountMinor: number
   readonly currency: string
   readonly status: string
-  /** Where the shop wants its buyer back. */
+  /** The page of the shop to which the buyer returns. */
   readonly returnUrl: string | null
 }
 
@@ -63,7 +63,7 @@ button.quiet { background: none; color: var(--accent); }
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
-/** The way back must be in the policy: browsers check redirects after a form too. */
+/** The shop's origin must be in `form-action`: browsers check the redirect after a form, too. */
 export const bankHeaders = ({ returnUrl }: Pick<BankCharge, 'returnUrl'>) => ({
   'cache-control': 'no-store',
   'content-security-policy': [

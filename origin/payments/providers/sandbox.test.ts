@@ -150,15 +150,15 @@ describe('a charge in the sandbox', () => {
     await Promise.all([refund('first', 23_450), refund('first', 23_450)])
     expect(await provider.find(order)).toMatchObject({ status: 'captured', refundedMinor: 23_450 })
     await expect(refund('too much', 100_001)).rejects.toThrow('422')
-    await refund('rest', 100_000)
-    await refund('rest', 100_000)
+    await refund('remaining', 100_000)
+    await refund('remaining', 100_000)
     expect(await provider.find(order)).toEqual({ charge, order, status: 'refunded' })
     await expect
       .poll(sentOf(charge))
       .toEqual([...['charge.authorized', 'charge.captured', 'charge.captured', 'charge.refunded']])
   })
 
-  test('tells of a part refunded by hand', async () => {
+  test('reports a part refunded by hand', async () => {
     const { charge, order } = await captured()
     const request = { method: 'POST', body: JSON.stringify({ amount_minor: 50 }) }
     expect((await fetch(`${sandbox.url}/charges/${charge}/refund`, request)).status).toBe(200)

@@ -1,5 +1,5 @@
 /**
- * The sandbox: a payment provider to play with, a real HTTP server with its own records, whose responses depend on the
+ * The sandbox: a payment provider for development and tests, a real HTTP server with its own records, whose responses depend on the
  * payment method. It knows nothing of stock or holds, and would charge an order twice under two keys: to prevent that is the
  * shop's task, and tests check it in these records.
  *

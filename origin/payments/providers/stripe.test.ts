@@ -244,7 +244,7 @@ describe('the Stripe provider', async () => {
     stripe.settings.refundStatus = 'succeeded'
   })
 
-  test('refunds parts under a key, each once, and tells how much', async () => {
+  test('refunds parts under a key, each once, and reports how much', async () => {
     const order = randomUUID()
     const intent = stripe.add({ order }, 50_000, 'isk')
     const part = (key: string, amountMinor: number) =>

@@ -74,7 +74,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   })
 
   /** False if Stripe has deleted the event, after a month without one. */
-  const isKept = (event: string): Promise<boolean> =>
+  const isStored = (event: string): Promise<boolean> =>
     stripe.events.retrieve(event).then(
       () => true,
       (error) => {
@@ -93,7 +93,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     const lt = Math.floor(options.nowMs() / 1000) - FIRST_READ_SECONDS
     let [first] = (await eventsBy({ created: { lt }, limit: 1 })).data
     if (first) return first
-    // At most the events of a day; new ones arrive at the other end.
+    // The events of a day at most, the newest first; new events do not move the pages that are still to be read.
     for await (const older of eventsBy({})) first = older
     return first
   }
@@ -138,7 +138,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
           {
             amount: toStripe(amountMinor, currency),
             currency: currency.toLowerCase(),
-            // What a page with Stripe's form has made of it, once.
+            // A confirmation token, made by Stripe's form on our page, which is valid once.
             ...(method.startsWith('ctoken_') ? { confirmation_token: method } : { payment_method: method }),
             confirm: true,
             capture_method: 'manual',
@@ -192,7 +192,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     },
 
     async *changes(since) {
-      let cursor = since !== null && (await isKept(since)) ? since : null
+      let cursor = since !== null && (await isStored(since)) ? since : null
       if (cursor === null) {
         const first = await firstEvent()
         if (!first) return
@@ -249,7 +249,7 @@ function messageOf(error: unknown): string {
   return message.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
 }
 
-/** A charge that was not made by this system has none. */
+/** The attempt of a charge; 1 for a charge that another system made. */
 const attemptIn = (metadata: Stripe.Metadata | null) => Number(metadata?.attempt ?? 1)
 
 const declineCodeOf = (error: { readonly code?: string; readonly decline_code?: string } | null): DeclineCode =>
