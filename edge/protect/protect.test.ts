@@ -1,10 +1,10 @@
 /** The waiting room before another site: here, a plain HTTP server that knows nothing of it. */
 import { decodeJwt } from 'jose'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, cookiesOf, edgeEnv, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, product, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
 
 function protecting(sale: TestSale): Env {
   return {
@@ -344,8 +344,7 @@ it('extends an admission that has half expired, up to the end of the session', a
   const sale = await new TestSale().publish()
   const { secret, place } = await ready(sale)
   const sub = String(decodeJwt(place.split('=')[1] ?? '').sub)
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   const path = `/${sale.name}/lamp`
   await stub(path, 200, 'the lamp')
   const session = 1_800

@@ -1,16 +1,12 @@
 /** The opening, as the waiting room brings it about: with shards that are awake, and the beacon that was announced. */
 import { runInDurableObject } from 'cloudflare:test'
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
-import { edgeEnv, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { edgeEnv, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
 import { LAPSE_MS } from './lease.ts'
 import { BEACON_WITHIN_MS, roundAfter } from './sale-record.ts'
 import { WaitingRoom } from './waiting-room.ts'
-
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 /** Runs a sale's waiting room with settings of its own. */
 function inRoom(sale: TestSale, changed: object, act: (room: WaitingRoom, state: DurableObjectState) => Promise<void>) {
@@ -35,7 +31,7 @@ const beacon = (sale: TestSale) => ({ DRAW_BEACON_URL: `${edgeEnv.ORIGIN_URL}/ro
 async function opened(room: WaitingRoom, sale: TestSale): Promise<string> {
   const { opens_at } = await announced(room, sale)
   await room.lease({ queue: sale.name, count: 10 })
-  vi.useFakeTimers({ toFake: ['Date'] })
+  stopClock()
   vi.setSystemTime(Date.parse(opens_at) + 20)
   await sale.publish()
   const { anchor_at_ms: openedAtMs } = await announced(room, sale)
@@ -104,7 +100,7 @@ it('starts every ticket shard in the minute before the opening, and none long be
 })
 
 it('leases numbers of the pre-queue only until the opening', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
+  stopClock()
   for (const [opensInMs, lapses_in_ms] of [
     [LAPSE_MS + 100, LAPSE_MS],
     [100, 100],
@@ -132,7 +128,7 @@ it.each([
 })
 
 it('never reuses a number of the closed pre-queue that comes back unused', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
+  stopClock()
   const sale = await new TestSale(100).publish()
   await inRoom(sale, {}, async (room) => {
     const leased = await room.lease({ queue: sale.name, count: 10 })

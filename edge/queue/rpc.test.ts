@@ -1,8 +1,9 @@
 /** Calls to objects: every response is disposed of, and a failed call is retried. */
 import { runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { Env } from '../config.ts'
-import { call, edgeEnv, TestSale } from '../testing/visitors.ts'
+import { edgeEnv, TestSale } from '../testing/visitors.ts'
 import { TicketShard } from './ticket-shard.ts'
 
 /** Settings in which calls to a sale's waiting room go through `respond`. */
@@ -13,12 +14,6 @@ function withRoom(sale: TestSale, respond: (method: string, request: string) => 
   ])
   const getByName = (name: string) => (name === sale.name ? Object.fromEntries(methods) : null)
   return { ...edgeEnv, WAITING_ROOM: { getByName } } as unknown as Env
-}
-
-/** The origin notifies the edge of a change. */
-function refresh(sale: TestSale, env: Env): Promise<Response> {
-  const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
-  return call(`/internal/sales/${sale.name}/refresh`, { method: 'POST', headers }, env)
 }
 
 it('disposes of every response of the waiting room, whoever called', async () => {
@@ -35,7 +30,7 @@ it('disposes of every response of the waiting room, whoever called', async () =>
     await shard.poll({ queue: sale.name, wait_ms: 1, newer_than: 1 })
     expect(await shard.take({ queue: sale.name, count: 1 })).toMatchObject({ granted: true })
   })
-  await refresh(sale, env)
+  await sale.push(PUBLIC_LINE, env)
   expect(called).toEqual(['poll', 'poll', 'lease', 'refresh'])
   expect(disposed).toEqual(called)
 })
@@ -47,24 +42,15 @@ it('retries when the waiting room fails once', async () => {
     if (++calls === 1) throw new Error('in trouble')
     return sale.room.refresh(request)
   })
-  const response = await refresh(sale, env)
+  const response = await sale.push(PUBLIC_LINE, env)
   expect([response.status, calls]).toEqual([204, 2])
 })
 
-it('answers try-again when the waiting room goes on failing', async () => {
+it.each([
+  ['goes on failing', () => Promise.reject(new Error('in trouble')), 503],
+  ['cannot read the sale', async () => ({ known: false, reason: 'unavailable' }), 503],
+  ['knows no such sale', async () => ({ known: false, reason: 'unknown-sale' }), 404],
+] as const)('responds with a problem when the waiting room %s', async (_, respond, status) => {
   const sale = await new TestSale().publish()
-  const env = withRoom(sale, () => Promise.reject(new Error('in trouble')))
-  const response = await refresh(sale, env)
-  expect(response.status).toBe(503)
-})
-
-it('answers try-again while the sale cannot be read, and 404 when it is unknown', async () => {
-  const sale = new TestSale()
-  const statusFor = (reason: string) =>
-    refresh(
-      sale,
-      withRoom(sale, async () => ({ known: false, reason })),
-    )
-  expect((await statusFor('unavailable')).status).toBe(503)
-  expect((await statusFor('unknown-sale')).status).toBe(404)
+  expect((await sale.push(PUBLIC_LINE, withRoom(sale, respond))).status).toBe(status)
 })

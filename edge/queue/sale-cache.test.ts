@@ -1,10 +1,10 @@
 /** An isolate whose ticket shards do not respond: few calls to them, and a response for everyone. */
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import { type Call, publicNow } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
+import { call, edgeEnv, product, stopClock, TestSale, withShards } from '../testing/visitors.ts'
 import { RESPONSE_MS, type SnapshotRequest, shardOf } from './rpc.ts'
 import { storeSnapshot } from './sale-cache.ts'
 import { FRESH_MS, type SaleSnapshot } from './timeline.ts'
@@ -118,8 +118,7 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
   await sale.publish({ policy: null })
   await sale.push()
   // Each time the copy is old enough to be refreshed.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   for (let times = 0; times < 3; times++) {
     vi.setSystemTime(Date.now() + FRESH_MS + 1)
     expect(await policyNow()).toEqual(policy)
@@ -135,8 +134,7 @@ it('keeps its copy when an older response comes after it', async () => {
   await sale.push()
   const { version } = await sale.until(({ announcement }) => announcement !== null)
   // The copy stays fresh.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   storeSnapshot(sale.name, older.snapshot as SaleSnapshot, Date.now())
   expect((await sale.schedule()).version).toBeGreaterThanOrEqual(version)
 })

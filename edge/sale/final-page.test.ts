@@ -39,9 +39,14 @@ it('serves ten thousand visitors of a sold-out sale with one listening call to a
   await sale.publish({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
   await sale.push()
   while ((await phase()) !== 'sold_out') await scheduler.wait(20)
-  // Earlier requests may still be under way.
   await expect.poll(() => calls.listening).toBe(1)
-  await scheduler.wait(100)
+  // Earlier requests may still be under way: until none makes a call.
+  const callsOfOne = async () => {
+    const { others } = calls
+    await phase()
+    return calls.others - others
+  }
+  await expect.poll(callsOfOne).toBe(0)
   const { others, listened } = calls
 
   const page = await sale.page({}, env)
@@ -84,7 +89,7 @@ it.concurrent.each([
   const sale = await new TestSale().publish({ phase, products: [product(0, 0, 5)] })
   await sale.until((schedule) => schedule.phase === phase)
   // One visitor now and then: no request keeps the updates coming.
-  await scheduler.wait(1_500)
+  await sale.untilAskedAgain()
   await call(`/sales/${sale.name}`)
   await sale.publish({ phase: 'open', products: [product(5, 0, 5)] })
   await sale.until((schedule) => schedule.phase === 'open')

@@ -1,10 +1,6 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { call, requestsTo, stub, TestSale } from '../testing/visitors.ts'
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+import { call, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
 
 const past = (id: string) => ({
   id,
@@ -20,7 +16,7 @@ it('serves earlier announcements from memory, a full page for long, with an ETag
   await stub(`/internal${path}`, 200, { page: 2, older: 1, announcements: [past('21')] })
   await sale.schedule()
   // However long the calls take, they are of one moment.
-  vi.useFakeTimers({ toFake: ['Date'] })
+  stopClock()
   const many = await Promise.all(Array.from({ length: 20 }, () => call(path)))
   vi.useRealTimers()
   const newest = many[0] as Response

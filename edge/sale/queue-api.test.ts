@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
 import { ADMISSION, readToken } from '../../shared/tokens.ts'
 import { readConfig } from '../config.ts'
@@ -13,6 +13,7 @@ import {
   knownCookie,
   product,
   slowClock,
+  stopClock,
   stub,
   TestSale,
   withShards,
@@ -249,8 +250,7 @@ it('shows a browser a problem as a page, with its status', async () => {
 
 it('limits lookups of made-up sales per second', async () => {
   // However long the calls take, it is the same second.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   const statuses = await Promise.all(
     Array.from({ length: 120 }, async (_, i) => (await call(`/sales/made-up-${i}/schedule`)).status),
   )

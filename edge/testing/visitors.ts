@@ -66,9 +66,9 @@ export class TestSale {
   }
 
   /** Has the edge refresh now, as the origin does after an operator's change. */
-  async push(line = PUBLIC_LINE) {
+  async push(line = PUBLIC_LINE, settings = edgeEnv) {
     const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
-    return call(`/internal/sales/${queueName(this.name, line)}/refresh`, { method: 'POST', headers })
+    return call(`/internal/sales/${queueName(this.name, line)}/refresh`, { method: 'POST', headers }, settings)
   }
 
   get room() {
@@ -83,6 +83,17 @@ export class TestSale {
     return (await call(`/sales/${this.name}/schedule${line === undefined ? '' : `?line=${line}`}`)).json()
   }
 
+  /** How often the waiting room has asked the origin for the state. */
+  async asked(): Promise<number> {
+    return (await requestsTo(`/internal/sales/${this.name}`)).calls
+  }
+
+  /** Waits until the waiting room has asked twice more, by itself: about a second each. */
+  async untilAskedAgain(): Promise<void> {
+    const before = await this.asked()
+    await vi.waitUntil(async () => (await this.asked()) >= before + 2, { timeout: WITHIN_MS })
+  }
+
   /** Waits until the public schedule is as wanted. */
   async until(wanted: (schedule: Schedule) => boolean, line?: string): Promise<Schedule> {
     for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20)) {
@@ -94,8 +105,7 @@ export class TestSale {
 
   /** Puts the clock forward, up to the end of the test, until the turns up to this number have been missed. */
   async missed(number: number): Promise<void> {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     for (const began = performance.now(); performance.now() - began < WITHIN_MS; ) {
       vi.setSystemTime(Date.now() + 1_000)
       await this.room.refresh(this.name)
@@ -212,6 +222,15 @@ export function withShards(getByName: (name: string) => object): Env {
 export function keySet(...kids: string[]): string {
   const keyOf = (kid: string) => btoa(kid.padEnd(32, '.')).replaceAll('=', '')
   return JSON.stringify({ keys: kids.map((kid) => ({ kty: 'oct', kid, k: keyOf(kid) })) })
+}
+
+/**
+ * Stops the clock up to the end of the test: however long the calls take, they are of one moment. `vi.setSystemTime` puts it
+ * forward.
+ */
+export function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 /** How many times as long everything takes on a slow clock. */

@@ -1,11 +1,11 @@
 /** Invitations over the Worker: whose they are when a join fails, and how a link and a mistyped code look on the page. */
 import { type Challenge, solveChallenge } from 'altcha-lib'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Env } from '../../config.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
 import type { TicketShard } from '../../queue/ticket-shard.ts'
 import { OPEN_TO_ALL } from '../../testing/simulation.ts'
-import { call, cookiesOf, edgeEnv, requestsTo, stub, TestSale, withShards } from '../../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, requestsTo, stopClock, stub, TestSale, withShards } from '../../testing/visitors.ts'
 import { deriveKey } from './proof-of-work.ts'
 
 const access = { sign_in: 'optional', invitation: 'required', proof_of_work: 'off', turnstile: false } as const
@@ -66,8 +66,7 @@ it('refuses an address that guesses, and not one that many invited people share'
     return (await sale.form('/queue', { invitation: 'SUMMER-24' }, headers, env)).status
   }
   // However long the calls take, it is the same second.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   await result(sale, 'redeemed')
   for (let i = 0; i < 40; i++) expect(await join('192.0.2.1')).toBe(201)
   await result(sale, 'used_up')

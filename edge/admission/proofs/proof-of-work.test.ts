@@ -1,9 +1,9 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { type Challenge, solveChallenge } from 'altcha-lib'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Env } from '../../config.ts'
 import { MAX_SPENT } from '../../queue/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, knownCookie, TestSale } from '../../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, knownCookie, stopClock, TestSale } from '../../testing/visitors.ts'
 import { deriveKey } from './proof-of-work.ts'
 
 const priced: Env = { ...edgeEnv, POW_DIFFICULTY: '2000' }
@@ -102,8 +102,7 @@ it('remembers used proofs until they expire, and only a bounded number', async (
     ),
   )
   expect(await pay('d')).toBe('try-again')
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   vi.setSystemTime(Date.now() + 3_600_000)
   expect(await pay('d')).toBe('joined')
   expect(await spent()).toBe(1)
