@@ -42,7 +42,7 @@ export function createApp({ routes, log }: AppDeps): Hono {
   })
   app.notFound((c) => {
     const { path } = c.req
-    // A route has its very method; middleware has none.
+    // The router also finds middleware, which is registered for every method.
     const others = METHODS.filter((method) =>
       app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
     )
@@ -54,7 +54,7 @@ export function createApp({ routes, log }: AppDeps): Hono {
 
   app.get('/healthz', alive)
 
-  for (const [path, its] of Object.entries(routes)) app.route(path, its)
+  for (const [path, feature] of Object.entries(routes)) app.route(path, feature)
   return app
 }
 

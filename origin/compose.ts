@@ -2,19 +2,23 @@
  * Composes the origin from its settings: connects the stores, starts each part after the ones it needs, and returns the apps
  * that serve. What must be stopped is pushed to `stops` as it starts; the caller stops the last first, also when this throws.
  */
-import type { Hono } from 'hono'
+import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { importKeys, importSecret } from '../shared/keys.ts'
 import { Blocks } from './access/blocks.ts'
 import { Buyers } from './access/buyers.ts'
+import { redeemRoutes } from './access/invitation-routes.ts'
 import { Invitations } from './access/invitations.ts'
+import { Policies } from './access/policy.ts'
 import { createApp } from './app.ts'
 import { Checkout } from './checkout/checkout.ts'
 import { checkoutRoutes } from './checkout/checkout-routes.ts'
+import { CheckoutTraffic } from './checkout/checkout-traffic.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
 import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
+import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
 import { connect, ping, prepare } from './ledger/connection.ts'
 import { warnOfLostCommits } from './ledger/durability.ts'
 import type { OrderRow } from './ledger/orders.ts'
@@ -23,11 +27,12 @@ import { hmacKey } from './lib/hmac.ts'
 import type { Actor } from './lib/loop.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { connectRedis } from './lib/redis.ts'
+import { requireSecret } from './lib/request.ts'
 import { createWorker } from './loops.ts'
 import { createMailer } from './mail/mailer.ts'
 import { Operators } from './operators/operators.ts'
-import { operatorRoutes } from './operators/operators-api.ts'
 import { signInRoutes } from './operators/sign-in-routes.ts'
+import { operatorRoutes } from './operators-api.ts'
 import { createOpsApp } from './ops.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
@@ -37,12 +42,15 @@ import { startPayments } from './payments/payments.ts'
 import { paymentWebhooks } from './payments/provider-webhooks.ts'
 import { Arrivals } from './queue/arrivals.ts'
 import { EdgeNotifier } from './queue/edge-notifier.ts'
-import { type HealthOf, internalRoutes } from './queue/edge-routes.ts'
+import { edgeRoutes } from './queue/edge-routes.ts'
 import { JoinCounter } from './queue/join-counts.ts'
 import { LineShares } from './queue/line-shares.ts'
 import { QueueReports } from './queue/queue-reports.ts'
+import { SaleQueues } from './queue/sale-queues.ts'
+import { Live } from './report/live.ts'
 import { SaleCounts } from './report/sale-counts.ts'
 import { Retention } from './retention/retention.ts'
+import { AdminSales } from './sales/admin-sales.ts'
 import { Sales } from './sales/sales.ts'
 import { Scheduler } from './scheduled/scheduler.ts'
 import { Gates } from './stock/gate.ts'
@@ -63,11 +71,11 @@ export interface Origin {
 }
 
 export async function compose(config: Config, log: Logger, stops: Stop[]): Promise<Origin> {
+  const isDevelopment = config.NODE_ENV === 'development'
   const startActor = (what: string, actor: Actor) => {
     actor.start()
     stops.push([what, () => actor.stop()])
   }
-  const hasWorker = config.ROLE !== 'api'
 
   // -- Stores --
   const sql = connect(config.DATABASE_URL)
@@ -84,19 +92,43 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   stops.push(['sales', () => sales.stop()])
   const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
   stops.push(['warm connections', () => warm.end()])
-  const events = new OrderEvents(sql, log)
-  await events.start()
-  const arrivals = new Arrivals({ redis, metrics, log })
-  startActor('arrivals', arrivals.actor)
+
+  // -- Who may join and buy --
+  const keys = {
+    admission: await importKeys(config.ADMISSION_KEYS, hmacKey),
+    order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET), hmacKey),
+  }
   const blocks = new Blocks(sql, { metrics, log })
   await blocks.refresh()
   startActor('blocks', blocks.actor)
+  const buyers = new Buyers({ config, keys, sales, blocks })
+  const invitations = new Invitations(sql, keys.order)
+  const policies = new Policies(blocks, config.PROOF_OF_WORK)
+
+  // -- Queues --
+  const loadShedder = new LoadShedder()
+  const arrivals = new Arrivals({ redis, metrics, log })
+  startActor('arrivals', arrivals.actor)
+  const reports = new QueueReports(metrics)
+  const saleCounts = new SaleCounts({ sql, sales, arrivals, queueReports: reports, metrics, log })
+  startActor('sale minutes', saleCounts.actor)
+  const queues = new SaleQueues({
+    sales,
+    arrivals,
+    reports,
+    joins: new JoinCounter({ sql, metrics, saleCounts, log }),
+    shares: new LineShares(redis, log),
+    isOverloaded: (saleId) => loadShedder.isSlow(saleId),
+  })
+  const edge = new EdgeNotifier(config, log)
 
   // -- Stock, orders and payments --
   const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
   const checkout = new Checkout({ sql, warm, gates, sales, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
+  const events = new OrderEvents(sql, log)
+  await events.start()
   const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
@@ -106,13 +138,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
 
   // -- Background work --
-  const edge = new EdgeNotifier(config, log)
-  const loadShedder = new LoadShedder()
-  const webhookSender = new Sender({
-    allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,
-    allowHttp: config.NODE_ENV === 'development',
-  })
-  if (hasWorker) {
+  const webhookSender = new Sender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment })
+  if (config.ROLE !== 'api') {
     const scheduler = new Scheduler({ sql, sales, reconciler, edge, metrics, log })
     const retention = new Retention({ config, sql, metrics })
     const load = () => loadShedder.load()
@@ -122,59 +149,52 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     startActor('worker', createWorker({ ...stock, redis, orders, payments, reconciler, ...own }))
   }
 
-  // -- Calls --
-  const queueReports = new QueueReports(metrics)
-  const saleCounts = new SaleCounts({ sql, sales, arrivals, queueReports, metrics, log })
-  startActor('sale minutes', saleCounts.actor)
-  const healthOf: HealthOf = (saleId) => (loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok')
-  const keys = {
-    admission: await importKeys(config.ADMISSION_KEYS, hmacKey),
-    order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET), hmacKey),
-  }
-  const operators = new Operators(sql, () => sales.isLedgerUnresponsive())
-  /** Each group of routes names in its own type what it takes of these. */
-  const parts = {
-    arrivals,
-    blocks,
-    buyers: new Buyers({ config, keys, sales, blocks }),
+  // -- Routes --
+  const buyerRoutes = checkoutRoutes({
+    buyers,
+    sales,
     checkout,
+    orders,
+    traffic: new CheckoutTraffic({ loadShedder, arrivals, saleCounts, metrics }),
+  }).route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events }))
+
+  const internalRoutes = new Hono()
+    .use('*', requireSecret(config.EDGE_TOKEN))
+    .route('/', edgeRoutes({ sales, policies, queues }))
+    .route('/', redeemRoutes({ sales, invitations }))
+    .route('/', pastAnnouncementRoutes({ sql, sales }))
+
+  const operators = new Operators(sql, () => sales.isLedgerUnresponsive())
+  const adminSales = new AdminSales({ sales, reconciler, queues, edge })
+  const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
+  const live = new Live({ sql, sales: adminSales, redis, gates, environment })
+  const adminRoutes = operatorRoutes({
+    blocks,
     config,
-    edge,
-    environment: {
-      name: config.NODE_ENV === 'development' ? 'development' : 'production',
-      payments: config.payment.provider,
-    },
-    events,
-    files: await loadConsole(config.NODE_ENV === 'development'),
-    gates,
-    healthOf,
-    invitations: new Invitations(sql, keys.order),
-    jobs,
-    joinCounter: new JoinCounter({ sql, metrics, saleCounts, log }),
-    keys,
-    lineShares: new LineShares(redis, log),
-    loadShedder,
+    invitations,
+    live,
     log,
-    metrics,
-    oidc: config.oidc !== undefined,
     operators,
     orders,
-    queueReports,
     reconciler,
-    redis,
-    saleCounts,
-    sales,
+    sales: adminSales,
     sql,
     webhookSender,
-  }
+  })
+  const files = await loadConsole(isDevelopment)
+  const console = signInRoutes({ config, operators, files, log }).route(
+    '/',
+    consoleRoutes({ config, operators, files }),
+  )
+
   const app = createApp({
     log,
     routes: {
-      '/admin': operatorRoutes(parts),
-      '/internal': internalRoutes(parts),
-      '/console': signInRoutes(parts).route('/', consoleRoutes(parts)),
+      '/admin': adminRoutes,
+      '/internal': internalRoutes,
+      '/console': console,
       '/webhooks': paymentWebhooks(payments),
-      '/': checkoutRoutes(parts).route('/', ownOrderRoutes(parts)),
+      '/': buyerRoutes,
     },
   })
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }

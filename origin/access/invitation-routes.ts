@@ -1,14 +1,19 @@
-/** The operators' calls for invitations: import codes as a stream of any length, count them, make signed links. */
+/**
+ * The operators' calls for invitations: import codes as a stream of any length, count them, make signed links; and the edge's
+ * call to redeem one.
+ */
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import { type Context, Hono } from 'hono'
-import { InvitationLinks, InvitationRow } from '../../shared/api/access.ts'
+import { InvitationLinks, InvitationRow, RedeemRequest } from '../../shared/api/access.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { problem, problemIn } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, operatorOf, refuse, sendProblem } from '../lib/request.ts'
+import { jsonBody, readBody, refuse, sendProblem } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
+import type { Sales } from '../sales/sales.ts'
 import { countInvitations, type Invitation, importInvitations } from './access-queries.ts'
 import type { Invitations } from './invitations.ts'
 
@@ -20,6 +25,19 @@ interface InvitationDeps {
   readonly invitations: Pick<Invitations, 'sign'>
   readonly sales: Pick<AdminSales, 'find' | 'nowMs'>
 }
+
+interface RedeemDeps {
+  readonly sales: Pick<Sales, 'find' | 'nowMs'>
+  readonly invitations: Pick<Invitations, 'redeem'>
+}
+
+/** Below `/internal`. */
+export const redeemRoutes = ({ sales, invitations }: RedeemDeps): Hono =>
+  new Hono().post('/sales/:sale/redeem', async (c) => {
+    const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
+    const { visitor, invitation } = await readBody(c, RedeemRequest)
+    return c.json({ result: await invitations.redeem(sale.sale_id, visitor, invitation, sales.nowMs()) })
+  })
 
 export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
   return (

@@ -3,11 +3,26 @@ import { hash } from 'node:crypto'
 import type { LineAccess, Policy } from '../../shared/api/access.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import type { Block } from './access-queries.ts'
+import type { Blocks } from './blocks.ts'
 
-/** What a sale asks for that leaves the proof of work open. */
+/** The proof of work that a sale asks for where its own setting leaves it open. */
 type DefaultProof = LineAccess['proof_of_work']
 
-export function policyOf(
+export class Policies {
+  readonly #blocks: Pick<Blocks, 'all'>
+  readonly #defaultProof: DefaultProof
+
+  constructor(blocks: Pick<Blocks, 'all'>, defaultProof: DefaultProof) {
+    this.#blocks = blocks
+    this.#defaultProof = defaultProof
+  }
+
+  of(sale: Pick<SaleRow, 'access' | 'lines' | 'rules'>): Policy {
+    return policyOf(sale, this.#blocks.all(), this.#defaultProof)
+  }
+}
+
+function policyOf(
   { access, lines, rules }: Pick<SaleRow, 'access' | 'lines' | 'rules'>,
   blocks: readonly Block[],
   defaultProof: DefaultProof,

@@ -1,20 +1,17 @@
 /** The checkout of admitted visitors: what a call must be before the checkout serves it, and how its outcome is sent. */
 import { Hono } from 'hono'
-import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { CheckoutRequest, type Order } from '../../shared/api/public.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import type { Buyers } from '../access/buyers.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import { keyOf, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } from '../lib/request.ts'
+import { idempotencyKey, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } from '../lib/request.ts'
 import { orderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
-import type { Arrivals } from '../queue/arrivals.ts'
-import type { SaleCounts } from '../report/sale-counts.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Checkout } from './checkout.ts'
+import type { CheckoutTraffic } from './checkout-traffic.ts'
 import { contactOf, keepsContact } from './contact.ts'
-import type { LoadShedder } from './load-shedder.ts'
 import { type Outcome, tryAgain } from './outcome.ts'
 
 interface CheckoutRoutesDeps {
@@ -22,18 +19,12 @@ interface CheckoutRoutesDeps {
   readonly sales: Sales
   readonly checkout: Checkout
   readonly orders: Pick<Orders, 'beginPayment'>
-  readonly arrivals: Arrivals
-  readonly loadShedder: LoadShedder
-  readonly metrics: Metrics
-  readonly saleCounts: Pick<SaleCounts, 'count'>
+  readonly traffic: CheckoutTraffic
 }
 
-/** Outcomes that are no refusal. */
-const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', 'replayed'])
 const STATUS = { recorded: 201, live: 200, processing: 202 }
 
-export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
-  const { buyers, sales, checkout, orders, arrivals, loadShedder, metrics, saleCounts } = deps
+export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: CheckoutRoutesDeps): Hono {
   const app = new Hono()
   // All below it, so that a route added later is not open by mistake.
   app.use('/sales/*', buyers.throughEdge)
@@ -51,15 +42,15 @@ export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
       visitor = admission.sub
       // Read before the call counts as load: a body that never arrives must not take anybody's place.
       const body = await readText(c)
-      if (!loadShedder.enter(counted)) {
+      if (!traffic.enter(counted)) {
         outcomeLabel = 'shed'
         return sendProblem(tryAgain('Too many people are checking out at this moment.'))
       }
       beganMs = performance.now()
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
       const line = admission.line ?? PUBLIC_LINE
-      arrivals.arrived(queueName(saleId, line), admission.num)
-      const key = keyOf(c)
+      traffic.arrived(saleId, line, admission.num)
+      const key = idempotencyKey(c)
       const request = parseBody(c, CheckoutRequest, body)
       const contact = keepsContact(sale) ? contactOf(c, sale, request, buyers.isEdge) : undefined
       const buyer = { visitor, line, number: admission.num, ...(contact && { contact }) }
@@ -71,12 +62,8 @@ export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
       if (error instanceof ProblemError) outcomeLabel = nameOf(error.problem)
       throw error
     } finally {
-      metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: outcomeLabel })
-      if (counted !== undefined && !SERVED.has(outcomeLabel)) saleCounts.count(counted, `refused.${outcomeLabel}`)
-      if (beganMs !== undefined) {
-        metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
-        loadShedder.leave(counted)
-      }
+      traffic.count(counted, outcomeLabel)
+      if (beganMs !== undefined) traffic.leave(counted, beganMs)
       if (visitor !== undefined) buyers.leave(visitor)
     }
   })
@@ -91,10 +78,10 @@ export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
       const { product_id, remaining } = outcome.problem
       const others = sales.get(saleId)?.products.filter((p) => p.product_id !== product_id) ?? []
       const isNext = !outcome.comesLast && remaining === 0 && !others.some((p) => available(p) > 0)
-      arrivals.waitsForStock(saleId, visitor, isNext)
-      return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(saleId) })
+      traffic.waitsForStock(saleId, visitor, isNext)
+      return sendProblem({ ...outcome.problem, retry_after_seconds: traffic.askAgainSeconds(saleId) })
     }
-    arrivals.waitsForStock(saleId, visitor, false)
+    traffic.waitsForStock(saleId, visitor, false)
     const { kind, replayed } = outcome
     const order: Order =
       kind === 'processing'
@@ -102,7 +89,7 @@ export function checkoutRoutes(deps: CheckoutRoutesDeps): Hono {
         : orderAt(outcome.order, sales.nowMs())
     if (kind !== 'processing') order.remaining = outcome.remaining
     order.order_token = buyers.orderToken(order)
-    if (kind === 'processing' && !replayed) metrics.degraded.inc({ without: 'ledger' })
+    if (kind === 'processing' && !replayed) traffic.countProcessing()
     if (kind === 'recorded' && !replayed) orders.beginPayment(outcome.order)
     const headers = { ...NO_STORE, Location: `/orders/${order.order_id}` }
     return sendJson(order, STATUS[kind], replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers)

@@ -28,14 +28,12 @@ export const pageHeaders = (edge?: string) => ({
 const KEPT = 'public, max-age=31536000, immutable'
 
 interface ConsoleDeps {
-  readonly config: Pick<Config, 'ADMIN_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL'>
+  readonly config: Pick<Config, 'ADMIN_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL' | 'oidc'>
   readonly operators: Operators
   readonly files: ConsoleFiles
-  /** Whether the page offers to sign in at a service. */
-  readonly oidc: boolean
 }
 
-export function consoleRoutes({ config, operators, files, oidc }: ConsoleDeps): Hono {
+export function consoleRoutes({ config, operators, files }: ConsoleDeps): Hono {
   const isAdmin = comparesTo(config.ADMIN_TOKEN)
   const attempts = new SignInAttempts()
   const app = new Hono()
@@ -61,7 +59,8 @@ export function consoleRoutes({ config, operators, files, oidc }: ConsoleDeps): 
   app.get('/session', async (c) => {
     const cookie = sessionIn(c)
     const operator = (cookie && (await operators.bySession(cookie))) || null
-    return c.json({ operator, oidc }, 200, NO_STORE)
+    // With `oidc` the page offers to sign in at the company's service.
+    return c.json({ operator, oidc: config.oidc !== undefined }, 200, NO_STORE)
   })
 
   app.delete('/session', async (c) => {

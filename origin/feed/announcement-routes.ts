@@ -1,10 +1,19 @@
-/** The operators' calls for announcements to visitors. */
+/** The operators' calls for announcements to visitors, and the edge's call for those that are over. */
 import { Hono } from 'hono'
 import { AnnouncementRequest } from '../../shared/api/operator.ts'
+import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, operatorOf } from '../lib/request.ts'
+import { jsonBody, refuse } from '../lib/request.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
-import { type AnnouncementRow, endAnnouncement, listAnnouncements, putAnnouncement } from './announcement-queries.ts'
+import type { Sales } from '../sales/sales.ts'
+import {
+  type AnnouncementRow,
+  endAnnouncement,
+  listAnnouncements,
+  pastAnnouncements,
+  putAnnouncement,
+} from './announcement-queries.ts'
 
 interface AnnouncementDeps {
   readonly sql: Sql
@@ -34,6 +43,22 @@ export function announcementRoutes({ sql, sales }: AnnouncementDeps) {
       return c.json({ announcements: all.map(toJson) })
     })
 }
+
+/** Below `/internal`: the announcements before the latest ones, page by page. */
+export const pastAnnouncementRoutes = ({
+  sql,
+  sales,
+}: {
+  readonly sql: Sql
+  readonly sales: Pick<Sales, 'find'>
+}): Hono =>
+  new Hono().get('/sales/:sale/announcements', async (c) => {
+    const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
+    const page = c.req.query('page')
+    const number = page === undefined ? null : Number(page)
+    if (number !== null && !Number.isSafeInteger(number)) refuse(problem('not-found'))
+    return c.json((await pastAnnouncements(sql, sale_id, number)) ?? refuse(problem('not-found')))
+  })
 
 const toJson = ({ announcement_id: id, level, text, since, until, operator }: AnnouncementRow) => ({
   id,

@@ -2,8 +2,9 @@
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { operatorOf, refuse } from '../lib/request.ts'
+import { refuse } from '../lib/request.ts'
 import { ALL_SALES, audit } from '../operators/audit.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
 import { readDead, readQueues, retryDead } from './job-queries.ts'
 import { isQueue } from './queues.ts'
 

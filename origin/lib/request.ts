@@ -6,7 +6,6 @@ import { type HttpBindings, RequestError } from '@hono/node-server'
 import type { Context, Env, MiddlewareHandler } from 'hono'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
 import { IdempotencyKey } from '../../shared/api/public.ts'
-import type { Operator } from '../../shared/api/roles.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
 
@@ -112,12 +111,17 @@ export const query =
     return next()
   }
 
-export function keyOf(c: Context): string {
+/** The Idempotency-Key of a call that needs one. */
+export function idempotencyKey(c: Context): string {
   const key = tryParse(IdempotencyKey, headerOf(c, 'idempotency-key'))
   if (key !== undefined) return key
   const required = problem('idempotency-key-required')
   return refuse({ ...required, errors: [{ field: 'Idempotency-Key', detail: required.detail }] })
 }
+
+/** The same where it is optional: a client that got no response then looks before it sends the call again. */
+export const optionalIdempotencyKey = (c: Context): string | null =>
+  headerOf(c, 'idempotency-key') === undefined ? null : idempotencyKey(c)
 
 export function bearer(c: Context): string | undefined {
   const sent = headerOf(c, 'authorization')
@@ -131,16 +135,6 @@ export function requireSecret(secret: string): MiddlewareHandler {
   const isSecret = comparesTo(secret)
   return (c, next) => (isSecret(bearer(c)) ? next() : refuse(problem('unauthorized')))
 }
-
-declare module 'hono' {
-  interface ContextVariableMap {
-    /** Set by `requireOperator`. */
-    operator: Operator
-  }
-}
-
-/** Who the caller is, as the audit log names them. */
-export const operatorOf = (c: Context): string => c.get('operator').name
 
 /** Compares what was sent to a secret, in constant time. */
 export function comparesTo(secret: string): (sent?: string) => boolean {

@@ -12,6 +12,16 @@ export const sessionCookie = (isSecure: boolean) => (isSecure ? '__Host-operator
 /** The cookie of a browser's session. */
 export const sessionIn = (c: Context) => getCookie(c, sessionCookie(true)) ?? getCookie(c, sessionCookie(false))
 
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Set by `requireOperator`. */
+    operator: Operator
+  }
+}
+
+/** Who the caller is, as the audit log names them. */
+export const operatorOf = (c: Context): string => c.get('operator').name
+
 const READS = ['GET', 'HEAD']
 
 /**

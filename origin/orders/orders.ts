@@ -18,6 +18,8 @@ import {
   type Move,
   moveOrders,
   type OrderRow,
+  type OrderView,
+  ordersOf,
 } from '../ledger/orders.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
@@ -74,6 +76,15 @@ export class Orders {
   readonly #deps: OrdersDeps
   constructor(deps: OrdersDeps) {
     this.#deps = deps
+  }
+
+  find(orderId: string): Promise<OrderView | undefined> {
+    return findOrder(this.#deps.sql, orderId)
+  }
+
+  /** A visitor's orders of a sale, the latest first. */
+  ofVisitor(saleId: string, visitor: string, within: { readonly days: number; readonly limit: number }) {
+    return ordersOf(this.#deps.sql, saleId, visitor, within)
   }
 
   /** Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more. */

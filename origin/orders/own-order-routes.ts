@@ -11,8 +11,7 @@ import { problem } from '../../shared/problem.ts'
 import type { Buyers, Right } from '../access/buyers.ts'
 import type { ExistingOrder } from '../checkout/existing-order.ts'
 import { tryAgain } from '../checkout/outcome.ts'
-import type { Sql } from '../ledger/connection.ts'
-import { findOrder, type OrderRow, type OrderView, ordersOf } from '../ledger/orders.ts'
+import type { OrderRow, OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { readBody, refuse, sendJson } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -21,19 +20,18 @@ import { orderAt, processingOrder } from './order-json.ts'
 import type { Orders } from './orders.ts'
 
 interface OwnOrdersDeps {
-  readonly sql: Sql
   readonly sales: Sales
   readonly buyers: Buyers
   readonly checkout: { readonly existing: Pick<ExistingOrder, 'byId'> }
-  readonly orders: Pick<Orders, 'pay' | 'cancel'>
+  readonly orders: Pick<Orders, 'find' | 'ofVisitor' | 'pay' | 'cancel'>
   readonly events: Pick<OrderEvents, 'stream'>
 }
 
-const SHOWN_DAYS = 30
+const LISTED_DAYS = 30
 /** More than anyone buys in one sale. */
 const MAX_ORDERS = 100
 
-export function ownOrderRoutes({ sql, sales, buyers, checkout, orders, events }: OwnOrdersDeps): Hono {
+export function ownOrderRoutes({ sales, buyers, checkout, orders, events }: OwnOrdersDeps): Hono {
   const app = new Hono()
   app.use('/orders/*', buyers.throughEdge)
 
@@ -41,7 +39,7 @@ export function ownOrderRoutes({ sql, sales, buyers, checkout, orders, events }:
     const saleId = c.req.param('sale')
     const { visitor, isNamed } = await buyers.visitorOf(c, saleId)
     try {
-      const found = await ordersOf(sql, saleId, visitor, { days: SHOWN_DAYS, limit: MAX_ORDERS })
+      const found = await orders.ofVisitor(saleId, visitor, { days: LISTED_DAYS, limit: MAX_ORDERS })
       const own = found.map(orderNow)
       const sent = isNamed ? own.map((order) => ({ ...order, order_token: buyers.orderToken(order) })) : own
       return sendJson({ orders: sent }, 200)
@@ -66,7 +64,7 @@ export function ownOrderRoutes({ sql, sales, buyers, checkout, orders, events }:
     const { payment_method } = await readBody(c, PaymentRequest)
     const { order_id } = recorded(found)
     const paying = await orders.pay(order_id, payment_method)
-    const order = paying ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
+    const order = paying ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202)
     return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderNow(order) }))
   })
@@ -75,7 +73,7 @@ export function ownOrderRoutes({ sql, sales, buyers, checkout, orders, events }:
   const giveBack = withOrder(async (_, found) => {
     const { order_id } = recorded(found)
     const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
-    const order = cancelled ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
+    const order = cancelled ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'cancelled') return sendJson(orderNow(order), 200)
     const detail = `The order is ${order.status} and cannot be given back.`
     return refuse(problem('conflict', { detail, order: orderNow(order) }))

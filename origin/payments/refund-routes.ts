@@ -2,7 +2,8 @@
 import { Hono } from 'hono'
 import { RefundRequest } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, keyOf, operatorOf } from '../lib/request.ts'
+import { idempotencyKey, jsonBody } from '../lib/request.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
 import { orderAt } from '../orders/order-json.ts'
 import { requireOrder } from '../orders/order-routes.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
@@ -15,7 +16,7 @@ interface RefundDeps {
 
 export const refundRoutes = ({ sql, sales }: RefundDeps) =>
   new Hono().post('/orders/:order/refund', jsonBody(RefundRequest), async (c) => {
-    const by = { operator: operatorOf(c), key: keyOf(c) }
+    const by = { operator: operatorOf(c), key: idempotencyKey(c) }
     const { order_id } = await requireOrder(sql, c.req.param('order'))
     const { order, isReplay, isDone } = await askRefund(sql, order_id, c.req.valid('json'), by)
     if (isReplay) c.header('Idempotency-Replayed', 'true')

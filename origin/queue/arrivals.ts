@@ -40,10 +40,10 @@ const CHUNK = 500
 /** A count below this share of the last one was reset: Redis came back empty. A smaller drop is HyperLogLog's error. */
 const BEGAN_ANEW = 0.9
 
-interface Counts {
+export interface Counts {
   readonly arrivals: number
   readonly waiting_for_stock: number
-  /** False before the first count, and while notes cannot be written to Redis. */
+  /** False before the first count, and while Redis is away or takes no notes. */
   readonly counted: boolean
 }
 
@@ -68,7 +68,7 @@ interface SaleArrivals {
 const NOBODY: Counts = { arrivals: 0, waiting_for_stock: 0, counted: false }
 
 interface ArrivalsDeps extends LoopDeps {
-  readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hgetall' | 'countWaitingForStock'>
+  readonly redis: Pick<Store, 'status' | 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hgetall' | 'countWaitingForStock'>
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
 }
 
@@ -132,7 +132,8 @@ export class Arrivals {
   /** The last counts; the sale is counted regularly from now on. */
   counts(saleId: string): Counts {
     this.#needed(saleId)
-    return this.#last(saleId)
+    const last = this.#last(saleId)
+    return { ...last, counted: last.counted && this.#deps.redis.status === 'ready' }
   }
 
   /** The same, but waits for the first count of a sale. */

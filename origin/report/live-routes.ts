@@ -4,7 +4,7 @@ import { streamSSE } from 'hono/streaming'
 import { problem } from '../../shared/problem.ts'
 import { refuse } from '../lib/request.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
-import { Live, type LiveDeps } from './live.ts'
+import type { Live } from './live.ts'
 
 const EVERY_MS = 1_000
 /** After this long the browser connects again, and a session that ended meanwhile is noticed. */
@@ -12,9 +12,12 @@ const MAX_STREAM_MS = 10 * 60_000
 /** Open streams of one process: operators are few. */
 const MAX_STREAMS = 200
 
-export function liveRoutes(deps: LiveDeps & { readonly sales: Pick<AdminSales, 'find'> }) {
-  const { sales } = deps
-  const live = new Live(deps)
+interface LiveRoutesDeps {
+  readonly live: Live
+  readonly sales: Pick<AdminSales, 'find'>
+}
+
+export function liveRoutes({ live, sales }: LiveRoutesDeps) {
   let open = 0
   const app = new Hono()
   app.get('/sales/:sale/live', async (c, next) => {

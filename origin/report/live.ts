@@ -28,7 +28,7 @@ const FINDINGS = 20
 const KEPT = 200
 const STORE_TIMEOUT_MS = 2_000
 
-export interface LiveDeps {
+interface LiveDeps {
   readonly sql: Sql
   readonly sales: Pick<AdminSales, 'nowMs' | 'isLedgerUnresponsive' | 'inspect'>
   readonly redis: Pick<Store, 'hgetall'>

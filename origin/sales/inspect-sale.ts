@@ -1,9 +1,7 @@
 /** A sale with its state, as the operators' API returns it: units, line and rates. */
 
 import { queueName } from '../../shared/api/access.ts'
-import type { Arrivals } from '../queue/arrivals.ts'
-import type { HealthOf } from '../queue/edge-routes.ts'
-import type { QueueReports } from '../queue/queue-reports.ts'
+import type { SaleQueues } from '../queue/sale-queues.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import type { ProductRow, SaleRow } from './sale-row.ts'
 import { available, describeSale } from './sale-state.ts'
@@ -12,9 +10,7 @@ import type { Sales } from './sales.ts'
 export interface InspectDeps {
   readonly sales: Pick<Sales, 'nowMs'>
   readonly reconciler: Pick<Reconciler, 'agrees'>
-  readonly arrivals: Pick<Arrivals, 'counts'>
-  readonly queueReports: Pick<QueueReports, 'latest'>
-  readonly healthOf: HealthOf
+  readonly queues: Pick<SaleQueues, 'counts' | 'latestReport' | 'health'>
 }
 
 export type State = Awaited<ReturnType<typeof inspectSale>>
@@ -52,7 +48,7 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
       throttle: first?.throttle ?? null,
     },
     queue: {
-      ...deps.arrivals.counts(sale.sale_id),
+      ...deps.queues.counts(sale.sale_id),
       arrivals: together(lines, 'arrivals') ?? 0,
       numbers_given: together(lines, 'numbers_given'),
       called: together(lines, 'called'),
@@ -60,18 +56,18 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
       wait_seconds: longest(lines),
       lines,
     },
-    health: deps.healthOf(sale.sale_id),
+    health: deps.queues.health(sale.sale_id),
     server_time: new Date(nowMs).toISOString(),
   }
 }
 
 /** A line's own figures. */
-function lineNow({ arrivals, queueReports }: InspectDeps, saleId: string, line: string) {
+function lineNow({ queues }: InspectDeps, saleId: string, line: string) {
   const room = queueName(saleId, line)
-  const report = queueReports.latest(room)
+  const report = queues.latestReport(room)
   return {
     line,
-    arrivals: arrivals.counts(room).arrivals,
+    arrivals: queues.counts(room).arrivals,
     numbers_given: report?.numbers_given ?? null,
     called: report?.called ?? null,
     waiting: report?.waiting ?? null,

@@ -15,8 +15,9 @@ import { invalidField, problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
 import { countOpenFindings } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, keyOf, operatorOf, query, refuse } from '../lib/request.ts'
+import { jsonBody, optionalIdempotencyKey, query, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import type { AdminSales } from './admin-sales.ts'
 import { ENDED_FOR_GOOD, pauseSale, restock, setRate, switches, writeSale } from './sale-queries.ts'
@@ -106,8 +107,7 @@ export function saleRoutes({ config, sql, sales, reconciler, log }: SaleDeps) {
 
       .post('/sales/:sale/products/:product/restock', jsonBody(Restock), async (c) => {
         const { sale: saleId, product } = c.req.param()
-        // The key is optional; without one, a client that got no response must look before it sends the call again.
-        const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
+        const key = optionalIdempotencyKey(c)
         const { quantity } = c.req.valid('json')
         const { products } = await sales.find(saleId)
         if (!v.is(ProductId, product) || !products.some((p) => p.product_id === product))

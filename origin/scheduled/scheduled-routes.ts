@@ -7,8 +7,9 @@ import { ScheduledEffect, ScheduledTime } from '../../shared/api/operator.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, keyOf, operatorOf, refuse } from '../lib/request.ts'
+import { jsonBody, optionalIdempotencyKey, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import { checkProduct } from './effects.ts'
@@ -57,7 +58,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
       if (phaseOf(sale, sales.nowMs()) === 'ended') refuse(problem('conflict', { detail: 'The sale has ended.' }))
       const operator = operatorOf(c)
       // Without a key, a client that got no response must look before it sends the call again.
-      const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
+      const key = optionalIdempotencyKey(c)
       const action_id = randomUUID()
       const byKey = async () => (key === null ? undefined : findActionByKey(sql, sale.sale_id, key))
       const earlier = await byKey()

@@ -1,7 +1,7 @@
 /** Calls of the operators' API, typed by its routes: one client, one error. */
 import { hc } from 'hono/client'
 import type { Problem } from '../../../shared/problem.ts'
-import type { AdminApi } from '../../operators/operators-api.ts'
+import type { AdminApi } from '../../operators-api.ts'
 
 /** The problem's own title is for buyers. */
 const AWAY =

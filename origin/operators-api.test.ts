@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin, useOwnOrigin } from '../../test/origin-process.ts'
-import { useRedis } from '../../test/servers.ts'
-import { note } from '../findings/finding-queries.ts'
+import { ADMIN_TOKEN, eventually, useOrigin, useOwnOrigin } from '../test/origin-process.ts'
+import { useRedis } from '../test/servers.ts'
+import { note } from './findings/finding-queries.ts'
 
 const origin = useOrigin()
 

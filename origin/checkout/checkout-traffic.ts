@@ -1,0 +1,61 @@
+/**
+ * The traffic of the checkout: sheds calls on overload, and notes who arrived, who waits for stock and how calls ended, for
+ * the queues and for the metrics.
+ */
+import { queueName } from '../../shared/api/access.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import type { Arrivals } from '../queue/arrivals.ts'
+import type { SaleCounts } from '../report/sale-counts.ts'
+import type { LoadShedder } from './load-shedder.ts'
+
+/** Outcomes that are no refusal. */
+const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', 'replayed'])
+
+interface CheckoutTrafficDeps {
+  readonly loadShedder: LoadShedder
+  readonly arrivals: Arrivals
+  readonly saleCounts: Pick<SaleCounts, 'count'>
+  readonly metrics: Pick<Metrics, 'checkouts' | 'checkoutSeconds' | 'degraded'>
+}
+
+export class CheckoutTraffic {
+  readonly #deps: CheckoutTrafficDeps
+  constructor(deps: CheckoutTrafficDeps) {
+    this.#deps = deps
+  }
+
+  /** Begins a call unless it is shed; `leave` ends it. Undefined is a sale that does not exist, which has no share. */
+  enter(saleId: string | undefined): boolean {
+    return this.#deps.loadShedder.enter(saleId)
+  }
+
+  leave(saleId: string | undefined, beganMs: number): void {
+    this.#deps.metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
+    this.#deps.loadShedder.leave(saleId)
+  }
+
+  /** Counts a call by its outcome, a shed one too. The sale's minutes count refusals only: orders they take from the ledger. */
+  count(saleId: string | undefined, outcome: string): void {
+    const { metrics, saleCounts } = this.#deps
+    metrics.checkouts.inc({ sale: saleId ?? 'unknown', outcome })
+    if (saleId !== undefined && !SERVED.has(outcome)) saleCounts.count(saleId, `refused.${outcome}`)
+  }
+
+  /** An order was promised that is still to be recorded. */
+  countProcessing(): void {
+    this.#deps.metrics.degraded.inc({ without: 'ledger' })
+  }
+
+  arrived(saleId: string, line: string, number: number): void {
+    this.#deps.arrivals.arrived(queueName(saleId, line), number)
+  }
+
+  waitsForStock(saleId: string, visitor: string, waits: boolean): void {
+    this.#deps.arrivals.waitsForStock(saleId, visitor, waits)
+  }
+
+  /** When a visitor who waits for stock should ask again, jittered. */
+  askAgainSeconds(saleId: string): number {
+    return this.#deps.arrivals.askAgainSeconds(saleId)
+  }
+}

@@ -1,0 +1,71 @@
+/** The operators' API below `/admin`: who may call it, and the features whose routes it mounts. Its type is the console's client. */
+import { Hono } from 'hono'
+import type { Logger } from 'pino'
+import { blockRoutes, ruleRoutes } from './access/access-routes.ts'
+import type { Blocks } from './access/blocks.ts'
+import { invitationRoutes } from './access/invitation-routes.ts'
+import type { Invitations } from './access/invitations.ts'
+import type { Config } from './config.ts'
+import { announcementRoutes } from './feed/announcement-routes.ts'
+import { findingRoutes } from './findings/finding-routes.ts'
+import { queueRoutes } from './jobs/job-routes.ts'
+import type { Sql } from './ledger/connection.ts'
+import { auditRoutes } from './operators/audit-routes.ts'
+import { requireOperator } from './operators/operator-auth.ts'
+import { operatorKeyRoutes } from './operators/operator-key-routes.ts'
+import type { Operators } from './operators/operators.ts'
+import { orderRoutes } from './orders/order-routes.ts'
+import type { Orders } from './orders/orders.ts'
+import { refundRoutes } from './payments/refund-routes.ts'
+import type { Live } from './report/live.ts'
+import { liveRoutes } from './report/live-routes.ts'
+import { reportRoutes } from './report/report-routes.ts'
+import type { AdminSales } from './sales/admin-sales.ts'
+import { previewRoutes } from './sales/preview-routes.ts'
+import { saleRoutes } from './sales/sale-routes.ts'
+import { scheduledRoutes } from './scheduled/scheduled-routes.ts'
+import type { Reconciler } from './stock/reconciler.ts'
+import { supportRoutes } from './support/support-routes.ts'
+import type { Sender } from './webhooks/sender.ts'
+import { webhookRoutes } from './webhooks/webhook-routes.ts'
+
+/** All that the features below take together. */
+interface OperatorRoutesDeps {
+  readonly blocks: Blocks
+  readonly config: Config
+  readonly invitations: Invitations
+  readonly live: Live
+  readonly log: Logger
+  readonly operators: Operators
+  readonly orders: Orders
+  readonly reconciler: Reconciler
+  readonly sales: AdminSales
+  readonly sql: Sql
+  readonly webhookSender: Sender
+}
+
+export function operatorRoutes(deps: OperatorRoutesDeps) {
+  const { config, operators, sales, sql } = deps
+  return new Hono()
+    .use('*', requireOperator(config.ADMIN_TOKEN, operators))
+    .use('/sales/:sale/*', sales.requireSale)
+    .route('/', saleRoutes(deps))
+    .route('/', liveRoutes(deps))
+    .route('/', reportRoutes(deps))
+    .route('/', announcementRoutes(deps))
+    .route('/', previewRoutes(deps))
+    .route('/', scheduledRoutes(deps))
+    .route('/', ruleRoutes(deps))
+    .route('/', blockRoutes(deps))
+    .route('/', invitationRoutes(deps))
+    .route('/', orderRoutes(deps))
+    .route('/', refundRoutes(deps))
+    .route('/', supportRoutes(deps))
+    .route('/', findingRoutes(sql))
+    .route('/', webhookRoutes(deps))
+    .route('/', queueRoutes(sql))
+    .route('/', auditRoutes(sql))
+    .route('/', operatorKeyRoutes(sql))
+}
+
+export type AdminApi = ReturnType<typeof operatorRoutes>

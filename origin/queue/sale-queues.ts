@@ -1,0 +1,78 @@
+/**
+ * The queues of all sales, as the origin sees them: takes what the edge reports about a line, and returns what its queue may
+ * admit. Knows what was counted and reported, for the edge and for operators.
+ */
+import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
+import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
+import { tryAgain } from '../checkout/outcome.ts'
+import { refuse } from '../lib/request.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Arrivals, Counts } from './arrivals.ts'
+import type { JoinCounter } from './join-counts.ts'
+import type { LineShares } from './line-shares.ts'
+import { type QueueReports, reportIn } from './queue-reports.ts'
+
+interface SaleQueuesDeps {
+  readonly sales: Pick<Sales, 'nowMs' | 'isLedgerUnresponsive'>
+  readonly arrivals: Arrivals
+  readonly reports: QueueReports
+  readonly joins: Pick<JoinCounter, 'add'>
+  readonly shares: Pick<LineShares, 'of'>
+  /** Whether buyers' calls of a sale exceed what this process serves at once. */
+  readonly isOverloaded: (saleId: string) => boolean
+}
+
+export class SaleQueues {
+  readonly #deps: SaleQueuesDeps
+  constructor(deps: SaleQueuesDeps) {
+    this.#deps = deps
+  }
+
+  /** Takes the report in the query of a state request; returns what the line's queue is told. Throws while neither store takes orders. */
+  async stateOf(sale: SaleRow, line: string, query: Readonly<Record<string, string>>) {
+    const { sales, arrivals, reports, joins, shares } = this.#deps
+    const queue = queueName(sale.sale_id, line)
+    joins.add(sale.sale_id, query.counts)
+    const report = reportIn(query)
+    if (report) arrivals.lineWaits(sale.sale_id, queue, report.waiting)
+    const counts = await this.#countsOf(sale.sale_id, line)
+    // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
+    // and still takes no orders; that it cannot count arrivals shows it.
+    if (sales.isLedgerUnresponsive() && !counts.counted) refuse(tryAgain('Neither store takes orders.'))
+    const nowMs = sales.nowMs()
+    const { waiting_for_stock } = counts
+    const { share, ...admission } = await shares.of(sale, line, report, { waiting_for_stock, nowMs })
+    if (report) reports.add(queue, admission.rate_per_second, report, nowMs)
+    return {
+      share,
+      admission,
+      ...counts,
+      arrived_lately: arrivals.takeRecent(queue),
+      health: this.health(sale.sale_id),
+    }
+  }
+
+  /** slow: the edge should admit fewer. */
+  health(saleId: string): SaleState['health'] {
+    return this.#deps.isOverloaded(saleId) || this.#deps.sales.isLedgerUnresponsive() ? 'slow' : 'ok'
+  }
+
+  counts(queue: string): Counts {
+    return this.#deps.arrivals.counts(queue)
+  }
+
+  /** The edge's latest report about a queue to this process; null if there is none of the last ten seconds. */
+  latestReport(queue: string): LineFigures | null {
+    return this.#deps.reports.latest(queue)
+  }
+
+  /** Arrivals are the line's own; visitors who wait for stock have left their line and count for the sale. */
+  async #countsOf(saleId: string, line: string): Promise<Counts> {
+    const { arrivals } = this.#deps
+    const ofSale = await arrivals.firstCounts(saleId)
+    if (line === PUBLIC_LINE) return ofSale
+    const ofLine = await arrivals.firstCounts(queueName(saleId, line))
+    return { ...ofLine, waiting_for_stock: ofSale.waiting_for_stock, counted: ofSale.counted && ofLine.counted }
+  }
+}
