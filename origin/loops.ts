@@ -17,7 +17,7 @@ import type { Payments } from './payments/payments.ts'
 import { countOrders } from './report/sale-counts.ts'
 import { workerReports } from './report/worker-reports.ts'
 import type { Retention } from './retention/retention.ts'
-import { tellSales } from './sales/sale-events.ts'
+import { publishPhases } from './sales/sale-events.ts'
 import type { Scheduler } from './scheduled/scheduler.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
 import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
@@ -55,7 +55,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(700, 'intent recorder', () => recordAllIntents(deps)),
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),
-    every(1_000, 'sale events', () => tellSales(sql, deps.sales)),
+    every(1_000, 'sale events', () => publishPhases(sql, deps.sales)),
     // Jobs: charges, captures, refunds, scheduled actions, webhooks, mails
     every(150, 'jobs', () => jobs.round()),
     every(5_000, 'queue watch', () => watchQueues(deps)),

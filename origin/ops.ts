@@ -10,7 +10,7 @@ import { withTimeout } from './lib/with-timeout.ts'
 
 const READY_TIMEOUT_MS = 1_000
 /** However often it is asked, each store is pinged once in this time. */
-const KEPT_MS = 1_000
+const READINESS_TTL_MS = 1_000
 
 interface OpsDeps {
   readonly registry: Metrics['registry']
@@ -25,19 +25,19 @@ interface Readiness {
 
 export const alive = (c: Context) => c.json({ status: 'ok' })
 
-/** Without parts, the answers of an origin that starts: alive, but not ready. */
-export function createOpsApp(parts?: OpsDeps): Hono {
+/** Without dependencies, the responses of an origin that starts: alive, but not ready. */
+export function createOpsApp(deps?: OpsDeps): Hono {
   const app = new Hono()
-  const ready = parts ? kept(() => readiness(parts.stores)) : async () => ({ ledger: false, gate: false })
+  const ready = deps ? cached(() => readiness(deps.stores)) : async () => ({ ledger: false, gate: false })
   app.get('/healthz', alive)
   app.get('/readyz', async (c) => {
     const stores = await ready()
     // Either store suffices to serve.
     return c.json(stores, stores.ledger || stores.gate ? 200 : 503)
   })
-  if (parts)
+  if (deps)
     app.get('/metrics', async (c) =>
-      c.text(await parts.registry.metrics(), 200, { 'content-type': parts.registry.contentType }),
+      c.text(await deps.registry.metrics(), 200, { 'content-type': deps.registry.contentType }),
     )
   app.notFound(() => sendProblem(problem('not-found', { detail: 'There are /metrics, /readyz and /healthz.' })))
   return app
@@ -49,13 +49,13 @@ async function readiness(stores: OpsDeps['stores']): Promise<Readiness> {
   return { ledger, gate }
 }
 
-/** The same answer for KEPT_MS. */
-function kept<T>(ask: () => Promise<T>): () => Promise<T> {
+/** Calls `ask` once in READINESS_TTL_MS and returns its last result in between. */
+function cached<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | undefined
   let askedAtMs = Number.NEGATIVE_INFINITY
   return () => {
     const nowMs = performance.now()
-    if (!last || nowMs - askedAtMs >= KEPT_MS) {
+    if (!last || nowMs - askedAtMs >= READINESS_TTL_MS) {
       askedAtMs = nowMs
       last = ask()
     }

@@ -107,7 +107,7 @@ export function removeBlock(sql: Sql, block: string, operator: string): Promise<
   })
 }
 
-/** Without names: the audit log is kept longer than personal data. */
+/** Without names: the audit log has a longer retention than personal data. */
 const inAudit = ({ block_id, visitor, account, note }: Block) => ({
   block: String(block_id),
   by: visitor !== null ? 'visitor' : account !== null ? 'account' : 'address',

@@ -73,9 +73,9 @@ export function blockRoutes({ sql, blocks, orders, sales }: BlockDeps) {
     .get('/blocks', async (c) => c.json({ blocks: (await readBlocks(sql)).map(toJson) }))
 
     .post('/blocks', jsonBody(BlockConfig), async (c) => {
-      const { order, ...wanted } = c.req.valid('json')
+      const { order, ...requested } = c.req.valid('json')
       const buyer = order === undefined ? {} : await buyerOf(order)
-      const block = await addBlock(sql, { ...wanted, ...buyer }, operatorOf(c))
+      const block = await addBlock(sql, { ...requested, ...buyer }, operatorOf(c))
       await publish()
       // First refused, so that nobody reserves again what is taken from them.
       const visitor = visitorIn(block)

@@ -127,15 +127,15 @@ async function* csvRows(stream: Readable) {
 
 async function* ndjsonRows(stream: Readable) {
   const decoder = new TextDecoder()
-  let rest = ''
+  let unfinished = ''
   for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > MAX_LINE)
+    const lines = (unfinished + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+    unfinished = lines.pop() ?? ''
+    if (unfinished.length > MAX_LINE)
       refuse(problem('invalid-request', { detail: `A line is longer than ${MAX_LINE} characters.` }))
     for (const line of lines) if (line.trim() !== '') yield jsonOf(line)
   }
-  if (rest.trim() !== '') yield jsonOf(rest)
+  if (unfinished.trim() !== '') yield jsonOf(unfinished)
 }
 
 function jsonOf(line: string): unknown {

@@ -59,7 +59,7 @@ interface CheckoutDeps {
   readonly warm: WarmConnections
   readonly gates: Gates
   readonly sales: Sales
-  readonly arrivals: Pick<Arrivals, 'wanted'>
+  readonly arrivals: Pick<Arrivals, 'demand'>
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -120,7 +120,7 @@ export class Checkout {
     let gate: GateVerdict
     try {
       const { hold_seconds, limit_per_visitor: limit, max_unpaid_orders: maxUnpaid } = sale
-      const terms = { holdMs: hold_seconds * 1000, limit, maxUnpaid, wanted: this.#deps.arrivals.wanted(sale) }
+      const terms = { holdMs: hold_seconds * 1000, limit, maxUnpaid, demand: this.#deps.arrivals.demand(sale) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
@@ -305,8 +305,8 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
     const done = metrics.recordSeconds.startTimer()
     try {
       const row = sales.get(sale)
-      const wanted = row ? arrivals.wanted(row) : 0
-      const verdicts = await warm.use((sql) => record(sql, sale, batch, noteRefusals, wanted))
+      const demand = row ? arrivals.demand(row) : 0
+      const verdicts = await warm.use((sql) => record(sql, sale, batch, noteRefusals, demand))
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts
@@ -320,7 +320,7 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
 function requestHash(request: CheckoutRequest): string {
   const { product_id = null, quantity, payment_method = null, contact } = request
   const sent = JSON.stringify([product_id, quantity, payment_method, ...(contact ? [contact.email] : [])])
-  // Addresses differ, and are not to be kept.
+  // Not remembered: addresses differ, and are personal data.
   if (contact) return hash('sha256', sent, 'base64url')
   const known = hashes.get(sent)
   if (known !== undefined) return known

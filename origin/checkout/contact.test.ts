@@ -1,4 +1,4 @@
-/** How a buyer can be reached: kept only as far as the sale wishes, with the order, and never in a log. */
+/** How a buyer can be reached: stored only as far as the sale wishes, with the order, and never in a log. */
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.disconnect())
 
-const kept = (sale: string) =>
+const storedIn = (sale: string) =>
   origin.sql()`select order_id, email, address, language from contacts where sale_id = ${sale}`
 const everyKey = async () => {
   const keys = await redis.keys('*')
@@ -45,7 +45,7 @@ test('ignores an address that the sale does not wish to know', async () => {
   expect(await buy(sale, body, { 'edge-token': origin.edgeToken, 'edge-address': '192.0.2.7' })).toMatchObject({
     status: 201,
   })
-  expect(await kept(sale)).toEqual([])
+  expect(await storedIn(sale)).toEqual([])
   // It is a part of the request all the same.
   expect(await buy(sale, {})).toMatchObject({ status: 422, body: { type: '/problems/idempotency-key-reused' } })
 })
@@ -58,7 +58,7 @@ test('requires an address where the sale does', async () => {
     body: { errors: [{ field: 'contact.email' }] },
   })
   const { body: order } = await buy(sale, body, { 'accept-language': 'nl, de;q=0.9, en;q=0.8' })
-  expect(await kept(sale)).toEqual([{ order_id: order.order_id, email, address: null, language: 'de' }])
+  expect(await storedIn(sale)).toEqual([{ order_id: order.order_id, email, address: null, language: 'de' }])
   const [{ days = 0 } = {}] = await origin.sql()<{ days: number }[]>`
     select extract(epoch from delete_after - now())::float8 / 86400 as days from contacts where sale_id = ${sale}`
   expect(days).toBeCloseTo(60, 1)
@@ -76,7 +76,7 @@ test('keeps a network address only as the edge says it, and only where the sale 
   const edge = { 'edge-token': origin.edgeToken, 'edge-address': '2001:db8::7', 'edge-language': 'fr' }
   expect(await buy(sale, body, edge, 'one')).toMatchObject({ status: 201 })
   expect(await buy(sale, {}, { 'edge-address': '192.0.2.7' }, 'two')).toMatchObject({ status: 201 })
-  expect(await kept(sale)).toMatchObject([{ email: null, address: '2001:db8::7', language: 'fr' }])
+  expect(await storedIn(sale)).toMatchObject([{ email: null, address: '2001:db8::7', language: 'fr' }])
 })
 
 test('keeps it when a worker records the order from its intent, and leaves nothing in Redis', async () => {
@@ -88,7 +88,7 @@ test('keeps it when a worker records the order from its intent, and leaves nothi
     { ...reservationOf(sale), order: crypto.randomUUID(), visitor: 'w' },
   ]
   const gate = new Gates(redis).of(sale)
-  const terms = { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 }
+  const terms = { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 }
   const verdicts = await Promise.all([with_, without].map((r) => gate.reserve(r, terms)))
   expect(verdicts).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])
   expect((await gate.findIntent(with_.order))?.contact).toEqual(contact)
@@ -97,7 +97,7 @@ test('keeps it when a worker records the order from its intent, and leaves nothi
     () => gate.countIntents(),
     (n) => n === 0,
   )
-  expect(await kept(sale)).toEqual([{ order_id: with_.order, ...contact }])
+  expect(await storedIn(sale)).toEqual([{ order_id: with_.order, ...contact }])
   const [order] = await origin.sql()`select visitor, payment_method from orders where order_id = ${with_.order}`
   expect(order).toMatchObject({ visitor: 'an account', payment_method: 'pm_ok' })
   const stored = Buffer.from(JSON.stringify(contact)).toString('base64url')
@@ -117,13 +117,13 @@ test('forgets a visitor, whose name may need escaping, for owners only', async (
   const token = await origin.token(sale, visitor)
   const { body: order } = await origin.checkout(sale, { token, body })
   const path = `/visitors/${encodeURIComponent(visitor)}`
-  // Nobody has such a name, which is too long to be kept.
+  // Nobody has such a name, which is too long to be stored.
   expect(await origin.admin('DELETE', `/visitors/${randomBytes(4_000).toString('hex')}`)).toMatchObject({ status: 422 })
   expect(await origin.admin('DELETE', path)).toMatchObject({
     status: 200,
     body: { contacts: 1, notes: 0, orders: 0, orders_later: 1 },
   })
-  expect(await kept(sale)).toEqual([])
+  expect(await storedIn(sale)).toEqual([])
   expect((await origin.call('GET', `/orders/${order.order_id}`, { token })).status).toBe(200)
   expect(await origin.call('DELETE', `/admin${path}`, { token: 'nobody' })).toMatchObject({ status: 401 })
 })
@@ -133,5 +133,5 @@ test('keeps it while Redis is away, and not for a refused order', async () => {
   await redisServer.kill()
   const answers = await Promise.all([buy(sale, body), buy(sale, body, {}, 'other')])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 201])
-  expect(await kept(sale)).toMatchObject([{ email, language: 'en' }])
+  expect(await storedIn(sale)).toMatchObject([{ email, language: 'en' }])
 })

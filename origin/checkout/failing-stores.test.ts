@@ -169,7 +169,7 @@ test('returns the order of a key, not the noted refusal of an earlier promise', 
   const { sale, buy, its, checkout } = await alone()
   const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
   const [kept, promised] = [0, 1].map(() => ({ ...reservationOf(sale), hash })) as [Reservation, Reservation]
-  await its.reserve(promised, { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 })
+  await its.reserve(promised, { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 })
   await record(sql, sale, [kept], false)
   await record(sql, sale, [promised], true)
   const answer = await buy(kept.visitor)
@@ -180,7 +180,7 @@ test('returns the order of a key, not the noted refusal of an earlier promise', 
 test('finds an order that is recorded during the look-up', async () => {
   const { sale, checkout, its } = await alone()
   const reservation = reservationOf(sale)
-  await its.reserve(reservation, { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 })
+  await its.reserve(reservation, { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 })
   const [waiting] = await its.intents(1)
   // Redis executes what comes on this connection only after the pause.
   await redis.client('PAUSE', 60_000, 'WRITE')

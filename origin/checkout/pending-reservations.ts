@@ -9,7 +9,7 @@ import type { Outcome } from './outcome.ts'
 
 /** A response waits this long for the commit .. */
 const RECORD_TIMEOUT_MS = 2_000
-/** .. and up to this longer: one timer looks after all. */
+/** .. and up to this longer: one timer checks all. */
 const LATE_CHECK_MS = 50
 /** Unrecorded reservations of one process while the ledger is away: what workers have to record once it is back. */
 const MAX_PENDING = 20_000

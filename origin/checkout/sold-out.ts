@@ -86,7 +86,7 @@ export class SoldOut {
 }
 
 /**
- * While the units for sale and those sold are unchanged, nobody got a unit meanwhile. A visitor is only missed if their order came to nothing
- * while the total was higher, and the total was lowered again: they get "sold out" instead.
+ * While the units for sale and those sold are unchanged, nobody got a unit. One visitor is missed: whose order expired or was
+ * cancelled while the total was higher, before the total was lowered again. They get "sold out" instead of their order.
  */
 const stockOf = ({ products }: SaleRow) => JSON.stringify(products.map((p) => [p.product_id, forSale(p), p.sold]))

@@ -46,8 +46,8 @@ export async function readEvents(
     const page = inOrder(read, Math.min(limit, atMostOrders(read)))
     const last = read[page.length - 1]
     if (!last) return false
-    const wanted = page.filter(({ needed }) => needed)
-    if (wanted.length > 0) await handle(tx, wanted)
+    const events = page.filter(({ needed }) => needed)
+    if (events.length > 0) await handle(tx, events)
     await tx`update readers set xid = ${last.xid}::xid8, seq = ${last.seq} where reader = ${reader}`
     return page.length < read.length
   })

@@ -236,9 +236,9 @@ test.each([
 
 test('lets others who wait come first after orders that came to nothing', async () => {
   await createSale('squatted', 1, [10, 10])
-  const ask = async (visitor: string, wanted: number, key: string = randomUUIDv7(), noteRefusals = false) => {
+  const ask = async (visitor: string, demand: number, key: string = randomUUIDv7(), noteRefusals = false) => {
     const r = { ...reservation('squatted', visitor), key }
-    const [verdict] = await record(sql, 'squatted', [r], noteRefusals, wanted)
+    const [verdict] = await record(sql, 'squatted', [r], noteRefusals, demand)
     return { order: r.order, ...(verdict as RecordVerdict) }
   }
   const churn = async (visitor: string, reason: string) => {

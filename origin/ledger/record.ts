@@ -45,10 +45,10 @@ export type RecordVerdict =
   | { readonly verdict: 'replay'; readonly order: string }
   /** The visitor's limit is used up. `order` is their live order, if any; `units` counts those of all their live orders. */
   | { readonly verdict: 'limit'; readonly order: string | null; readonly units: number }
-  /** The visitor has had too many orders in this sale that came to nothing. */
+  /** The visitor has had too many orders in this sale that expired, were given back or were declined. */
   | { readonly verdict: 'too_many' }
   | { readonly verdict: 'no_stock' }
-  /** Others come first, since earlier orders came to nothing: `units` of them, the last one `ended_ms` ago. */
+  /** Others come first, since the visitor has unpaid orders: `units` of them, the last one ended `ended_ms` ago. */
   | { readonly verdict: 'unpaid'; readonly units: number; readonly ended_ms: number; readonly wait_ms: number }
 
 interface RecordRow extends Omit<Recorded, 'verdict'> {
@@ -59,14 +59,14 @@ interface RecordRow extends Omit<Recorded, 'verdict'> {
 /**
  * Records reservations of one sale; the verdicts are parallel to the batch. With `noteRefusals` each refused reservation,
  * and each whose key has another order, leaves a cancelled order for buyers who were sent to ask for it, and is refused
- * whenever it comes again. `wanted`: how many units others may want.
+ * whenever it comes again. `demand`: how many units waiting visitors may buy.
  */
 export async function record(
   sql: Queryable,
   saleId: string,
   batch: readonly Reservation[],
   noteRefusals: boolean,
-  wanted = 0,
+  demand = 0,
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
@@ -79,7 +79,7 @@ export async function record(
     select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from ${how}
       ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('line')}::text[], ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[],
-      ${column('hash')}::text[], ${column('method')}::text[], ${noteRefusals}, ${wanted})`
+      ${column('hash')}::text[], ${column('method')}::text[], ${noteRefusals}, ${demand})`
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)

@@ -7,7 +7,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Reg
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** The reconciler looks every few seconds .. */
+/** The reconciler compares every few seconds .. */
 const STOCK_MAX_AGE_MS = 30_000
 /** .. and counts the orders every half minute. */
 const ORDERS_MAX_AGE_MS = 90_000

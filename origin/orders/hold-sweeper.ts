@@ -33,7 +33,7 @@ export async function sweepGate(deps: SweeperDeps & { readonly sales: Sales; rea
 
 /**
  * Ends those holds that the ledger sees overdue too. The gate releases holds whose order has already ended, and asks again
- * later about the rest: they have time left, are being paid, or are not recorded yet.
+ * later about the remaining ones: they have time left, are being paid, or are not recorded yet.
  */
 async function sweep({ sql, orders }: SweeperDeps, gate: Gate, due: readonly string[]): Promise<void> {
   const rows = await findOrders(sql, due)
@@ -43,8 +43,8 @@ async function sweep({ sql, orders }: SweeperDeps, gate: Gate, due: readonly str
   await gate.settle(ended.map(holdEnd))
   const gone = new Set([...overdue, ...ended.map((o) => o.order_id)])
   const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, Math.ceil(o.left_ms)]))
-  const kept = due.filter((order) => !gone.has(order))
-  await gate.postpone(kept.map((order) => ({ order, forMs: leftMs.get(order) })))
+  const remaining = due.filter((order) => !gone.has(order))
+  await gate.postpone(remaining.map((order) => ({ order, forMs: leftMs.get(order) })))
 }
 
 /** Ends holds by the ledger's clock, product by product, so that none waits for the row lock of another. */

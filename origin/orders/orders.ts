@@ -67,7 +67,7 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
   how: isSold(order.status) ? 'sell' : wasDeclined(order) ? 'declined' : wasLeft(order) ? 'unpaid' : 'release',
 })
 
-/** Both count as orders that came to nothing; not those that an operator or the provider ended. As in record_orders (origin/ledger/functions/). */
+/** Both count as unpaid orders, after which others come first; not those that an operator or the provider ended. As in record_orders (origin/ledger/functions/). */
 const wasLeft = ({ status, reason }: OrderRow) =>
   status === 'expired' || reason === 'given_back' || reason === 'not_authenticated'
 const wasDeclined = ({ reason }: OrderRow) => kindOf(reason ?? '') === 'declined'

@@ -71,7 +71,7 @@ test('says that arrivals are not counted while Redis is full, and counts them wh
 })
 
 test('ignores a slightly lower count, and reports one that began anew after Redis came back empty', async () => {
-  const counts = (wanted: number) => countsBecome('lost', { arrivals: wanted, counted: true })
+  const counts = (expected: number) => countsBecome('lost', { arrivals: expected, counted: true })
   for (let number = 1; number <= 20; number++) arrivals.arrived('lost', number)
   await counts(20)
   // As on a replica that was one arrival behind.
@@ -94,9 +94,9 @@ test('lets Redis forget the counts of a sale that nobody comes to any more', asy
   const arrivedMs = await redis.pttl('{over}:arrivals')
   expect(arrivedMs).toBeGreaterThan(47 * 3_600_000)
   expect(arrivedMs).toBeLessThanOrEqual(48 * 3_600_000)
-  const hopefulMs = await redis.pttl('{over}:waiting_for_stock')
-  expect(hopefulMs).toBeGreaterThan(0)
-  expect(hopefulMs).toBeLessThanOrEqual(5 * 60_000)
+  const waitingMs = await redis.pttl('{over}:waiting_for_stock')
+  expect(waitingMs).toBeGreaterThan(0)
+  expect(waitingMs).toBeLessThanOrEqual(5 * 60_000)
 })
 
 test('a new process keeps visitors to whom others gave a long interval', async () => {
@@ -104,7 +104,7 @@ test('a new process keeps visitors to whom others gave a long interval', async (
   const askedMs = Date.now() - 15_000
   const crowd = Array.from({ length: 8_000 }, (_, visitor) => [askedMs, `${visitor}`])
   await redis.zadd('{begun}:waiting_for_stock', ...crowd.flat())
-  for (let looks = 0; looks < 3; looks++) {
+  for (let count = 0; count < 3; count++) {
     await countsBecome('begun', { counted: true })
     expect(arrivals.counts('begun').waiting_for_stock).toBe(8_000)
     await anotherCount()
@@ -116,24 +116,24 @@ test('knows in every process how many wait, in the lines that there are, until t
   other.actor.start()
   onTestFinished(() => other.actor.stop())
   const lines = [ONE_LINE, [...ONE_LINE, { line: 'members', weight: 1, opens_early_seconds: 0, access: null }]] as const
-  const wanted = () =>
+  const demand = () =>
     [other, arrivals].map((one) =>
-      lines.map((these) => one.wanted({ sale_id: 'told', lines: these, limit_per_visitor: 2 })),
+      lines.map((these) => one.demand({ sale_id: 'reported', lines: these, limit_per_visitor: 2 })),
     )
-  expect(wanted()).toEqual(Array(2).fill([0, 0]))
-  const asks = () => arrivals.waitsForStock('told', 'ann', true)
+  expect(demand()).toEqual(Array(2).fill([0, 0]))
+  const asks = () => arrivals.waitsForStock('reported', 'ann', true)
   await vi.waitFor(() => {
-    arrivals.lineWaits('told', 'told', 100)
-    other.lineWaits('told', 'told~members', 10)
+    arrivals.lineWaits('reported', 'reported', 100)
+    other.lineWaits('reported', 'reported~members', 10)
     asks()
-    expect(wanted()).toEqual(Array(2).fill([202, 222]))
+    expect(demand()).toEqual(Array(2).fill([202, 222]))
   }, 30_000)
-  expect(await redis.pttl('{told}:in-line')).toBeLessThanOrEqual(10_000)
+  expect(await redis.pttl('{reported}:in-line')).toBeLessThanOrEqual(10_000)
   await vi.waitFor(async () => {
     // As after ten seconds without a report.
-    await redis.pexpire('{told}:in-line', 1)
+    await redis.pexpire('{reported}:in-line', 1)
     asks()
-    expect(wanted()).toEqual(Array(2).fill([2, 2]))
+    expect(demand()).toEqual(Array(2).fill([2, 2]))
   }, 30_000)
 })
 

@@ -3,7 +3,7 @@
  * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
  * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts do not
  * change and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
- * the edge says how many wait in line, and all origins know: visitors whose order came to nothing come after those who wait.
+ * the edge says how many wait in line, and all origins know: visitors with an unpaid order come after those who wait.
  */
 import { queueNamesOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
@@ -19,7 +19,7 @@ const MAX_NOTES = 200_000
 /** A sale that nobody asked about or came to for this long is skipped until somebody does. */
 const NEEDED_FOR_MS = 60_000
 /** Redis forgets the arrivals of a sale this long after the last one: the sale is over, or starts again. */
-const KEPT_MS = 48 * 3_600_000
+const ARRIVALS_TTL_MS = 48 * 3_600_000
 /** The first count of a sale is waited for this long; after that Redis counts as away. */
 const FIRST_COUNT_TIMEOUT_MS = 500
 /** Latest arrivals reported to the edge: enough to learn how late people come .. */
@@ -28,17 +28,17 @@ const MAX_RECENT = 20
 const MAX_SEEN = 100_000
 /** All who wait for stock ask no more often than this together; each asks within these bounds. */
 const ASKS_PER_SECOND = 400
-const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
+const ASK_AGAIN_SECONDS = { min: 5, max: 60 }
 /** A visitor who stays away for this many times their interval has given up. */
-const GIVES_UP_AFTER = 2.4
+const GIVES_UP_AFTER_INTERVALS = 2.4
 /** A line that the edge has not reported for this long has nobody waiting. It reports every second. */
-const REPORT_KEPT_MS = 10_000
-/** More units than these are as good as all. */
-const MAX_WANTED = 1_000_000_000
-/** Most members in one Redis call. */
+const REPORT_TTL_MS = 10_000
+/** Upper bound of the demand, in units: the stores take it as an integer, and no sale has as many. */
+const MAX_DEMAND = 1_000_000_000
+/** Members in one Redis call, at most. */
 const CHUNK = 500
 /** A count below this share of the last one was reset: Redis came back empty. A smaller drop is HyperLogLog's error. */
-const BEGAN_ANEW = 0.9
+const RESET_BELOW = 0.9
 
 export interface Counts {
   readonly arrivals: number
@@ -54,9 +54,9 @@ interface SaleArrivals {
   arrived: Set<number>
   /** .. and visitors, true while they wait for stock, false once they have a unit. */
   waiting: Map<string, boolean>
-  /** .. and how many wait in each room for their turn, as the edge has reported to this process. */
+  /** .. and how many wait in each queue for their turn, as the edge has reported to this process. */
   reported: Map<string, number>
-  /** The same by room, as reported to any process. */
+  /** How many wait in each queue, as reported to any process. */
   inLine: Readonly<Record<string, string>>
   /** Ticket numbers that arrived here, as long as the sale is needed. */
   seen: RecentMap<number, true>
@@ -75,7 +75,7 @@ interface ArrivalsDeps extends LoopDeps {
 export class Arrivals {
   readonly #deps: ArrivalsDeps
   readonly #sales = new Map<string, SaleArrivals>()
-  /** Counts, as long as it runs. */
+  /** Writes the notes to Redis and counts, every FLUSH_MS. */
   readonly actor: Actor
 
   constructor(deps: ArrivalsDeps) {
@@ -105,18 +105,18 @@ export class Arrivals {
       waiting.set(visitor, waits)
   }
 
-  /** The edge's report of how many wait in a room for their turn. */
-  lineWaits(saleId: string, room: string, waiting: number): void {
-    this.#needed(saleId).reported.set(room, waiting)
+  /** The edge's report of how many wait in a queue for their turn. */
+  lineWaits(saleId: string, queue: string, waiting: number): void {
+    this.#needed(saleId).reported.set(queue, waiting)
   }
 
-  /** How many units those may want who wait, for their turn or for stock. */
-  wanted({ sale_id, lines, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor'>): number {
+  /** How many units the visitors who wait for their turn or for stock may buy together. */
+  demand({ sale_id, lines, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor'>): number {
     const { inLine, counts } = this.#needed(sale_id)
     let waiting = counts?.waiting_for_stock ?? 0
-    // Of the rooms that the sale has now: another one's last report stays.
-    for (const room of queueNamesOf(sale_id, lines)) waiting += Number(inLine[room] ?? 0)
-    return Math.min(MAX_WANTED, waiting * limit_per_visitor)
+    // Only queues that the sale has now: the last report of a removed line is still in Redis.
+    for (const queue of queueNamesOf(sale_id, lines)) waiting += Number(inLine[queue] ?? 0)
+    return Math.min(MAX_DEMAND, waiting * limit_per_visitor)
   }
 
   /** When a visitor who waits for stock should ask again, jittered. */
@@ -125,8 +125,8 @@ export class Arrivals {
   }
 
   #meanAskSeconds(saleId: string): number {
-    const { least, most } = ASK_AGAIN_SECONDS
-    return Math.min(most, Math.max(least, this.#last(saleId).waiting_for_stock / ASKS_PER_SECOND))
+    const { min, max } = ASK_AGAIN_SECONDS
+    return Math.min(max, Math.max(min, this.#last(saleId).waiting_for_stock / ASKS_PER_SECOND))
   }
 
   /** The last counts; the sale is counted regularly from now on. */
@@ -181,7 +181,7 @@ export class Arrivals {
       const found = await this.#countArrived(saleId, [...arrived])
       const last = this.#last(saleId).arrivals
       // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
-      const arrivals = found < BEGAN_ANEW * last ? found : Math.max(last, found)
+      const arrivals = found < RESET_BELOW * last ? found : Math.max(last, found)
       const waiting_for_stock = await this.#countWaiting(saleId, [...waiting])
       sale.inLine = await this.#readInLine(saleId, reported)
       sale.counts = { arrivals, waiting_for_stock, counted: true }
@@ -202,7 +202,7 @@ export class Arrivals {
     const { redis } = this.#deps
     const key = `{${saleId}}:arrivals`
     for (let at = 0; at < numbers.length; at += CHUNK) await redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
-    if (numbers.length > 0) await redis.pexpire(key, KEPT_MS)
+    if (numbers.length > 0) await redis.pexpire(key, ARRIVALS_TTL_MS)
     return redis.pfcount(key)
   }
 
@@ -211,15 +211,15 @@ export class Arrivals {
     const key = `{${saleId}}:in-line`
     if (reported.size > 0) {
       await redis.hset(key, Object.fromEntries(reported))
-      await redis.pexpire(key, REPORT_KEPT_MS)
+      await redis.pexpire(key, REPORT_TTL_MS)
     }
     return redis.hgetall(key)
   }
 
   async #countWaiting(saleId: string, visitors: readonly [visitor: string, waits: boolean][]): Promise<number> {
     // Before the first count other processes may have given out the longest interval.
-    const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.most
-    const keepMs = Math.round(intervalSeconds * GIVES_UP_AFTER * 1000)
+    const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.max
+    const keepMs = Math.round(intervalSeconds * GIVES_UP_AFTER_INTERVALS * 1000)
     let count = 0
     for (let at = 0; at === 0 || at < visitors.length; at += CHUNK) {
       const chunk = visitors.slice(at, at + CHUNK)

@@ -22,9 +22,9 @@ export class EdgeNotifier {
     this.#log = log
   }
 
-  /** Has a room refresh: a sale's own, or that of another line. Best effort, behind the response. */
-  notify(room: string): void {
-    if (this.#edge.EDGE_URL) void this.#send(room, this.#edge.EDGE_URL)
+  /** Asks the edge to refresh a queue: the sale's own, or that of another line. Best effort, behind the response. */
+  notify(queue: string): void {
+    if (this.#edge.EDGE_URL) void this.#send(queue, this.#edge.EDGE_URL)
   }
 
   async #send(saleId: string, url: string): Promise<void> {

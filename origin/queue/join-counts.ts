@@ -23,7 +23,7 @@ export class JoinCounter {
     this.#deps = deps
   }
 
-  /** Adds what a state request brings; one of an edge of another version may bring none, or another form. */
+  /** Adds the counts in a state request; ignores a text in another form. */
   add(sale: string, text: string | undefined): void {
     const parsed = v.safeParse(Sent, text)
     if (!parsed.success) return
@@ -35,9 +35,9 @@ export class JoinCounter {
       saleCounts.count(sale, 'joined', joins)
     }
     if (proofs > 0) edgeProofs.inc({ sale }, proofs)
-    for (const [reason, many] of Object.entries(refusals)) {
-      edgeRefusals.inc({ sale, reason }, many)
-      saleCounts.count(sale, `join_refused.${reason}`, many)
+    for (const [reason, count] of Object.entries(refusals)) {
+      edgeRefusals.inc({ sale, reason }, count)
+      saleCounts.count(sale, `join_refused.${reason}`, count)
     }
     // The state's response does not wait for the ledger.
     for (const [rule, many] of Object.entries(met))

@@ -11,16 +11,16 @@ import { available, inLine } from '../sales/sale-state.ts'
 import type { Store } from '../stock/scripts.ts'
 import { byWeight, divide, type LineReport, type Notes, type Parts } from './lines.ts'
 
-/** Others may have replaced the notes meanwhile. One of those who try at once succeeds, and a sale has ten lines at most. */
+/** Each attempt fails if another origin has replaced the notes meanwhile: one of them has succeeded then, and a sale has ten lines at most. */
 const MAX_TRIES = 20
 const REDIS_TIMEOUT_MS = 300
-const KEPT_MS = 10 * 60_000
+const NOTES_TTL_MS = 10 * 60_000
 
 /** A line's part, as the edge receives it. */
 interface LinePart {
   readonly rate_per_second: number
   readonly max_inside: number | null
-  /** Of what is available. */
+  /** Its fraction of the available units. */
   readonly share: number
 }
 
@@ -34,7 +34,7 @@ export class LineShares {
     this.#log = log
   }
 
-  /** The line's part now; `waiting_for_stock`: how many visitors wait for stock. All of it where the sale has no other line. */
+  /** A line's part of the sale now, which is all of it where the sale has no other line. `waiting_for_stock`: how many visitors wait for stock. */
   async of(
     sale: SaleRow,
     line: string,
@@ -42,14 +42,14 @@ export class LineShares {
     { waiting_for_stock, nowMs }: { waiting_for_stock: number; nowMs: number },
   ): Promise<LinePart> {
     const { rate_per_second, max_inside, products } = sale
-    if (!sale.lines.some((one) => one.line !== line)) return { rate_per_second, max_inside, share: 1 }
+    if (!sale.lines.some((other) => other.line !== line)) return { rate_per_second, max_inside, share: 1 }
     const units = products.reduce((sum, product) => sum + available(product), 0)
     const busy = products.reduce((sum, product) => sum + product.held, waiting_for_stock)
     const inside = max_inside === null ? 0 : Math.max(0, max_inside - busy)
     const whole = { rate: rate_per_second, units, inside }
     const isOpen = (name: string) => nowMs >= inLine(sale, name).opens_at.getTime()
-    const lines = sale.lines.filter((one) => one.line === line || isOpen(one.line))
-    // Who has no turn before the line opens takes nothing from the others; the rate is what they may expect.
+    const lines = sale.lines.filter((other) => other.line === line || isOpen(other.line))
+    // A line that has not opened yet takes nothing from the others; its rate is what its visitors may expect.
     const given = isOpen(line)
       ? await this.#divide(sale, { line, lines, whole, report: reportOf(figures), nowMs })
       : byWeight(line, lines, whole)
@@ -77,13 +77,13 @@ export class LineShares {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
       const read = (await this.#redis.get(key)) ?? ''
       const { given, notes } = divide(notesIn(read), asking)
-      if ((await this.#redis.replaceValue(key, read, JSON.stringify(notes), KEPT_MS)) === 1) return given
+      if ((await this.#redis.replaceValue(key, read, JSON.stringify(notes), NOTES_TTL_MS)) === 1) return given
     }
     throw new Error('other origins were faster')
   }
 }
 
-/** Those of a version that writes them otherwise count as none. */
+/** Notes in an unknown form count as none. */
 function notesIn(text: string): Notes {
   if (text === '') return {}
   const notes = JSON.parse(text) as Notes

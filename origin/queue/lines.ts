@@ -83,14 +83,14 @@ export function byWeight(line: string, lines: readonly Pick<Line, 'line' | 'weig
     weight /
     Math.max(
       weight,
-      sum(lines, (one) => one.weight),
+      sum(lines, (party) => party.weight),
     )
   return mapParts((of) => (of === 'rate' ? whole.rate * share : Math.floor(whole[of] * share)))
 }
 
 interface Party {
   readonly weight: number
-  /** The most it has use for. */
+  /** The most that the line can use. */
   readonly demand: number
 }
 
@@ -117,23 +117,23 @@ export function sharesOf(whole: number, parties: readonly Party[]): number[] {
   return parties.map(({ weight }, i) => (shares[i] ?? 0) + (left * weight) / all)
 }
 
-/** In whole numbers of the same sum: the rest of the division goes to one line after the other, by turns. */
+/** Rounds shares to integers with the same sum: the remaining units go to one line after the other, by turns. */
 export function inWholes(shares: readonly number[], turn: number): number[] {
   const wholes = shares.map((share) => Math.floor(share + EPSILON))
-  let rest = Math.round(sum(shares, (share) => share)) - sum(wholes, (whole) => whole)
+  let remaining = Math.round(sum(shares, (share) => share)) - sum(wholes, (whole) => whole)
   const first = turn % Math.max(1, shares.length)
-  for (let step = 0; rest > 0 && step < shares.length; step++) {
+  for (let step = 0; remaining > 0 && step < shares.length; step++) {
     const i = (first + step) % shares.length
     if ((shares[i] ?? 0) - (wholes[i] ?? 0) <= EPSILON) continue
     wholes[i] = (wholes[i] ?? 0) + 1
-    rest--
+    remaining--
   }
   return wholes
 }
 
 const comingOf = ({ coming }: LineReport, of: keyof Parts) => (of === 'rate' ? 0 : coming[of])
 
-/** What the computation of a whole number may be off by. */
+/** Tolerance of floating point sums. */
 const EPSILON = 1e-6
 
 const mapParts = (part: (of: keyof Parts) => number) =>

@@ -1,12 +1,12 @@
 /**
- * What the edge reports about the lines to this process, for operators and Prometheus. By the name of the line's room, which is
- * the sale's own for the public line.
+ * What the edge reports about the lines to this process, for operators and Prometheus, by the name of the line's queue. The
+ * queue of the public line has the name of the sale.
  */
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'
 import { type Metrics, QUEUE_MAX_AGE_MS } from '../lib/metrics.ts'
 
-/** The report in a query; null of an edge of another version, which may send none, or one of another form. */
+/** The report in a query; null if there is none in the right form. */
 export function reportIn(query: Readonly<Record<string, string>>): LineFigures | null {
   const parsed = v.safeParse(LineFigures, query)
   return parsed.success ? parsed.output : null
@@ -20,7 +20,7 @@ export class QueueReports {
     this.#metrics = metrics
   }
 
-  /** Keeps a report, received at `nowMs` of the ledger's clock from a room that may call `ratePerSecond`. */
+  /** Keeps a report, received at `nowMs` of the ledger's clock for a queue that may call `ratePerSecond`. */
   add(sale: string, ratePerSecond: number, report: LineFigures, nowMs: number): void {
     this.#latest.set(sale, { report, atMs: performance.now() })
     const metrics = this.#metrics
@@ -34,14 +34,14 @@ export class QueueReports {
     metrics.edgeClockSkew.set({ sale }, (nowMs - report.clock_ms) / 1000)
   }
 
-  /** How long ago a room reported last, in milliseconds; null as for `latest`. */
-  ageMs(room: string): number | null {
-    return this.latest(room) && performance.now() - (this.#latest.get(room)?.atMs ?? 0)
+  /** Milliseconds since the latest report about a queue; null if `latest` has none. */
+  ageMs(queue: string): number | null {
+    return this.latest(queue) && performance.now() - (this.#latest.get(queue)?.atMs ?? 0)
   }
 
   /** The latest report to this process; null if there is none of the last ten seconds. */
-  latest(room: string): LineFigures | null {
-    const latest = this.#latest.get(room)
+  latest(queue: string): LineFigures | null {
+    const latest = this.#latest.get(queue)
     return latest && performance.now() - latest.atMs < QUEUE_MAX_AGE_MS ? latest.report : null
   }
 }

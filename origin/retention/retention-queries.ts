@@ -1,5 +1,5 @@
 /**
- * What is kept no longer. Each step deletes, or makes anonymous, no more than a batch, and returns how many rows: it is short
+ * Data past its retention. Each step deletes, or makes anonymous, no more than a batch, and returns how many rows: it is short
  * beside a sale. A sale in use is left alone.
  */
 import type { PendingQuery, Row } from 'postgres'

@@ -1,4 +1,4 @@
-/** What is kept no longer is gone, or nobody's; what a sale in use needs stays. */
+/** Data past its retention is deleted or anonymous; what a sale in use needs stays. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
@@ -70,18 +70,18 @@ beforeEach(async () => {
 
 test("deletes contacts and their mails after the sale's days, wherever its end has moved", async () => {
   const [over, fresh, endless] = [await sale(31), await sale(29), await sale(null)]
-  const [gone, kept, old, running] = [
+  const [expired, retained, old, running] = [
     await order(over.name, 'ann'),
     await order(fresh.name, 'ann'),
     await order(endless.name, 'bob'),
     await order(endless.name, 'ann'),
   ]
-  await sql`update contacts set delete_after = now() - interval '1 hour' where order_id in (${old}, ${kept})`
+  await sql`update contacts set delete_after = now() - interval '1 hour' where order_id in (${old}, ${retained})`
   for (const one of [over, fresh, endless]) await one.end()
   await pass()
   for (const [id, left] of [
-    [gone, 0],
-    [kept, 1],
+    [expired, 0],
+    [retained, 1],
     [old, 0],
     [running, 1],
   ] as const)
@@ -93,7 +93,7 @@ test('makes orders anonymous in time, and keeps what was paid', async () => {
   const ids = await Promise.all(Array.from({ length: 3 }, () => order(over.name, 'ann')))
   // On either side of the name that they get.
   ids.push(await order(over.name, 'zoe'))
-  const kept = await order(fresh.name, 'ann')
+  const retained = await order(fresh.name, 'ann')
   for (const one of [over, fresh]) await one.end()
   await pass()
   for (const id of ids) {
@@ -107,7 +107,7 @@ test('makes orders anonymous in time, and keeps what was paid', async () => {
     })
     expect(await many('order_notes', id)).toBe(0)
   }
-  expect(await row(kept)).toMatchObject({ visitor: 'ann', payment_method: 'pm_ok' })
+  expect(await row(retained)).toMatchObject({ visitor: 'ann', payment_method: 'pm_ok' })
   expect(await sql`select sale_id from invited_visitors`).toEqual([{ sale_id: fresh.name }])
 })
 

@@ -1,5 +1,5 @@
 /**
- * Deletes, or makes anonymous, what is kept no longer: once an hour, one short batch after the other with pauses, by one worker
+ * Deletes data past its retention, or makes it anonymous: once an hour, one short batch after the other with pauses, by one worker
  * at a time. No sale is slower for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** Sales as the operators' routes use them: found by id, shown with their state, and published after a change. */
+/** Sales as the operators' routes use them: found by id, returned with their state, and published after a change. */
 import type { MiddlewareHandler } from 'hono'
 import * as v from 'valibot'
 import { queueNamesOf } from '../../shared/api/access.ts'
@@ -76,6 +76,6 @@ export class AdminSales {
   }
 
   #notify({ sale_id, lines }: SaleRow): void {
-    for (const room of queueNamesOf(sale_id, lines)) this.#deps.edge.notify(room)
+    for (const queue of queueNamesOf(sale_id, lines)) this.#deps.edge.notify(queue)
   }
 }

@@ -63,11 +63,11 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
 
 /** A line's own figures. */
 function lineNow({ queues }: InspectDeps, saleId: string, line: string) {
-  const room = queueName(saleId, line)
-  const report = queues.latestReport(room)
+  const queue = queueName(saleId, line)
+  const report = queues.latestReport(queue)
   return {
     line,
-    arrivals: queues.counts(room).arrivals,
+    arrivals: queues.counts(queue).arrivals,
     numbers_given: report?.numbers_given ?? null,
     called: report?.called ?? null,
     waiting: report?.waiting ?? null,

@@ -4,8 +4,8 @@ import { publishPhase } from './sale-queries.ts'
 import { phaseEvents, phaseOf } from './sale-state.ts'
 import type { Sales } from './sales.ts'
 
-/** Any number of workers may look at the same time: the ledger publishes each change once. */
-export async function tellSales(sql: Sql, sales: Sales): Promise<void> {
+/** Several workers may run this at the same time: the ledger publishes each change once. */
+export async function publishPhases(sql: Sql, sales: Sales): Promise<void> {
   const nowMs = sales.nowMs()
   for (const sale of sales.inUse()) {
     const { events, phase } = phaseEvents(sale.published_phase, phaseOf(sale, nowMs))

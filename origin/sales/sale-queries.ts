@@ -93,10 +93,10 @@ export async function writeSale(
     if (written?.ended) throw conflict(ENDED_FOR_GOOD)
     if (written && written.test !== config.test)
       throw new ProblemError(invalidField('test', `is ${written.test} since the sale was created, and stays so`))
-    const kept = config.products.map((p) => p.product_id)
+    const productIds = config.products.map((p) => p.product_id)
     // Only removed products are checked for orders: for a product without any, the check reads all orders of the sale.
     const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
-      select p.product_id, p.held, p.sold, p.product_id <> all(${kept}::text[]) and exists (
+      select p.product_id, p.held, p.sold, p.product_id <> all(${productIds}::text[]) and exists (
         select 1 from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as ordered
       from products p where p.sale_id = ${saleId} order by p.product_id for no key update of p`
     for (const { product_id, held, sold, ordered } of present) {
@@ -109,7 +109,7 @@ export async function writeSale(
           `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${total}${buffer ? ` with a buffer of ${buffer}` : ''}`,
         )
     }
-    await tx`delete from products where sale_id = ${saleId} and product_id <> all(${kept}::text[])`
+    await tx`delete from products where sale_id = ${saleId} and product_id <> all(${productIds}::text[])`
     for (const [place, p] of config.products.entries()) {
       await tx`
         insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, buffer)

@@ -63,15 +63,15 @@ export function saleRoutes({ config, sql, sales, reconciler, log }: SaleDeps) {
     new Hono()
       .put('/sales/:sale', jsonBody(SaleConfig), async (c) => {
         const saleId = c.req.param('sale')
-        const wanted = c.req.valid('json')
-        const { pre_queue_opens_at: lobby, opens_at } = wanted
+        const requested = c.req.valid('json')
+        const { pre_queue_opens_at: lobby, opens_at } = requested
         // A sale that is open already may be sent back as it was read, even if it was opened before its lobby.
         if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
           refuse(invalidField('pre_queue_opens_at', 'must not be after opens_at'))
-        const written = await writeSale(sql, saleId, wanted, operatorOf(c), {
+        const written = await writeSale(sql, saleId, requested, operatorOf(c), {
           onlyNew: c.req.header('if-none-match') === '*',
         })
-        if (wanted.contact.email !== 'off' && config.SMTP_URL === undefined)
+        if (requested.contact.email !== 'off' && config.SMTP_URL === undefined)
           log.warn({ sale: saleId }, 'buyers are asked for an e-mail address, and get no mail without SMTP_URL')
         await rebuildGates(saleId)
         return c.json(await sales.publish(saleId), written === 'created' ? 201 : 200)

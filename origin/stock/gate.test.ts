@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => redis.disconnect())
 
-const TERMS = { holdMs: 60_000, limit: 10, wanted: 0, maxUnpaid: 3 }
+const TERMS = { holdMs: 60_000, limit: 10, demand: 0, maxUnpaid: 3 }
 let sale = ''
 let sales = 0
 let gate: Gate
@@ -51,8 +51,8 @@ test('sells every unit once to a crowd at several origins', async () => {
 
 describe('after an order that failed', () => {
   const HOLD_MS = 2_000
-  const WANTED = { ...TERMS, wanted: 10, holdMs: HOLD_MS }
-  const reserve = (visitor: string, terms = WANTED) => gate.reserve(buyer(visitor), terms)
+  const WITH_DEMAND = { ...TERMS, demand: 10, holdMs: HOLD_MS }
+  const reserve = (visitor: string, terms = WITH_DEMAND) => gate.reserve(buyer(visitor), terms)
   /** An order of the visitor's that fails. */
   const churn = async (visitor: string, how: 'unpaid' | 'declined' | 'release' = 'unpaid', terms = TERMS) => {
     const call = buyer(visitor)
@@ -71,13 +71,13 @@ describe('after an order that failed', () => {
 
   test('nobody comes first for whom there is enough', async () => {
     await churn('ann')
-    expect(await reserve('ann', { ...WANTED, wanted: 9 })).toMatchObject({ verdict: 'reserved' })
+    expect(await reserve('ann', { ...WITH_DEMAND, demand: 9 })).toMatchObject({ verdict: 'reserved' })
     await churn('bob', 'release')
     expect(await reserve('bob')).toMatchObject({ verdict: 'reserved' })
   })
 
   test('a declined payment may be tried again at once, but counts', async () => {
-    for (let times = 0; times < 2; times++) await churn('ann', 'declined', WANTED)
+    for (let times = 0; times < 2; times++) await churn('ann', 'declined', WITH_DEMAND)
     await churn('ann', 'declined')
     expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: HOLD_MS })
     await churn('bob')

@@ -23,15 +23,15 @@ const ACKNOWLEDGE_MS = 25
 const MAX_REMEMBERED = 20
 /** Orders restored, or ended, in one call. */
 const REBUILD_CHUNK = 500
-/** A gate that nobody looks after for this long belongs to a sale that is over. */
-const KEPT_MS = 24 * 3_600_000
+/** A gate that no worker has compared for this long belongs to a sale that is over, and is deleted. */
+const GATE_TTL_MS = 24 * 3_600_000
 
 /** The sale's terms, the same for all callers of one batch. */
 interface Terms {
   readonly holdMs: number
   readonly limit: number
   /** How many units other, waiting visitors may want. */
-  readonly wanted: number
+  readonly demand: number
   /** After so many failed orders, a visitor comes after those. */
   readonly maxUnpaid: number
 }
@@ -119,10 +119,10 @@ export class Gate {
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
     const { stock, holds, keys, visitors, unrecorded, unpaid } = this.#key
-    const { holdMs, limit, wanted, maxUnpaid } = (calls[0] as Call).terms
+    const { holdMs, limit, demand, maxUnpaid } = (calls[0] as Call).terms
     const products = [...new Set(calls.map(({ reservation }) => reservation.product))]
     const placeOf = new Map(products.map((product, i) => [product, i + 1]))
-    const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, wanted, maxUnpaid]
+    const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, demand, maxUnpaid]
     args.push(products.length, ...products)
     for (const { reservation: r } of calls)
       args.push(r.order, r.visitor, r.key, r.hash, placeOf.get(r.product) ?? 0, r.quantity, storedDetails(r))
@@ -240,8 +240,8 @@ export class Gate {
   /** For another day. The counters expire first, which fences the gate. Intents never do: each was promised to somebody. */
   async extendExpiry(): Promise<void> {
     const { stock, holds, keys, visitors, unpaid } = this.#key
-    const commands = this.#redis.multi().pexpire(stock, KEPT_MS)
-    for (const key of [holds, keys, visitors, unpaid]) commands.pexpire(key, 2 * KEPT_MS)
+    const commands = this.#redis.multi().pexpire(stock, GATE_TTL_MS)
+    for (const key of [holds, keys, visitors, unpaid]) commands.pexpire(key, 2 * GATE_TTL_MS)
     await commands.exec()
   }
 

@@ -32,8 +32,8 @@ const RECOUNT_EVERY_MS = 30_000
 /** A million orders are read in half of this. A start waits for it, so that nobody meets a cold gate. */
 const RECONCILE_TIMEOUT_MS = 30_000
 /** A difference must be seen this often, this far apart: orders in flight settle meanwhile. */
-const LOOKS = 3
-const LOOK_EVERY_MS = 150
+const COMPARISONS = 3
+const COMPARE_EVERY_MS = 150
 /** An operator waits this long for a comparison. */
 const AGREE_TIMEOUT_MS = 2_000
 /** Intents read by a comparison. While more wait, they are being recorded, and nothing exact can be said. */
@@ -175,7 +175,7 @@ export class Reconciler {
     }
     // The gate was not loaded from repaired counters.
     const isSure = force || [...recounts.values()].some(({ found }) => found !== 'ok')
-    const seen = await (isSure ? this.#look(sale) : this.#compare(sale))
+    const seen = await (isSure ? this.#compareOnce(sale) : this.#compare(sale))
     for (const { product_id: product, found, drift, heldDrift, ledger } of seen) {
       const ref = { sale, product }
       for (const state of ['available', 'held', 'sold'] as const) metrics.stock.set({ ...ref, state }, ledger[state])
@@ -196,13 +196,13 @@ export class Reconciler {
     })
   }
 
-  /** Looks a few times, until the gate agrees or the differences stay the same. */
+  /** Compares a few times, until the gate agrees or the differences stay the same. */
   async #compare(saleId: string): Promise<Comparison[]> {
-    let seen = await this.#look(saleId)
-    for (let looks = 1; looks < LOOKS && seen.some(({ found }) => found === 'drift'); looks++) {
-      await sleep(LOOK_EVERY_MS)
+    let seen = await this.#compareOnce(saleId)
+    for (let comparisons = 1; comparisons < COMPARISONS && seen.some(({ found }) => found === 'drift'); comparisons++) {
+      await sleep(COMPARE_EVERY_MS)
       const before = new Map(seen.map((one) => [one.product_id, one]))
-      seen = (await this.#look(saleId)).map((again) => {
+      seen = (await this.#compareOnce(saleId)).map((again) => {
         const { found, drift, heldDrift } = before.get(again.product_id) ?? again
         const isMoving = again.drift !== drift || again.heldDrift !== heldDrift
         return again.found === 'drift' && (found === 'ok' || isMoving) ? { ...again, found: 'ok' } : again
@@ -211,7 +211,7 @@ export class Reconciler {
     return seen
   }
 
-  async #look(saleId: string): Promise<Comparison[]> {
+  async #compareOnce(saleId: string): Promise<Comparison[]> {
     const gate = this.#deps.gates.of(saleId)
     const stock = await gate.stock()
     const intents = await gate.intents(MAX_INTENTS)

@@ -42,7 +42,7 @@ describe('while no worker repairs the gate', () => {
     const promised = { ...reservationOf(sale), product: 'one', hash: asked }
     const gate = new Gate(store, sale)
     // As by a process that dies before it records the order.
-    expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1, wanted: 0, maxUnpaid: 3 })).toMatchObject({
+    expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1, demand: 0, maxUnpaid: 3 })).toMatchObject({
       verdict: 'reserved',
     })
     await store.hset(`{${sale}}:stock`, 'run', 'of a server before')

@@ -22,7 +22,7 @@ export const rules = pgTable(
   (t) => [index('rules_of_sale').on(t.sale_id, t.rule_id)],
 )
 
-/** Codes that open a sale. Only their SHA-256 is kept, over the sale and the code. */
+/** Codes that open a sale. Only their SHA-256 is stored, over the sale and the code. */
 export const invitations = pgTable(
   'invitations',
   {

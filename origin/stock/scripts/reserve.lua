@@ -10,7 +10,7 @@
 --       6 unpaid (hash: visitor -> how many of their orders failed|end of the last one, ms); most sales have it empty for long
 --       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
 --       first before a key.
--- ARGV  1 length of the hold (ms)   2 limit per visitor (units)   3 units that other, waiting visitors may want
+-- ARGV  1 length of the hold (ms)   2 limit per visitor (units)   3 units that other visitors, who wait, may buy
 --       4 failed orders from which a visitor always comes after those
 --       5 how many products follow; then the products; then seven arguments per caller: order, visitor, key, request hash,
 --       product (its place among the products, from 1), quantity, and: line, number and payment method (may be empty, and
@@ -39,7 +39,7 @@ local time = redis.call('TIME')
 local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 -- As text: a number is formatted again, slowly, wherever it is used.
 local now, ends = string.format('%d', nowMs), string.format('%d', nowMs + ARGV[1])
-local limit, wanted, maxUnpaid = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local limit, demand, maxUnpaid = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local first = 6 + products
 local keys, visitors = {}, {}
@@ -85,7 +85,7 @@ for i, key in ipairs(keys) do
       verdict, details[#details + 1] = 'l', units .. '|' .. latest
     elseif not left then
       verdict = 'f'
-    elseif left >= quantity and unpaid[visitor] and left - quantity < wanted then
+    elseif left >= quantity and unpaid[visitor] and left - quantity < demand then
       verdict, details[#details + 1] = 'u', unpaid[visitor]
     elseif left >= quantity then
       verdict = 'r'
