@@ -1,6 +1,6 @@
 /** Overload: excess calls are shed early and cheaply or wait, and nothing else suffers. */
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 
@@ -126,8 +126,15 @@ test.each([
     await tx`select 1 from sales where sale_id = ${sale} for update`
     const mine = [checkoutOf(sale, token, 'other'), `${requestOf(`GET /orders/${order_id}`, token)}\r\n`]
     const part = Array.from({ length: calls / PARTS / 2 }, () => mine).flat()
-    const hammered = Promise.all(Array.from({ length: PARTS }, () => pipeline(part)))
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    const sent: Promise<void>[] = []
+    const hammered = Promise.all(
+      Array.from({ length: PARTS }, () => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        sent.push(promise)
+        return pipeline(part, connection(), resolve)
+      }),
+    )
+    await Promise.all(sent)
     await expect.poll(() => healthOf(sale)).toBe('ok')
     const buyer = { token: await origin.token(sale), key: 'the-one' }
     // Redis may be late for the first call.
@@ -184,8 +191,9 @@ test('bodies that never arrive take no room', async () => {
   const head = `POST /sales/${sale}/checkout HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nidempotency-key: k\r\n`
   const stalled = Array.from({ length: ROOM + TOO_MANY }, () => connect(Number(port), hostname).on('error', () => {}))
   try {
-    for (const socket of stalled) socket.write(`${head}content-length: 10\r\n\r\n{`)
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    const sent = (socket: Socket) =>
+      new Promise((resolve) => socket.write(`${head}content-length: 10\r\n\r\n{`, resolve))
+    await Promise.all(stalled.map(sent))
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
     await expect.poll(() => healthOf(sale)).toBe('ok')
   } finally {

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { ONE_LINE } from '../../shared/api/access.ts'
@@ -38,12 +37,14 @@ async function anotherCount(): Promise<void> {
 }
 
 test('counts who came while Redis was away when it is back, and keeps who waits for stock', async () => {
+  const sent = vi.spyOn(redis, 'pfadd')
+  onTestFinished(() => sent.mockRestore())
   way.vanish()
   arrivals.arrived('sale', 1)
   arrivals.waitsForStock('sale', 'ann', true)
   arrivals.waitsForStock('sale', 'bob', true)
-  // By now they are on their way to a Redis that does not respond.
-  await sleep(500)
+  // They are on their way to a Redis that does not respond.
+  await expect.poll(() => sent.mock.calls).toContainEqual(['{sale}:arrivals', 1])
   arrivals.arrived('sale', 2)
   await countsBecome('sale', { arrivals: 2, waiting_for_stock: 2, counted: true })
   arrivals.waitsForStock('sale', 'bob', false)

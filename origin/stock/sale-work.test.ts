@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { SaleWork } from './sale-work.ts'
 
@@ -31,6 +30,6 @@ test('goes on when some sales hang, and starts those again only after they ended
   // Each origin of this process keeps its own list.
   await expect(new SaleWork().each('test', all.slice(0, 1), work, 50)).rejects.toThrow('no result within')
   resolve()
-  await sleep(10)
-  await actors.each('test', all, work, 50)
+  const ended = () => actors.each('test', all, work).then(() => 'all', String)
+  await expect.poll(ended).toBe('all')
 })
