@@ -53,7 +53,7 @@ export function removeRule(sql: Sql, saleId: string, rule: string, operator: str
   })
 }
 
-/** So often a rule of a sale was met. */
+/** How often visitors met a rule of a sale. */
 export interface Met {
   readonly sale: string
   readonly rule: string
@@ -75,7 +75,7 @@ export async function readBlocks(sql: Sql): Promise<Block[]> {
   return sql<Block[]>`select * from blocks order by block_id`
 }
 
-/** Differs after every change of the blocks. */
+/** A version of the blocks, which every change of them replaces. */
 export async function blocksVersion(sql: Sql): Promise<string> {
   const [row] = await sql<{ version: string }[]>`
     select count(*) || ' ' || coalesce(max(block_id), 0) as version from blocks`
@@ -107,7 +107,7 @@ export function removeBlock(sql: Sql, block: string, operator: string): Promise<
   })
 }
 
-/** Without names: the audit log has a longer retention than personal data. */
+/** A block for the audit log, without the visitor: the log has a longer retention than personal data. */
 const inAudit = ({ block_id, visitor, account, note }: Block) => ({
   block: String(block_id),
   by: visitor !== null ? 'visitor' : account !== null ? 'account' : 'address',
@@ -138,8 +138,8 @@ const hashOf = (saleId: string, code: string) => hash('sha256', `${saleId} ${cod
 const IMPORT_BATCH = 5_000
 
 /**
- * Imports codes in one transaction: all of them, or none when the source throws. A code that is there keeps its visitors and
- * has the new number of uses; with `replace` all others are gone. Returns how many came.
+ * Imports codes in one transaction: all of them, or none when the source throws. An existing code keeps its visitors and
+ * gets the new number of uses; `replace` deletes all other codes. Returns the number of rows imported.
  */
 export async function importInvitations(
   sql: Sql,
@@ -226,7 +226,7 @@ export async function countInvitations(sql: Sql, saleId: string): Promise<Invita
   return row ?? { invitations: 0, uses: 0, used: 0 }
 }
 
-/** Lets visitors in, each by their invitation; a verdict each, in their order. */
+/** Redeems one invitation for each visitor; returns the verdicts in the same order. */
 export async function redeem(sql: Sql, saleId: string, batch: readonly Redemption[]): Promise<RedeemVerdict[]> {
   const hashes = batch.map(({ code }) => hashOf(saleId, code))
   const [row] = await sql<{ verdicts: RedeemVerdict[] }[]>`

@@ -77,7 +77,7 @@ export function blockRoutes({ sql, blocks, orders, sales }: BlockDeps) {
       const buyer = order === undefined ? {} : await buyerOf(order)
       const block = await addBlock(sql, { ...requested, ...buyer }, operatorOf(c))
       await publish()
-      // First refused, so that nobody reserves again what is taken from them.
+      // The block applies before the orders are cancelled, so that the visitor cannot reserve the units again.
       const visitor = visitorIn(block)
       const saleIds = sales.inUse().map(({ sale_id }) => sale_id)
       if (visitor !== null) await orders.takeFrom(visitor, saleIds, operatorOf(c))

@@ -16,7 +16,7 @@ export class Blocks {
   #all: readonly Block[] = []
   #visitors: ReadonlySet<string | null> = new Set()
   #version = ''
-  /** Reads, as long as it runs. */
+  /** Reads the blocks every REFRESH_MS. */
   readonly actor: Actor
 
   constructor(sql: Sql, deps: LoopDeps) {

@@ -56,7 +56,7 @@ export class Buyers {
     this.isEdge = (c) => isSecret(headerOf(c, EDGE_TOKEN_HEADER))
   }
 
-  /** Admits only the edge, unless buyers may call directly: the edge knows more of a buyer than the token says, their session. */
+  /** Admits only the edge, unless buyers may call directly: the edge also checks a buyer's session, which no token contains. */
   readonly throughEdge: MiddlewareHandler = (c, next) =>
     this.#deps.config.ALLOW_DIRECT || this.isEdge(c) ? next() : refuse(problem('edge-only'))
 
@@ -78,7 +78,7 @@ export class Buyers {
     return claims
   }
 
-  /** The visitor of a call for their orders of a sale: named by the edge, which knows them longer than an admission lasts, or admitted. */
+  /** The visitor who asks for their orders of a sale: named by the edge, whose cookies outlive admissions, or by the admission. */
   async visitorOf(c: Context, saleId: string): Promise<{ readonly visitor: string; readonly isNamed: boolean }> {
     const named = this.isEdge(c) ? headerOf(c, EDGE_VISITOR_HEADER) : undefined
     if (named !== undefined) {

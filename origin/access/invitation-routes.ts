@@ -46,7 +46,7 @@ export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
 
       .put('/sales/:sale/invitations', async (c) => {
         const saleId = c.req.param('sale')
-        // For a PUT nobody has looked for the sale yet.
+        // `requireSale` lets a PUT through, since it may create the sale.
         await sales.find(saleId)
         try {
           const by = { replace: c.req.query('replace') === 'true', operator: operatorOf(c) }
@@ -95,7 +95,7 @@ async function* rowsOf(c: Context): AsyncGenerator<Invitation> {
   const isCsv = /^text\/csv\b/i.test(type)
   if (!isCsv && !/^application\/(x-)?ndjson\b/i.test(type))
     refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/x-ndjson.' }))
-  // Not before it is read: a stream that fails without a reader ends the process.
+  // Created only when it is read: a stream that fails without a reader ends the process.
   const stream = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
   let line = 0
   const read = (value: unknown): Invitation => {
@@ -114,7 +114,7 @@ const isHeader = (row: unknown) => (row as { code?: unknown }).code === 'code'
 
 async function* csvRows(stream: Readable) {
   const options = { bom: true, trim: true, relaxColumnCount: true, skipEmptyLines: true, maxRecordSize: MAX_LINE }
-  // Failures reach the loop below.
+  // The loop below handles failures.
   const parser = pipeline(stream, parseCsv(options), () => {})
   try {
     for await (const [code, uses = '1'] of parser as AsyncIterable<string[]>)

@@ -27,14 +27,14 @@ const MAX_STREAM_MS = 15 * 60_000
 /** The browser's reconnection delay, jittered so that not all reconnect at once after a restart. */
 const RETRY_MS = 1_000
 const READ = { size: 500, queue: MAX_STREAMS }
-/** Before the first event. */
+/** The position in the log before the first event. */
 const NO_EVENT = -1
 
 export class OrderEvents {
   readonly #sql: Sql
   readonly #log: Logger
   readonly #maxStreams: number
-  /** By order. */
+  /** Open streams by order. */
   readonly #streams = new Map<string, Set<Signal>>()
   #open = 0
   #stop: (() => Promise<unknown>) | undefined
@@ -130,12 +130,12 @@ export class OrderEvents {
       const order = update?.order && show(update.order)
       for (const [i, { seq, status, at }] of events.entries()) {
         last = seq
-        // Why it ended and where its payment is are known of its present state, and would be untrue of one before.
+        // The reason and the payment are those of the order's present state, so earlier states are sent without them.
         const now = i === events.length - 1 ? {} : { reason: undefined, payment: undefined }
         const data = JSON.stringify({ ...order, ...now, order_id: orderId, status, at: new Date(at).toISOString() })
         await stream.writeSSE({ id: String(seq), event: 'order', data })
       }
-      // Decided by the order, since the last event may have been sent before a break.
+      // The order's status decides, since the last event may have been sent before the client reconnected.
       if (update?.order && isSettled(update.order.status)) return
       if (isOver()) return
       const notified = await signal.wait(update && !update.order ? UNRECORDED_MS : HEARTBEAT_MS)

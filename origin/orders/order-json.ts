@@ -8,7 +8,7 @@ import type { SaleRow } from '../sales/sale-row.ts'
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]
 
-/** An order at `nowMs`. `left_ms`, if present, is the rest of its hold by the ledger's clock. */
+/** An order at `nowMs`. `left_ms`, if present, is the remaining time of its hold by the ledger's clock. */
 export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
   const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
   const { order_id, sale_id: sale, product_id, quantity, unit_price_minor, currency, refunded_minor } = order
@@ -37,7 +37,7 @@ export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): 
 /** The state of its payment, derived from the order. */
 function paymentOf(order: OrderRow, nowMs: number): Payment | null {
   const { status, attempts, decline_code, action, action_until, refunded_minor } = order
-  // A cancelled order tells by what was given back of it that it was paid.
+  // Only a cancelled order that was paid has a refund.
   const wasPaid = status === 'cancelled' && refunded_minor > 0
   const isGivenBack = wasPaid && refunded_minor === totalOf(order)
   if (status === 'refunded' || status === 'returned' || isGivenBack) return { status: 'refunded' }

@@ -58,7 +58,7 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
     })
 }
 
-/** The order with this id, of this sale where one is named; throws for an unknown one. */
+/** The order with this id, and of this sale if `saleId` is given; throws `unknown-order` otherwise. */
 export async function requireOrder(sql: Sql, orderId: string, saleId?: string): Promise<OrderView> {
   const found = v.is(OrderId, orderId) ? await findOrder(sql, orderId) : undefined
   return found && (saleId ?? found.sale_id) === found.sale_id ? found : refuse(problem('unknown-order'))

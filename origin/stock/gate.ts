@@ -30,9 +30,9 @@ const GATE_TTL_MS = 24 * 3_600_000
 interface Terms {
   readonly holdMs: number
   readonly limit: number
-  /** How many units other, waiting visitors may want. */
+  /** How many units the visitors who wait for their turn or for stock may buy. */
   readonly demand: number
-  /** After so many failed orders, a visitor comes after those. */
+  /** After so many failed orders, a visitor comes after all who wait. */
   readonly maxUnpaid: number
 }
 
@@ -77,7 +77,7 @@ export type GateVerdict =
   | ({ readonly verdict: 'replay' } & KnownKey & Stock)
   /** How many units of the sale the visitor has, and their latest order. */
   | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
-  /** hadUnpaid: others would come first, were there any. */
+  /** hadUnpaid: the visitor has unpaid orders, so with stock left others would come first. */
   | ({ readonly verdict: 'none'; readonly hadUnpaid?: true } & Stock)
   /** Others want the remaining units, and come first: earlier orders of the visitor failed. */
   | ({ readonly verdict: 'unpaid'; readonly waitMs: number } & Stock)
@@ -131,7 +131,7 @@ export class Gate {
     try {
       reply = await this.#redis.reserveUnits(args)
     } catch (error) {
-      // What Redis itself refuses, it has not done.
+      // An error reply of Redis means that the script changed nothing.
       const verdict = isSent && !(error instanceof ReplyError) ? 'unknown' : 'fenced'
       return calls.map(() => ({ verdict }))
     }
@@ -237,7 +237,7 @@ export class Gate {
     return stock !== null && products.every((product) => stock.has(product))
   }
 
-  /** For another day. The counters expire first, which fences the gate. Intents never do: each was promised to somebody. */
+  /** Extends the gate's life by GATE_TTL_MS. The counters expire first, which fences the gate. Intents never expire: each was promised to a buyer. */
   async extendExpiry(): Promise<void> {
     const { stock, holds, keys, visitors, unpaid } = this.#key
     const commands = this.#redis.multi().pexpire(stock, GATE_TTL_MS)
@@ -249,7 +249,7 @@ export class Gate {
   async fence(): Promise<Rebuild> {
     const { stock, holds, keys, visitors } = this.#key
     const fence = randomUUID()
-    // In this order: once `run` is gone nobody can reserve, and nothing can come between.
+    // The stock goes first: without its `run` nobody can reserve while the other keys are deleted.
     await this.#redis.multi().del(stock).hset(stock, 'fence', fence).del(holds, keys, visitors).exec()
     return new Rebuild(this.#redis, this.#key, fence)
   }

@@ -19,7 +19,7 @@ interface IntentDeps {
   readonly log: Logger
 }
 
-/** Read at once, some MB, of which the oldest are recorded first. */
+/** Intents read at once, some MB; the oldest are recorded first. */
 const READ = 10_000
 const BATCH = 500
 /** Younger intents are being recorded by the process that made them. */
@@ -53,7 +53,7 @@ async function recordBatch(recording: Recording, batch: readonly Intent[]): Prom
     await recordReadable(recording, batch)
   } catch (error) {
     if (!isOfTheData(error)) throw error
-    // One of them cannot be recorded and would keep the others from it: each by itself.
+    // One invalid intent fails the whole batch: record each by itself.
     for (const one of batch) {
       await recordReadable(recording, [one]).catch((reason) => {
         if (!isOfTheData(reason)) throw reason
@@ -73,12 +73,12 @@ async function recordReadable(recording: Recording, batch: readonly Intent[]): P
       metrics.orders.inc({ sale, status: 'reserved' })
       return false
     }
-    // Recorded before, by its own process or another worker.
+    // Already recorded, by the process that made it or by another worker.
     if (verdict?.verdict === 'replay' && verdict.order === order) return false
     metrics.orders.inc({ sale, status: 'cancelled', reason: verdict?.verdict ?? '' })
     return true
   })
-  // If this process dies here, the next round finds them recorded.
+  // If this process dies before it removes the intents, the next round finds their orders recorded.
   await gate.settle(rejected.map(refused))
   await gate.acknowledge(reservations.map(({ order }) => order))
   for (const one of batch) {
@@ -95,7 +95,7 @@ async function setAside(recording: Recording, { order, reservation, stored }: In
     kind: 'unreadable_intent',
     subject: order,
     units: reservation?.quantity ?? 0,
-    // The buyer's contact is not to be kept for as long as a finding.
+    // Without the buyer's contact: a finding is stored longer than personal data may be.
     detail: { intent: withoutContact(stored), error },
   })
   metrics.findings.inc({ sale, kind: 'unreadable_intent' })
@@ -105,8 +105,8 @@ async function setAside(recording: Recording, { order, reservation, stored }: In
 }
 
 /**
- * True for data that can never be right: Postgres says so (SQLSTATE classes 22, 23, P0), or the driver cannot send it. Other
- * errors are of the ledger's state, and pass.
+ * True for data that can never be recorded: Postgres rejects it (SQLSTATE classes 22, 23, P0), or the driver cannot send it. Other
+ * errors come from the ledger's state, and end with it.
  */
 function isOfTheData(error: unknown): boolean {
   const { code } = error as { code?: string }

@@ -9,19 +9,19 @@ import { Batcher } from '../lib/batcher.ts'
 import type { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
 
-/** Read at once: Redis is blocked for about a millisecond. */
+/** Intents read in one command, which blocks Redis for about a millisecond. */
 const PAGE = 1_000
 /** Callers waiting for one search; more get try-again. */
 const MAX_SEARCHES = 5_000
-/** Callers waiting for a replica: all that one process may promise at once. */
+/** Callers waiting for a replica: the most orders that one process may promise at once. */
 const MAX_UNSAFE = 20_000
-/** Removed in one command. */
+/** Intents removed in one command. */
 const REMOVE_CHUNK = 500
 
 /** An intent as it waits in Redis. */
 export interface Intent {
   readonly order: string
-  /** Null if it cannot be read, for example because another version wrote it. */
+  /** Null if the stored text is damaged. */
   readonly reservation: Reservation | null
   readonly stored: string
 }
@@ -62,14 +62,14 @@ export class Intents {
 
   /** The oldest first, if there are not more than the limit; else some of them. */
   async read(limit: number, age: Age): Promise<Intent[]> {
-    // A scan may return the same one twice.
+    // A scan may return an intent twice.
     const found = new Map<string, string>()
     let cursor = '0'
     do {
       const [next, page] = await this.#redis.hscan(this.#unrecorded, cursor, 'COUNT', PAGE)
       for (let i = 0; i < page.length; i += 2) {
         const [order = '', stored = ''] = page.slice(i, i + 2)
-        // Those ahead of Redis's clock may be of any age: it was put back. Those that cannot be read too.
+        // Intents ahead of Redis's clock may have any age, since that clock was put back. So may unreadable ones.
         if (!(Math.abs(age.nowMs - Number.parseInt(stored, 10)) < age.minMs)) found.set(order, stored)
       }
       cursor = next
@@ -101,7 +101,7 @@ export class Intents {
 
   readonly #unsafe = new Batcher<string, boolean>({ size: MAX_SEARCHES, queue: MAX_UNSAFE }, async (orders) => {
     const node = await this.#replicas.caughtUp(`${this.#unrecorded}:replicated`)
-    // After a failover, Redis may not have it any more.
+    // A failover may have lost the intent.
     return (await this.#search(node, orders)).map((intent) => intent !== undefined)
   })
 

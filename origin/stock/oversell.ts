@@ -23,9 +23,9 @@ import {
   setCounters,
 } from './reconciliation-queries.ts'
 
-/** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */
+/** Above this share of the total a person decides, whatever the policy says: so large an oversell has an unknown cause. */
 const MAX_AUTOMATIC_SHARE = 0.05
-/** The row may change while its orders are counted. */
+/** Attempts to count the orders of a product whose row changes meanwhile. */
 const ATTEMPTS = 5
 
 export interface RecountDeps {
@@ -36,7 +36,7 @@ export interface RecountDeps {
   readonly log: Logger
 }
 
-/** An operator's, which overrides the sale's policy. */
+/** An operator's decision, which overrides the sale's policy. */
 export interface Decision {
   readonly policy: OversellPolicy
   readonly operator: string
@@ -47,7 +47,7 @@ export interface Recount {
   /** Units by which the counters were wrong, or by which live orders exceed the total. */
   readonly units: number
   readonly healed: boolean
-  /** What was done, or what it waits for. */
+  /** What was done about the oversell, or which decision it waits for. */
   readonly outcome?: string
 }
 
@@ -64,14 +64,14 @@ export async function recount(deps: RecountDeps, ref: ProductRef, decision?: Dec
     if (excess > 0) return resolveOversell(deps, ref, seen, excess, decision)
     const isRight = seen.held === seen.orders.held && seen.sold === seen.orders.sold
     if (!isRight && !(await correct(deps, ref, seen, seen.orders, CORRECTED))) continue
-    // Closed only once the row is right: while it is open, the ledger counts the orders before it sells.
+    // The finding is closed after the row is repaired: while it is open, the ledger counts the orders before it sells.
     await close(sql, ref.sale, ref.product, 'oversold', 'no longer so')
     if (isRight) return OK
     log.error({ ...ref, counters: seen }, 'counters were not the sum of orders')
     const units = seen.held + seen.sold - seen.orders.held - seen.orders.sold
     return { found: 'miscounted', units, healed: true, outcome: CORRECTED }
   }
-  // The row changed during each count: a later round will find a quieter moment.
+  // The row changed during each count: the next round tries again.
   return OK
 }
 
@@ -162,13 +162,13 @@ async function cancelLatest(deps: RecountDeps, ref: ProductRef, actor: string): 
   return served
 }
 
-/** What a row can say of its orders: never more than is for sale. */
+/** The row's counters for so many live orders: a check of the table limits them to the units for sale. */
 function atMost(units: number, orders: OrderCount['orders']) {
   const sold = Math.min(orders.sold, units)
   return { sold, held: Math.min(orders.held, units - sold) }
 }
 
-/** Serves orders from what is withheld from sale, and from nothing else. Returns false if that is not enough. */
+/** Serves the excess orders from the buffer, the units withheld from sale. Returns false if the buffer is too small. */
 function fulfilFromBuffer({ sql }: RecountDeps, ref: ProductRef, actor: string): Promise<boolean> {
   return sql.begin(async (tx) => {
     const { orders, version: _, ...before } = await lockAndCount(tx, ref)

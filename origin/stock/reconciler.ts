@@ -27,7 +27,7 @@ import {
 } from './reconciliation-queries.ts'
 import type { SaleWork } from './sale-work.ts'
 
-/** Counting the orders reads all of them, so not every round does. */
+/** How often a round also counts the orders, which reads all of them. */
 const RECOUNT_EVERY_MS = 30_000
 /** A million orders are read in half of this. A start waits for it, so that nobody meets a cold gate. */
 const RECONCILE_TIMEOUT_MS = 30_000
@@ -42,13 +42,13 @@ const MAX_INTENTS = 5_000
 const TURN_TIMEOUT_MS = 10_000
 const TURN_EVERY_MS = 50
 
-/** Callers that wait for one rebuild, and for the next. */
+/** Callers that share one rebuild, and callers that wait for the next. */
 const RETURNS = { size: 1_000, queue: 1_000 }
 
 /** A product in the gate and in the ledger. */
 interface Comparison {
   readonly product_id: string
-  /** fenced: the gate was not in use; drift: it counted otherwise than the ledger. */
+  /** fenced: the gate was not in use; drift: its counters differ from the ledger's. */
   readonly found: 'ok' | 'fenced' | 'drift'
   /** Units available in the gate and not in the ledger. */
   readonly drift: number
@@ -67,7 +67,7 @@ interface ReconcileOptions {
   readonly force?: boolean
   /** Counts the orders as well: of all products, or of these. */
   readonly recount?: boolean | ReadonlySet<string>
-  /** An operator's, about an oversell. */
+  /** An operator's decision about an oversell. */
   readonly decision?: Decision
 }
 
@@ -145,7 +145,7 @@ export class Reconciler {
     }
   }
 
-  /** One rebuild for all units of a sale that came back while the one before was under way. */
+  /** One rebuild serves all units of a sale that were returned while the previous one was in progress. */
   readonly #returns = new BatcherByKey<undefined, void>(RETURNS, async (saleId, calls) => {
     await this.reconcileSale(saleId, { force: true })
     return calls.map(() => undefined)
@@ -173,13 +173,13 @@ export class Reconciler {
       const isDue = typeof due === 'object' ? due.has(product) : due
       if (isDue || decision) recounts.set(product, await recount(this.#deps, { sale, product }, decision))
     }
-    // The gate was not loaded from repaired counters.
+    // Repaired counters differ from those that the gate was loaded with.
     const isSure = force || [...recounts.values()].some(({ found }) => found !== 'ok')
     const seen = await (isSure ? this.#compareOnce(sale) : this.#compare(sale))
     for (const { product_id: product, found, drift, heldDrift, ledger } of seen) {
       const ref = { sale, product }
       for (const state of ['available', 'held', 'sold'] as const) metrics.stock.set({ ...ref, state }, ledger[state])
-      // What was changed on purpose differs until the gate is rebuilt; that is no fault.
+      // An operator's change makes gate and ledger differ until the gate is rebuilt: that is no finding.
       const drifts = found === 'drift' && !force
       metrics.drift.set({ ...ref, state: 'available' }, drifts ? drift : 0)
       metrics.drift.set({ ...ref, state: 'held' }, drifts ? heldDrift : 0)
