@@ -69,7 +69,6 @@ export default defineConfig(() => ({
     expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    isolate: false,
     // As many as the other projects have, so that all share one pool and no processor waits for the last file of another.
     maxWorkers: 2 * availableParallelism(),
   },

@@ -39,7 +39,7 @@ describe('a sale goes on, and its state says how well:', () => {
     await reads({
       health: { ledger: false, redis: true },
       reserved: 1,
-      verdict: { level: 'bad', text: expect.stringContaining('Postgres') },
+      summary: { level: 'bad', text: expect.stringContaining('Postgres') },
       state: { products: [{ total: 7 }] },
     })
     expect(await origin.checkout(sale)).toMatchObject({ status: 202 })
@@ -51,7 +51,7 @@ describe('a sale goes on, and its state says how well:', () => {
     await reads({
       health: { ledger: true, redis: false, workers: null },
       backlogs: { intents: null },
-      verdict: { text: expect.stringContaining('Redis') },
+      summary: { text: expect.stringContaining('Redis') },
     })
     await gate.start()
     await reads({ health: { ledger: true, redis: true, workers: 1 } })

@@ -225,6 +225,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await admin('POST', '/sales/swapped/open')
     await page.getByText('This does not fit').waitFor()
     expect(await page.getByText('Checked on this device').isVisible()).toBe(false)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('two tabs share one place, and each shows what happens in the other', async ({ visitor, expect }) => {

@@ -10,7 +10,7 @@ import type { Result } from './play.ts'
 const REHEARSE = fileURLToPath(new URL('./rehearse.ts', import.meta.url))
 const VISITORS = 300
 const CROWD = [
-  ...`--visitors ${VISITORS} --stock 210 --rate 200 --spread 3 --seed 7 --hold 3 --think 0.1`.split(' '),
+  ...`--visitors ${VISITORS} --stock 210 --rate 200 --spread 3 --seed 7 --hold 12 --think 0.1`.split(' '),
   ...'--timeouts 0 --identities accounts --limits --bots squat,stuff,hammer,share --max-minutes 1'.split(' '),
 ]
 
@@ -41,4 +41,4 @@ test('where an account is required, four attacks together gain a unit for each o
   }
   expect(result.honest).toMatchObject({ lost: 0, refusedByLimit: 0 })
   expect(readFileSync(join(out, 'report.html'), 'utf8')).not.toMatch(/NaN|undefined|<script/)
-}, 120_000)
+}, 180_000)

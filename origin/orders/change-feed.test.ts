@@ -2,12 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ADMIN_TOKEN, reservationOf, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, reservationOf, useOwnOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
 
-const origin = useOrigin()
+// Its own: another file's changes would come between two that must be put in order.
+const [database, redis] = [useDatabase(), useRedis()]
+const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
 
 interface Change {
   readonly cursor: string
@@ -52,7 +55,7 @@ async function poll(
 test('a reader who polls while many write sees each change once, in the order of each order', async () => {
   const after = await end()
   const sale = await origin.sale({ total: 1_000, limit_per_visitor: 1 })
-  const sql = connect(origin.databaseUrl(), 20)
+  const sql = connect(database.url, 20)
   const [WRITERS, ORDERS] = [8, 12]
   // What is committed is shown once no transaction that began earlier runs, of whichever test.
   const reading = poll({ sale, after }, (seen) => seen.length >= WRITERS * ORDERS * 3)
@@ -98,7 +101,7 @@ test('transactions that take an order in the order in which they were not number
   const order = String(body.order_id)
   const [reserved] = await poll({ sale, after }, (seen) => seen.length === 1)
   const next = reserved?.cursor ?? ''
-  const sql = connect(origin.databaseUrl(), 2)
+  const sql = connect(database.url, 2)
   const { promise: isNumbered, resolve: numbered } = Promise.withResolvers<void>()
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const first = sql.begin(async (tx) => {
