@@ -14,6 +14,8 @@ const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
 const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
 const oneRun = fileURLToPath(new URL('./one-run.ts', import.meta.url))
 
+/** One run again, until the suite has been seen green often enough without. */
+const RETRY = 1
 /** The files that run whole systems. */
 const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
 /** Most tests wait, for a timeout or a process: with one worker per processor a small machine would stand idle. */
@@ -59,6 +61,7 @@ export default defineConfig({
           setupFiles: [leaveWithTheRunner],
           // Files share a worker, which loads the origin's modules once; their servers and databases are their own.
           isolate: false,
+          retry: RETRY,
           expect: { poll: { timeout: 30_000 } },
           // Ends what hangs. A test of a second takes ten and more where others want the processors.
           testTimeout: 180_000,
@@ -74,6 +77,7 @@ export default defineConfig({
           globalSetup: [oneRun],
           setupFiles: [leaveWithTheRunner],
           expect: { poll: { timeout: 60_000 } },
+          retry: RETRY,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

@@ -33,7 +33,7 @@ afterEach(() => vi.useRealTimers())
 
 async function payingWith(method: string, quantity = 1): Promise<string> {
   const sale = `sale-${method}`
-  await writeSale(sql, sale, saleOf(20, { limit_per_visitor: 20 }))
+  await writeSale(sql, sale, saleOf(100, { limit_per_visitor: 100 }))
   const reservation = { ...reservationOf(sale), quantity, key: crypto.randomUUID() }
   await record(sql, sale, [reservation], false)
   await orders.pay(reservation.order, method)
