@@ -4,7 +4,7 @@ import { ACCOUNT_PREFIX, BlockConfig, RuleChange, RuleConfig } from '../../share
 import type { BlockState, Rule } from '../../shared/api/operator.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { findOrder } from '../ledger/orders.ts'
+import { findOrder } from '../ledger/order-statements.ts'
 import { jsonBody, refuse } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { Orders } from '../orders/orders.ts'

@@ -3,7 +3,7 @@
  * the queues and for the metrics.
  */
 import { queueName } from '../../shared/api/access.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { SaleCounts } from '../report/sale-counts.ts'
 import type { LoadShedder } from './load-shedder.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
-import { moveOrders } from '../ledger/orders.ts'
+import { moveOrders } from '../ledger/order-statements.ts'
 
 const origin = useOrigin()
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
-import { findByKeys, findOrders, type OrderView } from '../ledger/orders.ts'
+import { findByKeys, findOrders, type OrderView } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'

@@ -1,7 +1,7 @@
 /** The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist already. */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
-import type { OrderView } from '../ledger/orders.ts'
+import type { OrderView } from '../ledger/order-statements.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts'

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
-import { buyersOf } from '../ledger/orders.ts'
+import { buyersOf } from '../ledger/order-statements.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'

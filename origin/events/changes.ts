@@ -1,7 +1,7 @@
 /** The log's events as consumers see them: one change for each order, sale or finding, with its order as it was then. */
 import { statusOf } from '../../shared/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { findOrders, type OrderRow } from '../ledger/orders.ts'
+import { findOrders, type OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { orderAt } from '../orders/order-json.ts'
 

@@ -1,7 +1,7 @@
 /** Findings, each one row for as long as a problem lasts, however often it is seen. */
 import type { OpenFinding } from '../../shared/api/live.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 
 type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.

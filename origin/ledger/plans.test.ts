@@ -9,7 +9,7 @@ import { firstOrders, orderFigures } from '../report/report-queries.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { countOrders, liveOrdersOf } from '../stock/reconciliation-queries.ts'
 import { connect } from './connection.ts'
-import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './orders.ts'
+import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './order-statements.ts'
 import { record } from './record.ts'
 
 const BEFORE = 20_000

@@ -6,11 +6,11 @@ import { LIVE } from '../../shared/order-status.ts'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { untilLocked, useLedger } from '../../test/servers.ts'
 import { note } from '../findings/finding-queries.ts'
-import { createMetrics } from '../lib/metrics.ts'
+import { createMetrics } from '../metrics.ts'
 import { restock, writeSale } from '../sales/sale-queries.ts'
 import { Sales } from '../sales/sales.ts'
 import { recount } from '../stock/oversell.ts'
-import { findByKeys, moveOrders } from './orders.ts'
+import { findByKeys, moveOrders } from './order-statements.ts'
 import { type RecordVerdict, type Reservation, record } from './record.ts'
 
 const sql = await useLedger()

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { createMetrics } from '../metrics.ts'
 import { loop } from './loop.ts'
-import { createMetrics } from './metrics.ts'
 
 const log = pino({ level: 'silent' })
 

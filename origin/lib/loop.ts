@@ -1,6 +1,6 @@
 /** A background actor: one round after the other until it is stopped, which waits for the round in progress. */
 import type { Logger } from 'pino'
-import type { Metrics } from './metrics.ts'
+import type { Counter, Gauge } from 'prom-client'
 import { Signal } from './signal.ts'
 
 /** After consecutive failures the pause doubles, up to this (or the usual pause, where that is longer). */
@@ -16,7 +16,11 @@ export const shouldLog = (times: number) => (times & (times - 1)) === 0
 
 export interface LoopDeps {
   readonly log: Logger
-  readonly metrics: Pick<Metrics, 'actorSuccess' | 'actorFailures'>
+  /** By the actor's name: the end of its last successful round, and how many rounds failed. */
+  readonly metrics: {
+    readonly actorSuccess: Pick<Gauge<'actor'>, 'setToCurrentTime'>
+    readonly actorFailures: Pick<Counter<'actor'>, 'inc'>
+  }
 }
 
 interface Loop extends Actor {

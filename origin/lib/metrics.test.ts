@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createMetrics } from './metrics.ts'
+import { createMetrics } from '../metrics.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -10,7 +10,7 @@ import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { startRedisCluster } from '../../test/redis-cluster.ts'
 import { useRedis } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics } from '../metrics.ts'
 import { connectRedis, isRedisUrl, watchMemory } from './redis.ts'
 import { withTimeout } from './with-timeout.ts'
 

@@ -4,7 +4,6 @@
  */
 import { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import type { Metrics } from './metrics.ts'
 
 const DEFAULT_PORT = 6379
 const SENTINEL_PORT = 26379
@@ -139,8 +138,13 @@ async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> 
   }
 }
 
+interface NodeGauge {
+  set(labels: { readonly node: string }, bytes: number): void
+}
+type MemoryMetrics = Readonly<Record<'redisMemoryUsed' | 'redisMemoryMax', NodeGauge>>
+
 /** Measures how much memory each node uses, and may use. A full node accepts no writes. */
-export async function watchMemory(redis: Redis | Cluster, metrics: Metrics): Promise<void> {
+export async function watchMemory(redis: Redis | Cluster, metrics: MemoryMetrics): Promise<void> {
   await Promise.all(
     nodesOf(redis).map(async ({ node, server }) => {
       const info = await server.info('memory')

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { endLeases, eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { useReceiver } from '../../test/stand-ins/receiver.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
-import { advanceOrders } from '../ledger/orders.ts'
+import { advanceOrders } from '../ledger/order-statements.ts'
 
 let smtp = await startSmtp()
 const receiver = useReceiver()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { ADMIN_TOKEN, reservationOf, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect } from '../ledger/connection.ts'
-import { moveOrders } from '../ledger/orders.ts'
+import { moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 
 // Its own: another file's changes would come between two that must be put in order.

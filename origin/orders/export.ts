@@ -5,7 +5,7 @@ import type { Context } from 'hono'
 import { statusOf } from '../../shared/order-status.ts'
 import { invalidField } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { type ExportedOrder, exportPages } from '../ledger/orders.ts'
+import { type ExportedOrder, exportPages } from '../ledger/order-statements.ts'
 import { refuse } from '../lib/request.ts'
 import { sendTable } from '../lib/table.ts'
 

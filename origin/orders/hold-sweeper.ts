@@ -4,7 +4,7 @@
  * their deadline: a unit returns once, and not early, with any number of sweepers and clocks.
  */
 import type { Sql } from '../ledger/connection.ts'
-import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/orders.ts'
+import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/order-statements.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Gate, Gates } from '../stock/gate.ts'
 import type { SaleWork } from '../stock/sale-work.ts'

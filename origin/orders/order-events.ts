@@ -10,7 +10,7 @@ import type { Order } from '../../shared/api/public.ts'
 import { isSettled } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { listenToOrders, type OrderUpdate, type OrderView, readOrderEvents } from '../ledger/orders.ts'
+import { listenToOrders, type OrderUpdate, type OrderView, readOrderEvents } from '../ledger/order-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { Signal } from '../lib/signal.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { OrderRow } from '../ledger/orders.ts'
+import type { OrderRow } from '../ledger/order-statements.ts'
 import { orderAt } from './order-json.ts'
 
 const now = new Date()

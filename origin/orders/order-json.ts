@@ -1,7 +1,7 @@
 /** An order as the API sends it to its buyer and to operators. */
 import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../../shared/api/public.ts'
 import { CANCEL_REASONS, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
-import { type OrderRow, totalOf } from '../ledger/orders.ts'
+import { type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 

@@ -20,10 +20,10 @@ import {
   type OrderRow,
   type OrderView,
   ordersOf,
-} from '../ledger/orders.ts'
+} from '../ledger/order-statements.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import { audit } from '../operators/audit.ts'
 import { lockOrders, type Refund } from '../payments/payment-queries.ts'
 import type { ChargeOf } from '../payments/providers/provider.ts'

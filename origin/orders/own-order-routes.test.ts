@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, signToken } from '../../shared/tokens.ts'
 import { useOrigin } from '../../test/origin-process.ts'
-import { moveOrders } from '../ledger/orders.ts'
+import { moveOrders } from '../ledger/order-statements.ts'
 
 const origin = useOrigin()
 

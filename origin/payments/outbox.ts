@@ -9,8 +9,8 @@ import { addJobs } from '../jobs/job-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
 import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { findOrder, type OrderRow } from '../ledger/orders.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
+import type { Metrics } from '../metrics.ts'
 import {
   deleteOpen,
   findOpen,

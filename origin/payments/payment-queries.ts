@@ -5,7 +5,7 @@
 import { isSold } from '../../shared/order-status.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { advanceOrders, type OrderRow, totalOf } from '../ledger/orders.ts'
+import { advanceOrders, type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { ChargeOf } from './providers/provider.ts'
 import { amountLeft, type RefundRow, refundMove } from './refund-sums.ts'
 

@@ -2,7 +2,7 @@
  * What the refunds of a charge add up to. A row without an amount gives back whatever is left of its charge; an order's
  * `refunded_minor` is always the sum of its made refunds. Pure.
  */
-import { type Move, type OrderRow, totalOf } from '../ledger/orders.ts'
+import { type Move, type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { refunds } from '../ledger/schema/payments.ts'
 
 export type RefundRow = Readonly<typeof refunds.$inferSelect>

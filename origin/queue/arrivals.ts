@@ -8,8 +8,8 @@
 import { queueNamesOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { Metrics } from '../metrics.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import type { Store } from '../stock/scripts.ts'
 

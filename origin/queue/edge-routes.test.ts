@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
-import { createMetrics } from '../lib/metrics.ts'
+import { createMetrics } from '../metrics.ts'
 import { QueueReports, reportIn } from './queue-reports.ts'
 
 const origin = useOrigin()

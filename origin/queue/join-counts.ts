@@ -5,7 +5,7 @@ import { JoinCounts } from '../../shared/api/internal.ts'
 import { countMet, type Met } from '../access/access-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 
 /** Counts of rules written in one statement, and waiting for it; more are dropped. Each sale sends them once a second. */
 const WRITES = { size: 2_000, queue: 20_000 }

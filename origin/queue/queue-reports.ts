@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'
-import { type Metrics, QUEUE_MAX_AGE_MS } from '../lib/metrics.ts'
+import { type Metrics, QUEUE_MAX_AGE_MS } from '../metrics.ts'
 
 /** The report in a query; null if there is none in the right form. */
 export function reportIn(query: Readonly<Record<string, string>>): LineFigures | null {

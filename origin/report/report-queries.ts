@@ -2,7 +2,7 @@
 import type { Figures, Minute } from '../../shared/api/live.ts'
 import type { Incident } from '../../shared/api/report.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { OrderRow } from '../ledger/orders.ts'
+import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 
 /** Orders of a sale by status and currency. */

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import {
   anonymizeOrders,
   deleteAudit,

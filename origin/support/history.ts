@@ -1,7 +1,7 @@
 /** An order as support sees it: what it is now, its payment, and all that happened to it in one timeline. */
 import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { findOrder, type OrderRow } from '../ledger/orders.ts'
+import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import { orderAt } from '../orders/order-json.ts'
 import { readHistory } from './support-queries.ts'
 

@@ -8,7 +8,7 @@ import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts
 import type { Consumer, End } from '../jobs/job-runner.ts'
 import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf } from './pace.ts'
 import { CONNECTIONS, type Sender } from './sender.ts'
 import { signedHeaders } from './signing.ts'

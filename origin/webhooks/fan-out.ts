@@ -5,7 +5,7 @@ import { readEvents, skipEvents } from '../events/reader.ts'
 import { addJobs, type NewJob } from '../jobs/job-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { OrderRow } from '../ledger/orders.ts'
+import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { type Endpoint, isWanted, keepEndpoints } from './webhook-queries.ts'
 

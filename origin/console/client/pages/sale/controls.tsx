@@ -2,7 +2,7 @@
 import { admin } from '../../api.ts'
 import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import type { Live } from './live.ts'
+import type { Live } from './live-stream.ts'
 
 type State = Live['state']
 const LANGUAGES = [

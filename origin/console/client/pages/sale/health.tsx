@@ -2,7 +2,7 @@
 
 import type { Backlog } from '../../../../../shared/api/live.ts'
 import { count, time } from '../../parts.tsx'
-import type { Live } from './live.ts'
+import type { Live } from './live-stream.ts'
 
 type Finding = Live['findings'][number]
 

@@ -2,7 +2,7 @@
 import { clock } from '../../../../../shared/format.ts'
 import { count, TableHead, time } from '../../parts.tsx'
 import { RateControl } from './controls.tsx'
-import { type Live, realWaits } from './live.ts'
+import { type Live, realWaits } from './live-stream.ts'
 
 export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
   const { state, forecast, minutes } = live

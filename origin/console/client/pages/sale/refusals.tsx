@@ -1,7 +1,7 @@
 /** Who was refused: by reason, and by the rule that decided. */
 import { Link } from 'wouter-preact'
 import { count } from '../../parts.tsx'
-import { byReason, type Live, totals } from './live.ts'
+import { byReason, type Live, totals } from './live-stream.ts'
 
 export function Refusals({ live }: { live: Live }) {
   const all = totals(live)

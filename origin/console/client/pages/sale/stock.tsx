@@ -1,7 +1,7 @@
 /** The stock as a bar that visibly adds up: sold, held and free make the total. */
 import { count, TableHead } from '../../parts.tsx'
 import { RestockControl } from './controls.tsx'
-import type { Live } from './live.ts'
+import type { Live } from './live-stream.ts'
 
 type Product = Live['state']['products'][number]
 
