@@ -12,6 +12,7 @@ import type { TicketShard } from '../queue/ticket-shard.ts'
 import type { WaitingRoom } from '../queue/waiting-room.ts'
 import { identityOf, visitorKey } from '../visitor/visitor-secret.ts'
 import worker from '../worker.ts'
+import { waitUntil } from './background.ts'
 import { product, stateOf } from './simulation.ts'
 
 export { product }
@@ -257,9 +258,9 @@ export function slowTimers(): void {
   onTestFinished(() => mock.mockRestore())
 }
 
-/** Work behind the response is started, not awaited. */
+/** Work behind the response is not awaited before the end of the file's tests. */
 const context = {
-  waitUntil: () => {},
+  waitUntil,
   passThroughOnException: () => {},
   props: {},
 } as unknown as ExecutionContext

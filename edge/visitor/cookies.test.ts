@@ -1,7 +1,9 @@
 /** Cookies that no page script and no neighbouring host can read or set. */
 import { expect, it, vi } from 'vitest'
 import type { Call } from '../call.ts'
+import { waitUntil } from '../testing/background.ts'
 import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
+import worker from '../worker.ts'
 import { readCookie, withoutOurs } from './cookies.ts'
 
 it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
@@ -25,8 +27,9 @@ it.concurrent('keeps a browser’s tokens in cookies, out of reach of page scrip
 
 it('marks cookies as secure and of this host alone over https, and always in production', async () => {
   const sale = await new TestSale().publish()
-  const { default: worker } = await import('../worker.ts')
-  const context = { waitUntil() {} } as unknown as ExecutionContext
+  // The Worker knows the sale from here on.
+  await sale.schedule()
+  const context = { waitUntil } as unknown as ExecutionContext
   for (const [scheme, ENVIRONMENT] of [
     ['https', 'development'],
     ['http', 'production'],

@@ -73,6 +73,9 @@ interface PageOptions {
   load?: () => Promise<typeof import('../extras/extras.ts')>
 }
 
+/** Loads of the second script under way: one that outlived its test would end within another. */
+const loads: Promise<unknown>[] = []
+
 export async function begin({
   path,
   number = '50',
@@ -90,7 +93,12 @@ export async function begin({
   })
   stub.things = { stage, announcement: new Thing(), offline: new Thing(), ...stub.things }
   const { start } = await import('../live-page.ts')
-  start((act) => void setInterval(act, 500), load)
+  const loadNow = () => {
+    const loading = load()
+    loads.push(loading)
+    return loading
+  }
+  start((act) => void setInterval(act, 500), loadNow)
 }
 
 /** Starts the script, and lets it run for so long. */
@@ -149,7 +157,8 @@ export function useStubPage(): void {
     })
   })
 
-  afterEach(() => {
+  afterEach(async () => {
+    await Promise.allSettled(loads.splice(0))
     vi.useRealTimers()
     vi.unstubAllGlobals()
     vi.restoreAllMocks()
