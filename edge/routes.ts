@@ -98,7 +98,7 @@ export function handle(call: Call): Promise<Response> | Response | null {
   if (isOfOrder && !isValid.order(name)) refuse('unknown-order')
   const isRead = method === 'GET' || method === 'HEAD'
   if ((isOfOrder || (isOfSale && !isRead)) && isForeignForm(request)) refuse('forbidden')
-  const match = matchOf(path)
+  const match = matchOf(path, isOfSale || isOfOrder ? 1 : 0)
   if (!match || (config.protect && match.route.forBuyers)) return isOfSale || isOfOrder ? refuse('not-found') : null
   const { route, params } = match
   if (route.page && method === 'GET' && wantsHtml(request)) return seeOther(route.page(params))
@@ -155,7 +155,8 @@ for (const [pattern, route] of Object.entries(ROUTES)) {
 /** No route has more segments. */
 const MAX_SEGMENTS = 8
 
-function matchOf(path: string): { route: Route; params: Params } | null {
+/** The route of a path, and what its names name; so many of the names are known to be valid. */
+function matchOf(path: string, validated: number): { route: Route; params: Params } | null {
   let at: Segment | undefined = start
   const named: string[] = []
   for (const part of path.split('/', MAX_SEGMENTS).slice(1)) {
@@ -168,7 +169,7 @@ function matchOf(path: string): { route: Route; params: Params } | null {
   const params: Record<string, string> = {}
   for (const [i, name] of at.names.entries()) {
     const text = named[i] ?? ''
-    if (!isValid[name](text)) return null
+    if (i >= validated && !isValid[name](text)) return null
     params[name] = text
   }
   return { route: at.route, params: params as Params }

@@ -10,13 +10,14 @@ import {
   MAX_DIFFICULTY,
   type Policy,
 } from '../../shared/api/access.ts'
+import type { JoinCounts } from '../../shared/api/internal.ts'
 import { SaleId } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal } from '../../shared/schedule.ts'
 import { isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
 import { type Call, inLine, publicNow, refuse } from '../call.ts'
 import { hasLeft } from '../queue/numbers.ts'
-import { count, type SaleNow } from '../queue/sale-cache.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
 import { claimsIn, deletePlaceCookie } from '../visitor/credentials.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { setSecretCookie, type Visitor, visitorOf } from '../visitor/visitor.ts'
@@ -25,8 +26,8 @@ import { networksOf } from './limits/networks.ts'
 import { limitVisitor } from './limits/rate-limits.ts'
 import { NetworkShares, USUAL_DIFFICULTY } from './proofs/difficulty.ts'
 import { redeemInvitation, refuseInvitation } from './proofs/invitation.ts'
-import { type Proof, refuseProof, requireProof } from './proofs/proof-of-work.ts'
-import { requireTurnstile } from './proofs/turnstile.ts'
+import { type Proof, readProof } from './proofs/proof-of-work.ts'
+import { passesTurnstile } from './proofs/turnstile.ts'
 import { type Applicant, type Decision, decide, isBlocked, isOpenToAll } from './rules.ts'
 
 // -- Newcomers ---------------------------------------------------------------------------------------------------------
@@ -46,9 +47,14 @@ interface Admitted {
 /**
  * The one decision of a join: who the newcomer is, what they have proved, and the line that they join. Throws the refusal:
  * that of the sale's phase, `invalid-fields`, `refused`, `sign-in-required`, `invitation-required`, `proof-required`,
- * `too-many-requests` or `try-again`.
+ * `too-many-requests` or `try-again`. Adds the rule that was met to `counts`, also where it refuses.
  */
-export async function admit(known: SaleNow, newcomer: Visitor, call: Call): Promise<Admitted> {
+export async function admit(
+  known: SaleNow,
+  newcomer: Visitor,
+  counts: Partial<JoinCounts>,
+  call: Call,
+): Promise<Admitted> {
   refuseIfFinal(known)
   // An unreadable request is refused before anything is done, also where the sale needs nothing of it.
   const sent = await readJoin(call)
@@ -57,14 +63,14 @@ export async function admit(known: SaleNow, newcomer: Visitor, call: Call): Prom
   const decision = decide(policy, applicant, sent)
   const now = await inLine(known, decision.line, call)
   refuseUnlessJoinable(now)
-  if (decision.rule !== null) count(now, { met: { [decision.rule]: 1 } }, call)
+  if (decision.rule !== null) counts.met = { [decision.rule]: 1 }
   const { difficulty, turnstile, invitation } = requirementsOf(decision, applicant, now, sent, call)
-  const proof = difficulty > 0 ? await requireProof(now, difficulty, sent.altcha, call) : null
-  // A proof is for one visitor. Another known visitor needs their own; a client without cookies is the visitor of its proof.
-  if (proof && newcomer.known && proof.visitor !== newcomer.name) refuseProof(now)
+  const proof = difficulty > 0 ? await readProof(sent.altcha, call) : null
+  if (difficulty > 0 && !isEnough(proof, now.sale, difficulty, newcomer)) refuseProof(now)
+  // A client without cookies is the visitor of its proof.
   const visitor = proof && !newcomer.known ? { name: proof.visitor, cookie: null, known: true } : newcomer
   if (visitor.known) limitVisitor('join', visitor.name, call.config.JOINS_PER_VISITOR, call)
-  if (turnstile) await requireTurnstile(now.sale, sent.turnstile, call)
+  if (turnstile && !(await passesTurnstile(sent.turnstile ?? '', call))) refuseTurnstile(now)
   if (invitation !== null) {
     // Also if the join fails: a redeemed invitation belongs to this visitor, who must come back as the same one.
     setSecretCookie(visitor, call)
@@ -141,6 +147,21 @@ async function applicantOf(visitor: string, policy: Policy, call: Call): Promise
 /** The account in a visitor's name, without the claims of a session. */
 const accountIn = (visitor: string) =>
   visitor.startsWith(ACCOUNT_PREFIX) ? { account: visitor.slice(ACCOUNT_PREFIX.length), claims: {} } : null
+
+/** True for a proof for this sale, at least as difficult as asked for now, and for no other known visitor. */
+const isEnough = (proof: Proof | null, sale: string, difficulty: number, { name, known }: Visitor) =>
+  proof !== null && proof.sale === sale && proof.difficulty >= difficulty && (!known || proof.visitor === name)
+
+/** Names the line's challenge, where a sale has several lines. */
+export function refuseProof({ sale, line, policy }: SaleNow): never {
+  const challenge = `/sales/${sale}/challenge${policy.lines.length > 1 ? `?line=${line}` : ''}`
+  return refuse('proof-required', { kind: 'altcha', challenge })
+}
+
+function refuseTurnstile({ sale }: SaleNow): never {
+  const detail = "Pass the check of Turnstile's widget, and join with its token."
+  return refuse('proof-required', { kind: 'turnstile', challenge: `/sales/${sale}`, detail })
+}
 
 // -- Proofs of work ----------------------------------------------------------------------------------------------------
 

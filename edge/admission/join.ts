@@ -1,15 +1,15 @@
 /**
  * Joining a queue: what the caller has, the decision, a number, a signed place. A caller who holds a place keeps it.
  */
+import type { JoinCounts } from '../../shared/api/internal.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { type Call, inLine, refuse } from '../call.ts'
 import { type NotTaken, takeNumber } from '../queue/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
 import { issuePlace, lineOf, type Place, renewPlace } from '../visitor/credentials.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
-import { admit, keepsPlace } from './admit.ts'
+import { admit, keepsPlace, refuseProof } from './admit.ts'
 import { limitAddress, limitJoins } from './limits/rate-limits.ts'
-import { refuseProof } from './proofs/proof-of-work.ts'
 
 /** A visitor's place, in the line of `now`. */
 interface TakenPlace {
@@ -19,37 +19,45 @@ interface TakenPlace {
   readonly first: boolean
 }
 
-/** The place of a caller who joins: a new one, or the one that they have, renewed. Counts joins and refusals. */
+/** The place of a caller who joins: a new one, or the one that they have, renewed. Counts what happened. */
 export async function takePlace(publicly: SaleNow, call: Call): Promise<TakenPlace> {
+  const counts: Partial<JoinCounts> = {}
   try {
     const caller = await authenticate(publicly.sale, call)
     if (caller.place) limitAddress('rejoin', call.config.STATUS_PER_ADDRESS, call)
     else await limitJoins(call)
     const held = placeOf(caller, call)
-    if (!held) return await newPlace(publicly, null, call)
+    if (!held) return await newPlace(publicly, null, counts, call)
     const now = await inLine(publicly, lineOf(held.claims), call)
     return (await keepsPlace(held.claims, now, call))
       ? { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
-      : await newPlace(now, held, call)
+      : await newPlace(now, held, counts, call)
   } catch (error) {
     const { type } = problemIn(error)
     const reason = type.slice('/problems/'.length)
-    if (REFUSALS.has(reason)) count(publicly, { refusals: { [reason]: 1 } }, call)
+    if (REFUSALS.has(reason)) counts.refusals = { [reason]: 1 }
     throw error
+  } finally {
+    count(publicly, counts, call)
   }
 }
 
 /** The refusals that are counted: those for a reason of the visitor's, not of the sale's. */
 const REFUSALS = new Set(['refused', 'sign-in-required', 'invitation-required', 'proof-required', 'too-many-requests'])
 
-async function newPlace(known: SaleNow, lost: Place | null, call: Call): Promise<TakenPlace> {
-  const { now, visitor, proof, hasProved } = await admit(known, await visitorOf(lost, call), call)
+async function newPlace(
+  known: SaleNow,
+  lost: Place | null,
+  counts: Partial<JoinCounts>,
+  call: Call,
+): Promise<TakenPlace> {
+  const { now, visitor, proof, hasProved } = await admit(known, await visitorOf(lost, call), counts, call)
   const missed = lost && { line: known.line, number: lost.claims.num }
   const recorded = visitor.known ? { name: visitor.name, paidWith: proof?.paidWith, missed } : null
   const taken = await takeNumber(now, recorded, call)
   if (typeof taken === 'string') return refuseNumber(taken, now)
   const { first } = taken
-  if (first) count(now, { joins: 1, proofs: hasProved ? 1 : 0 }, call)
+  if (first) Object.assign(counts, { joins: 1, proofs: hasProved ? 1 : 0 })
   setSecretCookie(visitor, call)
   return { now: taken.now, place: await issuePlace(visitor.name, taken.number, taken.now.schedule, call), first }
 }

@@ -73,13 +73,14 @@ export function viewOf(now: Moment, number: number | null, shows: Shows, call: C
   const { request, config } = call
   const { sale, policy } = now
   const { lines } = policy
+  const others = lines.length > 1 ? { line: now.line, ...othersOf(now, call) } : {}
   const access = accessOf(policy, now.line)
   return {
     sale,
     state: publicSale(now),
     schedule: now.schedule,
     number,
-    ...(lines.length > 1 ? { line: now.line, ...othersOf(now, call) } : {}),
+    ...others,
     nowMs: now.atMs,
     lang: languageOf(request),
     words: config.WORDS[languageOf(request)],

@@ -260,10 +260,10 @@ function store(queue: CachedQueue, snapshot: SaleSnapshot, requestedAtMs: number
   return true
 }
 
-/** Counts what happened to those who join a sale, whatever its line. */
+/** Counts what happened to somebody who joins a sale, whatever its line. */
 export function count({ sale }: SaleNow, counted: Partial<JoinCounts>, context: QueueContext): void {
   const queue = queues.get(sale)
-  if (!queue?.copy) return
+  if (!queue?.copy || Object.keys(counted).length === 0) return
   if (queue.counts.isEmpty()) context.ctx.waitUntil(sendCounts(queue, context))
   queue.counts.add(counted)
 }

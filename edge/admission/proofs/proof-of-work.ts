@@ -12,9 +12,8 @@ import { scrypt } from '@noble/hashes/scrypt.js'
 import { type Challenge, createChallenge, type DeriveKeyFunction, randomInt, verifySolution } from 'altcha-lib'
 import { base64url } from 'jose'
 import * as v from 'valibot'
-import { type Call, refuse } from '../../call.ts'
+import type { Call } from '../../call.ts'
 import { PAYMENT_TTL_SECONDS } from '../../queue/rpc.ts'
-import type { SaleNow } from '../../queue/sale-cache.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
@@ -62,37 +61,23 @@ export const deriveKey: DeriveKeyFunction = async ({ cost, memoryCost, paralleli
   derivedKey: scrypt(password, salt, { N: cost, r: memoryCost ?? 8, p: parallelism ?? 1, dkLen: keyLength ?? 32 }),
 })
 
+/** A solved challenge: the sale and the visitor it was made for, and how difficult it was. */
 export interface Proof {
-  /** The visitor whose challenge it solves. */
+  readonly sale: string
   readonly visitor: string
+  readonly difficulty: number
   /** Identifies the proof, so that a second use is noticed. */
   readonly paidWith: string
 }
 
-/**
- * The proof in a join, in its header or among its fields (`altcha`). Throws `proof-required` without a valid one for this
- * sale, at least as difficult as asked for now.
- */
-export async function requireProof(
-  now: SaleNow,
-  difficulty: number,
-  altcha: string | undefined,
-  call: Call,
-): Promise<Proof> {
+/** The proof in a join, in its header or among its fields (`altcha`); null without a valid one. */
+export async function readProof(altcha: string | undefined, call: Call): Promise<Proof | null> {
   const payload = payloadIn(call.request.headers.get(PROOF_HEADER) ?? altcha)
-  if (!payload) return refuseProof(now)
+  if (!payload) return null
   const { challenge, solution } = payload
-  const { data } = challenge.parameters
   const signed = challenge as unknown as Challenge
   const { verified } = await verifySolution({ challenge: signed, solution, deriveKey, ...secretsOf(call) })
-  if (!verified || data.sale !== now.sale || data.difficulty < difficulty) return refuseProof(now)
-  return { visitor: data.visitor, paidWith: challenge.signature }
-}
-
-/** Names the line's challenge, where a sale has several lines. */
-export function refuseProof({ sale, line, policy }: SaleNow): never {
-  const challenge = `/sales/${sale}/challenge${policy.lines.length > 1 ? `?line=${line}` : ''}`
-  return refuse('proof-required', { kind: 'altcha', challenge })
+  return verified ? { ...challenge.parameters.data, paidWith: challenge.signature } : null
 }
 
 function payloadIn(text: string | undefined): v.InferOutput<typeof Payload> | null {

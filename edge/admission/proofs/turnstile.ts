@@ -13,14 +13,9 @@ const Verification = v.object({ success: v.boolean(), 'error-codes': v.optional(
 /** Errors caused by the visitor; any other error is ours, or Cloudflare's. */
 const BAD_TOKEN = new Set(['missing-input-response', 'invalid-input-response', 'timeout-or-duplicate'])
 
-/** Throws `proof-required` without a good token, and `try-again` while siteverify does not respond. */
-export async function requireTurnstile(sale: string, token: string | undefined, call: Call): Promise<void> {
-  if (token !== undefined && (await isGood(token, call))) return
-  const detail = "Pass the check of Turnstile's widget, and join with its token."
-  refuse('proof-required', { kind: 'turnstile', challenge: `/sales/${sale}`, detail })
-}
-
-async function isGood(token: string, { config, request }: Call): Promise<boolean> {
+/** True for a valid token. Throws `try-again` while siteverify does not respond. */
+export async function passesTurnstile(token: string, { config, request }: Call): Promise<boolean> {
+  if (token === '') return false
   const settings = config.turnstile
   if (!settings) throw new Error('Turnstile is not set up')
   const address = request.headers.get(config.ADDRESS_HEADER)
