@@ -66,16 +66,17 @@ interface CheckoutDeps {
 
 export class Checkout {
   readonly #deps: CheckoutDeps
-  readonly #pending = new PendingReservations()
+  readonly #pending: PendingReservations
   readonly #soldOut: SoldOut
   readonly #recorder: Recorder
   /** Notes refusals as cancelled orders, for reservations whose intents may be found later. */
   readonly #notingRecorder: Recorder
   readonly existing: ExistingOrder
 
-  constructor(deps: CheckoutDeps) {
+  constructor(deps: CheckoutDeps, maxPending?: number) {
     const { sql, gates, sales, log } = deps
     this.#deps = deps
+    this.#pending = new PendingReservations(maxPending)
     this.#soldOut = new SoldOut(sql, sales, log)
     this.#recorder = recorder(deps, false)
     this.#notingRecorder = recorder(deps, true)

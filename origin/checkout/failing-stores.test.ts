@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 /** One checkout of one sale, on the stores at these addresses. */
-async function alone({ total = 5, limit = 1, ledger = database.url, gate = server.url } = {}) {
+async function alone({ total = 5, limit = 1, maxPending = 20_000, ledger = database.url, gate = server.url } = {}) {
   const sale = `sale-${randomUUID().slice(0, 8)}`
   await writeSale(sql, sale, saleOf(total, { limit_per_visitor: limit }))
   const there = new Sales(sql)
@@ -64,7 +64,7 @@ async function alone({ total = 5, limit = 1, ledger = database.url, gate = serve
   const metrics = createMetrics()
   const gates = new Gates(store)
   const arrivals = new Arrivals({ redis: store, metrics, log })
-  const checkout = new Checkout({ sql: its, warm, gates, sales, arrivals, metrics, log })
+  const checkout = new Checkout({ sql: its, warm, gates, sales, arrivals, metrics, log }, maxPending)
   if (isThere) await (await gates.of(sale).fence()).open([{ product: 'one', available: total, held: 0 }])
   const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
     checkout.checkout(row, { visitor, line: 'public', number: 1 }, { quantity }, key)
@@ -125,58 +125,6 @@ test('gives a key that repeats in one batch the same response, and promises no o
   expect((await Promise.all(all)).map(said)).toEqual(Array(4).fill('/problems/all-in-carts'))
 })
 
-test('leaves a refused order to the workers after it answered "processing"', async () => {
-  const { sale, buy, its, checkout } = await alone({ total: 1 })
-  const answer = await sql.begin(async (tx) => {
-    await tx`select 1 from sales where sale_id = ${sale} for update`
-    const answer = await buy('ann')
-    await tx`update products set total = 0 where sale_id = ${sale}`
-    return answer
-  })
-  expect(said(answer)).toBe('processing')
-  await checkout.drain()
-  const [waiting] = await its.intents(10)
-  const order = waiting?.order ?? ''
-  expect(answer).toMatchObject({ reservation: { order } })
-  expect(await checkout.existing.byId(sale, order)).toMatchObject({ visitor: 'ann' })
-})
-
-test('counts unrecorded orders against the limit', async () => {
-  const { sale, buy } = await alone({ limit: 2 })
-  const [first, more] = await sql.begin(async (tx) => {
-    await tx`select 1 from sales where sale_id = ${sale} for update`
-    return Promise.all([buy('ann', 'k'), buy('ann', 'l', 2)])
-  })
-  expect(said(first)).toBe('processing')
-  expect(more).toMatchObject({ problem: { errors: [{ detail: 'at most 1 more per visitor' }] } })
-})
-
-test('returns a refusal at once that a faster worker noted', async () => {
-  const { sale, buy, its } = await alone({ total: 1 })
-  const asked = await sql.begin(async (tx) => {
-    await tx`update products set total = 0 where sale_id = ${sale}`
-    await tx`select 1 from sales where sale_id = ${sale} for update`
-    const asked = buy()
-    await expect.poll(() => its.countIntents()).toBe(1)
-    const [waiting] = await its.intents(1)
-    await record(tx, sale, [waiting?.reservation as Reservation], true)
-    return { asked }
-  })
-  expect(said(await asked.asked)).toBe('/problems/sold-out')
-})
-
-test('returns the order of a key, not the noted refusal of an earlier promise', async () => {
-  const { sale, buy, its, checkout } = await alone()
-  const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
-  const [kept, promised] = [0, 1].map(() => ({ ...reservationOf(sale), hash })) as [Reservation, Reservation]
-  await its.reserve(promised, { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 })
-  await record(sql, sale, [kept], false)
-  await record(sql, sale, [promised], true)
-  const answer = await buy(kept.visitor)
-  expect(answer).toMatchObject({ kind: 'recorded', replayed: true, order: { order_id: kept.order } })
-  expect(await checkout.existing.byId(sale, promised.order)).toMatchObject({ status: 'cancelled' })
-})
-
 test('finds an order that is recorded during the look-up', async () => {
   const { sale, checkout, its } = await alone()
   const reservation = reservationOf(sale)
@@ -192,184 +140,251 @@ test('finds an order that is recorded during the look-up', async () => {
   expect(await found).toMatchObject({ order_id: reservation.order, status: 'reserved' })
 })
 
-test('returns sold-out at once while the ledger is away', async () => {
-  const { buy } = await alone({ total: 0, ledger: `postgres://${NOWHERE}/none` })
-  const began = performance.now()
-  for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
-  // None waits for the ledger, which takes two seconds each.
-  expect(performance.now() - began).toBeLessThan(20_000)
-})
-
-test('promises no order that only Redis may have heard of: its key finds it', async () => {
-  const [toGate, toLedger] = await Promise.all([failingProxy(server.url), failingProxy(database.url)])
-  const { sale, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
-  toGate.lose('answers')
-  toLedger.lose('all')
-  expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
-  const [waiting] = await new Gate(redis, sale).intents(1)
-  toGate.back()
-  const found = { kind: 'processing', reservation: { order: waiting?.order } }
-  await expect.poll(() => buy('ann')).toMatchObject(found)
-})
-
-test('promises no order that Redis has lost meanwhile', async () => {
-  const { sale, buy } = await alone()
-  const answer = await sql.begin(async (tx) => {
-    await tx`select 1 from sales where sale_id = ${sale} for update`
-    const answer = buy()
-    await expect.poll(() => redis.del(`{${sale}}:unrecorded`)).toBe(1)
-    return answer
+test('looks up the orders of many callers in one statement', async () => {
+  const { sale, checkout } = await alone({ total: 50 })
+  const reservations = Array.from({ length: 50 }, () => ({ ...reservationOf(sale), visitor: randomUUID() }))
+  await record(sql, sale, reservations, false)
+  const { found, statements } = await sql.begin(async (tx) => {
+    await tx`lock table orders in access exclusive mode`
+    const found = Promise.all(reservations.map(({ order }) => checkout.existing.byId(sale, order)))
+    await untilLocked(sql)
+    const statements = await sql`
+      select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%order_id = any%'`
+    return { found, statements }
   })
-  expect(promise(answer)).toEqual(IN_DOUBT)
+  expect(statements).toHaveLength(1)
+  expect(await found).toMatchObject(reservations.map(({ order }) => ({ order_id: order })))
 })
 
-test('says that nothing was taken if neither store was reached', async () => {
-  const { buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: `postgres://${NOWHERE}/none` })
-  expect(promise(await buy())).toEqual(UNTAKEN)
-})
+// Most wait for the two seconds after which a buyer is answered: side by side.
+describe.concurrent('a checkout', () => {
+  describe('where Redis has a replica', () => {
+    let master: Server
+    let replica: Server
+    beforeAll(async () => {
+      master = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] })
+      replica = await startRedis({ args: ['--replicaof', LOOPBACK, String(master.port)] })
+      await online()
+    })
+    afterAll(() => Promise.all([master.stop(), replica.stop()]))
 
-test.each(['take', 'give back'])(
-  'sells nothing later to a refused buyer, though Redis may %s the unit unheard',
-  async (what) => {
-    const proxy = await failingProxy(server.url)
-    const { sale, buy } = await alone({ total: 1, gate: proxy.url })
-    const there = new Gate(redis, sale)
-    const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
-    if (what === 'take') proxy.lose('answers')
-    const { asked } = await sql.begin(async (tx) => {
+    const online = async () => {
+      const client = new Redis(master.url)
+      await eventually(
+        () => client.info('replication'),
+        (info) => info.includes('state=online'),
+      )
+      client.disconnect()
+    }
+    /** The answers to a visitor and a repeated call while the ledger does not commit. */
+    const whileSilent = ({ sale, buy }: Awaited<ReturnType<typeof alone>>) =>
+      sql.begin(async (tx) => {
+        await tx`select 1 from sales where sale_id = ${sale} for update`
+        return [await buy('ann'), await buy('ann')]
+      })
+    const isOnReplica = async (sale: string, order: string) => {
+      const client = new Redis(replica.url)
+      const stored = await client.hexists(`{${sale}}:unrecorded`, order)
+      client.disconnect()
+      return stored === 1
+    }
+
+    test('promises what the replica has, what Redis alone has once it is gone, and nothing while it is silent', async ({
+      expect,
+    }) => {
+      const away = await alone({ total: 100, gate: master.url, ledger: `postgres://${NOWHERE}/none` })
+      const areOnReplica = async () => {
+        const answers = await Promise.all([away.buy(), away.buy()])
+        return Promise.all(answers.map(async (one) => [said(one), await isOnReplica(away.sale, orderOf(one))]))
+      }
+      // A replica that is late is one that does not acknowledge.
+      const areSilent = async () => (await whileSilent(await alone({ gate: master.url }))).map(promise)
+      await Promise.all([
+        expect.poll(areSilent).toEqual(['processing', 'processing']),
+        expect.poll(areOnReplica).toEqual(Array(2).fill(['processing', true])),
+      ])
+
+      const shop = await alone({ gate: master.url })
+      const before = (await away.its.stock())?.get('one')
+      process.kill(replica.pid, 'SIGSTOP')
+      const answers = (await Promise.all([whileSilent(shop), away.buy('ann')])).flat()
+      const left = (await away.its.stock())?.get('one')
+      process.kill(replica.pid, 'SIGCONT')
+      expect(answers.map(promise)).toEqual([IN_DOUBT, IN_DOUBT, UNTAKEN])
+      // The ledger has not heard of it: it was given back.
+      expect(left).toEqual(before)
+      // The key finds the order.
+      await shop.checkout.drain()
+      await shop.sales.refresh()
+      expect(said(await shop.buy('ann'))).toBe('recorded')
+      expect(await sql`select 1 from orders where sale_id = ${shop.sale}`).toHaveLength(1)
+      await expect.poll(async () => said(await away.buy('ann'))).toBe('processing')
+
+      await replica.kill()
+      await expect.poll(async () => promise(await away.buy())).toBe('processing')
+    })
+  })
+
+  test('leaves a refused order to the workers after it answered "processing"', async ({ expect }) => {
+    const { sale, buy, its, checkout } = await alone({ total: 1 })
+    const answer = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const answer = await buy('ann')
+      await tx`update products set total = 0 where sale_id = ${sale}`
+      return answer
+    })
+    expect(said(answer)).toBe('processing')
+    await checkout.drain()
+    const [waiting] = await its.intents(10)
+    const order = waiting?.order ?? ''
+    expect(answer).toMatchObject({ reservation: { order } })
+    expect(await checkout.existing.byId(sale, order)).toMatchObject({ visitor: 'ann' })
+  })
+
+  test('counts unrecorded orders against the limit', async ({ expect }) => {
+    const { sale, buy } = await alone({ limit: 2 })
+    const [first, more] = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      return Promise.all([buy('ann', 'k'), buy('ann', 'l', 2)])
+    })
+    expect(said(first)).toBe('processing')
+    expect(more).toMatchObject({ problem: { errors: [{ detail: 'at most 1 more per visitor' }] } })
+  })
+
+  test('returns a refusal at once that a faster worker noted', async ({ expect }) => {
+    const { sale, buy, its } = await alone({ total: 1 })
+    const asked = await sql.begin(async (tx) => {
+      await tx`update products set total = 0 where sale_id = ${sale}`
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = buy()
-      await expect.poll(() => there.countIntents()).toBe(1)
-      proxy.lose('answers')
-      await record(tx, sale, [other], false)
+      await expect.poll(() => its.countIntents()).toBe(1)
+      const [waiting] = await its.intents(1)
+      await record(tx, sale, [waiting?.reservation as Reservation], true)
       return { asked }
     })
-    expect(said(await asked)).toBe('/problems/all-in-carts')
-    await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
-    // As a worker that finds the intent. One that was given back is gone in the same step.
-    const waiting = await there.intents(10)
-    expect(waiting).toHaveLength(what === 'take' ? 1 : 0)
-    for (const { reservation } of waiting)
-      expect(await record(sql, sale, [reservation as Reservation], true)).toMatchObject([{ verdict: 'no_stock' }])
-  },
-)
-
-test('returns the order that the exact gate made, though its reply was lost', async () => {
-  const proxy = await failingProxy(database.url)
-  const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: proxy.url })
-  expect(said(await buy())).toBe('recorded')
-  await sales.refresh()
-  proxy.lose('answers')
-  const asked = buy('ann')
-  const [made] = await eventually(
-    () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`,
-    (orders) => orders.length === 1,
-  )
-  proxy.back()
-  const answer = await asked
-  // Processing if the ledger does not count as back yet: it has the order.
-  expect(['recorded', 'processing']).toContain(said(answer))
-  expect(orderOf(answer)).toBe(made?.order_id)
-})
-
-test('promises no order that neither store may have heard of: its key makes one', async () => {
-  const [toGate, toLedger] = await Promise.all([failingProxy(server.url), failingProxy(database.url)])
-  const { sale, buy, checkout } = await alone({ gate: toGate.url, ledger: toLedger.url })
-  expect(said(await buy())).toBe('recorded')
-  for (const proxy of [toGate, toLedger]) proxy.lose('all')
-  expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
-  for (const proxy of [toGate, toLedger]) proxy.back()
-  const orders = () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`
-  // Nothing goes on behind the answer.
-  await checkout.drain()
-  expect(await orders()).toHaveLength(0)
-  await expect.poll(async () => said(await buy('ann'))).toBe('recorded')
-  expect(await orders()).toHaveLength(1)
-})
-
-describe('where Redis has a replica', () => {
-  let master: Server
-  let replica: Server
-  beforeAll(async () => {
-    master = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] })
-    replica = await startRedis({ args: ['--replicaof', LOOPBACK, String(master.port)] })
-    await online()
+    expect(said(await asked.asked)).toBe('/problems/sold-out')
   })
-  afterAll(() => Promise.all([master.stop(), replica.stop()]))
 
-  const online = async () => {
-    const client = new Redis(master.url)
-    await eventually(
-      () => client.info('replication'),
-      (told) => told.includes('state=online'),
-    )
-    client.disconnect()
-  }
-  /** The answers to a visitor and a repeated call while the ledger does not commit. */
-  const whileSilent = ({ sale, buy }: Awaited<ReturnType<typeof alone>>) =>
-    sql.begin(async (tx) => {
+  test('returns the order of a key, not the noted refusal of an earlier promise', async ({ expect }) => {
+    const { sale, buy, its, checkout } = await alone()
+    const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
+    const [kept, promised] = [0, 1].map(() => ({ ...reservationOf(sale), hash })) as [Reservation, Reservation]
+    await its.reserve(promised, { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 })
+    await record(sql, sale, [kept], false)
+    await record(sql, sale, [promised], true)
+    const answer = await buy(kept.visitor)
+    expect(answer).toMatchObject({ kind: 'recorded', replayed: true, order: { order_id: kept.order } })
+    expect(await checkout.existing.byId(sale, promised.order)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('returns sold-out at once while the ledger is away', async ({ expect }) => {
+    const { buy } = await alone({ total: 0, ledger: `postgres://${NOWHERE}/none` })
+    const began = performance.now()
+    for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
+    // None waits for the ledger, which takes two seconds each.
+    expect(performance.now() - began).toBeLessThan(20_000)
+  })
+
+  test('promises no order that only Redis may have heard of: its key finds it', async ({ expect }) => {
+    const [toGate, toLedger] = await Promise.all([failingProxy(server.url), failingProxy(database.url)])
+    const { sale, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
+    toGate.lose('answers')
+    toLedger.lose('all')
+    expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
+    const [waiting] = await new Gate(redis, sale).intents(1)
+    toGate.back()
+    const found = { kind: 'processing', reservation: { order: waiting?.order } }
+    await expect.poll(() => buy('ann')).toMatchObject(found)
+  })
+
+  test('promises no order that Redis has lost meanwhile', async ({ expect }) => {
+    const { sale, buy } = await alone()
+    const answer = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
-      return [await buy('ann'), await buy('ann')]
+      const answer = buy()
+      await expect.poll(() => redis.del(`{${sale}}:unrecorded`)).toBe(1)
+      return answer
     })
-  const isOnReplica = async (sale: string, order: string) => {
-    const client = new Redis(replica.url)
-    const stored = await client.hexists(`{${sale}}:unrecorded`, order)
-    client.disconnect()
-    return stored === 1
-  }
-
-  test('promises what the replica has, and what Redis alone has once the replica is gone', async () => {
-    // A replica that is late is one that does not acknowledge.
-    await expect
-      .poll(async () => (await whileSilent(await alone({ gate: master.url }))).map(promise))
-      .toEqual(['processing', 'processing'])
-    const away = await alone({ total: 100, gate: master.url, ledger: `postgres://${NOWHERE}/none` })
-    const areOnReplica = async () => {
-      const answers = await Promise.all([away.buy(), away.buy()])
-      return Promise.all(answers.map(async (one) => [said(one), await isOnReplica(away.sale, orderOf(one))]))
-    }
-    await expect.poll(areOnReplica).toEqual(Array(2).fill(['processing', true]))
-    await replica.kill()
-    await expect.poll(async () => promise(await away.buy())).toBe('processing')
-    await replica.start()
-    await online()
+    expect(promise(answer)).toEqual(IN_DOUBT)
   })
 
-  test('promises nothing while the replica does not acknowledge: the key finds the order', async () => {
-    const shop = await alone({ gate: master.url })
-    const away = await alone({ gate: master.url, ledger: `postgres://${NOWHERE}/none` })
-    process.kill(replica.pid, 'SIGSTOP')
-    const answers = [...(await whileSilent(shop)), await away.buy('ann')]
-    const left = (await away.its.stock())?.get('one')
-    process.kill(replica.pid, 'SIGCONT')
-    expect(answers.map(promise)).toEqual([IN_DOUBT, IN_DOUBT, UNTAKEN])
-    // The ledger has not heard of it: it was given back.
-    expect(left).toEqual({ available: 5, held: 0 })
-    await shop.checkout.drain()
-    await shop.sales.refresh()
-    expect(said(await shop.buy('ann'))).toBe('recorded')
-    expect(await sql`select 1 from orders where sale_id = ${shop.sale}`).toHaveLength(1)
-    await expect.poll(async () => said(await away.buy('ann'))).toBe('processing')
+  test('says that nothing was taken if neither store was reached', async ({ expect }) => {
+    const { buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: `postgres://${NOWHERE}/none` })
+    expect(promise(await buy())).toEqual(UNTAKEN)
   })
-})
 
-test('promises a bounded number of unrecorded orders', async () => {
-  const { sale, buy, store } = await alone({ total: 30_000 })
-  // Without the sale's row the ledger fails at once.
-  await sql`delete from products where sale_id = ${sale}`
-  await sql`delete from sales where sale_id = ${sale}`
-  let [promised, inDoubt] = [0, 0]
-  const crowd = async () => {
-    const answers = (await Promise.all(Array.from({ length: 500 }, () => buy()))).map(promise)
-    promised += answers.filter((answer) => answer === 'processing').length
-    // Where Redis is late for somebody.
-    inDoubt += answers.filter((answer) => answer?.startsWith('It is not known')).length
-    return answers
-  }
-  while (promised + inDoubt < 20_000) await crowd()
-  expect(await crowd()).toContainEqual(UNTAKEN)
-  expect(promised).toBeLessThanOrEqual(20_000)
-  // As workers do once they have recorded them.
-  await store.del(`{${sale}}:unrecorded`)
-  await expect.poll(async () => said(await buy())).toBe('processing')
+  test.for(['take', 'give back'])(
+    'sells nothing later to a refused buyer, though Redis may %s the unit unheard',
+    async (what, { expect }) => {
+      const proxy = await failingProxy(server.url)
+      const { sale, buy } = await alone({ total: 1, gate: proxy.url })
+      const there = new Gate(redis, sale)
+      const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
+      if (what === 'take') proxy.lose('answers')
+      const { asked } = await sql.begin(async (tx) => {
+        await tx`select 1 from sales where sale_id = ${sale} for update`
+        const asked = buy()
+        await expect.poll(() => there.countIntents()).toBe(1)
+        proxy.lose('answers')
+        await record(tx, sale, [other], false)
+        return { asked }
+      })
+      expect(said(await asked)).toBe('/problems/all-in-carts')
+      await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
+      // As a worker that finds the intent. One that was given back is gone in the same step.
+      const waiting = await there.intents(10)
+      expect(waiting).toHaveLength(what === 'take' ? 1 : 0)
+      for (const { reservation } of waiting)
+        expect(await record(sql, sale, [reservation as Reservation], true)).toMatchObject([{ verdict: 'no_stock' }])
+    },
+  )
+
+  test('returns the order that the exact gate made, though its reply was lost', async ({ expect }) => {
+    const proxy = await failingProxy(database.url)
+    const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: proxy.url })
+    expect(said(await buy())).toBe('recorded')
+    await sales.refresh()
+    proxy.lose('answers')
+    const asked = buy('ann')
+    const [made] = await eventually(
+      () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`,
+      (orders) => orders.length === 1,
+    )
+    proxy.back()
+    const answer = await asked
+    // Processing if the ledger does not count as back yet: it has the order.
+    expect(['recorded', 'processing']).toContain(said(answer))
+    expect(orderOf(answer)).toBe(made?.order_id)
+  })
+
+  test('promises no order that neither store may have heard of: its key makes one', async ({ expect }) => {
+    const [toGate, toLedger] = await Promise.all([failingProxy(server.url), failingProxy(database.url)])
+    const { sale, buy, checkout } = await alone({ gate: toGate.url, ledger: toLedger.url })
+    expect(said(await buy())).toBe('recorded')
+    for (const proxy of [toGate, toLedger]) proxy.lose('all')
+    expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
+    for (const proxy of [toGate, toLedger]) proxy.back()
+    const orders = () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`
+    // Nothing goes on behind the answer.
+    await checkout.drain()
+    expect(await orders()).toHaveLength(0)
+    await expect.poll(async () => said(await buy('ann'))).toBe('recorded')
+    expect(await orders()).toHaveLength(1)
+  })
+
+  test('promises a bounded number of unrecorded orders', async ({ expect }) => {
+    const { sale, buy, store } = await alone({ total: 100, maxPending: 20 })
+    // Without the sale's row the ledger fails at once.
+    await sql`delete from products where sale_id = ${sale}`
+    await sql`delete from sales where sale_id = ${sale}`
+    const answers = await Promise.all(Array.from({ length: 60 }, () => buy()))
+    const promised = answers.map(promise).filter((answer) => answer === 'processing')
+    expect(promised.length).toBeGreaterThan(0)
+    expect(promised.length).toBeLessThanOrEqual(20)
+    await expect.poll(async () => promise(await buy())).toEqual(UNTAKEN)
+    // As workers do once they have recorded them.
+    await store.del(`{${sale}}:unrecorded`)
+    await expect.poll(async () => said(await buy())).toBe('processing')
+  })
 })

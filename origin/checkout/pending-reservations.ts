@@ -26,6 +26,7 @@ interface InProgress {
 }
 
 export class PendingReservations {
+  readonly #max: number
   /** Reservations that this process is recording and whose buyers wait for it, the oldest first. */
   readonly #inProgress = new Map<string, InProgress>()
   /** Those whose buyers wait no longer. */
@@ -36,6 +37,10 @@ export class PendingReservations {
   /** How many were left to the workers and are not known to be recorded, by gate. */
   readonly #leftBy = new Map<Gate, number>()
   #counting: Promise<void> | undefined
+
+  constructor(max = MAX_PENDING) {
+    this.#max = max
+  }
 
   /** Calls `answerLate` if the reservation has not ended in time. */
   begin(reservation: Reservation, outcome: Promise<Outcome>, answerLate: () => void): void {
@@ -68,7 +73,7 @@ export class PendingReservations {
   takePlace(): boolean {
     let taken = this.#places
     for (const left of this.#leftBy.values()) taken += left
-    if (taken >= MAX_PENDING) return false
+    if (taken >= this.#max) return false
     this.#places++
     return true
   }
