@@ -22,7 +22,7 @@ const metrics = createMetrics()
 
 /** A whole pass, as each hour. */
 async function pass() {
-  const retention = new Retention({ config, sql, metrics })
+  const retention = new Retention({ config, sql, metrics }, 0)
   while (await retention.round());
 }
 

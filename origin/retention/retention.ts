@@ -54,11 +54,13 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
 
 export class Retention {
   readonly #deps: RetentionDeps
+  readonly #pauseMs: number
   #next = 0
   #restsUntilMs = 0
 
-  constructor(deps: RetentionDeps) {
+  constructor(deps: RetentionDeps, pauseMs = PAUSE_MS) {
     this.#deps = deps
+    this.#pauseMs = pauseMs
   }
 
   /** One batch. True if it is to be followed by another one. */
@@ -73,7 +75,7 @@ export class Retention {
     // Another worker is at it.
     if (rows === 'busy') this.#next = STEPS.length
     else if (rows >= RETENTION_BATCH) this.#next--
-    await sleep(PAUSE_MS)
+    await sleep(this.#pauseMs)
     return true
   }
 

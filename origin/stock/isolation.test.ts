@@ -42,7 +42,8 @@ beforeAll(async () => {
   const gates = new Gates(redis)
   const charges = { addCharges: async () => {}, addCaptures: async () => {}, addRefunds: async () => [] }
   const orders = new Orders({ sql, gates, charges, actionSeconds: 300, metrics, log })
-  const work = new SaleWork()
+  // A round waits no longer than this for a sale.
+  const work = new SaleWork(200)
   const refunds = { addRefunds: async () => [] }
   deps = { sql, sales, gates, orders, refunds, work, metrics, log }
   reconciler = new Reconciler(deps)

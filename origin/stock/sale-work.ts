@@ -17,15 +17,20 @@ interface Subject {
 }
 
 export class SaleWork {
+  readonly #timeoutMs: number
   readonly #inProgress = new Set<string>()
   #rebuilds = 0
+
+  constructor(timeoutMs = TIMEOUT_MS) {
+    this.#timeoutMs = timeoutMs
+  }
 
   /** Works on every subject; throws at the end if any failed or timed out. */
   async each<S extends Subject>(
     actor: string,
     subjects: readonly S[],
     work: (subject: S) => Promise<unknown>,
-    timeoutMs = TIMEOUT_MS,
+    timeoutMs = this.#timeoutMs,
   ): Promise<void> {
     const failed: string[] = []
     const waiting = subjects.values()
