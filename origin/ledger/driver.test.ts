@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as nextTimer, setImmediate } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -115,20 +115,32 @@ describe('a broken connection', () => {
 })
 
 describe('a connection without a response', () => {
+  const TIMEOUT_SECONDS = 60
   const way = useFlakyProxy(() => Number(new URL(database.url).port))
+  const options = { max: 1, connect_timeout: 20, response_timeout: TIMEOUT_SECONDS, onnotice: () => {} }
   let withTimeout: Sql
   beforeAll(() => {
-    const options = { max: 1, connect_timeout: 20, response_timeout: 2, onnotice: () => {} }
+    // The clock runs on, and tests move it past the timeout.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
     withTimeout = postgres(way.through(database.url), options) as Sql
   })
-  afterAll(() => withTimeout.end({ timeout: 1 }))
+  afterAll(async () => {
+    await withTimeout.end({ timeout: 1 })
+    vi.useRealTimers()
+  })
+
+  /** The time of a statement that has no response passes. */
+  const pass = () => vi.advanceTimersByTime(2 * TIMEOUT_SECONDS * 1000)
+  const whenSent = () => setImmediate()
+  const closed = { status: 'rejected', reason: { code: 'CONNECTION_CLOSED' } }
 
   test('is closed, fails all statements sent on it, and the next one runs on a new connection', async () => {
     const pid = await pidOf(withTimeout)
     way.vanish()
-    const lost = await Promise.allSettled(Array.from({ length: 3 }, () => withTimeout`select 1`))
-    const closed = { status: 'rejected', reason: { code: 'CONNECTION_CLOSED' } }
-    expect(lost).toMatchObject([closed, closed, closed])
+    const lost = Promise.allSettled(Array.from({ length: 3 }, () => withTimeout`select 1`))
+    await whenSent()
+    pass()
+    expect(await lost).toMatchObject([closed, closed, closed])
     expect(await pidOf(withTimeout)).not.toBe(pid)
   })
 
@@ -136,42 +148,49 @@ describe('a connection without a response', () => {
     const transaction = withTimeout.begin(async (tx) => {
       await tx`select 1`
       way.vanish()
-      await tx`select 2`
+      const [lost] = await Promise.all([Promise.allSettled([tx`select 2`]), whenSent().then(pass)])
+      return lost
     })
-    await expect(transaction).rejects.toThrow('CONNECTION_CLOSED')
+    expect(await Promise.allSettled([transaction])).toMatchObject([closed])
     expect(await withTimeout`select 3 as three`).toEqual([{ three: 3 }])
   })
 
-  test('stays open if no statement waits: idle, in a transaction, listening', async () => {
+  test('stays open if no statement waits: idle, in a transaction, listening, or while a cursor is read slowly', async () => {
     const pid = await pidOf(withTimeout)
+    pass()
     await withTimeout.begin(async (tx) => {
       expect(await pidOf(tx)).toBe(pid)
-      await sleep(2_500)
+      pass()
       expect(await pidOf(tx)).toBe(pid)
     })
     const received = Promise.withResolvers<string>()
     let listened = 0
     await withTimeout.listen('test_channel', received.resolve, () => listened++)
-    await sleep(2_500)
+    pass()
     await other`select pg_notify('test_channel', 'payload')`
     expect(await received.promise).toBe('payload')
     expect(listened).toBe(1)
-    expect(await pidOf(withTimeout)).toBe(pid)
-  })
-
-  test('stays open while a cursor is read slowly, or this process was blocked', async () => {
-    const pid = await pidOf(withTimeout)
     let rows = 0
     for await (const some of withTimeout`select generate_series(1, 2)`.cursor(1)) {
       rows += some.length
-      await sleep(2_500)
+      pass()
     }
     expect(rows).toBe(2)
-    const pending = withTimeout`select pg_sleep(0.1)`.execute()
-    await sleep(20)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
-    await pending
     expect(await pidOf(withTimeout)).toBe(pid)
+  })
+
+  test('stays open if this process was blocked, and its response waits to be read', async () => {
+    // Not through the proxy, which is in this process too.
+    const direct = postgres(database.url, options)
+    const pid = await pidOf(direct)
+    const pending = direct`select 1`.execute()
+    // In the phase of the event loop in which timers fire.
+    await nextTimer()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+    pass()
+    await pending
+    expect(await pidOf(direct)).toBe(pid)
+    await direct.end({ timeout: 1 })
   })
 })
 
