@@ -11,8 +11,10 @@ import { ADMIN_TOKEN, endLeases, useOwnOrigin } from '../../test/origin-process.
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { startSandbox } from './providers/sandbox.ts'
 
+type When = 'before' | 'after'
 /** The calls that get no answer: held before the sandbox hears of them, or after it has acted. */
-let held: { readonly when: 'before' | 'after'; readonly calls: Set<string>; readonly arrived: Set<string> } | undefined
+let held = new Map<string, When>()
+const arrived = new Set<string>()
 let areWebhooksLost = false
 /** Between worker and sandbox, and between sandbox and api. */
 const proxy = createServer((request, response) => {
@@ -25,8 +27,8 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
   if (isWebhook && areWebhooksLost) return void response.writeHead(204).end()
   const body = await text(request)
   const call = url === '/charges' ? `${url} of ${JSON.parse(body).order}` : url
-  const isHeld = held?.calls.has(call)
-  if (!isHeld || held?.when === 'after') {
+  const when = held.get(call)
+  if (when !== 'before') {
     const names = ['content-type', 'idempotency-key', 'sandbox-signature']
     const forwarded = await fetch(`${isWebhook ? api.url() : sandbox.url}${url}`, {
       method,
@@ -34,9 +36,9 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
       ...(method === 'POST' && { body }),
     })
     const answer = await forwarded.text()
-    if (!isHeld) response.writeHead(forwarded.status, { 'content-type': 'application/json' }).end(answer)
+    if (!when) response.writeHead(forwarded.status, { 'content-type': 'application/json' }).end(answer)
   }
-  if (isHeld) held?.arrived.add(call)
+  if (when) arrived.add(call)
 }
 
 let sandbox: Awaited<ReturnType<typeof startSandbox>>
@@ -86,34 +88,42 @@ const AT_BANK = { status: 'paying', payment: { status: 'requires_action' } }
 const approve = async (buyer: Buyer) =>
   fetch(`${sandbox.url}/bank/${await chargeOf(buyer)}/approve`, { method: 'POST', redirect: 'manual' })
 
-test.each(['before', 'after'] as const)(
-  'each call is finished once if its worker is killed %s the provider acts',
-  async (when) => {
-    areWebhooksLost = false
-    const [charged, refunded] = [await reserve(), await reserve()]
-    const [atBank, captured, abandoned] = [await buyAtBank(), await buyAtBank(), await buyAtBank()]
-    await refunded.pay('pm_ok')
-    await expect.poll(() => charges(refunded)).toMatchObject([{ status: 'captured' }])
+/** Buyers of each kind of call, and one at their bank whose worker is killed meanwhile. */
+async function buyers(when: When) {
+  const [charged, refunded] = [await reserve(), await reserve()]
+  const [atBank, captured, abandoned] = [await buyAtBank(), await buyAtBank(), await buyAtBank()]
+  await refunded.pay('pm_ok')
+  await expect.poll(() => charges(refunded)).toMatchObject([{ status: 'captured' }])
+  const calls = [
+    `/charges/${await chargeOf(refunded)}/refund`,
+    `/charges/${await chargeOf(captured)}/capture`,
+    `/charges/${await chargeOf(abandoned)}/cancel`,
+  ]
+  for (const call of [...calls, `/charges of ${charged.id}`]) held.set(call, when)
+  return { charged, refunded, atBank, captured, abandoned, calls }
+}
 
-    const calls = [
-      `/charges/${await chargeOf(refunded)}/refund`,
-      `/charges/${await chargeOf(captured)}/capture`,
-      `/charges/${await chargeOf(abandoned)}/cancel`,
-    ]
-    const arrived = new Set<string>()
-    held = { when, calls: new Set([...calls, `/charges of ${charged.id}`]), arrived }
+test('each call is finished once if its worker is killed before or after the provider acts', async () => {
+  const all = await Promise.all([buyers('before'), buyers('after')])
+  // It finds all captures, and all refunds, at once: it begins no others while it waits for some.
+  worker.freeze()
+  for (const { refunded, captured, abandoned } of all) {
     const refund = { token: ADMIN_TOKEN, body: { amount_minor: 400 }, headers: { 'idempotency-key': refunded.id } }
     expect(await api.call('POST', `/admin/orders/${refunded.id}/refund`, refund)).toMatchObject({ status: 202 })
     await approve(captured)
+    await expect.poll(captured.read).toMatchObject({ status: 'confirmed' })
     await api.sql()`update orders set action_until = now() where order_id = ${abandoned.id}`
-    await expect.poll(() => [...arrived].sort()).toEqual(calls.toSorted())
-    areWebhooksLost = true
-    // Last, since a charge without an answer is given up after three attempts.
-    await charged.pay('pm_ok')
-    await expect.poll(() => arrived.size).toBe(held?.calls.size)
-    await worker.kill()
-    held = undefined
+  }
+  worker.goOn()
+  await expect.poll(() => [...arrived].sort()).toEqual(all.flatMap(({ calls }) => calls).sort())
+  areWebhooksLost = true
+  // Last, since a charge without an answer is given up after three attempts.
+  for (const { charged } of all) await charged.pay('pm_ok')
+  await expect.poll(() => arrived.size).toBe(held.size)
+  await worker.kill()
+  held = new Map()
 
+  for (const { charged, captured, abandoned, refunded, atBank } of all) {
     expect(await charged.read()).toMatchObject({ status: 'paying', payment: { status: 'pending' } })
     expect(await captured.read()).toMatchObject({ status: 'confirmed' })
     expect(await abandoned.read()).toMatchObject(AT_BANK)
@@ -122,24 +132,25 @@ test.each(['before', 'after'] as const)(
     await api.sql()`update orders set reserved_until = now() where order_id = ${charged.id}`
     // One buyer approves in time. The other is too late: the cancel is decided, whether or not the provider has heard of it.
     for (const buyer of [atBank, abandoned]) await approve(buyer)
-    await endLeases(api.sql())
-    await worker.restart()
+  }
+  await endLeases(api.sql())
+  await worker.restart()
 
+  for (const { charged, captured, abandoned, refunded, atBank } of all) {
     for (const sold of [charged, captured, atBank]) {
       await expect.poll(sold.read).toMatchObject({ status: 'confirmed' })
       await expect.poll(() => charges(sold)).toMatchObject([{ status: 'captured' }])
       expect(await api.stock(sold.sale)).toMatchObject({ available: 0, held: 0, sold: 1 })
     }
     for (const sold of [charged, atBank]) expect(await charges(sold)).toMatchObject([{ captures: 1 }])
-    const openCaptures = () => api.sql()`select order_id from captures where captured_at is null`
-    await expect.poll(openCaptures).toEqual([])
     await expect.poll(abandoned.read).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
     await expect.poll(() => charges(abandoned)).toMatchObject([{ status: 'cancelled', captures: 0 }])
     await expect.poll(() => api.stock(abandoned.sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
     await expect.poll(refunded.read).toMatchObject({ status: 'confirmed', refunded_minor: 400 })
     expect(await charges(refunded)).toMatchObject([{ status: 'captured', refunded: 400 }])
-    expect(await api.sql()`select 1 from refunds where refunded_at is null`).toEqual([])
     const events = await api.sql()`select type from events where order_id = ${refunded.id} order by seq`
     expect(events.map(({ type }) => type)).toEqual(['order.paying', 'order.confirmed', 'order.refunded'])
-  },
-)
+  }
+  await expect.poll(() => api.sql()`select order_id from captures where captured_at is null`).toEqual([])
+  expect(await api.sql()`select 1 from refunds where refunded_at is null`).toEqual([])
+})
