@@ -1,16 +1,11 @@
 /** A sale survives a lost Redis, a slow Postgres and a killed origin: nothing is sold twice, and no 201 is lost. */
-import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { reservationOf, useOwnOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis, useReturning } from '../../test/servers.ts'
-import { connectRedis } from '../lib/redis.ts'
-import { Gate } from './gate.ts'
-import { defineScripts } from './scripts.ts'
+import { useDatabase, useReturning } from '../../test/servers.ts'
 
 const database = useDatabase()
 const server = await useReturning(startRedis)
@@ -27,32 +22,6 @@ const becomes = (read: () => Promise<unknown>, expected: object) => expect.poll(
 const gateBecomes = (sale: string, gate: object) => becomes(() => gateOf(sale), gate)
 const intentsOf = async (sale: string) => redis.hlen(`{${sale}}:unrecorded`)
 const noIntents = (sale: string) => expect.poll(() => intentsOf(sale)).toBe(0)
-
-describe('while no worker repairs the gate', () => {
-  const quiet = { database: useDatabase(), redis: useRedis() }
-  const api = useOwnOrigin(() => ({ databaseUrl: quiet.database.url, redisUrl: quiet.redis.url }), {
-    ROLE: 'api',
-  })
-
-  test('a key that was promised an order gets no other', async () => {
-    const sale = await api.sale()
-    const store = defineScripts(connectRedis(quiet.redis.url, pino({ level: 'silent' })))
-    await once(store, 'ready')
-    const asked = createHash('sha256').update('[null,1,null]').digest('base64url')
-    const promised = { ...reservationOf(sale), product: 'one', hash: asked }
-    const gate = new Gate(store, sale)
-    // As by a process that dies before it records the order.
-    expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1, demand: 0, maxUnpaid: 3 })).toMatchObject({
-      verdict: 'reserved',
-    })
-    await store.hset(`{${sale}}:stock`, 'run', 'of a server before')
-    const token = await api.token(sale, promised.visitor)
-    const again = await api.checkout(sale, { token, key: promised.key })
-    expect(again).toMatchObject({ status: 202, body: { order_id: promised.order, status: 'processing' } })
-    expect(await api.checkout(sale)).toMatchObject({ status: 201 })
-    store.disconnect()
-  })
-})
 
 describe('when Redis', () => {
   test('is flushed during a sale, no unit is sold twice', async () => {
