@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { saleOf, useOrigin } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
-import { EXPORT_PAGE } from '../ledger/orders.ts'
+import { EXPORT_PAGE } from '../ledger/order-statements.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { exportOrders } from './export.ts'
 
