@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { problem, problemResponse } from './problem.ts'
 
-it('a problem is sent as problem+json, uncached, with Retry-After in whole seconds', () => {
+it('a problem is sent as problem+json, uncached, with Retry-After in whole seconds, and has a default detail', () => {
   const sent = problemResponse(problem('try-again', { detail: 'Please wait.', retry_after_seconds: 0.2 }))
   expect(sent.status).toBe(503)
   expect(sent.headers).toEqual({
@@ -15,8 +15,5 @@ it('a problem is sent as problem+json, uncached, with Retry-After in whole secon
     detail: 'Please wait.',
     retry_after_seconds: 1,
   })
-})
-
-it('a problem has a default detail for its reader', () => {
   expect(problem('sold-out').detail).toBe('All units are sold.')
 })
