@@ -2,143 +2,143 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
-import { afterEach, describe, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { freePort, startChild, untilReady } from '../dev/processes.ts'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { useFlakyProxy } from '../test/flaky-proxy.ts'
 import { useOwnOrigin } from '../test/origin-process.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
+import { useReceiver } from '../test/stand-ins/receiver.ts'
+import { isLedgerAway, prepare } from './ledger/connection.ts'
 
 const ledger = await useReturning(startPostgres)
 const redis = useRedis()
 let databaseUrl = ledger.url
-const origin = useOwnOrigin(() => ({ databaseUrl, redisUrl: redis.url }))
+const receiver = useReceiver()
+const origin = useOwnOrigin(() => ({ databaseUrl, redisUrl: redis.url }), { WEBHOOKS_ALLOW_PRIVATE: 'false' })
+const way = useFlakyProxy(() => ledger.port)
 
 const comesAlive = () =>
   expect.poll(() => origin.call('GET', '/healthz').catch(() => null)).toMatchObject({ status: 200 })
 /** The attempts at which the log says that it waits. */
 const attempts = () => [...origin.log().matchAll(/"failures":(\d+)/g)].map(([, failures]) => Number(failures))
 
-describe('while Postgres is away', () => {
-  test('a starting origin is alive but not ready, answers try-again, and serves once Postgres is back', async () => {
-    const sale = await origin.sale()
-    await origin.stop()
-    await ledger.kill()
-    const started = origin.restart()
-    await comesAlive()
-    expect(await origin.ops('/readyz')).toMatchObject({ status: 503, body: { ledger: false } })
-    for (const answer of [await origin.checkout(sale), await origin.admin('GET', `/sales/${sale}`)]) {
-      expect(answer).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-    }
-    await expect.poll(() => attempts().slice(0, 3)).toEqual([1, 2, 4])
-    await ledger.start()
-    await started
-    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
-  })
-
-  test('a waiting origin stops on request', async () => {
-    await origin.stop()
-    await ledger.kill()
-    const ended = expect(origin.restart()).rejects.toThrow('exit code 0')
-    await comesAlive()
-    await expect.poll(attempts).not.toEqual([])
-    await origin.stop()
-    await ended
-    await expect(fetch(origin.url())).rejects.toThrow('fetch failed')
-    await ledger.start()
-    await origin.restart()
-  })
+test('a starting origin waits for Postgres, alive but not ready, serves once it is back, and stops on request', async () => {
+  const sale = await origin.sale()
+  await origin.stop()
+  await ledger.kill()
+  const ended = expect(origin.restart()).rejects.toThrow('exit code 0')
+  await comesAlive()
+  expect(await origin.ops('/readyz')).toMatchObject({ status: 503, body: { ledger: false } })
+  for (const answer of [await origin.checkout(sale), await origin.admin('GET', `/sales/${sale}`)]) {
+    expect(answer).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  }
+  await expect.poll(() => attempts().slice(0, 3)).toEqual([1, 2, 4])
+  await origin.stop()
+  await ended
+  await expect(fetch(origin.url())).rejects.toThrow('fetch failed')
+  const started = origin.restart()
+  await expect.poll(attempts).not.toEqual([])
+  await ledger.start()
+  await started
+  expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
 })
 
-describe('while the connection to Postgres breaks', () => {
-  const way = useFlakyProxy(() => ledger.port)
-
-  test('an origin that loses its connections while starting starts again', async () => {
-    await origin.stop()
-    databaseUrl = way.through(ledger.url)
-    let started = Promise.resolve()
-    await origin.sql().begin(async (tx) => {
-      await tx`lock table sales in access exclusive mode`
-      started = origin.restart()
-      const waiting = () => origin.sql()`
-        select 1 from pg_stat_activity where application_name = 'flash-sale-origin' and wait_event_type = 'Lock'`
-      await expect.poll(waiting).toHaveLength(1)
-      way.cut()
-      await expect.poll(attempts).toEqual([1])
-    })
-    await started
-    expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
+test('an origin that loses its connections while starting starts again', async () => {
+  await origin.stop()
+  databaseUrl = way.through(ledger.url)
+  let started = Promise.resolve()
+  await origin.sql().begin(async (tx) => {
+    await tx`lock table sales in access exclusive mode`
+    started = origin.restart()
+    const waiting = () => origin.sql()`
+      select 1 from pg_stat_activity where application_name = 'flash-sale-origin' and wait_event_type = 'Lock'`
+    await expect.poll(waiting).toHaveLength(1)
+    way.cut()
+    await expect.poll(attempts).toEqual([1])
   })
+  await started
+  expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
 
-describe('exits with the reason when waiting cannot help:', () => {
-  const OF_ANOTHER =
-    'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own'
-  let drop = async () => {}
-  afterEach(() => drop())
+test('exits with the reason when waiting cannot help, and shows no password', async () => {
+  const address = new URL(ledger.url)
+  address.password = 'hunter2'
+  databaseUrl = address.href
+  const reason = '(exit code 1): cannot start: password authentication failed'
+  await expect(origin.restart()).rejects.toThrow(reason)
+  expect(origin.log()).not.toContain('hunter2')
+})
 
-  const endsSaying = (why: string) => expect(origin.restart()).rejects.toThrow(`(exit code 1): cannot start: ${why}`)
+const OF_ANOTHER =
+  'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own'
 
-  test('the password is wrong', async () => {
-    const address = new URL(ledger.url)
-    address.password = 'hunter2'
-    databaseUrl = address.href
-    await endsSaying('password authentication failed')
-    expect(origin.log()).not.toContain('hunter2')
-  })
-
-  test('there is no such database', async () => {
-    databaseUrl = `${ledger.url}_of_another_name`
-    await endsSaying('database "flash_sale_of_another_name" does not exist')
-  })
-
-  test.each([
+test.each([
+  [
+    'the server is too old',
+    'Postgres 15 or newer is required, and this one is 14.20',
     [
-      'the server is too old',
-      'Postgres 15 or newer is required, and this one is 14.20',
-      [
-        // A function that is found first and lies about the version.
-        'create schema disguise',
-        `create function disguise.current_setting(text) returns text language sql return '14.20'`,
-        `do $$ begin execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`,
-      ],
+      // A function that is found first and lies about the version.
+      'create schema disguise',
+      `create function disguise.current_setting(text) returns text language sql return '14.20'`,
+      `do $$ begin execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`,
     ],
-    ['a migration fails', 'relation "sales" already exists', ['create table sales (sale_id text)']],
-    ['there are tables of a shop', OF_ANOTHER, ['create table orders (id int)']],
+  ],
+  ['a migration fails', 'relation "sales" already exists', ['create table sales (sale_id text)']],
+  ['there are tables of a shop', OF_ANOTHER, ['create table orders (id int)']],
+  [
+    'another application migrates itself as we do',
+    OF_ANOTHER,
     [
-      'another application migrates itself as we do',
-      OF_ANOTHER,
-      [
-        'create schema drizzle',
-        'create table drizzle.__drizzle_migrations (id serial, hash text not null, created_at bigint)',
-        `insert into drizzle.__drizzle_migrations (hash, created_at) values ('theirs', 1500000000000)`,
-      ],
+      'create schema drizzle',
+      'create table drizzle.__drizzle_migrations (id serial, hash text not null, created_at bigint)',
+      `insert into drizzle.__drizzle_migrations (hash, created_at) values ('theirs', 1500000000000)`,
     ],
-  ])('%s', async (_, why, statements) => {
-    const database = await emptyDatabase()
-    drop = database.drop
-    databaseUrl = database.url
-    const sql = postgres(database.url, { max: 1 })
-    for (const statement of statements) await sql.unsafe(statement)
-    await sql.end()
-    await endsSaying(why)
-  })
+  ],
+])('does not wait for a ledger that waiting cannot mend: %s', async (_, why, statements) => {
+  const database = await emptyDatabase()
+  onTestFinished(database.drop)
+  const sql = postgres(database.url, { max: 1 })
+  for (const statement of statements) await sql.unsafe(statement)
+  await sql.end()
+  await cannotMend(database.url, why)
 })
 
-test('warns of a ledger that may lose commits, and serves', async () => {
+test('does not wait for a database that does not exist', () =>
+  cannotMend(`${ledger.url}_of_another_name`, 'database "flash_sale_of_another_name" does not exist'))
+
+async function cannotMend(url: string, why: string): Promise<void> {
+  const error: Error = await prepare(url).then(
+    () => expect.unreachable(),
+    (reason) => reason,
+  )
+  expect(error.message).toBe(why)
+  expect(isLedgerAway(error)).toBe(false)
+}
+
+test('starts and serves without Redis, and warns of a ledger that may lose commits', async () => {
   databaseUrl = `${ledger.url}?synchronous_commit=off`
-  await origin.restart()
-  expect(origin.log()).toContain('set synchronous_commit on')
-})
-
-test('starts and serves without Redis', async () => {
-  databaseUrl = ledger.url
   await redis.kill()
   await origin.restart()
+  expect(origin.log()).toContain('set synchronous_commit on')
   const ready = await origin.ops('/readyz')
   expect(ready).toMatchObject({ status: 200, body: { ledger: true, gate: false } })
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
+})
+
+test('lets webhooks reach no private network: an address is refused, a name at the connection', async () => {
+  const [url, events] = [receiver.url('/inside'), ['order.reserved']]
+  expect(await origin.admin('POST', '/webhooks', { url, events })).toMatchObject({ status: 422 })
+  const named = { url: url.replace('127.0.0.1', 'localhost'), events }
+  const { status, body } = await origin.admin('POST', '/webhooks', named)
+  expect(status).toBe(201)
+  expect(await origin.admin('PATCH', `/webhooks/${body.endpoint}`, { url })).toMatchObject({ status: 422 })
+  await origin.checkout(await origin.sale())
+  const deliveries = async () => (await origin.admin('GET', `/webhooks/${body.endpoint}/deliveries`)).body.deliveries
+  const error = expect.stringContaining('not an address of the public')
+  await expect.poll(deliveries).toMatchObject([{ state: 'pending', status: null, error }])
+  expect(receiver.at('/inside')).toEqual([])
 })
 
 test.skipIf(!existsSync('/dev/full'))('serves and stops on a full disk, where it cannot log', async () => {

@@ -1,11 +1,14 @@
 /** The report of a sale: what the orders, the minutes, the audit log and the edge's schedule say together. */
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import type { SaleReport } from '../../shared/api/report.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
-import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { readSales } from '../sales/sale-queries.ts'
 import { firstOrders } from './report-queries.ts'
+import { saleReport } from './sale-report.ts'
 
 const seed = '07'.repeat(32)
 const SIZE = 5
@@ -47,9 +50,14 @@ await new Promise<void>((done) => edge.listen(0, '127.0.0.1', done))
 const edgeUrl = `http://127.0.0.1:${(edge.address() as AddressInfo).port}`
 afterAll(() => void edge.close())
 
-const origin = useOwnOrigin(undefined, { EDGE_URL: edgeUrl, PUBLIC_URL: 'https://drop.example' })
-const report = async (sale: string) =>
-  (await origin.admin('GET', `/sales/${sale}/report`)).body as unknown as SaleReport
+const origin = useOrigin()
+/** As an origin reports that knows this edge. */
+async function report(saleId: string): Promise<SaleReport> {
+  const { sales, nowMs } = await readSales(origin.sql(), [saleId], true)
+  const config = { EDGE_URL: edgeUrl, PUBLIC_URL: 'https://drop.example' }
+  const made = await saleReport({ sql: origin.sql(), config, nowMs: () => nowMs }, sales[0] ?? expect.unreachable())
+  return JSON.parse(JSON.stringify(made))
+}
 const numbers = Array.from({ length: SIZE + 2 }, (_, i) => i + 1)
 const byPosition = numbers.toSorted((a, b) => positionOf({ seed, size: SIZE }, a) - positionOf({ seed, size: SIZE }, b))
 
@@ -71,7 +79,7 @@ test('tells figures, fairness with the proof of the draw, refusals, incidents an
     ({ figures }) => figures.paid === SIZE + 1,
   )
   await origin.call('POST', `/admin/orders/${ids[1]}/refund`, {
-    token: 'test-admin-token-of-at-least-32-characters',
+    token: ADMIN_TOKEN,
     headers: { 'idempotency-key': 'a-refund' },
     body: { amount_minor: 300 },
   })
@@ -124,6 +132,8 @@ test('tells who overtook whom, and says what it does not know', async () => {
   expect((await report(sale)).fairness).toMatchObject([
     { draw: null, rank_correlation: null, note: expect.any(String) },
   ])
+  const answer = await origin.admin('GET', `/sales/${sale}/report`)
+  expect(answer).toMatchObject({ status: 200, body: { sale, figures: { reserved: SIZE + 2 } } })
   expect((await origin.admin('GET', '/sales/nowhere/report')).status).toBe(404)
 })
 
@@ -140,15 +150,16 @@ test('compares each line by itself', async () => {
 
 test('compares a sample by ticket number, each with its first order', async () => {
   const sql = origin.sql()
+  const many = randomUUID()
   await sql`
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
                         idempotency_key, request_hash, created_at, reserved_until)
-    select gen_random_uuid(), 'many', 'one', i::text, 1 + i % 4000, 1, 1000, 'EUR', 'expired', i::text, 'h',
+    select gen_random_uuid(), ${many}, 'one', i::text, 1 + i % 4000, 1, 1000, 'EUR', 'expired', i::text, 'h',
       to_timestamp(1 + i), to_timestamp(90 + i)
     from generate_series(0, 7999) i`
-  const all = await firstOrders(sql, 'many', 'public', 1)
+  const all = await firstOrders(sql, many, 'public', 1)
   expect(all.map(({ number, at_ms }) => at_ms - number * 1000)).toEqual(Array(4000).fill(0))
-  const sample = await firstOrders(sql, 'many', 'public', 4)
+  const sample = await firstOrders(sql, many, 'public', 4)
   // Six standard deviations around a quarter.
   expect(Math.abs(sample.length - 1000)).toBeLessThan(6 * Math.sqrt(4000 * 0.25 * 0.75))
   expect(all).toEqual(expect.arrayContaining([...sample].slice(0, 20)))
