@@ -21,7 +21,8 @@ export async function builtPages(): Promise<{ readonly samples: Samples; readonl
 /** Serves pages by paths, as their script shows them before the first schedule has come. */
 export async function servePages(assets: readonly Asset[]) {
   const pages = new Map<string, string>()
-  const server = createServer(({ url: path = '' }, response) => {
+  const server = createServer(({ url = '' }, response) => {
+    const path = url.replace(/\?.*/, '')
     // Without a response, and before its time is up, the page still shows that it is connected.
     if (path.endsWith('/schedule')) return
     const asset = assets.find((one) => one.path === path)
