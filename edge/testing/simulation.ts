@@ -76,7 +76,7 @@ export interface Moment {
 interface Squatter {
   number: number
   admittedUntilMs: number
-  /** Orders that came to nothing, and when the last one did. */
+  /** Failed orders, and when the last one did. */
   unpaid: number
   endedMs: number
 }

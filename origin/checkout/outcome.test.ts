@@ -76,7 +76,7 @@ describe('without one', () => {
     ['a unit that the gate counts nowhere may come back', { gate: none }, '/problems/all-in-carts'],
     ['held units may come back', { gate: { ...none, held: 1 } }, '/problems/all-in-carts'],
     ['the ledger has units in carts', { ledger: { verdict: 'no_stock' } }, '/problems/all-in-carts'],
-    ['too many orders came to nothing', { ledger: { verdict: 'too_many' } }, '/problems/too-many-orders'],
+    ['too many orders failed', { ledger: { verdict: 'too_many' } }, '/problems/too-many-orders'],
     [
       'others come first, by the gate',
       { gate: { ...none, verdict: 'unpaid', waitMs: 5 } },

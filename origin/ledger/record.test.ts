@@ -234,7 +234,7 @@ test.each([
   expect(await countersOf(sale)).toMatchObject([{ held }, { held: 0 }])
 })
 
-test('lets others who wait come first after orders that came to nothing', async () => {
+test('lets others who wait come first after failed orders', async () => {
   await createSale('squatted', 1, [10, 10])
   const ask = async (visitor: string, demand: number, key: string = randomUUIDv7(), noteRefusals = false) => {
     const r = { ...reservation('squatted', visitor), key }

@@ -105,7 +105,7 @@ function figuresOf(sale: SaleRow, { orders, counts, most, minutes, untilMs }: Co
   const sum = (of: (one: OrderFigures) => number) => orders.reduce((all, one) => all + of(one), 0)
   const units = (of: (product: SaleRow['products'][number]) => number) =>
     sale.products.reduce((all, product) => all + of(product), 0)
-  // What an order that came to nothing gave back had been paid.
+  // What was given back of a cancelled order had been paid.
   const isPaid = ({ status }: OrderFigures) => isSold(status) || status === 'returned'
   const joined = minutes.length === 0 ? null : (counts.joined ?? 0)
   const [called, arrived] = [most.called ?? null, most.arrived ?? null]

@@ -95,7 +95,7 @@ export const SaleConfig = v.pipe(
       lines: v.optional(Lines, [...ONE_LINE]),
       /** Decides the number of ticket shards when the sale is created, and nothing afterwards; null: as the edge is set. */
       expected_visitors: v.optional(v.nullable(whole(1, 100_000_000)), null),
-      /** Orders of one visitor that may come to nothing before others who wait come first. */
+      /** After so many failed orders (expired, given back, declined), a visitor comes after all who wait. */
       max_unpaid_orders: v.optional(whole(1, 1000), 3),
       contact: v.optional(Contact, {}),
       /** Whether search engines may show the sale's page. */

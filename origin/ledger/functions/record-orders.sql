@@ -11,21 +11,21 @@
 -- others: null, or [{index, verdict, order, units}] for the rest. index is the place in the arrays, from 1. Verdicts:
 --   replay: the key has an order already, which is `order`.
 --   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
---   too_many: the visitor has had too many orders that came to nothing, even if nobody else waits.
+--   too_many: too many orders of the visitor failed (expired, given back or declined), even if nobody else waits.
 --   no_stock: too few units are left.
---   unpaid: others want what is left, and an earlier order of the visitor came to nothing: they come first, for the length
---     of a hold since it ended; where the visitor has had max_unpaid_orders of them, always. `units` is how many there were,
+--   unpaid: others wait for what is left, and an earlier order of the visitor failed: they come first, for the length of a
+--     hold since it ended; where max_unpaid_orders of the visitor's orders failed, always. `units` is how many there were,
 --     `ended_ms` how long ago the last one ended, `wait_ms` when to ask again.
 -- prices: unit price and currency of each product as written. They may have changed since the caller read them.
 -- p_note_refusals: also insert a cancelled order for each refused reservation and for each replay under another order's key.
 --   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict again.
 --   Its stored key is "key order", which no client can send, so the key stays free for another call. `unpaid` is noted as,
 --   and from then on is, too_many.
--- p_wanted: how many units others may want who wait for their turn or for stock.
+-- p_demand: how many units the visitors who wait for their turn or for stock may buy.
 create or replace function record_orders(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
   p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
-  p_wanted int,
+  p_demand int,
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
 -- Planned once per connection: planning takes as long as recording thirty orders.
@@ -33,7 +33,7 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   -- Limit of a visitor's orders in a sale beyond one per allowed unit. All are read under the sale's lock when the visitor
   -- comes again: this is more than a real buyer gives back, and takes less than a millisecond.
-  c_came_to_nothing constant int := 100;
+  c_max_failed constant int := 100;
   v_limit int;
   v_max_unpaid int;
   v_hold interval;
@@ -155,7 +155,7 @@ begin
         coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')))[1] as live,
-        -- Those that the visitor let come to nothing: see cameToNothing in orders.ts.
+        -- The visitor's failed orders: see wasLeft and wasDeclined in orders.ts.
         count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')
           or o.reason like 'declined%') as unpaid,
         -- A declined visitor has tried to pay, and may try again at once.
@@ -188,11 +188,11 @@ begin
       v_orders[v_one.i] := coalesce(v_live[v_one.visitor], v_one.live);
       v_had[v_one.i] := coalesce(v_units[v_one.visitor], v_one.units);
     elsif v_one.noted = 'too_many'
-        or v_one.noted is null and v_one.orders >= v_limit + greatest(c_came_to_nothing, v_max_unpaid) then
+        or v_one.noted is null and v_one.orders >= v_limit + greatest(c_max_failed, v_max_unpaid) then
       v_verdicts[v_one.i] := 'too_many';
     elsif v_one.noted is not null or coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
       v_verdicts[v_one.i] := 'no_stock';
-    elsif coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity < p_wanted
+    elsif coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity < p_demand
         and (v_one.unpaid >= v_max_unpaid or v_one.left_ended + v_hold > record_orders.created_at) then
       v_verdicts[v_one.i] := 'unpaid';
       v_had[v_one.i] := v_one.unpaid;
@@ -248,14 +248,14 @@ create or replace function record_orders_with_contacts(
   p_contacts jsonb,
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
   p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
-  p_wanted int,
+  p_demand int,
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   select r.* into recorded, others, created_at, reserved_until, prices
   from record_orders(p_sale, p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes,
-                     p_methods, p_note_refusals, p_wanted) r;
+                     p_methods, p_note_refusals, p_demand) r;
   insert into contacts (order_id, sale_id, email, address, language, delete_after)
   select c.order_id, p_sale, c.email, c.address, c.language,
     greatest(coalesce(s.ended_at, s.ends_at, record_orders_with_contacts.created_at + interval '30 days'),

@@ -1,5 +1,5 @@
 -- The ledger: every table, index, constraint and trigger. The tables are those of origin/ledger/schema/, which explains their
--- columns; functions are in origin/ledger/functions/. The parts that the schema files cannot say have a comment here.
+-- columns; functions are in origin/ledger/functions/. The parts that the schema files cannot express have a comment here.
 
 -- -- Sales and their stock -----------------------------------------------------------------------------------------
 
