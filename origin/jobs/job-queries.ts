@@ -66,7 +66,9 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
     due as materialized (
       select j.job_id, r.lease_ms from rooms r cross join lateral (
         select job_id from jobs j
-        where j.queue = r.queue and j.group_id = r.group_id and j.state = 'pending' and j.run_at <= now()
+        where j.queue = r.queue and j.group_id = r.group_id and j.state = 'pending'
+          -- Stored in milliseconds, and rounded up as well as down.
+          and j.run_at <= now() + interval '1 millisecond'
           -- Compared with a single value, since the planner would join the whole backlog instead.
           and (j.lane is null or j.job_id = (
             select min(f.job_id) from jobs f

@@ -44,6 +44,17 @@ test('a job of a transaction that rolls back does not exist', async () => {
   expect(await takeCharges()).toEqual([])
 })
 
+test('a job is due as soon as it is added', async () => {
+  for (let times = 0; times < 20; times++) {
+    // The time of a transaction stands still.
+    const taken = await sql.begin(async (tx) => {
+      await addJobs(tx, 'charge', [{ data: { order: `order ${times}` } }])
+      return takeJobs(tx as never, [{ queue: 'charge', group: '', limit: 1 }])
+    })
+    expect(taken.map(orderOf)).toEqual([`order ${times}`])
+  }
+})
+
 test('of many workers at once each takes other jobs, and what they have done is gone', async () => {
   const orders = Array.from({ length: 200 }, (_, i) => `order ${i}`)
   await addCharges(...orders)

@@ -34,7 +34,7 @@ async function newCapture() {
 const lastAttempt = (kind: 'capture' | 'refund') =>
   sql`update jobs set attempts = ${QUEUES[kind].attempts - 1}, run_at = now() where queue = ${kind}`
 const due = async (queue: 'capture' | 'refund') =>
-  (await sql`select data from jobs where queue = ${queue} and run_at <= now()`).map(({ data }) => data)
+  (await sql`select data from jobs where queue = ${queue} and not leased`).map(({ data }) => data)
 const findings = async () => (await readFindings(sql, NO_SALE)).findings
 const capturedAt = async (charge: string) =>
   (await sql<{ captured_at: Date | null }[]>`select captured_at from captures where charge_id = ${charge}`)[0]
