@@ -1,15 +1,19 @@
 /** The commands as a person runs them: what they refuse, what they print, and what they leave behind. */
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execa, type Subprocess } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { UsageError } from '../dev/command.ts'
+import { readCommand as operator } from '../dev/operator.ts'
+import { type Loopback, serveOnLoopback } from '../dev/servers/loopback.ts'
+import { readOptions as verifyDraw } from '../dev/verify-draw.ts'
 import { commitmentOf } from '../shared/draw.ts'
-import type { Schedule } from '../shared/schedule.ts'
 import { sampleSchedule } from './lib/sample-schedule.ts'
+import { readOptions as bench } from './measure/bench.ts'
+import { readOptions as model, readReport } from './model/model.ts'
+import { readOptions as rehearsal } from './rehearsal/options.ts'
 
 const COMMANDS = {
   rehearse: 'bench/rehearsal/rehearse.ts',
@@ -18,136 +22,169 @@ const COMMANDS = {
   'verify-draw': 'dev/verify-draw.ts',
   start: 'dev/start.ts',
 } as const
-const ENDS_WITHIN_MS = 150_000
 const ENV = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))
+const schedule = sampleSchedule({ pre_queue_size: 10 })
 
 /** A system that only serves a schedule and takes operators' calls. */
-let stub: Server
-let url: string
+let stub: Loopback
 const asked: string[] = []
-let schedule: Schedule
 
 beforeAll(async () => {
-  stub = createServer((request: IncomingMessage, response) => {
+  stub = await serveOnLoopback((request, response) => {
     asked.push(`${request.method} ${request.url}`)
     const sale = /^\/sales\/([^/]+)\/schedule$/.exec(request.url ?? '')?.[1]
     if (sale !== undefined) return void response.end(JSON.stringify({ ...schedule, sale }))
     response.writeHead(/^\/(admin|healthz)/.test(request.url ?? '') ? 200 : 503).end('{}')
   })
-  await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
-  schedule = sampleSchedule({ pre_queue_size: 10 })
 })
 afterAll(() => {
-  stub.closeAllConnections()
-  stub.close()
+  stub.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-interface Ran {
-  readonly status: number | null
-  readonly out: string
-  readonly err: string
-}
-
-function command(name: keyof typeof COMMANDS, args: readonly string[], printed?: (child: Child) => void) {
-  return new Promise<Ran>((resolve) => {
-    const child = spawn(process.execPath, [join(ROOT, COMMANDS[name]), ...args], {
-      cwd: ROOT,
-      env: ENV,
-      timeout: ENDS_WITHIN_MS,
-    })
-    let [out, err] = ['', '']
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString('utf8')
-      printed?.(child)
-    })
-    child.stderr.on('data', (chunk: Buffer) => {
-      err += chunk.toString('utf8')
-    })
-    child.once('close', (status) => resolve({ status, out, err }))
+async function command(name: keyof typeof COMMANDS, args: readonly string[], begun?: (child: Subprocess) => void) {
+  const child = execa(process.execPath, [COMMANDS[name], ...args], {
+    ...{ cwd: ROOT, env: ENV, extendEnv: false, reject: false, stripFinalNewline: false },
   })
+  begun?.(child)
+  const { exitCode: status, stdout: out, stderr: err } = await child
+  return { status, out, err }
 }
-type Child = ReturnType<typeof spawn>
 
-const file = (name: string, text: string) => {
+const fileIn = (name: string, text: string) => {
   const path = join(folder, name)
   writeFileSync(path, text)
   return path
 }
 
-describe('a command', () => {
-  test.concurrent.each<[name: keyof typeof COMMANDS, args: string, what: RegExp]>([
-    ['rehearse', '--visitors=', /--visitors needs a value/],
-    ['rehearse', '--visitors -5', /'--visitors' argument is ambiguous\. See npm run rehearse -- --help/],
-    ['bench', '--rounds=', /--rounds needs a value/],
-    ['bench', '--only=nothing', /--only is one of/],
-    ['model', '--stock=1.5', /--stock needs a whole number/],
-    ['model', '--cost --visitors=2000', /--visitors changes nothing with --cost/],
-    ['model', '--report=x.json', /--report goes with --cost/],
-    ['model', '--cost --report=nowhere.json', /nowhere\.json cannot be read \(ENOENT\)/],
-    ['model', '--cost --report=package.json', /package\.json is no report of a rehearsal/],
-    ['model', '--cost --report=README.md', /README\.md is no report of a rehearsal/],
-    ['rehearse', '--faults=redis --minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
-    ['rehearse', '--cdn --edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1', /--cdn needs its own system/],
-    ['verify-draw', '--number=1', /--schedule needs a URL/],
-    ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=0', /--number needs a ticket number/],
-    ['verify-draw', '--schedule=http://127.0.0.1:5/ --number=1', /could not be read: ECONNREFUSED/],
-    ['verify-draw', '--colour=red', /Unknown option '--colour'/],
-    ['start', '--data=', /--data needs a value/],
-  ])('%s refuses %s with one line', async (name, args, what) => {
-    const { status, out, err } = await command(name, args.split(' '))
-    expect(err).toMatch(what)
-    expect([status, out, err.trimEnd().split('\n').length]).toEqual([2, '', 1])
+const READERS = { rehearsal, bench, model, 'verify-draw': verifyDraw, operator }
+
+test.each<[keyof typeof READERS, args: string, what?: RegExp]>([
+  ['rehearsal', '--visitors=', /--visitors needs a value/],
+  ['rehearsal', '--visitors -5', /'--visitors' argument is ambiguous\. See npm run rehearse -- --help/],
+  ['rehearsal', '--faults=redis --minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
+  ['rehearsal', '--cdn --edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1', /--cdn needs its own system/],
+  ['rehearsal', '--visitors=0'],
+  ['rehearsal', '--visitors=800000 --max-minutes=15'],
+  ['rehearsal', '--rate=fast'],
+  ['rehearsal', '--declines=2'],
+  ['rehearsal', '--arrivals=flood'],
+  ['rehearsal', '--edge=http://127.0.0.1:1'],
+  ['rehearsal', '--edge=127.0.0.1 --origin=http://127.0.0.1:1'],
+  ['rehearsal', 'stray'],
+  ['rehearsal', '--stock=1.5'],
+  ['rehearsal', '--abandon=1 --declines=1'],
+  ['rehearsal', '--no-shows=0.6 --bots=0.6'],
+  ['rehearsal', '--faults=disk'],
+  ['rehearsal', '--faults=redis --edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1'],
+  ['rehearsal', '--minutes=1'],
+  ['rehearsal', '--identities=names'],
+  ['rehearsal', '--bots=squat,typo'],
+  ['rehearsal', '--bots=squat --faults=redis'],
+  ['rehearsal', '--limits --edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1'],
+  ['bench', '--rounds=', /--rounds needs a value/],
+  ['bench', '--only=nothing', /--only is one of/],
+  ['model', '--stock=1.5', /--stock needs a whole number/],
+  ['model', '--cost --visitors=2000', /--visitors changes nothing with --cost/],
+  ['model', '--report=x.json', /--report goes with --cost/],
+  ['verify-draw', '--number=1', /--schedule needs a URL/],
+  ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=0', /--number needs a ticket number/],
+  ['verify-draw', '--colour=red', /Unknown option '--colour'/],
+  ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=3 --commitment=abc', /64 hexadecimal digits/],
+  ['verify-draw', `--schedule=http://127.0.0.1:1/ --number=3 --commitment=${'z'.repeat(64)}`, /64 hexadecimal digits/],
+  ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=3 --commitment=', /--commitment needs a value/],
+  ['operator', 'add ada', /--role is needed: viewer, operator, owner\./],
+  ['operator', 'add ada --role boss', /--role: viewer, operator or owner is required\./],
+  ['operator', 'add admin --role owner', /"admin": is taken\./],
+  ['operator', 'add a:b --role owner', /"a:b": 1 to 64 letters, digits and \.@_- are required\./],
+  ['operator', 'add', /add needs a NAME\. See npm run operator -- --help/],
+])('%s refuses %s with one sentence', (name, args, what = /./) => {
+  const refusal = () => READERS[name](args.split(' '))
+  expect(refusal).toThrow(UsageError)
+  expect(refusal).toThrow(what)
+  expect(refusal).toThrow(/^[^\n]+\.( See npm run [\w-]+ -- --help)?$/)
+})
+
+test.each([
+  ['nowhere.json', /nowhere\.json cannot be read \(ENOENT\)/],
+  ['package.json', /package\.json is no report of a rehearsal/],
+  ['README.md', /README\.md is no report of a rehearsal/],
+])('the cost cannot be taken from %s', (file, what) => {
+  expect(() => readReport(file)).toThrow(what)
+})
+
+describe('a rehearsal', () => {
+  test('has defaults for everything', () => {
+    expect(rehearsal([])).toMatchObject({ visitors: 2_000, stock: 100, rate: 200, arrivals: 'spike' })
+    expect(rehearsal(['--bots', '0.2'])).toMatchObject({ attacks: [], shares: { bots: 0.2 } })
+    const attacked = rehearsal(['--bots', 'squat,share', '--visitors', '300', '--limits'])
+    expect(attacked).toMatchObject({ attacks: ['squat', 'share'], attackBots: 100, limits: true, shares: { bots: 0 } })
   })
 
+  test('gives every crowd the time to come and to buy', () => {
+    for (const visitors of [800_000, 5_000_000]) {
+      const { spreadSeconds, holdSeconds, maxMinutes } = rehearsal([`--visitors=${visitors}`])
+      expect(visitors / spreadSeconds).toBe(800)
+      expect(maxMinutes * 60).toBeGreaterThan(spreadSeconds + holdSeconds)
+    }
+    expect(rehearsal(['--visitors=3000', '--hold=90'])).toMatchObject({ maxMinutes: 15 })
+  })
+})
+
+describe('a command', () => {
   test.concurrent.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
-    '%s prints its options with -h',
+    '%s prints its options with -h, and what is wrong with one in a line',
     async (name) => {
-      const { status, out, err } = await command(name, ['-h'])
-      expect([status, err]).toEqual([0, ''])
-      expect(out).toContain('--help')
+      const help = await command(name, ['-h'])
+      expect([help.status, help.err]).toEqual([0, ''])
+      expect(help.out).toContain('--help')
+      const { status, out, err } = await command(name, ['--colour=red'])
+      expect([status, out]).toEqual([2, ''])
+      expect(err).toMatch(/^Unknown option '--colour'\. See npm (run )?[\w-]+ -- --help\n$/)
     },
   )
 
   test.concurrent.each(['rehearse', 'bench'] as const)(
     '%s first checks that its report can be written',
     async (name) => {
-      const out = join(file(`a-file-for-${name}`, ''), 'reports')
+      const out = join(fileIn(`a-file-for-${name}`, ''), 'reports')
       const { status, err } = await command(name, ['--out', out])
       expect(status).toBe(2)
       expect(err).toMatch(/Nothing can be written to .* \(ENOTDIR\)\.\n$/)
     },
   )
-
-  test('ends without a stack when nobody reads its output', async () => {
-    const args = ['--only=growth', '--quick', '--out', folder]
-    const { err } = await command('bench', args, (child) => void child.stdout?.destroy())
-    expect(err).toBe('')
-  })
 })
 
 describe('a rehearsal on a running system', () => {
-  const crowd = ['--visitors=50', '--admin-token=t', '--out', folder]
+  const crowd = ['--visitors=50', '--max-minutes=0.5', '--admin-token=t', '--out', folder]
 
   test('fails without an edge before it creates a sale', async () => {
     asked.length = 0
-    const { status, err } = await command('rehearse', [...['--edge=http://127.0.0.1:5', '--origin', url], ...crowd])
+    const { status, err } = await command('rehearse', [
+      ...['--edge=http://127.0.0.1:5', '--origin', stub.url],
+      ...crowd,
+    ])
     expect(status).toBe(2)
     expect(err).toBe('The edge at http://127.0.0.1:5 does not respond (ECONNREFUSED).\n')
     expect(asked).toEqual([])
   })
 
+  test('ends without a stack when nobody reads its output', async () => {
+    const { status, err } = await command('rehearse', ['--edge', stub.url, '--origin', stub.url, ...crowd], (child) => {
+      child.stdout?.once('data', () => child.stdout?.destroy())
+    })
+    expect([status, err]).toEqual([2, ''])
+  })
+
   test('ends its sale on Ctrl-C, which npm passes on a second time', async () => {
     asked.length = 0
-    let interrupted = false
-    const { status } = await command('rehearse', ['--edge', url, '--origin', url, ...crowd], (child) => {
-      if (interrupted) return
-      interrupted = true
-      child.kill('SIGINT')
-      setTimeout(() => child.kill('SIGINT'), 1)
+    const { status } = await command('rehearse', ['--edge', stub.url, '--origin', stub.url, ...crowd], (child) => {
+      child.stdout?.once('data', () => {
+        child.kill('SIGINT')
+        setTimeout(() => child.kill('SIGINT'), 1)
+      })
     })
     expect(status).toBe(130)
     expect(asked.filter((call) => call.includes('/admin'))).toEqual([
@@ -158,35 +195,30 @@ describe('a rehearsal on a running system', () => {
 
   test('ends itself and its sale when the npm that started it is killed', async () => {
     asked.length = 0
-    const args = ['--edge', url, '--origin', url, '--max-minutes=0.5', ...crowd]
+    const args = ['--edge', stub.url, '--origin', stub.url, ...crowd]
     // The shell stands for npm: what it has started keeps the pipe open.
-    const npm = spawn('sh', ['-c', '"$@" & wait', 'sh', process.execPath, COMMANDS.rehearse, ...args], {
+    const npm = execa('sh', ['-c', '"$@" & wait', 'sh', process.execPath, COMMANDS.rehearse, ...args], {
       cwd: ROOT,
       env: { ...ENV, npm_lifecycle_event: 'rehearse' },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      extendEnv: false,
+      reject: false,
     })
     npm.stdout.on('data', (chunk: Buffer) => {
       if (chunk.includes('sale rehearsal-')) npm.kill('SIGKILL')
     })
-    await new Promise((resolve) => npm.once('close', resolve))
+    await npm
     expect(asked.at(-1)).toMatch(/^POST \/admin\/sales\/rehearsal-\w+\/end$/)
   })
 })
 
 describe('verify-draw', () => {
   const verify = (...args: string[]) =>
-    command('verify-draw', ['--schedule', `${url}/sales/s/schedule`, '--number=3', ...args])
+    command('verify-draw', ['--schedule', `${stub.url}/sales/s/schedule`, '--number=3', ...args])
 
   test('accepts a commitment as people copy it', async () => {
     const { status, out } = await verify('--commitment', `  ${schedule.draw_commitment.toUpperCase()} `)
     expect(status).toBe(0)
     expect(out).toContain('The seed is the one committed to')
-  })
-
-  test.each(['', '   ', 'abc', 'z'.repeat(64)])('refuses "%s", which is no commitment', async (noted) => {
-    const { status, out, err } = await verify(`--commitment=${noted}`)
-    expect([status, out]).toEqual([2, ''])
-    expect(err).toMatch(/64 hexadecimal digits|--commitment needs a value/)
   })
 
   test('reports another commitment', async () => {
@@ -201,5 +233,11 @@ describe('verify-draw', () => {
     expect(out).toContain('fits the commitment as it is published now')
     expect(out).not.toContain('committed to before the sale')
     expect(out).toContain('if it was given out')
+  })
+
+  test('says in one line that a schedule cannot be read', async () => {
+    const { status, out, err } = await verify('--schedule=http://127.0.0.1:5/')
+    expect([status, out]).toEqual([2, ''])
+    expect(err).toBe('The schedule could not be read: ECONNREFUSED\n')
   })
 })

@@ -93,4 +93,4 @@ export async function buildWorkers(folder = path('dist')): Promise<void> {
     await build({ ...workerOptions(entry, assets), outfile: join(folder, name) })
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWorkers()
+if (import.meta.main) await buildWorkers()

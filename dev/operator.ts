@@ -29,19 +29,19 @@ const HELP = `Makes operators, who sign in to the console and call the operators
 NAME has 1 to 64 letters, digits and .@_-; the audit log shows it beside all that the operator does.
 Environment: DATABASE_URL, the Postgres of the origin; it wins over the folder of \`npm start\`.`
 
-async function main(): Promise<number> {
-  const args = process.argv.slice(2)
+/** The command that the arguments name, and the folder of `npm start` to run it on. */
+export function readCommand(args: readonly string[]): { readonly data: string | undefined; readonly command: Command } {
   const words = args.slice(0, args.findIndex((arg) => arg.startsWith('-')) >>> 0)
   const { role, data } = optionsOf('run operator', { texts: 'role data' }, args.slice(words.length))
-  const [command, name, ...more] = words
+  const [action, name, ...more] = words
   if (more.length > 0) throw new UsageError(`"${more[0]}" is one word too many. See npm run operator -- --help`)
-  switch (command) {
+  switch (action) {
     case 'add':
-      return onDatabase(data, add(name, role))
+      return { data, command: add(name, role) }
     case 'list':
-      return onDatabase(data, list)
+      return { data, command: list }
     case 'revoke':
-      return onDatabase(data, revoke(name))
+      return { data, command: revoke(name) }
     default:
       throw new UsageError('One of add, list and revoke is needed. See npm run operator -- --help')
   }
@@ -129,4 +129,9 @@ async function onUrl(url: string, command: Command): Promise<number> {
   }
 }
 
-await run(HELP, 'Could not do it:', main, undefined, { failed: 1, interrupted: 130 })
+const main = () => {
+  const { data, command } = readCommand(process.argv.slice(2))
+  return onDatabase(data, command)
+}
+
+if (import.meta.main) await run(HELP, 'Could not do it:', main, undefined, { failed: 1, interrupted: 130 })

@@ -1,10 +1,8 @@
 /** Every page in every state with invented data, for pictures and tests: rendered here, and served on loopback. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { build } from 'esbuild'
 import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
-import { LOOPBACK } from './processes.ts'
+import { serveOnLoopback } from './servers/loopback.ts'
 
 type Samples = typeof import('../edge/preview/samples.ts')['samples']
 
@@ -21,8 +19,8 @@ export async function builtPages(): Promise<{ readonly samples: Samples; readonl
 /** Serves pages by paths, as their script shows them before the first schedule has come. */
 export async function servePages(assets: readonly Asset[]) {
   const pages = new Map<string, string>()
-  const server = createServer(({ url = '' }, response) => {
-    const path = url.replace(/\?.*/, '')
+  const { url, stop } = await serveOnLoopback((request, response) => {
+    const path = request.url?.replace(/\?.*/, '') ?? ''
     // Without a response, and before its time is up, the page still shows that it is connected.
     if (path.endsWith('/schedule')) return
     const asset = assets.find((one) => one.path === path)
@@ -37,17 +35,12 @@ export async function servePages(assets: readonly Asset[]) {
     response.setHeader('content-type', 'text/html; charset=utf-8')
     response.end(page)
   })
-  await new Promise<void>((done) => server.listen(0, LOOPBACK, done))
-  const url = `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`
   return {
     /** Adds a page, or replaces it. Returns its address. */
     put(path: string, html: string): string {
       pages.set(path, html)
       return url + path
     },
-    stop() {
-      server.closeAllConnections()
-      server.close()
-    },
+    stop,
   }
 }

@@ -56,4 +56,4 @@ ${table(EDGE_SETTINGS)}
 ${table(START_SETTINGS)}
 `
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(SETTINGS_PAGE, settingsPage())
+if (import.meta.main) writeFileSync(SETTINGS_PAGE, settingsPage())

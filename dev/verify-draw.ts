@@ -21,8 +21,8 @@ Exit status: 0 the seed fits the commitment, 1 it does not, 2 nobody can say.`
 
 const READ_WITHIN_MS = 10_000
 
-async function verify(): Promise<number> {
-  const options = optionsOf('run verify-draw', { texts: 'schedule number commitment' })
+export function readOptions(args?: readonly string[]) {
+  const options = optionsOf('run verify-draw', { texts: 'schedule number commitment' }, args)
   const number = /^\d+$/.test(options.number ?? '') ? Number(options.number) : 0
   if (!/^https?:$/.test(URL.parse(options.schedule ?? '')?.protocol ?? ''))
     throw new UsageError('--schedule needs a URL, such as https://shop.example/sales/demo/schedule.')
@@ -33,8 +33,12 @@ async function verify(): Promise<number> {
     throw new UsageError(
       `--commitment needs the 64 hexadecimal digits that were published, not "${options.commitment}".`,
     )
+  return { url: options.schedule ?? '', number, noted }
+}
 
-  const schedule = await readSchedule(options.schedule ?? '')
+async function verify(): Promise<number> {
+  const { url, number, noted } = readOptions()
+  const schedule = await readSchedule(url)
   const commitment = noted ?? schedule.draw_commitment
   console.log(`sale          ${schedule.sale}${schedule.line === undefined ? '' : `, line ${schedule.line}`}`)
   console.log(`commitment    ${commitment}${noted === undefined ? ' (as published now)' : ' (yours)'}`)
@@ -75,4 +79,4 @@ async function readSchedule(url: string): Promise<Schedule> {
   }
 }
 
-await run(HELP, 'Cannot verify the draw:', verify)
+if (import.meta.main) await run(HELP, 'Cannot verify the draw:', verify)

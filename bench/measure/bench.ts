@@ -46,8 +46,8 @@ It ends with every aim: what was reached, and where not met the floor, which is 
 must be done. It starts its own servers on free ports. Nothing else should run on the machine meanwhile.
 Exit status: 0 measured, 1 some responses were wrong, 2 it could not run, 130 interrupted.`
 
-function readOptions() {
-  const values = optionsOf('run bench', { texts: 'only rounds seconds crowd out', flags: 'quick' })
+export function readOptions(args?: readonly string[]) {
+  const values = optionsOf('run bench', { texts: 'only rounds seconds crowd out', flags: 'quick' }, args)
   const only = values.only?.split(',') ?? []
   for (const part of only)
     if (!PARTS.includes(part)) throw new UsageError(`--only is one of ${PARTS.join(', ')}, or a list of them.`)
@@ -94,8 +94,9 @@ async function measure({ bench, parts, out }: ReturnType<typeof readOptions>): P
   return wrong === 0
 }
 
-await run(HELP, 'The bench failed:', async () => {
-  const options = readOptions()
-  writableFolder(options.out)
-  return (await measure(options)) ? 0 : 1
-})
+if (import.meta.main)
+  await run(HELP, 'The bench failed:', async () => {
+    const options = readOptions()
+    writableFolder(options.out)
+    return (await measure(options)) ? 0 : 1
+  })

@@ -35,16 +35,18 @@ const OPTIONS = {
   flags: 'cost',
 } as const
 
-function readOptions() {
-  const { cost, report, ...scenario } = optionsOf('run model', OPTIONS)
-  const [first] = Object.keys(scenario)
+type Values = ReturnType<typeof optionsOf<typeof OPTIONS.texts, typeof OPTIONS.flags>>
+
+export function readOptions(args?: readonly string[]) {
+  const { cost, report, ...values } = optionsOf('run model', OPTIONS, args)
+  const [first] = Object.keys(values)
   if (cost && first !== undefined)
     throw new UsageError(`--${first} changes nothing with --cost, which takes what was measured from a report.`)
   if (report !== undefined && !cost) throw new UsageError('--report goes with --cost.')
-  return { cost, report, scenario }
+  return cost ? { report: report ?? 'bench/results/report.json' } : { scenario: scenarioOf(values) }
 }
 
-function scenarioOf(values: ReturnType<typeof readOptions>['scenario']): Scenario {
+function scenarioOf(values: { [Name in Exclude<keyof Values, 'cost'>]?: string }): Scenario {
   const number = (name: keyof typeof values, usual: number, min: number, max: number) =>
     numberOf(name, values[name], usual, min, max)
   const whole = (name: keyof typeof values, usual: number, min: number, max: number) =>
@@ -156,7 +158,7 @@ const Report = v.object({
   perVisitor: v.object({ worker: amount, cache: v.optional(amount, 0), cdn: amount }),
 })
 
-function readReport(file: string): v.InferOutput<typeof Report> {
+export function readReport(file: string): v.InferOutput<typeof Report> {
   let read: string
   try {
     read = readFileSync(file, 'utf8')
@@ -190,15 +192,16 @@ async function printMeasuredCost(file: string): Promise<void> {
   printBills(billsOf(await play(s), s, traffic), s)
 }
 
-await run(HELP, 'The model failed:', async () => {
-  const { cost, report, scenario: values } = readOptions()
-  if (cost) await printMeasuredCost(report ?? 'bench/results/report.json')
-  else {
-    const scenario = scenarioOf(values)
-    const sweep: { shards: number; o: Outcome }[] = []
-    for (const shards of SHARDS) sweep.push({ shards, o: await play({ ...scenario, shards }) })
-    const wanted = sweep.find(({ shards }) => shards === scenario.shards)?.o
-    print(scenario, wanted ?? (await play(scenario)), sweep)
-  }
-  return 0
-})
+async function printSale(scenario: Scenario): Promise<void> {
+  const sweep: { shards: number; o: Outcome }[] = []
+  for (const shards of SHARDS) sweep.push({ shards, o: await play({ ...scenario, shards }) })
+  const wanted = sweep.find(({ shards }) => shards === scenario.shards)?.o
+  print(scenario, wanted ?? (await play(scenario)), sweep)
+}
+
+if (import.meta.main)
+  await run(HELP, 'The model failed:', async () => {
+    const { report, scenario } = readOptions()
+    await (scenario ? printSale(scenario) : printMeasuredCost(report))
+    return 0
+  })

@@ -1,44 +1,34 @@
-/** A rehearsal with attackers as a person runs it, where an account is required: small, with its own system. */
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+/** A rehearsal with attackers, where an account is required: small, with its own system. */
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import type { Result } from './play.ts'
+import { rehearse } from './testing/rehearse.ts'
 
-const REHEARSE = fileURLToPath(new URL('./rehearse.ts', import.meta.url))
-const VISITORS = 300
+const VISITORS = 240
 const CROWD = [
-  ...`--visitors ${VISITORS} --stock 210 --rate 200 --spread 3 --seed 7 --hold 12 --think 0.1`.split(' '),
-  ...'--timeouts 0 --identities accounts --limits --bots squat,stuff,hammer,share --max-minutes 1'.split(' '),
-]
+  // All who get a unit pay for it but the squatters, who must let others have theirs after one hold.
+  `--visitors ${VISITORS} --stock 200 --rate 80 --spread 4 --seed 7 --hold 8 --unpaid 1 --think 0.1`,
+  '--timeouts 0 --abandon 0 --declines 0 --banks 0',
+  '--identities accounts --limits --bots squat,stuff,hammer,share --max-minutes 2.5',
+].join(' ')
 
 const out = mkdtempSync(join(tmpdir(), 'flash-sale-attackers-'))
 afterAll(() => rmSync(out, { recursive: true, force: true }))
 
 test('where an account is required, four attacks together gain a unit for each of their accounts at most', async () => {
-  const { status, output } = await new Promise<{ status: number | null; output: string }>((resolve) => {
-    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
-    const child = spawn(process.execPath, [REHEARSE, ...CROWD, '--out', out], { env })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString('utf8')
-      })
-    child.once('close', (status) => resolve({ status, output }))
-  })
+  const { status, output, result, html } = await rehearse(out, CROWD)
   expect(status, output).toBe(0)
-  const result = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Result
-  expect(result.checks.filter((check) => check.holds === false)).toEqual([])
-  expect(result.attacks.map(({ attack, bots }) => [attack, bots])).toEqual(
+  const { checks, attacks, honest } = result()
+  expect(checks.filter((check) => check.holds === false)).toEqual([])
+  expect(attacks.map(({ attack, bots }) => [attack, bots])).toEqual(
     ['squat', 'stuff', 'hammer', 'share'].map((attack) => [attack, VISITORS / 3]),
   )
-  for (const { attack, places, bought, held } of result.attacks) {
+  for (const { attack, places, bought, held } of attacks) {
     expect(places, attack).toBeGreaterThan(0)
     // One account has one unit, on however many devices.
     expect(bought + held, attack).toBeLessThanOrEqual(1)
   }
-  expect(result.honest).toMatchObject({ lost: 0, refusedByLimit: 0 })
-  expect(readFileSync(join(out, 'report.html'), 'utf8')).not.toMatch(/NaN|undefined|<script/)
+  expect(honest).toMatchObject({ lost: 0, refusedByLimit: 0 })
+  expect(html()).not.toMatch(/NaN|undefined|<script/)
 }, 180_000)

@@ -41,6 +41,7 @@ The sale
   --stock N            units (100; with --faults half the visitors)
   --rate N             admissions per second (200)
   --hold SECONDS       how long a cart is held (12; 60 from 50,000 visitors on; 4 with --faults)
+  --unpaid N           orders that a visitor may leave unpaid before others come first (3)
   --claim SECONDS      how long a turn may be claimed (20; 60 likewise; only with its own system)
   --shards N           ticket shards (1; only with its own system)
   --cdn                a real HTTP cache (Varnish) before the edge (only with its own system)
@@ -102,7 +103,7 @@ const BOTS_PER_VISITOR = 1 / 3
 const OPTIONS = {
   texts: [
     'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
-    'stock rate hold claim shards proof',
+    'stock rate hold unpaid claim shards proof',
     'bot-networks bot-identities faults minutes',
     'edge origin admin-token data max-minutes out',
   ],
@@ -180,6 +181,7 @@ export function readOptions(args: readonly string[]) {
     hangUps: calm ? 0 : FAULT_HANG_UPS,
     thinkSeconds: number('think', 0.5, 0, 600),
     holdSeconds,
+    maxUnpaid: whole('unpaid', 3, 1, 1_000),
     claimSeconds: whole('claim', isLong ? 60 : 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
     cdn: values.cdn ?? false,

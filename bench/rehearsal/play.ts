@@ -131,6 +131,7 @@ export class Rehearsal {
       opens_at: new Date(Date.now() + opensInMs).toISOString(),
       hold_seconds: options.holdSeconds,
       limit_per_visitor: limit,
+      max_unpaid_orders: options.maxUnpaid,
       products: [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
       admission: { rate_per_second: options.rate },
       access: {
