@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { lock } from 'proper-lockfile'
 import * as v from 'valibot'
 import { newKeySet, SecretJwkSet } from '../shared/keys.ts'
@@ -14,7 +15,8 @@ import { folderFor, LocalError, readPidFile, removedAtEnd, stopLeftovers, writeP
 /** A lock that its owner has not renewed for so long is free: the owner was killed. The wait for it is a little longer. */
 const LOCK_STALE_MS = 5_000
 const LOCK = 'start.lock'
-const LOCK_RETRIES = { retries: 24, factor: 1, minTimeout: 250 }
+const LOCK_TRIES = 25
+const LOCK_AGAIN_MS = 250
 
 /** Takes the folder into use until `release`, a temporary one where none is named, and stops what a killed start left there. */
 export async function takeFolder(dataDir: string | undefined) {
@@ -45,18 +47,23 @@ async function lockFolder(folder: string, owner: string): Promise<() => Promise<
     new LocalError(
       `Process ${pid} is already running a system on ${folder}: stop it, or choose another folder with --data.`,
     )
-  const found = readPidFile(owner)
-  if (found?.runs) throw inUse(found.pid)
-  return lock(folder, {
-    lockfilePath: join(folder, LOCK),
-    stale: LOCK_STALE_MS,
-    update: 1_000,
-    retries: LOCK_RETRIES,
-    // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
-    onCompromised() {},
-  }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ELOCKED' ? inUse(readPidFile(owner)?.pid) : error
-  })
+  for (let tries = 1; ; tries++) {
+    const found = readPidFile(owner)
+    if (found?.runs) throw inUse(found.pid)
+    try {
+      return await lock(folder, {
+        lockfilePath: join(folder, LOCK),
+        stale: LOCK_STALE_MS,
+        update: 1_000,
+        // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
+        onCompromised() {},
+      })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error
+      if (tries === LOCK_TRIES) throw inUse()
+    }
+    await sleep(LOCK_AGAIN_MS)
+  }
 }
 
 /** Turns what the file system refuses in the data folder, whichever part uses it, into a line for the person. */

@@ -1,6 +1,6 @@
 /** Checks of the queue: numbers, the draw, the order of arrival, and how fast it moves. */
 import { LEASE_MS } from '../../edge/queue/lease.ts'
-import { commitmentHolds, positionOf } from '../../shared/draw.ts'
+import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'
 import { n } from '../lib/figures.ts'
@@ -115,11 +115,9 @@ function speedGainsNothing({ visits }: Evidence, draw: Draw): Check {
   const step = Math.max(1, Math.floor(early.length / SAMPLE))
   const sample = early.filter((_, i) => i % step === 0)
   const joined = sample.map((s) => s.joinAnsweredMs)
-  const correlation =
-    rankCorrelation(
-      joined,
-      sample.map((s) => positionOf(draw, s.number)),
-    ) ?? 0
+  const positionOf = positionsOf(draw)
+  const positions = sample.map((s) => positionOf(s.number))
+  const correlation = rankCorrelation(joined, positions) ?? 0
   const bound = CHANCE_SIGMAS / Math.sqrt(sample.length - 1)
   return check(
     what,
@@ -163,11 +161,12 @@ export function inversions(visits: readonly VisitRecord[]): { worstMs: number; b
 /** Judged by the response itself where it says how far the queue had come (a page does not), and by what the public schedules had called until then. */
 function nobodyEarly({ visits, servedByMs }: Evidence, draw: Draw): Check {
   const admitted = visits.filter((s) => s.admittedMs !== null)
+  const positionOf = draw && positionsOf(draw)
   let byResponse = 0
   let bySchedule = 0
   for (const { number, admittedAtServing, admittedMs } of admitted) {
-    const known = draw !== null && number !== null && isNumber(number)
-    const position = known ? positionOf(draw, number) : Number.POSITIVE_INFINITY
+    const known = positionOf !== null && number !== null && isNumber(number)
+    const position = known ? positionOf(number) : Number.POSITIVE_INFINITY
     if (admittedAtServing !== null && position > admittedAtServing) byResponse++
     if (position > servedByMs(admittedMs ?? 0)) bySchedule++
   }

@@ -1,28 +1,21 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Loopback, serveOnLoopback } from '../../dev/servers/loopback.ts'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, readToken } from '../../shared/tokens.ts'
 import { type HttpClient, requestText } from '../lib/http.ts'
 import { closedLoop, contest, cpuSeconds, type Measured, median, openLoop } from './load.ts'
 import { admissionMint } from './stage.ts'
 
-let server: Server
-let url: string
+let server: Loopback
 /** Until then the server answers nobody. */
 let stalledUntilMs = 0
 
 beforeAll(async () => {
-  server = createServer((_, response) => {
+  server = await serveOnLoopback((_, response) => {
     setTimeout(() => response.end('{}'), Math.max(0, stalledUntilMs - performance.now()))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+afterAll(() => server.stop())
 
 const next = ({ host }: HttpClient) => requestText('GET', '/', host)
 const load = { next, right: (a: { status: number }) => a.status === 200, seconds: 0.6 }
@@ -32,7 +25,7 @@ describe('load', () => {
     setTimeout(() => {
       stalledUntilMs = performance.now() + 300
     }, 100)
-    const { ms, wrong } = await openLoop({ ...load, url }, 200, 8)
+    const { ms, wrong } = await openLoop({ ...load, url: server.url }, 200, 8)
     expect([ms.count, wrong]).toEqual([120, 0])
     // Sixty requests were due while it stood still: the tenth of all that waited longest waited 150 ms and more.
     expect(ms.p90).toBeGreaterThan(150)
@@ -44,49 +37,41 @@ describe('load', () => {
       if (performance.now() - beganMs > 200) stalledUntilMs = performance.now() + 900
       return next(client)
     }
-    const { ms } = await closedLoop({ ...load, url, next: stalling, seconds: 0.4 }, 4)
+    const { ms } = await closedLoop({ ...load, url: server.url, next: stalling, seconds: 0.4 }, 4)
     stalledUntilMs = 0
     // Four were kept waiting, beyond the end.
     expect(ms.max).toBeGreaterThan(500)
   })
 
   test('in a closed loop counts right responses and names wrong ones', async () => {
-    const good = await closedLoop({ ...load, url, seconds: 0.2, pids: [process.pid] }, 4)
+    const good = await closedLoop({ ...load, url: server.url, seconds: 0.2, pids: [process.pid] }, 4)
     expect(good.wrong).toBe(0)
     expect(good.perSecond).toBeGreaterThan(0)
-    const bad = await closedLoop({ ...load, url, seconds: 0.1, right: () => false }, 4)
+    const bad = await closedLoop({ ...load, url: server.url, seconds: 0.1, right: () => false }, 4)
     expect(bad.wrong).toBeGreaterThan(0)
     expect(bad.why).toContain('200')
     let responses = 0
-    const warming = await closedLoop({ ...load, url, seconds: 0.2, right: () => ++responses > 1 }, 1)
+    const warming = await closedLoop({ ...load, url: server.url, seconds: 0.2, right: () => ++responses > 1 }, 1)
     expect(warming.wrong).toBe(1)
   })
 
   test('in a closed loop is shared out among several servers', async () => {
     const asked = new Set<number>()
-    const others = [0, 1].map((i) =>
-      createServer((_, response) => {
+    const serve = (i: number) =>
+      serveOnLoopback((_, response) => {
         asked.add(i)
         response.end('{}')
-      }),
-    )
-    const urls = []
-    for (const other of others) {
-      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-      urls.push(`http://127.0.0.1:${(other.address() as AddressInfo).port}`)
-    }
-    await closedLoop({ ...load, url: urls, seconds: 0.1 }, 4)
+      })
+    const others = await Promise.all([serve(0), serve(1)])
+    await closedLoop({ ...load, url: others.map(({ url }) => url), seconds: 0.1 }, 4)
     expect(asked.size).toBe(2)
-    for (const other of others) {
-      other.closeAllConnections()
-      other.close()
-    }
+    for (const other of others) other.stop()
   })
 
   test('ends when there are no more requests', async () => {
     let left = 500
     const few = () => (left-- > 0 ? requestText('GET', '/', 'localhost') : null)
-    const { perSecond } = await closedLoop({ ...load, url, next: few, seconds: 30 }, 4)
+    const { perSecond } = await closedLoop({ ...load, url: server.url, next: few, seconds: 30 }, 4)
     expect(perSecond).toBeGreaterThanOrEqual(0)
   })
 })
@@ -109,7 +94,7 @@ test('a contest is the median of its rounds without the first, with the wrong re
 test('processor time is that of the given process', () => {
   const before = cpuSeconds([process.pid])
   const began = process.cpuUsage()
-  while (process.cpuUsage(began).user < 120_000) Math.sqrt(before)
+  for (let used = process.cpuUsage(began); used.user + used.system < 120_000; used = process.cpuUsage(began));
   expect(cpuSeconds([process.pid]) - before).toBeGreaterThan(process.platform === 'linux' ? 0.05 : -1)
   expect(cpuSeconds([])).toBe(0)
 })

@@ -6,7 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { CACHE_TTL } from '../../edge/cache.ts'
 import { inEffect } from '../../edge/queue/timeline.ts'
-import { positionOf } from '../../shared/draw.ts'
+import { positionsOf } from '../../shared/draw.ts'
 import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
 import { seeded } from '../lib/random.ts'
@@ -49,7 +49,7 @@ export async function play(s: Scenario) {
   const landings = new PerSecond()
   const finals = new PerSecond()
   const numbers = new Float64Array(SAMPLE)
-  const positions = new Float64Array(SAMPLE)
+  let positionOf: ReturnType<typeof positionsOf> | undefined
   let over = 0
   let nowMs = beginMs
   const count = (kind: keyof typeof requests, many: number) => {
@@ -61,8 +61,8 @@ export async function play(s: Scenario) {
     // A copy in a cache is up to a second old.
     const schedule = inEffect(room.timeline, nowMs - random() * 1_000)
     const place = placeOf(schedule, numbers[visitor] ?? 1, nowMs, (draw, number) => {
-      positions[visitor] ||= positionOf(draw, number)
-      return positions[visitor] ?? number
+      positionOf ??= positionsOf(draw)
+      return positionOf(number)
     })
     if (place.status === 'sold_out' || place.status === 'ended') {
       over++

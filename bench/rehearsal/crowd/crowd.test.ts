@@ -1,8 +1,6 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { UsageError } from '../../../dev/command.ts'
+import { type Loopback, serveOnLoopback } from '../../../dev/servers/loopback.ts'
 import { positionOf } from '../../../shared/draw.ts'
 import { DrawTable } from '../../invariants/draw-table.ts'
 import { Histogram } from '../../lib/histogram.ts'
@@ -10,7 +8,6 @@ import { HttpClient, headerOf, readAnswer, requestText } from '../../lib/http.ts
 import { seeded } from '../../lib/random.ts'
 import { sampleSchedule } from '../../lib/sample-schedule.ts'
 import { bars, lineChart, stretches, table } from '../charts.ts'
-import { readOptions } from '../options.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
 import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
@@ -60,29 +57,24 @@ describe('arrivals', () => {
 })
 
 describe('the plans of a crowd', () => {
-  const shares = {
-    ...NOBODY,
-    declines: 0.05,
-    banks: 0.06,
-    timeouts: 0.01,
-    abandon: 0.1,
-    noShows: 0.02,
-    pollers: 0.03,
-    known: 0.04,
-  }
-
   test('have the given shares, and are the same for a seed', () => {
-    const crowd = visitorsOf(new Float64Array(50_000), shares, seeded(3))
+    const shares = {
+      declines: 0.05,
+      banks: 0.06,
+      timeouts: 0.01,
+      abandon: 0.1,
+      noShows: 0.02,
+      pollers: 0.03,
+      known: 0.04,
+    }
+    const planned = () => visitorsOf(new Float64Array(50_000), { ...NOBODY, ...shares }, seeded(3))
+    const crowd = planned()
     const share = (bit: number) => crowd.filter((visitor) => visitor.has(bit)).length / crowd.length
-    expect(share(PLAN.decline)).toBeCloseTo(0.05, 2)
-    expect(share(PLAN.bank)).toBeCloseTo(0.06, 2)
-    expect(share(PLAN.timeout)).toBeCloseTo(0.01, 2)
-    expect(share(PLAN.abandon)).toBeCloseTo(0.1, 2)
-    expect(share(PLAN.noShow)).toBeCloseTo(0.02, 2)
-    expect(share(PLAN.poller)).toBeCloseTo(0.03, 2)
-    expect(share(PLAN.known)).toBeCloseTo(0.04, 2)
+    const { decline, bank, timeout, abandon, noShow, poller, known } = PLAN
+    for (const [i, bit] of [decline, bank, timeout, abandon, noShow, poller, known].entries())
+      expect(share(bit)).toBeCloseTo(Object.values(shares)[i] ?? 0, 2)
     expect(share(PLAN.bot)).toBe(0)
-    expect(visitorsOf(new Float64Array(50_000), shares, seeded(3))).toEqual(crowd)
+    expect(planned()).toEqual(crowd)
   })
 })
 
@@ -174,10 +166,9 @@ describe('what the public schedules had called', () => {
 })
 
 describe('the client', () => {
-  let server: Server
-  let url: string
+  let server: Loopback
   beforeAll(async () => {
-    server = createServer((request, response) => {
+    server = await serveOnLoopback(async (request, response) => {
       if (request.url === '/slow') return
       if (request.url === '/cut') return void request.socket.destroy()
       if (request.url === '/close') response.setHeader('connection', 'close')
@@ -187,24 +178,14 @@ describe('the client', () => {
         setTimeout(() => response.end('"/chunked"}'), 5)
         return
       }
-      let body = ''
-      request.on('data', (chunk) => {
-        body += chunk
-      })
-      request.on('end', () =>
-        response.end(JSON.stringify({ path: request.url, method: request.method, body: body.length })),
-      )
+      const body = (await request.toArray()).join('')
+      response.end(JSON.stringify({ path: request.url, method: request.method, body: body.length }))
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  afterAll(() => server.stop())
 
   test('gives each request its own response, over few connections', async () => {
-    const client = new HttpClient({ url, connections: 3 })
+    const client = new HttpClient({ url: server.url, connections: 3 })
     const paths = Array.from({ length: 200 }, (_, i) => `/${['a', 'chunked', 'empty', 'close', 'b'][i % 5]}`)
     const answers = await Promise.all(
       paths.map((path) =>
@@ -222,22 +203,17 @@ describe('the client', () => {
   })
 
   test('names failures: cut off, timed out, refused, closed', async () => {
-    const client = new HttpClient({ url, connections: 2, timeoutMs: 2_000 })
-    expect(await client.request(requestText('GET', '/cut', client.host))).toMatchObject({ status: 0 })
-    expect(await client.request(requestText('GET', '/slow', client.host))).toMatchObject({
-      status: 0,
-      failure: 'timed out',
-    })
-    expect(await client.request(requestText('GET', '/a', client.host))).toMatchObject({ status: 200 })
-    const cut = client.request(requestText('GET', '/slow', client.host))
+    const client = new HttpClient({ url: server.url, connections: 2, timeoutMs: 500 })
+    const ask = (path: string, by = client) => by.request(requestText('GET', path, by.host))
+    expect(await ask('/cut')).toMatchObject({ status: 0 })
+    expect(await ask('/slow')).toMatchObject({ status: 0, failure: 'timed out' })
+    expect(await ask('/a')).toMatchObject({ status: 200 })
+    const cut = ask('/slow')
     client.close()
     expect(await cut).toMatchObject({ status: 0 })
-    expect(await client.request(requestText('GET', '/a', client.host))).toMatchObject({ status: 0 })
+    expect(await ask('/a')).toMatchObject({ status: 0 })
     const nobody = new HttpClient({ url: 'http://127.0.0.1:1', connections: 1 })
-    expect(await nobody.request(requestText('GET', '/', nobody.host))).toMatchObject({
-      status: 0,
-      failure: 'ECONNREFUSED',
-    })
+    expect(await ask('/', nobody)).toMatchObject({ status: 0, failure: 'ECONNREFUSED' })
     nobody.close()
   })
 
@@ -290,47 +266,5 @@ describe('a chart', () => {
     expect(table('Latency', ['request', 'p50'], [['join', '3 ms']])).toMatch(
       /<caption>Latency<\/caption>.*<th scope="col">p50<\/th>.*<th scope="row">join<\/th><td>3 ms<\/td>/,
     )
-  })
-})
-
-describe('the command line', () => {
-  test('has defaults for everything', () => {
-    expect(readOptions([])).toMatchObject({ visitors: 2_000, stock: 100, rate: 200, arrivals: 'spike' })
-    expect(readOptions(['--bots', '0.2'])).toMatchObject({ attacks: [], shares: { bots: 0.2 } })
-    const attacked = readOptions(['--bots', 'squat,share', '--visitors', '300', '--limits'])
-    expect(attacked).toMatchObject({ attacks: ['squat', 'share'], attackBots: 100, limits: true, shares: { bots: 0 } })
-  })
-
-  test('gives every crowd the time to come and to buy', () => {
-    for (const visitors of [800_000, 5_000_000]) {
-      const { spreadSeconds, holdSeconds, maxMinutes } = readOptions([`--visitors=${visitors}`])
-      expect(visitors / spreadSeconds).toBe(800)
-      expect(maxMinutes * 60).toBeGreaterThan(spreadSeconds + holdSeconds)
-    }
-    expect(readOptions(['--visitors=3000', '--hold=90'])).toMatchObject({ maxMinutes: 15 })
-  })
-
-  test.each([
-    ['--visitors=0'],
-    ['--visitors=800000', '--max-minutes=15'],
-    ['--rate=fast'],
-    ['--declines=2'],
-    ['--arrivals=flood'],
-    ['--edge=http://127.0.0.1:1'],
-    ['--edge=127.0.0.1', '--origin=http://127.0.0.1:1'],
-    ['stray'],
-    ['--stock=1.5'],
-    ['--abandon=1', '--declines=1'],
-    ['--no-shows=0.6', '--bots=0.6'],
-    ['--faults=disk'],
-    ['--faults=redis', '--edge=http://127.0.0.1:1', '--origin=http://127.0.0.1:1'],
-    ['--minutes=1'],
-    ['--identities=names'],
-    ['--bots=squat,typo'],
-    ['--bots=squat', '--faults=redis'],
-    ['--limits', '--edge=http://127.0.0.1:1', '--origin=http://127.0.0.1:1'],
-  ])('refuses %s with one sentence', (...args) => {
-    expect(() => readOptions(args)).toThrow(UsageError)
-    expect(() => readOptions(args)).toThrow(/^[^\n]+\.( See npm run rehearse -- --help)?$/)
   })
 })

@@ -1,8 +1,6 @@
 /** One visitor's way against a scripted server: what is counted, timed and remembered. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Schedule } from '../../../shared/schedule.ts'
+import { expect, type TestContext, test } from 'vitest'
+import { serveOnLoopback } from '../../../dev/servers/loopback.ts'
 import { sampleSchedule } from '../../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
 import { UNKNOWN } from './identities.ts'
@@ -12,29 +10,6 @@ import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
 type Answer = readonly [status: number, body: object | string, headers?: Record<string, string>]
 
 const NEVER = 0
-
-let server: Server
-let url: string
-/** Responses by call, in turn; the last one repeats. */
-let script: Record<string, Answer[]>
-let schedule: Schedule
-
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    const call = `${request.method} ${request.url}`
-    const answers = script[call] ?? []
-    const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [404, {}]
-    if (status === NEVER) return
-    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
-
 const PAGE = 'GET /sales/s'
 /** Of the holder of a place. */
 const OWN_PAGE = 'GET /sales/s/line'
@@ -43,9 +18,11 @@ const JOIN = 'POST /sales/s/queue'
 const STATUS = 'GET /sales/s/queue/status'
 const CHECKOUT = 'POST /sales/s/checkout'
 
-beforeEach(() => {
-  schedule = sampleSchedule({ anchor_position: 100, ceiling: 100, server_time_ms: Date.now() })
-  script = {
+/** A server of a test's own, and crowds that come to it: most tests wait for a visitor, and do so side by side. */
+async function shop({ onTestFinished }: TestContext) {
+  const schedule = sampleSchedule({ anchor_position: 100, ceiling: 100, server_time_ms: Date.now() })
+  /** Responses by call, in turn; the last one repeats. */
+  const script: Record<string, Answer[]> = {
     [PAGE]: [finalPage],
     [SCHEDULE]: [[200, schedule]],
     [JOIN]: [joined(1)],
@@ -53,7 +30,39 @@ beforeEach(() => {
     [OWN_PAGE]: [turn(60)],
     [CHECKOUT]: [soldOut],
   }
-})
+  const { url, stop } = await serveOnLoopback((request, response) => {
+    const answers = script[`${request.method} ${request.url}`] ?? []
+    const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [404, {}]
+    if (status === NEVER) return
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  onTestFinished(stop)
+  const crowdAt = (...arrivalsMs: number[]) =>
+    new Crowd(
+      visitorsOf(Float64Array.from(arrivalsMs), NOBODY, () => 0.5),
+      {
+        edge: url,
+        sale: 's',
+        thinkMs: 1,
+        hangUps: 0,
+        random: () => 0.5,
+        identityOf: () => UNKNOWN,
+        prover: null,
+        visitorKey: null,
+        onBought: () => {},
+      },
+      visit,
+    )
+  const played = async (plan = 0) => {
+    const crowd = crowdAt(performance.now())
+    for (const visitor of crowd.visitors) visitor.plan = plan
+    await crowd.schedule.read()
+    await crowd.play()
+    crowd.close()
+    return crowd
+  }
+  return { url, schedule, script, crowdAt, played }
+}
 
 const place = (fields: object) => ({
   number: 1,
@@ -81,33 +90,8 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toI
 const soldOut: Answer = [410, { type: '/problems/sold-out' }]
 const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
 
-const crowdAt = (...arrivalsMs: number[]) =>
-  new Crowd(
-    visitorsOf(Float64Array.from(arrivalsMs), NOBODY, () => 0.5),
-    {
-      edge: url,
-      sale: 's',
-      thinkMs: 1,
-      hangUps: 0,
-      random: () => 0.5,
-      identityOf: () => UNKNOWN,
-      prover: null,
-      visitorKey: null,
-      onBought: () => {},
-    },
-    visit,
-  )
-
-async function played(plan = 0): Promise<Crowd> {
-  const crowd = crowdAt(performance.now())
-  for (const visitor of crowd.visitors) visitor.plan = plan
-  await crowd.schedule.read()
-  await crowd.play()
-  crowd.close()
-  return crowd
-}
-
-test('a page waits for nobody in line or in the shop', async () => {
+test.concurrent('a page waits for nobody in line or in the shop', async (context) => {
+  const { script, crowdAt } = await shop(context)
   script[CHECKOUT] = [[NEVER, {}]]
   script[JOIN] = [[NEVER, {}]]
   const crowd = crowdAt()
@@ -123,7 +107,8 @@ test('a page waits for nobody in line or in the shop', async () => {
   crowd.close()
 })
 
-test('a refused join counts towards latency until it is served', async () => {
+test.concurrent('a refused join counts towards latency until it is served', async (context) => {
+  const { script, played } = await shop(context)
   script[JOIN] = [[503, {}], [503, {}], soldOut]
   const { tally } = await played()
   // Tried again after 400 ms, and after 800 ms more.
@@ -133,7 +118,8 @@ test('a refused join counts towards latency until it is served', async () => {
   expect(tally.ends.sold_out).toBe(1)
 })
 
-test('a request that fails for good has its waiting time among the latencies', async () => {
+test.concurrent('a request that fails for good has its waiting time among the latencies', async (context) => {
+  const { script, played } = await shop(context)
   script[PAGE] = [[500, {}, { 'retry-after': '0.1' }]]
   const { tally } = await played()
   expect(tally.ends.failed).toBe(1)
@@ -142,33 +128,36 @@ test('a request that fails for good has its waiting time among the latencies', a
   expect(tally.latency.page.summary().max).toBeGreaterThan(400)
 })
 
-test('"all in carts" is a full response, and a reload is no second arrival', async () => {
+test.concurrent('"all in carts" is a full response, and a reload is no second arrival', async (context) => {
+  const { script, played } = await shop(context)
   script[PAGE] = [
     [500, {}],
     [200, {}, { 'cache-control': 'public' }],
   ]
-  script[CHECKOUT] = [[409, {}, { 'retry-after': '3' }], soldOut]
+  script[CHECKOUT] = [[409, {}, { 'retry-after': '0.1' }], soldOut]
   const { tally } = await played()
   expect(tally.counts).toMatchObject({ arrived: 1, waiting: 0, shopping: 1 })
   expect(tally.latency.checkout.summary()).toMatchObject({ count: 2 })
-  expect(tally.latency.checkout.summary().max).toBeLessThan(2_500)
 })
 
-test('a turn that the page does not show yet is claimed again', async () => {
+test.concurrent('a turn that the page does not show yet is claimed again', async (context) => {
+  const { script, played } = await shop(context)
   const inLine: Answer = [200, {}]
   script[OWN_PAGE] = [inLine, turn(60)]
   const { tally } = await played()
   expect(tally.requests).toMatchObject({ page: 1, join: 1, admission: 2, status: 0, checkout: 1 })
 })
 
-test('a join whose page has the turn leads straight to the checkout', async () => {
+test.concurrent('a join whose page has the turn leads straight to the checkout', async (context) => {
+  const { script, played } = await shop(context)
   const [, , headers = {}] = turn(60)
   script[JOIN] = [[201, '<div data-number="1">', { 'set-cookie': `queue-s=q, ${headers['set-cookie']}` }]]
   const { tally } = await played()
   expect(tally.requests).toMatchObject({ page: 1, join: 1, admission: 0, checkout: 1 })
 })
 
-test('the position on the page is compared with the draw', async () => {
+test.concurrent('the position on the page is compared with the draw', async (context) => {
+  const { script, played } = await shop(context)
   for (const [position, wrong] of [
     [1, 0],
     [1_001, 1],
@@ -178,19 +167,22 @@ test('the position on the page is compared with the draw', async () => {
   }
 })
 
-test('a join that met a problem on a page ends as that says', async () => {
+test.concurrent('a join that met a problem on a page ends as that says', async (context) => {
+  const { script, played } = await shop(context)
   script[JOIN] = [[410, '<p class="quiet"><code>410 sold-out</code></p>']]
   expect((await played()).tally.ends.sold_out).toBe(1)
 })
 
-test('a refused valid admission is a lost place', async () => {
+test.concurrent('a refused valid admission is a lost place', async (context) => {
+  const { script, played } = await shop(context)
   script[CHECKOUT] = [notAdmitted]
   const { tally } = await played()
   expect(tally.ends.failed).toBe(1)
   expect([...tally.complaints.keys()]).toEqual(['checkout: refused with a valid admission'])
 })
 
-test('an expired admission leads to another place, and the first number is remembered', async () => {
+test.concurrent('an expired admission leads to another place, and the first number is remembered', async (context) => {
+  const { script, played } = await shop(context)
   script[OWN_PAGE] = [turn(-5)]
   script[JOIN] = [joined(1), joined(2)]
   script[CHECKOUT] = [notAdmitted, soldOut]
@@ -198,7 +190,8 @@ test('an expired admission leads to another place, and the first number is remem
   expect([tally.ends.sold_out, visitors[0]?.number, tally.otherNumbers]).toEqual([1, 2, [1]])
 })
 
-test('a visitor who rejoins a sold-out sale keeps their number', async () => {
+test.concurrent('a visitor who rejoins a sold-out sale keeps their number', async (context) => {
+  const { script, played } = await shop(context)
   script[OWN_PAGE] = [turn(-5)]
   script[JOIN] = [joined(1), soldOut]
   script[CHECKOUT] = [notAdmitted]
@@ -206,7 +199,8 @@ test('a visitor who rejoins a sold-out sale keeps their number', async () => {
   expect([tally.ends.sold_out, visitors[0]?.number, tally.otherNumbers]).toEqual([1, 1, []])
 })
 
-test('a visitor ends as the last response said, from the first time on', async () => {
+test.concurrent('a visitor ends as the last response said, from the first time on', async (context) => {
+  const { schedule, script, played } = await shop(context)
   script[STATUS] = [[200, place({ status: 'ended' })]]
   script[JOIN] = [joinedByProgram]
   expect((await played(PLAN.poller)).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
@@ -228,7 +222,8 @@ const order = (status: string, payment: object | null = null, reason?: string): 
 const declined = (attempts_left: number) => order('reserved', { status: 'declined', attempts_left })
 const [ORDER, PAYMENT] = ['GET /orders/o', 'POST /orders/o/payment']
 
-test('a declined buyer pays with another card, or with the same one until the last attempt, or leaves', async () => {
+test.concurrent('a declined buyer pays with another card, or with the same one until the last attempt, or leaves', async (context) => {
+  const { script, played } = await shop(context)
   const playedWith = (...answers: Answer[]) => {
     Object.assign(script, { [CHECKOUT]: [order('reserved')], [PAYMENT]: [order('paying')], [ORDER]: answers })
     return (plan: number) => played(PLAN.decline | plan)
@@ -244,7 +239,8 @@ test('a declined buyer pays with another card, or with the same one until the la
   expect((await playedWith(declined(2))(0)).tally).toMatchObject({ ends: { declined: 1 }, requests: { payment: 1 } })
 })
 
-test('a buyer whose bank asks them answers at its page, or never comes back', async () => {
+test.concurrent('a buyer whose bank asks them answers at its page, or never comes back', async (context) => {
+  const { url, script, played } = await shop(context)
   const asked = order('paying', {
     status: 'requires_action',
     next_action: { type: 'redirect', url: `${url}/bank/c` },
@@ -271,7 +267,8 @@ test('a buyer whose bank asks them answers at its page, or never comes back', as
   expect(left.tally).toMatchObject({ ends: { unauthenticated: 1 }, requests: { bank: 0 }, counts: { paying: 0 } })
 })
 
-test('the page of a cache that does not know the end yet is loaded again', async () => {
+test.concurrent('the page of a cache that does not know the end yet is loaded again', async (context) => {
+  const { schedule, script, played } = await shop(context)
   schedule.phase = 'sold_out'
   // The first is what the visitor comes by.
   const landing: Answer = [200, '<section id="landing">', PUBLIC]
@@ -280,7 +277,8 @@ test('the page of a cache that does not know the end yet is loaded again', async
   expect([tally.requests.final, tally.ends.sold_out]).toEqual([2, 1])
 })
 
-test("the server's clock is that of a schedule made for the request, else of a kept one and its age", async () => {
+test.concurrent("the server's clock is that of a schedule made for the request, else of a kept one and its age", async (context) => {
+  const { schedule, script, crowdAt } = await shop(context)
   const at = (serverMs: number, headers = {}): Answer => [200, { ...schedule, server_time_ms: serverMs }, headers]
   script[SCHEDULE] = [at(500_000, { age: '20' }), at(700_000), at(900_000, { age: '30' })]
   const crowd = crowdAt()
@@ -292,13 +290,15 @@ test("the server's clock is that of a schedule made for the request, else of a k
   crowd.close()
 })
 
-test('an invalid number is remembered for the judge', async () => {
+test.concurrent('an invalid number is remembered for the judge', async (context) => {
+  const { script, played } = await shop(context)
   script[JOIN] = [joined(0)]
   script[STATUS] = [[200, { ...place({ status: 'sold_out' }), number: 0 }]]
   expect((await played()).visitors[0]?.number).toBe(0)
 })
 
-test('a schedule that changed under its version counts as another one', async () => {
+test.concurrent('a schedule that changed under its version counts as another one', async (context) => {
+  const { schedule, script, crowdAt } = await shop(context)
   script[SCHEDULE] = [
     [200, schedule],
     [200, { ...schedule, server_time_ms: schedule.server_time_ms + 1 }],
