@@ -13,11 +13,11 @@ test('answers every call in order, within the limits', async () => {
       fc.nat(700),
       async (limits, waves, fails) => {
         const started: number[] = []
+        const broken: (readonly number[])[] = []
         let running = 0
         const batcher = new Batcher<number, string>(limits, async (calls) => {
           started.push(...calls)
-          expect(calls.length).toBeLessThanOrEqual(limits.size)
-          expect(++running).toBe(1)
+          if (calls.length > limits.size || ++running > 1) broken.push(calls)
           for (let i = waves[(calls[0] as number) % waves.length]?.takes ?? 0; i > 0; i--) await turn()
           running--
           if (calls.includes(fails)) throw new Error(`fails with ${calls.join()}`)
@@ -31,8 +31,8 @@ test('answers every call in order, within the limits', async () => {
               batcher.add(call).catch((error) => {
                 if (error instanceof Overloaded) return 'overloaded'
                 // The whole group fails, and no other.
-                expect(error.message.split(/\D+/)).toEqual(expect.arrayContaining([`${call}`, `${fails}`]))
-                return 'failed'
+                const group = error.message.split(/\D+/)
+                return group.includes(`${call}`) && group.includes(`${fails}`) ? 'failed' : error.message
               }),
             )
           }
@@ -41,12 +41,13 @@ test('answers every call in order, within the limits', async () => {
         const results = await Promise.all(answers)
         const rejected = results.flatMap((answer, call) => (answer === 'overloaded' ? [call] : []))
         expect(started).toEqual([...results.keys()].filter((call) => !rejected.includes(call)))
-        for (const [call, answer] of results.entries())
-          expect(['overloaded', 'failed', `answer ${call}`]).toContain(answer)
-        expect(running).toBe(0)
+        const expected = results.map((answer, call) =>
+          /^(overloaded|failed)$/.test(answer) ? answer : `answer ${call}`,
+        )
+        expect(results).toEqual(expected)
+        expect({ running, broken }).toEqual({ running: 0, broken: [] })
       },
     ),
-    { numRuns: 200 },
   )
 })
 
@@ -81,7 +82,7 @@ test('rejects a call at once when the queue is full, and serves the others', asy
 
 test('makes a pause between groups where one is asked for, and none before the first', async () => {
   const groups: number[][] = []
-  const batcher = new Batcher<number, number>({ size: 9, queue: 9, pauseMs: 2_000 }, async (calls) => {
+  const batcher = new Batcher<number, number>({ size: 9, queue: 9, pauseMs: 1_000 }, async (calls) => {
     groups.push([...calls])
     return calls
   })

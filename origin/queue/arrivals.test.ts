@@ -105,7 +105,7 @@ test('a new process keeps visitors to whom others gave a long interval', async (
   const askedMs = Date.now() - 15_000
   const crowd = Array.from({ length: 8_000 }, (_, visitor) => [askedMs, `${visitor}`])
   await redis.zadd('{begun}:waiting_for_stock', ...crowd.flat())
-  for (let count = 0; count < 3; count++) {
+  for (let count = 0; count < 2; count++) {
     await countsBecome('begun', { counted: true })
     expect(arrivals.counts('begun').waiting_for_stock).toBe(8_000)
     await anotherCount()
@@ -157,7 +157,14 @@ test('skips a sale that nobody asks about, and counts it again when somebody doe
 })
 
 test('limits the notes of a crowd that waits for stock', async () => {
+  // Redis would take seconds of the processor for all of them.
+  const written = vi
+    .spyOn(redis, 'countWaitingForStock')
+    .mockImplementation(async (_key, _keepMs, waiting) => Number(waiting))
+  onTestFinished(() => written.mockRestore())
   const room = 200_000
   for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.waitsForStock('crowd', `${visitor}`, true)
-  await countsBecome('crowd', { waiting_for_stock: room })
+  const ofCrowd = () => written.mock.calls.filter(([key]) => key === '{crowd}:waiting_for_stock')
+  await expect.poll(() => ofCrowd().reduce((all, [, , waiting]) => all + Number(waiting), 0)).toBe(room)
+  await countsBecome('crowd', { counted: true })
 })

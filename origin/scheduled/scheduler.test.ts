@@ -1,13 +1,17 @@
-import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, endLeases, eventually, eventuallyMatches, useOwnOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ADMIN_TOKEN, endLeases, eventually, eventuallyMatches, saleOf, useOrigin } from '../../test/origin-process.ts'
+import { untilLocked, useDatabase } from '../../test/servers.ts'
+import { JobRunner } from '../jobs/job-runner.ts'
+import { connect, type Sql } from '../ledger/connection.ts'
+import { createMetrics } from '../metrics.ts'
+import { writeSale } from '../sales/sale-queries.ts'
+import { Sales } from '../sales/sales.ts'
+import { addAction, addRun } from './scheduled-queries.ts'
+import { Scheduler } from './scheduler.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
-/** Serves the calls, and is a worker beside the other. */
-const api = useOwnOrigin(stores)
-const worker = useOwnOrigin(stores, { ROLE: 'worker' })
+const api = useOrigin()
 
 interface Scheduled {
   readonly action_id: string
@@ -55,7 +59,7 @@ const isOf = (sale: string) =>
 describe.concurrent('a scheduled action', () => {
   test('of each kind takes effect at its time', async () => {
     const sale = await api.sale()
-    const at = inMs(5_000)
+    const at = inMs(600_000)
     const text = { en: 'More at nine.' }
     for (const effect of [
       restock,
@@ -66,10 +70,11 @@ describe.concurrent('a scheduled action', () => {
     ])
       expect(await schedule(sale, { at, ...effect })).toMatchObject({ status: 201, body: { next_at: at, ...effect } })
     expect(await api.stock(sale)).toMatchObject({ total: 10 })
+    await comes(sale)
     for (const { next_at, runs } of await haveRun(sale)) {
-      expect({ next_at, runs }).toMatchObject({ next_at: null, runs: [{ due_at: at, error: null }] })
+      expect({ next_at, runs }).toMatchObject({ next_at: null, runs: [{ error: null }] })
       for (const run of runs) {
-        expect(Date.parse(run.ran_at)).toBeGreaterThanOrEqual(Date.parse(at))
+        expect(Date.parse(run.ran_at)).toBeGreaterThanOrEqual(Date.parse(run.due_at))
         expect(run.late).toBe(isLate(run))
       }
     }
@@ -180,45 +185,80 @@ describe.concurrent('a scheduled action', () => {
     expect(await schedule(sale, { ...body, quantity: 6 }, key)).toMatchObject({ status: 422 })
     expect(await listed(sale)).toHaveLength(1)
   })
-
-  test('is carried out by one of several workers, also if its job exists twice', async () => {
-    const sale = await api.sale()
-    const at = inMs(600_000)
-    for (let i = 0; i < 12; i++) await schedule(sale, { at, ...restock, quantity: 1 })
-    await api.sql()`
-    insert into jobs (queue, data, run_at) select queue, data, run_at from jobs where queue = 'scheduled' and ${isOf(sale)}`
-    await comes(sale)
-    await haveRun(sale)
-    await settled(sale)
-    expect(await api.stock(sale)).toMatchObject({ total: 22, available: 22 })
-  })
 })
 
-test('when a worker is killed in the middle, another one carries the action out, once', async () => {
-  await worker.stop()
-  const sale = await api.sale()
-  await schedule(sale, { at: inMs(600_000), ...restock })
-  const locked = Promise.withResolvers<void>()
-  const killed = Promise.withResolvers<void>()
-  const holds = api.sql().begin(async (tx) => {
-    await tx`select from sales where sale_id = ${sale} for update`
-    locked.resolve()
-    await killed.promise
+describe('of several workers', () => {
+  const database = useDatabase()
+  let sql: Sql
+  let sales: Sales
+  beforeAll(async () => {
+    sql = connect(database.url, 12)
+    sales = new Sales(sql)
+    await sales.start()
   })
-  await locked.promise
-  await comes(sale)
-  // Its worker cannot get further than the locked sale.
-  await eventuallyMatches(() => api.sql()`select from jobs where leased and ${isOf(sale)}`, [{}])
-  await api.kill()
-  killed.resolve()
-  await holds
-  await endLeases(api.sql())
-  await worker.restart()
-  const runs = () => api.sql()`
-    select error from scheduled_runs join scheduled_actions using (action_id) where sale_id = ${sale}`
-  await eventuallyMatches(runs, [{ error: null }])
-  await api.restart()
-  await settled(sale)
-  expect(await api.stock(sale)).toMatchObject({ total: 15, available: 15 })
-  expect((await api.checkout(sale)).status).toBe(201)
+  afterAll(async () => {
+    await sales.stop()
+    await sql.end({ timeout: 1 })
+  })
+
+  /** A worker of scheduled actions, on this or its own connections. The reconciler of the fast gate is another actor. */
+  function workerOn(connections: Sql) {
+    const log = pino({ level: 'silent' })
+    const reconciler = { reconcileSale: async (sale: string) => ({ sale, findings: [] }) }
+    const edge = { notify: () => {} }
+    return new JobRunner({ sql: connections, log }, [
+      new Scheduler({ sql: connections, sales, reconciler, edge, metrics: createMetrics(), log }),
+    ])
+  }
+  /** A sale with so many restocks by one unit that are due now, each with two jobs. */
+  async function dueSale(saleId: string, actions: number): Promise<void> {
+    await writeSale(sql, saleId, saleOf(10))
+    const next_at = new Date()
+    const effect = { action: 'restock', product_id: 'one', quantity: 1 } as const
+    const about = { sale_id: saleId, effect, cron: null, operator: 'ida', idempotency_key: null, next_at }
+    await sql.begin(async (tx) => {
+      for (let i = 0; i < actions; i++) {
+        const action_id = randomUUID()
+        await addAction(tx, { ...about, action_id })
+        for (let job = 0; job < 2; job++) await addRun(tx, action_id, next_at)
+      }
+    })
+  }
+  const totalOf = async (saleId: string) =>
+    (await sql<{ total: number }[]>`select total from products where sale_id = ${saleId}`)[0]?.total
+  const worksOff = (workers: JobRunner[]) =>
+    expect
+      .poll(async () => {
+        await Promise.all(workers.map((worker) => worker.round()))
+        await Promise.all(workers.map((worker) => worker.drain()))
+        return sql`select from jobs`
+      })
+      .toEqual([])
+
+  test('one carries an action out, also if its job exists twice', async () => {
+    await dueSale('twice', 12)
+    await worksOff([workerOn(sql), workerOn(sql)])
+    expect(await totalOf('twice')).toBe(22)
+  })
+
+  test('another carries an action out when the first is killed in the middle, once', async () => {
+    await dueSale('killed', 1)
+    const own = connect(database.url, 2)
+    const dying = workerOn(own)
+    await sql.begin(async (tx) => {
+      await tx`select from sales where sale_id = 'killed' for update`
+      await dying.round()
+      // It cannot get further than the locked sale.
+      await untilLocked(sql)
+      await own.end({ timeout: 0 })
+    })
+    expect(await totalOf('killed')).toBe(10)
+    await endLeases(sql)
+    await worksOff([workerOn(sql)])
+    expect(await totalOf('killed')).toBe(11)
+    expect(
+      await sql`
+      select error from scheduled_runs join scheduled_actions using (action_id) where sale_id = 'killed'`,
+    ).toEqual([{ error: null }])
+  })
 })
