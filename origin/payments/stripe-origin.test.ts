@@ -62,12 +62,6 @@ describe.concurrent('an origin with Stripe', () => {
     expect(await inSandbox(id)).toEqual([])
   })
 
-  test('learns by webhook of a charge whose response was lost', async () => {
-    const { id, isConfirmed } = await buy('pm_card_lost_response')
-    await isConfirmed()
-    expect(stripe.intents(id)).toHaveLength(1)
-  })
-
   test('confirms what its buyer has authenticated', async () => {
     const bought = await buyAtBank()
     stripe.authenticate(bought.charge, true)

@@ -106,11 +106,6 @@ describe('the Stripe provider', async () => {
       expect(await provider.find(order)).toMatchObject({ status: 'declined', attempt: 1, code })
   })
 
-  test('authorizes what a page with its form has made', async () => {
-    const order = randomUUID()
-    expect(await authorize(order, 'ctoken_visa')).toMatchObject({ result: 'authorized' })
-  })
-
   describe('needs the buyer', () => {
     /** A new order whose charge waits for its buyer. */
     async function waiting(method = 'pm_card_threeDSecure2Required') {
@@ -152,13 +147,6 @@ describe('the Stripe provider', async () => {
       await answer(bad.charge, 'fail')
       const declined = { charge: bad.charge, order: bad.order, status: 'declined', attempt: 1 }
       expect(await provider.read(bad.charge)).toEqual({ ...declined, code: 'authentication_failed' })
-    })
-
-    test('and is cancelled while it waits', async () => {
-      const { order, charge } = await waiting()
-      expect(await provider.cancel(charge)).toEqual({ charge, order, status: 'cancelled' })
-      stripe.authenticate(charge, true)
-      expect(await provider.read(charge)).toMatchObject({ status: 'cancelled' })
     })
   })
 
