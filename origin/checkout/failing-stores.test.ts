@@ -9,7 +9,7 @@ import { LOOPBACK, type Server } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { untilLocked, useDatabase, useRedis } from '../../test/servers.ts'
-import { connect, prepare, type Sql } from '../ledger/connection.ts'
+import { connect, type Sql } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import { type Reservation, record } from '../ledger/record.ts'
 import { WarmConnections } from '../ledger/warm-connections.ts'
@@ -33,7 +33,6 @@ let sql: Sql
 let redis: Store
 beforeAll(async () => {
   redis = defineScripts(new Redis(server.url))
-  await prepare(database.url)
   sql = connect(database.url)
 })
 afterAll(async () => {
@@ -138,6 +137,16 @@ test('finds an order that is recorded during the look-up', async () => {
   await redis.client('UNPAUSE')
   await acknowledged
   expect(await found).toMatchObject({ order_id: reservation.order, status: 'reserved' })
+})
+
+test('stores the contact of an order that the ledger records alone, and of no refused one', async () => {
+  const { sale, row, checkout } = await alone({ total: 1, gate: `redis://${NOWHERE}` })
+  const contact = { email: 'ada@example.com', address: null, language: 'en' }
+  const buy = (visitor: string) =>
+    checkout.checkout(row, { visitor, line: 'public', number: 1, contact }, { quantity: 1 }, 'k')
+  const outcomes = await Promise.all([buy('ann'), buy('bob')])
+  expect(outcomes.map(said).sort()).toEqual(['/problems/all-in-carts', 'recorded'])
+  expect(await sql`select email, address, language from contacts where sale_id = ${sale}`).toEqual([contact])
 })
 
 test('looks up the orders of many callers in one statement', async () => {

@@ -157,14 +157,6 @@ describe.concurrent('an event stream', () => {
     const again = watch(refused.order, token, { lastEventId: seen[0]?.id ?? '' })
     expect((await again.opened).status).toBe(204)
   })
-
-  test('is for the owner only', async () => {
-    const { id, sale } = await buy()
-    const stranger = watch(id, await origin.token(sale))
-    expect((await stranger.opened).status).toBe(404)
-    const nobody = watch(id, 'no token')
-    expect((await nobody.opened).status).toBe(429)
-  })
 })
 
 test('HEAD opens no stream', async () => {

@@ -1,6 +1,6 @@
 /** The buyers' routes: who may call them, what they accept, and an order on its way. */
 import { UnsecuredJWT } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, signToken } from '../../shared/tokens.ts'
 import { useOrigin } from '../../test/origin-process.ts'
@@ -46,6 +46,10 @@ describe('an admission', () => {
 })
 
 describe('bad input', () => {
+  let sale: string
+  beforeAll(async () => {
+    sale = await origin.sale()
+  })
   test.each([
     ['malformed JSON', '{"quantity":', 400, 'body'],
     ['a list', '[]', 400, 'body'],
@@ -59,7 +63,6 @@ describe('bad input', () => {
     ['a product with quotes', { product_id: `'; drop table orders; --` }, 422, 'product_id'],
     ['an invalid payment method', { payment_method: '💳' }, 422, 'payment_method'],
   ])('%s is refused with the field named', async (_what, body, status, field) => {
-    const sale = await origin.sale()
     const answer = await origin.checkout(sale, { body })
     expect(answer).toMatchObject({ status, body: { errors: [{ field }] } })
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
@@ -67,7 +70,6 @@ describe('bad input', () => {
   })
 
   test('a body that is too large is refused, with a length or chunked', async () => {
-    const sale = await origin.sale()
     const tooLarge = { type: '/problems/body-too-large', status: 413 }
     const padded = (size: number) => JSON.stringify({ quantity: 1, padding: 'x'.repeat(size) })
     for (const body of [padded(1_000_000), new Blob([padded(70_000)]).stream()])
@@ -75,7 +77,6 @@ describe('bad input', () => {
   })
 
   test('another content type is refused', async () => {
-    const sale = await origin.sale()
     const answer = await origin.call('POST', `/sales/${sale}/checkout`, {
       token: await origin.token(sale),
       body: 'quantity=1',
@@ -85,7 +86,6 @@ describe('bad input', () => {
   })
 
   test('a missing or malformed Idempotency-Key is refused', async () => {
-    const sale = await origin.sale()
     const token = await origin.token(sale)
     const required = { status: 400, body: { type: '/problems/idempotency-key-required' } }
     expect(await origin.call('POST', `/sales/${sale}/checkout`, { token, body: {} })).toMatchObject(required)
@@ -94,7 +94,6 @@ describe('bad input', () => {
   })
 
   test('unknown paths, methods, sales and orders are problems too', async () => {
-    const sale = await origin.sale()
     const token = await origin.token(sale)
     for (const [method, path, status] of [
       ['GET', '/nowhere', 404],
@@ -118,7 +117,8 @@ describe('an order', () => {
     const token = theirs.body.order_token ?? ''
     expect(await origin.call('GET', path, { token: await origin.token(sale) })).toMatchObject({ status: 404 })
     expect(await origin.call('GET', path, { token })).toMatchObject({ status: 404 })
-    expect(await origin.call('GET', path)).toMatchObject({ status: 429 })
+    expect(await origin.call('GET', `${path}/events`, { token })).toMatchObject({ status: 404 })
+    for (const read of [path, `${path}/events`]) expect(await origin.call('GET', read)).toMatchObject({ status: 429 })
     expect(await origin.call('DELETE', path, { token })).toMatchObject({ status: 404 })
     const late = await origin.token(sale, 'eve', { exp: Math.floor(Date.now() / 1000) - 10 })
     expect(await origin.call('GET', path, { token: late })).toMatchObject({
@@ -141,10 +141,10 @@ describe('an order', () => {
   })
 
   test('that is not paid in time expires and returns its unit', async () => {
-    const sale = await origin.sale({ total: 2, hold_seconds: 4 })
+    const sale = await origin.sale({ total: 2 })
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })
-    expect(body.expires_in_seconds).toBeLessThanOrEqual(4)
+    await origin.sql()`update orders set reserved_until = now() - interval '2 seconds' where sale_id = ${sale}`
     const order = async () => (await origin.call('GET', `/orders/${body.order_id}`, { token })).body
     const expired = { status: 'expired', expires_in_seconds: 0 }
     await expect.poll(order).toMatchObject(expired)

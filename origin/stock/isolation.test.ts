@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { untilLocked, useDatabase, useRedis } from '../../test/servers.ts'
-import { connect, prepare, type Sql } from '../ledger/connection.ts'
+import { connect, type Sql } from '../ledger/connection.ts'
 import { findOrder, moveOrders } from '../ledger/order-statements.ts'
 import { type Reservation, record } from '../ledger/record.ts'
 import { connectRedis } from '../lib/redis.ts'
@@ -32,7 +32,6 @@ let bad: string
 let good: string
 
 beforeAll(async () => {
-  await prepare(database.url)
   sql = connect(database.url)
   redis = defineScripts(connectRedis(redisServer.url, log))
   await once(redis, 'ready')
