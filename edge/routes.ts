@@ -1,4 +1,6 @@
 /** Every route of the edge, as data: what can be asked of it, and what handles it. */
+import { METHOD_NAME_ALL } from 'hono/router'
+import { TrieRouter } from 'hono/router/trie-router'
 import * as v from 'valibot'
 import { LineId, queueName, saleAndLineOf } from '../shared/api/access.ts'
 import { OrderId, SaleId } from '../shared/api/public.ts'
@@ -49,37 +51,37 @@ const linePage = ({ sale }: Params) => `/sales/${sale}/line`
 const orderPage = ({ sale, order }: Params) => `/sales/${sale}/order/${order}`
 
 const ROUTES: Readonly<Record<string, Route>> = {
-  '/sales/{sale}': get(ofSale(showSale)),
-  '/sales/{sale}/line': get(ofSale(showLine)),
-  '/sales/{sale}/schedule': get(ofSale(schedule)),
-  '/sales/{sale}/announcements': get(ofSale(announcements)),
-  '/sales/{sale}/opening.ics': get(ofSale(calendar)),
-  '/sales/{sale}/wanted': get(ofSale(showWantedPage)),
-  '/sales/{sale}/preview': get(({ sale }, call) => preview(sale, undefined, call)),
-  '/sales/{sale}/preview/{state}': get(({ sale, state }, call) => preview(sale, state, call)),
+  '/sales/:sale': get(ofSale(showSale)),
+  '/sales/:sale/line': get(ofSale(showLine)),
+  '/sales/:sale/schedule': get(ofSale(schedule)),
+  '/sales/:sale/announcements': get(ofSale(announcements)),
+  '/sales/:sale/opening.ics': get(ofSale(calendar)),
+  '/sales/:sale/wanted': get(ofSale(showWantedPage)),
+  '/sales/:sale/preview': get(({ sale }, call) => preview(sale, undefined, call)),
+  '/sales/:sale/preview/:state': get(({ sale, state }, call) => preview(sale, state, call)),
 
-  '/sales/{sale}/queue': { methods: { POST: ofSale(join), DELETE: ofSale(leave) }, page: salePage },
-  '/sales/{sale}/queue/status': get(ofSale(status)),
-  '/sales/{sale}/challenge': get(ofSale(challenge)),
-  '/sales/{sale}/leave': form(ofSale(leaveForm), salePage),
+  '/sales/:sale/queue': { methods: { POST: ofSale(join), DELETE: ofSale(leave) }, page: salePage },
+  '/sales/:sale/queue/status': get(ofSale(status)),
+  '/sales/:sale/challenge': get(ofSale(challenge)),
+  '/sales/:sale/leave': form(ofSale(leaveForm), salePage),
 
-  '/sales/{sale}/checkout': buyers(post(ofSale(checkout))),
-  '/sales/{sale}/orders': buyers(get(ofSale(ownOrders))),
-  '/sales/{sale}/buy': buyers(form(ofSale(buyForm), linePage)),
-  '/sales/{sale}/order/{order}': buyers(get(ofOrder(showOrder))),
-  '/sales/{sale}/order/{order}/pay': buyers(get(ofOrder(showPayment))),
-  '/sales/{sale}/order/{order}/receipt': buyers(get(ofOrder(showReceipt))),
-  '/sales/{sale}/order/{order}/payment': buyers(form(ofOrder(paymentForm), orderPage)),
-  '/sales/{sale}/order/{order}/cancel': buyers(form(ofOrder(cancelForm), orderPage)),
-  '/orders/{order}': buyers({ methods: { GET: passed, DELETE: passed } }),
-  '/orders/{order}/events': buyers(get(passed)),
-  '/orders/{order}/payment': buyers(post(passed)),
+  '/sales/:sale/checkout': buyers(post(ofSale(checkout))),
+  '/sales/:sale/orders': buyers(get(ofSale(ownOrders))),
+  '/sales/:sale/buy': buyers(form(ofSale(buyForm), linePage)),
+  '/sales/:sale/order/:order': buyers(get(ofOrder(showOrder))),
+  '/sales/:sale/order/:order/pay': buyers(get(ofOrder(showPayment))),
+  '/sales/:sale/order/:order/receipt': buyers(get(ofOrder(showReceipt))),
+  '/sales/:sale/order/:order/payment': buyers(form(ofOrder(paymentForm), orderPage)),
+  '/sales/:sale/order/:order/cancel': buyers(form(ofOrder(cancelForm), orderPage)),
+  '/orders/:order': buyers({ methods: { GET: passed, DELETE: passed } }),
+  '/orders/:order/events': buyers(get(passed)),
+  '/orders/:order/payment': buyers(post(passed)),
 
-  '/assets/{file}': get((_, call) => asset(pathOf(call.request.url), call.config.brand.style)),
+  '/assets/:file': get((_, call) => asset(pathOf(call.request.url), call.config.brand.style)),
   '/.well-known/jwks.json': get((_, call) => jwks(call)),
   '/healthz': get((_, call) => health(call)),
-  '/internal/sales/{queue}/refresh': post(({ queue }, call) => refresh(queue, call)),
-  '/internal/sales/{sale}/purge': post(ofSale(purge)),
+  '/internal/sales/:queue/refresh': post(({ queue }, call) => refresh(queue, call)),
+  '/internal/sales/:sale/purge': post(ofSale(purge)),
 }
 
 // -- Finding the route of a request ------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ export function handle(call: Call): Promise<Response> | Response | null {
   if (isOfOrder && !isValid.order(name)) refuse('unknown-order')
   const isRead = method === 'GET' || method === 'HEAD'
   if ((isOfOrder || (isOfSale && !isRead)) && isForeignForm(request)) refuse('forbidden')
-  const match = matchOf(path, isOfSale || isOfOrder ? 1 : 0)
+  const match = matchOf(path, isOfSale ? 'sale' : isOfOrder ? 'order' : null)
   if (!match || (config.protect && match.route.forBuyers)) return isOfSale || isOfOrder ? refuse('not-found') : null
   const { route, params } = match
   if (route.page && method === 'GET' && wantsHtml(request)) return seeOther(route.page(params))
@@ -125,52 +127,18 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   file: isAnything,
 }
 
-/** One segment of the patterns: what may come after it, by text or (under `*`) as a name, and the route that ends with it. */
-interface Segment {
-  readonly next: Map<string, Segment>
-  route: Route | null
-  /** What the segments under `*` name, in their order. */
-  names: readonly (keyof Params)[]
-}
-
-const segment = (): Segment => ({ next: new Map(), route: null, names: [] })
-
-/** Compiled once: a request costs one lookup for each segment of its path, whatever the number of routes. */
-const start = segment()
-for (const [pattern, route] of Object.entries(ROUTES)) {
-  let at = start
-  const names: string[] = []
-  for (const part of pattern.split('/').slice(1)) {
-    const [, name] = /^\{(.+)\}$/.exec(part) ?? []
-    if (name !== undefined) names.push(name)
-    const key = name === undefined ? part : '*'
-    const following = at.next.get(key) ?? segment()
-    at.next.set(key, following)
-    at = following
-  }
-  at.route = route
-  at.names = names as (keyof Params)[]
-}
+const router = new TrieRouter<Route>()
+for (const [pattern, route] of Object.entries(ROUTES)) router.add(METHOD_NAME_ALL, pattern, route)
 
 /** No route has more segments. */
 const MAX_SEGMENTS = 8
 
-/** The route of a path, and what its names name; so many of the names are known to be valid. */
-function matchOf(path: string, validated: number): { route: Route; params: Params } | null {
-  let at: Segment | undefined = start
-  const named: string[] = []
-  for (const part of path.split('/', MAX_SEGMENTS).slice(1)) {
-    const exact: Segment | undefined = at.next.get(part)
-    if (!exact) named.push(part)
-    at = exact ?? at.next.get('*')
-    if (!at) return null
-  }
-  if (!at.route) return null
-  const params: Record<string, string> = {}
-  for (const [i, name] of at.names.entries()) {
-    const text = named[i] ?? ''
-    if (i >= validated && !isValid[name](text)) return null
-    params[name] = text
-  }
-  return { route: at.route, params: params as Params }
+/** The route of a path, and what its names name; `validated` is valid already. */
+function matchOf(path: string, validated: keyof Params | null): { route: Route; params: Params } | null {
+  if (path.split('/', MAX_SEGMENTS + 1).length > MAX_SEGMENTS) return null
+  const [[found]] = router.match(METHOD_NAME_ALL, path) as [[Route, Params][]]
+  if (!found) return null
+  const [route, params] = found
+  const names = Object.keys(params) as (keyof Params)[]
+  return names.every((name) => name === validated || isValid[name](params[name])) ? { route, params } : null
 }
