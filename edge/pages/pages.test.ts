@@ -3,6 +3,7 @@ import { problem } from '../../shared/problem.ts'
 import { samples } from '../preview/samples.ts'
 import { extras, script, style } from './assets.ts'
 import { brandSheet, contrast } from './brand.ts'
+import { texts } from './html.ts'
 import { LANGUAGES, type Language, WORDS } from './words/words.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
@@ -343,6 +344,10 @@ describe('colours are readable', () => {
 })
 
 const six = (colour = '') => (colour.length === 4 ? colour.replace(/[0-9a-f]/g, '$&$&') : colour)
+
+it('escapes the texts that a page gives its script, and writes their names as data attributes', () => {
+  expect(texts({ waitAbout: `"><b>'&` }).join('')).toBe(' data-wait-about="&quot;&gt;&lt;b&gt;&#39;&amp;"')
+})
 
 it.each([
   ['first', 10, script],

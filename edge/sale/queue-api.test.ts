@@ -201,16 +201,16 @@ it('serves a crowd that meets an isolate before it knows the sale', async () => 
   const sale = await new TestSale().publish()
   const crowdAt = (name: string, settings = edgeEnv) =>
     Promise.all(Array.from({ length: 300 }, () => callNow(`/sales/${name}/queue`, { method: 'POST' }, settings)))
+  const { promise: crowdIsHere, resolve: respond } = Promise.withResolvers<void>()
   const slow = withShards((name) => {
     const shard = edgeEnv.TICKET_SHARD.getByName(name) as DurableObjectStub<TicketShard>
-    const poll = async (request: SnapshotRequest) => {
-      await scheduler.wait(100)
-      return shard.poll(request)
-    }
+    const poll = (request: SnapshotRequest) => crowdIsHere.then(() => shard.poll(request))
     return new Proxy(shard, { get: (_, method) => (method === 'poll' ? poll : Reflect.get(shard, method)) })
   })
   await expect.poll(async () => (await sale.room.poll({ queue: sale.name })).known).toBe(true)
-  const joins = await crowdAt(sale.name, slow)
+  const crowd = crowdAt(sale.name, slow)
+  respond()
+  const joins = await crowd
   expect(new Set(joins.map((join) => join.status))).toEqual(new Set([201]))
   const unknown = await crowdAt('nobody-knows-it')
   expect(new Set(unknown.map((answer) => answer.status))).toEqual(new Set([404]))
