@@ -204,7 +204,10 @@ it('serves a crowd that meets an isolate before it knows the sale', async () => 
   const { promise: crowdIsHere, resolve: respond } = Promise.withResolvers<void>()
   const slow = withShards((name) => {
     const shard = edgeEnv.TICKET_SHARD.getByName(name) as DurableObjectStub<TicketShard>
-    const poll = (request: SnapshotRequest) => crowdIsHere.then(() => shard.poll(request))
+    const poll = async (request: SnapshotRequest) => {
+      await crowdIsHere
+      return shard.poll(request)
+    }
     return new Proxy(shard, { get: (_, method) => (method === 'poll' ? poll : Reflect.get(shard, method)) })
   })
   await expect.poll(async () => (await sale.room.poll({ queue: sale.name })).known).toBe(true)
