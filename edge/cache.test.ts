@@ -3,9 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import { CACHE_TTL, cacheHeaders, purgeSale, tagOf, withCacheRule } from './cache.ts'
 import type { Call } from './call.ts'
-import { call, edgeEnv, product, requestsTo, TestSale } from './testing/visitors.ts'
-
-const WITHIN = { timeout: 30_000 }
+import { call, edgeEnv, eventually, product, requestsTo, TestSale } from './testing/visitors.ts'
 
 /** When the sale was purged at CACHE_PURGE_URL. */
 async function purgesOf(sale: TestSale): Promise<number[]> {
@@ -45,10 +43,10 @@ it('purges what is kept of a sale when it is sold out, and when it lives again',
     const before = await purgesOf(sale)
     await sale.publish({ phase, products: [...products] })
     await sale.push()
-    const { timeline } = await vi.waitUntil(async () => {
+    const { timeline } = await eventually(async () => {
       const snapshot = await sale.room.poll({ queue: sale.name })
       return snapshot.known && snapshot.snapshot.timeline.at(-1)?.schedule.phase === phase && snapshot.snapshot
-    }, WITHIN)
+    })
     const since = async () => (await purgesOf(sale)).slice(before.length)
     await expect.poll(since).not.toEqual([])
     // Only once it holds: what was purged earlier could have been kept again.

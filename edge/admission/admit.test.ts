@@ -1,11 +1,10 @@
 /** What a sale asks of newcomers, over the Worker: blocks, rules, sign-in, invitations, proof. */
-import { type Challenge, solveChallenge } from 'altcha-lib'
+import type { Challenge } from 'altcha-lib'
 import { expect, it } from 'vitest'
 import type { Policy } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, cookiesOf, edgeEnv, orderOf, requestsTo, stub, TestSale } from '../testing/visitors.ts'
-import { deriveKey } from './proofs/proof-of-work.ts'
+import { call, cookiesOf, edgeEnv, orderOf, proofFor, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
 
@@ -210,8 +209,7 @@ it('sends the origin what was counted of those who join, once', async () => {
   for (let i = 0; i < 3; i++) await sale.join(from('192.0.2.7'))
   const curl = { 'user-agent': 'curl/8' }
   await sale.join(curl)
-  const challenge = await challengeOf(sale, curl)
-  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const altcha = await proofFor(await challengeFor(sale, curl))
   for (const status of [201, 200]) expect((await joinWith(sale, { altcha }, curl)).status).toBe(status)
   const sent = async () => {
     // A count travels with a request that is made anyway; a ticket shard that has just made one waits for the next.
@@ -233,27 +231,29 @@ it('sends the origin what was counted of those who join, once', async () => {
 
 // -- Proofs ------------------------------------------------------------------------------------------------------------
 
-const challengeOf = async (sale: TestSale, headers = {}) =>
-  (await call(`/sales/${sale.name}/challenge`, { headers })).json<Challenge>()
-const difficultyIn = ({ parameters }: Challenge) => Number(parameters.data?.difficulty)
+const challengeFor = (sale: TestSale, headers = {}) => call(`/sales/${sale.name}/challenge`, { headers })
+async function difficultyFor(sale: TestSale, headers = {}) {
+  const { parameters } = await (await challengeFor(sale, headers)).json<Challenge>()
+  return Number(parameters.data?.difficulty)
+}
 
 it('asks a network that takes most challenges for many times as much, and the others for the usual', async () => {
   const sale = await saleWith({ proof_of_work: 'auto' })
-  const usual = difficultyIn(await challengeOf(sale, from('192.0.2.7')))
-  for (let i = 0; i < 60; i++) await challengeOf(sale, from('192.0.2.7'))
-  const bots = difficultyIn(await challengeOf(sale, from('192.0.2.7')))
+  const usual = await difficultyFor(sale, from('192.0.2.7'))
+  for (let i = 0; i < 60; i++) await difficultyFor(sale, from('192.0.2.7'))
+  const bots = await difficultyFor(sale, from('192.0.2.7'))
   expect(bots).toBeGreaterThan(5 * usual)
-  expect(difficultyIn(await challengeOf(sale, from('198.51.100.7')))).toBe(usual)
+  expect(await difficultyFor(sale, from('198.51.100.7'))).toBe(usual)
   const fixed = await saleWith({ proof_of_work: 1_000 })
-  for (let i = 0; i < 30; i++) await challengeOf(fixed, from('192.0.2.7'))
-  expect(difficultyIn(await challengeOf(fixed, from('192.0.2.7')))).toBe(1_000)
+  for (let i = 0; i < 30; i++) await difficultyFor(fixed, from('192.0.2.7'))
+  expect(await difficultyFor(fixed, from('192.0.2.7'))).toBe(1_000)
 })
 
 it('spares whoever a rule allows, and gives the widget of their page next to nothing to do', async () => {
   const rules = [{ rule: '1', when: { address: '192.0.2.7' }, action: 'allow' }] as const
   const sale = await saleWith({ proof_of_work: 200_000 }, { rules: [...rules] })
-  expect(difficultyIn(await challengeOf(sale, from('192.0.2.7')))).toBe(1)
-  expect(difficultyIn(await challengeOf(sale, from('192.0.2.8')))).toBe(200_000)
+  expect(await difficultyFor(sale, from('192.0.2.7'))).toBe(1)
+  expect(await difficultyFor(sale, from('192.0.2.8'))).toBe(200_000)
   expect((await sale.join(from('192.0.2.7'))).status).toBe(201)
 })
 
@@ -271,8 +271,7 @@ it('shows whoever a rule asks for a proof a form with the widget, which keeps wh
   expect(page).toContain(`<form method="post" action="/sales/${sale.name}/queue"`)
   expect(page).toContain('<input type="hidden" name="invitation" value="SUMMER-24">')
   expect(page).toContain(`challenge="/sales/${sale.name}/challenge"`)
-  const challenge = await challengeOf(sale, headers)
-  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const altcha = await proofFor(await challengeFor(sale, headers))
   const joined = await sale.form('/queue', { invitation: 'SUMMER-24', altcha }, { ...headers, accept: '*/*' })
   expect(joined.status).toBe(201)
 })
@@ -364,9 +363,8 @@ it("asks for Turnstile's check only where the edge has its keys, and names its a
 it('keeps the proof of work of whoever still lacks the token of Turnstile', async () => {
   const sale = await saleWith({ proof_of_work: 500, turnstile: true })
   const { settings } = await withTurnstile(200, GOOD)
-  const asked = await call(`/sales/${sale.name}/challenge`)
-  const challenge = await asked.json<Challenge>()
-  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const asked = await challengeFor(sale)
+  const altcha = await proofFor(asked)
   const cookie = cookiesOf(asked)
   const refused = await sale.form('/queue', { altcha }, { cookie }, settings)
   const page = await refused.text()

@@ -1,10 +1,20 @@
 /** The waiting room before another site: here, a plain HTTP server that knows nothing of it. */
 import { decodeJwt } from 'jose'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, cookiesOf, edgeEnv, product, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
+import {
+  call,
+  cookiesOf,
+  edgeEnv,
+  eventually,
+  product,
+  requestsTo,
+  stopClock,
+  stub,
+  TestSale,
+} from '../testing/visitors.ts'
 
 function protecting(sale: TestSale): Env {
   return {
@@ -60,13 +70,10 @@ it('holds visitors of protected paths until their turn, and lets them through th
 
   const joined = await sale.join({ 'sec-fetch-site': 'same-origin' }, env)
   const cookie = `${cookiesOf(held)}; ${cookiesOf(joined)}`
-  const turn = await vi.waitUntil(
-    async () => {
-      const line = await sale.line({ cookie }, env)
-      return line.status === 303 && line
-    },
-    { timeout: 30_000 },
-  )
+  const turn = await eventually(async () => {
+    const line = await sale.line({ cookie }, env)
+    return line.status === 303 && line
+  })
   expect(turn.headers.get('location')).toBe(path)
 
   const admitted = { ...page, cookie: `${cookie}; ${cookiesOf(turn)}; basket=1` }

@@ -1,14 +1,11 @@
 /** A sale with several lines: each a waiting room of its own, and who is in which. */
-
-import { type Challenge, solveChallenge } from 'altcha-lib'
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import type { Policy } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
-import { deriveKey } from '../admission/proofs/proof-of-work.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, cookiesOf, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, proofFor, stub, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
 
@@ -194,10 +191,7 @@ it('names the challenge of the line that asks for a proof, and not that of anoth
   const refused = await sale.joinWith(asMember, { cookie })
   const { challenge: at } = await refused.json<{ challenge: string }>()
   expect([refused.status, at]).toEqual([401, `/sales/${sale.name}/challenge?line=members`])
-  const proofFrom = async (path: string) => {
-    const challenge = await (await call(path, { headers: { cookie } })).json<Challenge>()
-    return btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
-  }
+  const proofFrom = async (path: string) => proofFor(await call(path, { headers: { cookie } }))
   const cheap = await proofFrom(`/sales/${sale.name}/challenge`)
   expect((await sale.joinWith({ ...asMember, altcha: cheap }, { cookie })).status).toBe(401)
   const altcha = await proofFrom(at)

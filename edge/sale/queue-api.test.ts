@@ -10,6 +10,7 @@ import {
   callNow,
   cookiesOf,
   edgeEnv,
+  eventually,
   knownCookie,
   product,
   slowClock,
@@ -18,8 +19,6 @@ import {
   TestSale,
   withShards,
 } from '../testing/visitors.ts'
-
-const WITHIN = { timeout: 30_000 }
 
 async function problemOf(response: Response) {
   expect(response.headers.get('content-type')).toBe('application/problem+json')
@@ -300,10 +299,10 @@ it('answers the join of a page’s script with the visitor’s page, in line or 
     const response = await soon.join(script)
     return { cookie: cookiesOf(response), page: await response.text() }
   }
-  const turn = await vi.waitUntil(async () => {
+  const turn = await eventually(async () => {
     const one = await ready()
     return one.page.includes('id="turn"') && one
-  }, WITHIN)
+  })
   expect(turn.cookie).toContain(`admission-${soon.name}=`)
 })
 

@@ -1,5 +1,6 @@
 /** Helpers of the edge's tests: a sale for one test, and visitors who call the Worker. */
 import { env } from 'cloudflare:workers'
+import { type Challenge, solveChallenge } from 'altcha-lib'
 import { onTestFinished, vi } from 'vitest'
 import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
@@ -7,6 +8,7 @@ import type { QueueAnswer } from '../../shared/api/public.ts'
 import type { SecretJwkSet } from '../../shared/keys.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import { ADMISSION, signToken } from '../../shared/tokens.ts'
+import { deriveKey } from '../admission/proofs/proof-of-work.ts'
 import { type Env, readConfig } from '../config.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
 import type { WaitingRoom } from '../queue/waiting-room.ts'
@@ -21,6 +23,15 @@ export const edgeEnv = env as unknown as Env
 
 /** Longest wait for what comes in the end: it ends a test that hangs, and judges no speed. */
 const WITHIN_MS = 30_000
+
+/** The first result of `look` that is not false. Unlike `vi.waitUntil` it leaves a stopped clock alone. */
+export async function eventually<T>(look: () => Promise<T | false>): Promise<T> {
+  for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20)) {
+    const found = await look()
+    if (found !== false) return found
+  }
+  throw new Error(`not within ${WITHIN_MS} ms: ${look}`)
+}
 
 /** A sale that no other test uses. The origin responds with the state that the test publishes. */
 export class TestSale {
@@ -92,27 +103,25 @@ export class TestSale {
   /** Waits until the waiting room has asked twice more, by itself: about a second each. */
   async untilAskedAgain(): Promise<void> {
     const before = await this.asked()
-    await vi.waitUntil(async () => (await this.asked()) >= before + 2, { timeout: WITHIN_MS })
+    await eventually(async () => (await this.asked()) >= before + 2)
   }
 
   /** Waits until the public schedule is as wanted. */
-  async until(wanted: (schedule: Schedule) => boolean, line?: string): Promise<Schedule> {
-    for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20)) {
+  until(wanted: (schedule: Schedule) => boolean, line?: string): Promise<Schedule> {
+    return eventually(async () => {
       const schedule = await this.schedule(line)
-      if (wanted(schedule)) return schedule
-    }
-    throw new Error(`not within ${WITHIN_MS} ms; the schedule is ${JSON.stringify(await this.schedule(line))}`)
+      return wanted(schedule) && schedule
+    })
   }
 
   /** Puts the clock forward, up to the end of the test, until the turns up to this number have been missed. */
   async missed(number: number): Promise<void> {
     stopClock()
-    for (const began = performance.now(); performance.now() - began < WITHIN_MS; ) {
+    await eventually(async () => {
       vi.setSystemTime(Date.now() + 1_000)
       await this.room.refresh(this.name)
-      if ((await this.schedule()).missed_through >= number) return
-    }
-    throw new Error('the turns are not missed')
+      return (await this.schedule()).missed_through >= number
+    })
   }
 
   join(headers: Headers = {}, settings = edgeEnv) {
@@ -128,12 +137,11 @@ export class TestSale {
   }
 
   async joined(headers: Headers = {}, settings = edgeEnv): Promise<Joined> {
-    let response = await this.join(headers, settings)
     // As every client does: on a busy machine an object may be late.
-    for (const began = performance.now(); response.status === 503 && performance.now() - began < WITHIN_MS; ) {
-      await scheduler.wait(50)
-      response = await this.join(headers, settings)
-    }
+    const response = await eventually(async () => {
+      const joined = await this.join(headers, settings)
+      return joined.status !== 503 && joined
+    })
     if (!response.ok) throw new Error(`join: ${response.status} ${await response.text()}`)
     return response.json()
   }
@@ -150,12 +158,11 @@ export class TestSale {
 
   /** Joins, and waits until the turn has come. */
   async ready(headers: Headers = {}): Promise<Joined> {
-    const place = await this.joined(headers)
-    for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20)) {
-      const now: QueueAnswer = await (await this.status(place.queue_token, headers)).json()
-      if (now.status === 'ready') return { ...now, queue_token: place.queue_token }
-    }
-    throw new Error('the turn has not come')
+    const { queue_token } = await this.joined(headers)
+    return eventually(async () => {
+      const now = await (await this.status(queue_token, headers)).json<QueueAnswer>()
+      return now.status === 'ready' && { ...now, queue_token }
+    })
   }
 
   leave(token: string, settings = edgeEnv) {
@@ -213,6 +220,12 @@ export const orderOf = (sale: string, order_id: string) => ({
   remaining: 3,
   order_token: ORDER_TOKEN,
 })
+
+/** The proof of work that solves the challenge in a response. */
+export async function proofFor(asked: Response): Promise<string> {
+  const challenge = await asked.json<Challenge>()
+  return btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+}
 
 /** The settings of an isolate with these ticket shards. */
 export function withShards(getByName: (name: string) => object): Env {
@@ -285,8 +298,7 @@ export async function call(
 const firstReads = new Map<string, Promise<void> | null>()
 
 async function read(sale: string): Promise<void> {
-  for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20))
-    if ((await callNow(`/sales/${sale}/schedule`)).status !== 503) return
+  await eventually(async () => (await callNow(`/sales/${sale}/schedule`)).status !== 503)
 }
 
 /** The same, whatever the Worker knows. */

@@ -1,8 +1,8 @@
 /** Cookies that no page script and no neighbouring host can read or set. */
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Call } from '../call.ts'
 import { waitUntil } from '../testing/background.ts'
-import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, eventually, TestSale } from '../testing/visitors.ts'
 import worker from '../worker.ts'
 import { readCookie, withoutOurs } from './cookies.ts'
 
@@ -12,14 +12,11 @@ it.concurrent('keeps a browser’s tokens in cookies, out of reach of page scrip
   expect(await joined.json()).not.toHaveProperty('queue_token')
   for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
   const headers = { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' }
-  const ready = await vi.waitUntil(
-    async () => {
-      const response = await sale.status(null, headers)
-      const body = await response.json<{ status: string }>()
-      return body.status === 'ready' && { body, cookies: cookiesOf(response) }
-    },
-    { timeout: 30_000 },
-  )
+  const ready = await eventually(async () => {
+    const response = await sale.status(null, headers)
+    const body = await response.json<{ status: string }>()
+    return body.status === 'ready' && { body, cookies: cookiesOf(response) }
+  })
   expect(ready.body).toHaveProperty('admission_expires_at')
   expect(ready.body).not.toHaveProperty('admission_token')
   expect(ready.cookies).toContain(`admission-${sale.name}=`)

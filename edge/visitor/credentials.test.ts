@@ -12,7 +12,7 @@ import { expect, it } from 'vitest'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
-import { call, cookiesOf, edgeEnv, keySet, knownCookie, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, eventually, keySet, knownCookie, stub, TestSale } from '../testing/visitors.ts'
 
 it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can check an admission', async () => {
   const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
@@ -51,8 +51,10 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
   await stub(`${path}/checkout`, 201, {})
   const checkout = async (env: Env, token = '') =>
     (await call(`${path}/checkout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env)).status
-  let turn = await sale.statusOf(first.queue_token, before)
-  for (; turn.status !== 'ready'; turn = await sale.statusOf(first.queue_token, before)) await scheduler.wait(20)
+  const turn = await eventually(async () => {
+    const now = await sale.statusOf(first.queue_token, before)
+    return now.status === 'ready' && now
+  })
   expect(await checkout(during, turn.admission_token)).toBe(201)
   const { admission_token } = await sale.statusOf(again.queue_token, during)
   expect(await checkout(after, admission_token)).toBe(201)

@@ -6,7 +6,17 @@ import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import type { Call } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
-import { call, cookiesOf, edgeEnv, keySet, knownCookie, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import {
+  call,
+  cookiesOf,
+  edgeEnv,
+  eventually,
+  keySet,
+  knownCookie,
+  requestsTo,
+  stub,
+  TestSale,
+} from '../testing/visitors.ts'
 import { authenticate, visitorOf } from './visitor.ts'
 
 const env: Env = {
@@ -77,10 +87,10 @@ it('refuses a place or admission that was copied or sold', async () => {
   expect((await status({})).status).toBe(401)
   expect((await status(await signedIn('mallory'))).status).toBe(401)
   const adas = await signedIn('ada')
-  const ready = await vi.waitUntil(async () => {
+  const ready = await eventually(async () => {
     const now = await (await status(adas)).json<QueueAnswer>()
     return now.status === 'ready' && now
-  }, WITHIN)
+  })
 
   const order = `/orders/${crypto.randomUUID()}`
   for (const [method, path] of [
@@ -276,7 +286,6 @@ async function signedInAt(path: string, kid = 'one') {
 
 const keysAsked = async (path: string) => (await requestsTo(path)).calls
 const crowd = 50
-const WITHIN = { timeout: 30_000 }
 
 it('refreshes the shop’s keys behind the responses, once for all requests, and uses the old ones meanwhile', async () => {
   const path = '/hanging/jwks'
@@ -359,8 +368,8 @@ it('verifies a session once, until the shop drops its key', async () => {
   // The keys are old by then, and fetched behind the response.
   await stub(path, 200, { keys: [{ ...jwk, kid: 'another' }] })
   expect(await visitor(nowMs + 6 * 60_000)).toEqual(ada)
-  await vi.waitUntil(async () => (await keysAsked(path)) === 2, WITHIN)
-  await vi.waitUntil(async () => !(await visitor(nowMs + 7 * 60_000)).known, WITHIN)
+  await expect.poll(() => keysAsked(path)).toBe(2)
+  await expect.poll(async () => (await visitor(nowMs + 7 * 60_000)).known).toBe(false)
 })
 
 it('prefers the place in the header to that in the cookie, unless the header has other credentials', async () => {

@@ -1,12 +1,20 @@
 /** Invitations over the Worker: whose they are when a join fails, and how a link and a mistyped code look on the page. */
-import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it } from 'vitest'
 import type { Env } from '../../config.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
 import type { TicketShard } from '../../queue/ticket-shard.ts'
 import { OPEN_TO_ALL } from '../../testing/simulation.ts'
-import { call, cookiesOf, edgeEnv, requestsTo, stopClock, stub, TestSale, withShards } from '../../testing/visitors.ts'
-import { deriveKey } from './proof-of-work.ts'
+import {
+  call,
+  cookiesOf,
+  edgeEnv,
+  proofFor,
+  requestsTo,
+  stopClock,
+  stub,
+  TestSale,
+  withShards,
+} from '../../testing/visitors.ts'
 
 const access = { sign_in: 'optional', invitation: 'required', proof_of_work: 'off', turnstile: false } as const
 const BY_INVITATION = { ...OPEN_TO_ALL, version: '1', lines: [{ line: 'public', opens_early_seconds: 0, access }] }
@@ -49,8 +57,7 @@ it('uses an invitation for the visitor that the proof is made out to, and none b
   expect(await (await join({})).json()).toMatchObject({ type: '/problems/invitation-required', reason: 'none' })
   expect((await join({ invitation: 'SUMMER-24' })).status).toBe(401)
   expect(await redeemedFor(sale)).toEqual([])
-  const challenge = await (await call(`/sales/${sale.name}/challenge`, {}, priced)).json<Challenge>()
-  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const altcha = await proofFor(await call(`/sales/${sale.name}/challenge`, {}, priced))
   const numbers = []
   for (const _ of [1, 2])
     numbers.push((await (await join({ invitation: 'SUMMER-24', altcha })).json<{ number: number }>()).number)

@@ -3,17 +3,13 @@ import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it, vi } from 'vitest'
 import type { Env } from '../../config.ts'
 import { MAX_SPENT } from '../../queue/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, knownCookie, stopClock, TestSale } from '../../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, knownCookie, proofFor, stopClock, TestSale } from '../../testing/visitors.ts'
 import { deriveKey } from './proof-of-work.ts'
 
 const priced: Env = { ...edgeEnv, POW_DIFFICULTY: '2000' }
 
 async function solved(sale: TestSale, headers: Record<string, string> = {}): Promise<string> {
-  const response = await call(`/sales/${sale.name}/challenge`, { headers }, priced)
-  expect(response.status).toBe(200)
-  const challenge = await response.json<Challenge>()
-  const solution = await solveChallenge({ challenge, deriveKey })
-  return btoa(JSON.stringify({ challenge, solution }))
+  return proofFor(await call(`/sales/${sale.name}/challenge`, { headers }, priced))
 }
 
 const joinWith = (sale: TestSale, proof: string, headers: Record<string, string> = {}) =>
@@ -45,8 +41,7 @@ it('accepts a proof in a form field, as the widget sends it', async () => {
 it('knows a browser that has paid by the cookie that came with the challenge', async () => {
   const sale = await new TestSale().publish()
   const asked = await call(`/sales/${sale.name}/challenge`, {}, priced)
-  const challenge = await asked.json<Challenge>()
-  const proof = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const proof = await proofFor(asked)
   const headers = { cookie: cookiesOf(asked) }
   const { number } = await (await joinWith(sale, proof, headers)).json<{ number: number }>()
   const again = await joinWith(sale, await solved(sale, headers), headers)
