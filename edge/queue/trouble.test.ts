@@ -110,20 +110,6 @@ it.concurrent('shows all_in_carts, and moves on when a unit comes back', async (
   expect((await sale.statusOf(last)).status).toBe('waiting')
 })
 
-it.concurrent('moves nobody back over many changes of rate', async () => {
-  const { sale, serving } = await movingSale()
-  let before = 0
-  for (let i = 0; i < 20; i++) {
-    await change(sale, { admission: { rate_per_second: 20 + ((i * 37) % 100), max_inside: null } })
-    for (let polls = 0; polls < 5; polls++) {
-      const now = await serving()
-      expect(now).toBeGreaterThanOrEqual(before)
-      before = now
-    }
-  }
-  expect(before).toBeGreaterThan(0)
-})
-
 it.concurrent('requests the state once a second, with its alarm or without it, however often it is read', async () => {
   const sale = await new TestSale().publish()
   await sale.joined()

@@ -24,42 +24,16 @@ import {
 
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [
-  ...[
-    '',
-    '/line',
-    '/schedule',
-    '/opening.ics',
-    '/announcements',
-    '/queue',
-    '/queue/status',
-    '/leave',
-    '/checkout',
-    '/challenge',
-    '/wanted',
-    '/buy',
-    '/orders',
-    '/preview',
-  ],
-  ...[
-    `/order/${ORDER}`,
-    `/order/${ORDER}/payment`,
-    `/order/${ORDER}/cancel`,
-    `/order/${ORDER}/receipt`,
-    `/order/${ORDER}/pay`,
-    '/order/x',
-    '/nothing',
-  ],
+  '',
+  ...'/line /schedule /opening.ics /announcements /queue /queue/status /leave /checkout /challenge /wanted'.split(' '),
+  ...`/buy /orders /preview /order/x /nothing /order/${ORDER}`.split(' '),
+  ...['payment', 'cancel', 'receipt', 'pay'].map((of) => `/order/${ORDER}/${of}`),
 ]
 const OTHER_ROUTES = [
-  ...['/', '/nothing', '/healthz', '/.well-known/jwks.json', '/assets/nothing.css', style.path],
-  ...[
-    `/orders/${ORDER}`,
-    `/orders/${ORDER}/events`,
-    `/orders/${ORDER}/payment`,
-    '/orders/x',
-    '/internal/sales/x/refresh',
-    '/internal/sales/x/purge',
-  ],
+  style.path,
+  ...'/ /nothing /healthz /.well-known/jwks.json /assets/nothing.css /orders/x'.split(' '),
+  ...['', '/events', '/payment'].map((of) => `/orders/${ORDER}${of}`),
+  ...['refresh', 'purge'].map((of) => `/internal/sales/x/${of}`),
 ]
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'PATCH']
 const ACCEPTS = ['text/html,*/*;q=0.8', 'application/json', '*/*']

@@ -57,16 +57,6 @@ const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer $
 
 const join = (sale: TestSale, headers: Record<string, string>, settings = env) => sale.joined(headers, settings)
 
-it('gives an account one number on all its devices', async () => {
-  const sale = await new TestSale().publish()
-  const phone = await join(sale, await signedIn('ada'))
-  const laptop = await join(sale, {
-    cookie: `shop_session=${await session('ada')}; visitor-secret=another-machine-of-hers`,
-  })
-  expect(laptop.number).toBe(phone.number)
-  expect((await join(sale, await signedIn('grace'))).number).not.toBe(phone.number)
-})
-
 it('lists an account’s orders on each of its devices, and on none where it has signed out', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/orders`
