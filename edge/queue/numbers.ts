@@ -30,7 +30,7 @@ export interface Taken {
 export type NotTaken = 'closed' | 'unreachable' | 'paid-already'
 
 /** A visitor who may have joined before. */
-export interface KnownVisitor {
+interface KnownVisitor {
   readonly name: string
   readonly paidWith: string | undefined
   /** The place whose turn they have missed. */
