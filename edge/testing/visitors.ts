@@ -100,10 +100,13 @@ export class TestSale {
     return (await requestsTo(`/internal/sales/${this.name}`)).calls
   }
 
-  /** Waits until the waiting room has asked twice more, by itself: about a second each. */
+  /** Waits until the waiting room has asked twice more, by itself, about a second each; for visitors who come meanwhile. */
   async untilAskedAgain(): Promise<void> {
     const before = await this.asked()
-    await eventually(async () => (await this.asked()) >= before + 2)
+    await eventually(async () => {
+      await this.schedule()
+      return (await this.asked()) >= before + 2
+    })
   }
 
   /** Waits until the public schedule is as wanted. */

@@ -162,23 +162,6 @@ it('ignores a session whose subject is not plain text or too long for a token', 
     expect(await nameAs(subject)).toBe(`user:${subject}`)
 })
 
-it('does not accept in a cookie an account’s name, or a visitor’s public name', async () => {
-  const sale = await new TestSale().publish()
-  const ada = await join(sale, await signedIn('ada'))
-  for (const cookie of ['visitor-secret=user:ada', 'visitor-secret=a-name-that-was-exported']) {
-    const [first, second] = [await join(sale, { cookie }), await join(sale, { cookie })]
-    expect(new Set([ada.number, first.number, second.number]).size, cookie).toBe(3)
-    expect(decodeJwt(first.queue_token).sub).not.toBe('user:ada')
-  }
-})
-
-/** Who somebody with this cookie is, and the cookie that they have then. */
-async function joinedWith(sale: TestSale, cookie: string) {
-  const response = await sale.join({ cookie })
-  const { queue_token } = await response.json<{ queue_token: string }>()
-  return { name: decodeJwt(queue_token).sub, secret: /visitor-secret=([^;]+)/.exec(cookiesOf(response))?.[1] }
-}
-
 it('records nobody for a cookie that the edge has not given out', async () => {
   const sale = await new TestSale().publish({ ticket_shards: 1 })
   const [secret = '', tag = ''] = knownCookie('a-made-up-secret').replace('visitor-secret=', '').split('.')
@@ -188,13 +171,14 @@ it('records nobody for a cookie that the edge has not given out', async () => {
       const hasTable = storage.sql.exec("select 1 from sqlite_master where name = 'visitors'").toArray().length > 0
       return hasTable ? storage.sql.exec('select count(*) as many from visitors').one().many : 0
     })
-  for (const made of [secret, `${secret}.${otherTag}`, `${secret}.`, `${secret}.${tag}x`, 'short', 'x'.repeat(65)]) {
-    const numbers = [
-      await sale.joined({ cookie: `visitor-secret=${made}` }),
-      await sale.joined({ cookie: `visitor-secret=${made}` }),
-    ]
-    expect(new Set(numbers.map(({ number }) => number)).size, made).toBe(2)
-    expect(await recorded(), made).toBe(0)
+  const names = ['user:ada', 'a-name-that-was-exported']
+  const made = [secret, `${secret}.${otherTag}`, `${secret}.`, `${secret}.${tag}x`, 'short', 'x'.repeat(65), ...names]
+  for (const value of made) {
+    const cookie = `visitor-secret=${value}`
+    const [first, second] = [await sale.joined({ cookie }), await sale.joined({ cookie })]
+    expect(second.number, value).not.toBe(first.number)
+    expect(decodeJwt(first.queue_token).sub, value).not.toBe(value)
+    expect(await recorded(), value).toBe(0)
   }
   const { number } = await sale.joined({ cookie: knownCookie('a-made-up-secret') })
   expect(await recorded()).toBe(1)
@@ -203,12 +187,15 @@ it('records nobody for a cookie that the edge has not given out', async () => {
 
 it('knows a visitor by a secret, from which nobody can derive or choose the name', async () => {
   const sale = await new TestSale().publish()
-  const joined = (cookie: string) => joinedWith(sale, cookie)
+  const joined = async (cookie: string) => {
+    const response = await sale.join({ cookie })
+    const { queue_token } = await response.json<{ queue_token: string }>()
+    return { name: decodeJwt(queue_token).sub, secret: /visitor-secret=([^;]+)/.exec(cookiesOf(response))?.[1] }
+  }
   const { name, secret } = await joined('')
   expect(secret).not.toBe(name)
   expect(await joined(`visitor-secret=${secret}`)).toEqual({ name, secret })
-  for (const known of [name, 'a-name-of-ones-own-choice'])
-    expect((await joined(`visitor-secret=${known}`)).name).not.toBe(known)
+  expect((await joined(`visitor-secret=${name}`)).name).not.toBe(name)
 })
 
 it('fetches the shop’s new key when it is first used', async () => {
