@@ -237,7 +237,7 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
     row: { total: row.total, held: row.held, sold: row.sold },
     orders: { held: row.o_held, sold: row.o_sold },
     gate: gate ?? null,
-    intents: await counter.countIntents(),
+    intents: await counter.intents.count(),
     holds: await redis.zcard(`{${sale}}:holds`),
     findings: findings.map(({ kind, units }) => `${kind} (${units} units)`),
   }

@@ -172,13 +172,13 @@ export class Checkout {
       }
       const attempt = { sale, reservation: r, gate, ledger }
       if (ledger.verdict === 'recorded') {
-        this.#gateOf(r).acknowledgeSoon(r.order)
+        this.#gateOf(r).intents.removeSoon(r.order)
         return outcomeOf(attempt)
       }
       // A buyer who was answered "processing" will ask for the order: a worker notes the refusal.
       if (isAnswered) return this.#leaveToWorkers(r)
       // A worker may have been faster.
-      if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).acknowledgeSoon(r.order)
+      if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).intents.removeSoon(r.order)
       else if (!(await this.#giveBack(r))) return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
       return this.#afterRefusal(attempt)
     } finally {
@@ -212,7 +212,7 @@ export class Checkout {
   /** True if the order will exist even if this process is lost, or the Redis that has its intent. */
   #isSafe(r: Reservation): Promise<boolean> {
     return this.#gateOf(r)
-      .isSafe(r.order)
+      .intents.isSafe(r.order)
       .catch((error) => {
         this.#deps.log.warn({ order: r.order, error: String(error) }, 'cannot promise an order')
         return false

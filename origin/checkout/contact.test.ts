@@ -89,9 +89,9 @@ test('keeps it when a worker records the order from its intent, and leaves nothi
   const terms = { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 }
   const verdicts = await Promise.all([with_, without].map((r) => gate.reserve(r, terms)))
   expect(verdicts).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])
-  expect((await gate.findIntent(with_.order))?.contact).toEqual(contact)
-  expect(await gate.findIntent(without.order)).not.toHaveProperty('contact')
-  await expect.poll(() => gate.countIntents()).toBe(0)
+  expect((await gate.intents.find(with_.order))?.contact).toEqual(contact)
+  expect(await gate.intents.find(without.order)).not.toHaveProperty('contact')
+  await expect.poll(() => gate.intents.count()).toBe(0)
   expect(await storedIn(sale)).toEqual([{ order_id: with_.order, ...contact }])
   const [order] = await origin.sql()`select visitor, payment_method from orders where order_id = ${with_.order}`
   expect(order).toMatchObject({ visitor: 'an account', payment_method: 'pm_ok' })

@@ -73,7 +73,7 @@ export class ExistingOrder {
     const { sales, gates, pending } = this.#deps
     const recorded = () => withTimeout(this.#orders.add(orderId), FIND_TIMEOUT_MS)
     const known = sales.isLedgerUnresponsive() ? null : await recorded().catch(() => null)
-    const found = known ?? pending.get(orderId)?.reservation ?? (await gates.of(saleId).findIntent(orderId))
+    const found = known ?? pending.get(orderId)?.reservation ?? (await gates.of(saleId).intents.find(orderId))
     if (found) return found
     if (known === null) throw new Error('the ledger does not answer')
     return recorded()

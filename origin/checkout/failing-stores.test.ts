@@ -128,10 +128,10 @@ test('finds an order that is recorded during the look-up', async () => {
   const { sale, checkout, its } = await alone()
   const reservation = reservationOf(sale)
   await its.reserve(reservation, { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 })
-  const [waiting] = await its.intents(1)
+  const [waiting] = await its.intents.read(1)
   // Redis executes what comes on this connection only after the pause.
   await redis.client('PAUSE', 60_000, 'WRITE')
-  const acknowledged = its.acknowledge([waiting?.order ?? ''])
+  const acknowledged = its.intents.remove([waiting?.order ?? ''])
   const found = checkout.existing.byId(sale, reservation.order)
   await record(sql, sale, [reservation], false)
   await redis.client('UNPAUSE')
@@ -245,7 +245,7 @@ describe.concurrent('a checkout', () => {
     })
     expect(said(answer)).toBe('processing')
     await checkout.drain()
-    const [waiting] = await its.intents(10)
+    const [waiting] = await its.intents.read(10)
     const order = waiting?.order ?? ''
     expect(answer).toMatchObject({ reservation: { order } })
     expect(await checkout.existing.byId(sale, order)).toMatchObject({ visitor: 'ann' })
@@ -267,8 +267,8 @@ describe.concurrent('a checkout', () => {
       await tx`update products set total = 0 where sale_id = ${sale}`
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = buy()
-      await expect.poll(() => its.countIntents()).toBe(1)
-      const [waiting] = await its.intents(1)
+      await expect.poll(() => its.intents.count()).toBe(1)
+      const [waiting] = await its.intents.read(1)
       await record(tx, sale, [waiting?.reservation as Reservation], true)
       return { asked }
     })
@@ -301,7 +301,7 @@ describe.concurrent('a checkout', () => {
     toGate.lose('answers')
     toLedger.lose('all')
     expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
-    const [waiting] = await new Gate(redis, sale).intents(1)
+    const [waiting] = await new Gate(redis, sale).intents.read(1)
     toGate.back()
     const found = { kind: 'processing', reservation: { order: waiting?.order } }
     await expect.poll(() => buy('ann')).toMatchObject(found)
@@ -334,7 +334,7 @@ describe.concurrent('a checkout', () => {
       const { asked } = await sql.begin(async (tx) => {
         await tx`select 1 from sales where sale_id = ${sale} for update`
         const asked = buy()
-        await expect.poll(() => there.countIntents()).toBe(1)
+        await expect.poll(() => there.intents.count()).toBe(1)
         proxy.lose('answers')
         await record(tx, sale, [other], false)
         return { asked }
@@ -342,7 +342,7 @@ describe.concurrent('a checkout', () => {
       expect(said(await asked)).toBe('/problems/all-in-carts')
       await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
       // As a worker that finds the intent. One that was given back is gone in the same step.
-      const waiting = await there.intents(10)
+      const waiting = await there.intents.read(10)
       expect(waiting).toHaveLength(what === 'take' ? 1 : 0)
       for (const { reservation } of waiting)
         expect(await record(sql, sale, [reservation as Reservation], true)).toMatchObject([{ verdict: 'no_stock' }])

@@ -12,7 +12,7 @@ const MAX_PENDING = 20_000
 const never = new Promise<Outcome>(() => {})
 const noAnswer = () => {}
 const of = (order: string) => ({ ...reservationOf('sale'), order })
-const gateWith = (waiting: () => Promise<number>) => ({ countIntents: vi.fn(waiting) }) as unknown as Gate
+const gateWith = (waiting: () => Promise<number>) => ({ intents: { count: vi.fn(waiting) } }) as unknown as Gate
 const leave = (pending: PendingReservations, orders: number, gate: Gate) => {
   for (let i = 0; i < orders; i++) pending.leaveToWorkers(gate)
 }
@@ -40,7 +40,7 @@ test('counts streams once a second for all callers, and keeps the last count if 
   for (const counts of [1, 2]) {
     const asked = await Promise.all(Array.from({ length: 5 }, () => pending.takePlaceOnceCounted()))
     expect([...asked, await pending.takePlaceOnceCounted()]).toEqual(Array(6).fill(false))
-    expect(gate.countIntents).toHaveBeenCalledTimes(counts)
+    expect(gate.intents.count).toHaveBeenCalledTimes(counts)
     vi.advanceTimersByTime(1_000)
   }
 })

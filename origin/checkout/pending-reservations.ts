@@ -102,7 +102,7 @@ export class PendingReservations {
   /** Of those left in a stream, there cannot be more unrecorded than wait in it. */
   async #countOut(): Promise<void> {
     for (const [gate, left] of [...this.#leftBy]) {
-      const waiting = await gate.countIntents().catch(() => left)
+      const waiting = await gate.intents.count().catch(() => left)
       const gone = Math.max(0, left - waiting)
       this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) - gone)
     }

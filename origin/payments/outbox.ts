@@ -34,7 +34,7 @@ const FORGOTTEN_HOURS = 12
 
 const MADE = { capture: 'captured', refund: 'refunded' } as const
 
-export type OutboxKind = keyof typeof MADE
+type OutboxKind = keyof typeof MADE
 
 interface OutboxDeps {
   readonly sql: Sql

@@ -76,7 +76,7 @@ const DONE_AT = { captures: 'captured_at', refunds: 'refunded_at' } as const
 const KEY = { captures: 'charge_id', refunds: 'refund_id' } as const
 
 /** What a job of the outbox asks for. */
-export type Owed = JobData['capture'] | JobData['refund']
+type Owed = JobData['capture'] | JobData['refund']
 
 /** An open row. */
 export interface OpenRow extends ChargeOf {

@@ -148,7 +148,7 @@ export class Live {
     try {
       const [workers, intents] = await Promise.all([
         readWorkers(redis, sales.nowMs()),
-        withTimeout(gates.of(sale_id).countIntents(), STORE_TIMEOUT_MS),
+        withTimeout(gates.of(sale_id).intents.count(), STORE_TIMEOUT_MS),
       ])
       return { ...workers, intents }
     } catch {

@@ -171,7 +171,7 @@ test('gives each caller of a batch the verdict that a plain model gives one afte
           expect(verdicts).toMatchObject(expected)
         }
         expect(await stock()).toEqual({ available, held: 9 - available })
-        expect((await gate.intents(100)).map(({ order }) => order).sort()).toEqual(intents.sort())
+        expect((await gate.intents.read(100)).map(({ order }) => order).sort()).toEqual(intents.sort())
       },
     ),
     { numRuns: 100 },
@@ -332,15 +332,17 @@ test('reads, finds, counts and removes the intents that a plain model has', asyn
         for (const call of chosen) {
           if (one.do === 'refused') await gate.settle([{ ...call, how: 'refuse' }])
           if (one.do === 'released') await gate.settle([{ ...call, how: 'release' }])
-          if (one.do === 'recorded') await gate.acknowledge([call.order])
+          if (one.do === 'recorded') await gate.intents.remove([call.order])
           if (one.do === 'recorded' || one.do === 'refused') model.delete(call.order)
         }
       }
       const sorted = (calls: Iterable<Call | null>) =>
         [...calls].sort((a, b) => ((a?.order ?? '') < (b?.order ?? '') ? -1 : 1))
-      expect(sorted((await gate.intents(1_000)).map(({ reservation }) => reservation))).toEqual(sorted(model.values()))
-      expect(await gate.countIntents()).toBe(model.size)
-      expect(await Promise.all(all.map(({ order }) => gate.findIntent(order)))).toEqual(
+      expect(sorted((await gate.intents.read(1_000)).map(({ reservation }) => reservation))).toEqual(
+        sorted(model.values()),
+      )
+      expect(await gate.intents.count()).toBe(model.size)
+      expect(await Promise.all(all.map(({ order }) => gate.intents.find(order)))).toEqual(
         all.map(({ order }) => model.get(order)),
       )
     }),
@@ -357,13 +359,13 @@ test('reads the oldest intents first, and all of them in several reads', async (
     calls.push(...batch.map(({ order }) => order).sort())
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  expect((await gate.intents(1_000)).map(({ order }) => order)).toEqual(calls)
+  expect((await gate.intents.read(1_000)).map(({ order }) => order)).toEqual(calls)
   const seen = new Set<string>()
   for (;;) {
-    const some = await gate.intents(300)
+    const some = await gate.intents.read(300)
     for (const { order } of some) seen.add(order)
     if (some.length === 0) break
-    await gate.acknowledge(some.map(({ order }) => order))
+    await gate.intents.remove(some.map(({ order }) => order))
   }
   expect(seen).toEqual(new Set(calls))
 })
@@ -375,9 +377,9 @@ test("skips young intents, but not those that lie ahead of Redis's clock after i
   const stored = (await redis.hget(there, before.order)) ?? ''
   // Of a server whose clock was an hour ahead.
   await redis.hset(there, after.order, stored.replace(/^\d+/, String(Date.now() + 3_600_000)))
-  const found = await gate.intents(10, 600_000)
+  const found = await gate.intents.read(10, 600_000)
   expect(found.map(({ order }) => order)).toEqual([after.order])
-  expect(await gate.intents(10)).toHaveLength(2)
+  expect(await gate.intents.read(10)).toHaveLength(2)
 })
 
 test('keeps visitors and keys apart, whatever characters they contain', async () => {

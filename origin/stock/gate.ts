@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { type Intent, Intents, storedDetails } from './intents.ts'
+import { Intents, storedDetails } from './intents.ts'
 import type { LiveOrder } from './reconciliation-queries.ts'
 import { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
@@ -17,8 +17,6 @@ const RESERVE_BATCH = 128
 /** Callers waiting for the script; more get try-again. */
 const MAX_WAITING = 5_000
 const POSTPONE_MS = 5_000
-/** Recorded intents are removed together, this often. Workers look only at much older ones. */
-const ACKNOWLEDGE_MS = 25
 /** Keys remembered per visitor besides those of their orders. People send a few, and Redis stores each. */
 const MAX_REMEMBERED = 20
 /** Orders restored, or ended, in one call. */
@@ -63,7 +61,7 @@ export interface Stock {
   readonly held: number
 }
 
-export interface ProductStock extends Stock {
+interface ProductStock extends Stock {
   readonly product: string
 }
 
@@ -96,7 +94,8 @@ export class Gate {
   readonly #redis: Store
   readonly #key: GateKeys
   readonly #calls: Batcher<Call, GateVerdict>
-  readonly #intents: Intents
+  /** The reservations that wait to be recorded. */
+  readonly intents: Intents
 
   constructor(redis: Store, saleId: string, replicas = new Replicas(redis)) {
     this.#redis = redis
@@ -108,7 +107,7 @@ export class Gate {
       unrecorded: `{${saleId}}:unrecorded`,
       unpaid: `{${saleId}}:unpaid`,
     }
-    this.#intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
+    this.intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
 
@@ -184,41 +183,6 @@ export class Gate {
   /** Redis's clock, which is the same for all origins. */
   #nowMs(): Promise<number> {
     return this.#redis.clockMs(this.#key.stock)
-  }
-
-  /** Removes the intents of recorded orders. */
-  acknowledge(orders: readonly string[]): Promise<void> {
-    return this.#intents.remove(orders)
-  }
-
-  /** Removes the intent of a recorded order soon, together with others. Losing this is harmless: a worker finds it recorded. */
-  acknowledgeSoon(order: string): void {
-    this.#recorded.push(order)
-    this.#acknowledging ??= setTimeout(() => {
-      this.#acknowledging = undefined
-      this.#intents.remove(this.#recorded.splice(0)).catch(() => {})
-    }, ACKNOWLEDGE_MS)
-  }
-  readonly #recorded: string[] = []
-  #acknowledging: NodeJS.Timeout | undefined
-
-  /** Intents that wait to be recorded and are at least this old; the oldest first, if they are not more than the limit. */
-  async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
-    return this.#intents.read(limit, { nowMs: minAgeMs === 0 ? 0 : await this.#nowMs(), minMs: minAgeMs })
-  }
-
-  /** The reservation of an order that waits to be recorded. Fails with Overloaded, and as Redis fails. */
-  findIntent(order: string): Promise<Reservation | undefined> {
-    return this.#intents.find(order)
-  }
-
-  /** True if the intent of an order is in Redis, and on a replica where there is one. Fails with Overloaded, and as Redis fails. */
-  isSafe(order: string): Promise<boolean> {
-    return this.#intents.isSafe(order)
-  }
-
-  countIntents(): Promise<number> {
-    return this.#intents.count()
   }
 
   /** What the counters say, by product; null while the gate is fenced. */

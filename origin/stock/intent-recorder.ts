@@ -23,7 +23,7 @@ interface IntentDeps {
 const READ = 10_000
 const BATCH = 500
 /** Younger intents are being recorded by the process that made them. */
-export const INTENT_GRACE_MS = 1_500
+const INTENT_GRACE_MS = 1_500
 
 export async function recordAllIntents(
   deps: IntentDeps & { readonly sales: Sales; readonly work: SaleWork },
@@ -37,7 +37,7 @@ export async function recordAllIntents(
 export async function recordIntents(deps: IntentDeps, saleId: string, minAgeMs: number): Promise<void> {
   const gate = deps.gates.of(saleId)
   for (let read = READ; read === READ; ) {
-    const intents = await gate.intents(READ, minAgeMs)
+    const intents = await gate.intents.read(READ, minAgeMs)
     read = intents.length
     for (let at = 0; at < read; at += BATCH) await recordBatch({ ...deps, saleId, gate }, intents.slice(at, at + BATCH))
   }
@@ -80,7 +80,7 @@ async function recordReadable(recording: Recording, batch: readonly Intent[]): P
   })
   // If this process dies before it removes the intents, the next round finds their orders recorded.
   await gate.settle(rejected.map(refused))
-  await gate.acknowledge(reservations.map(({ order }) => order))
+  await gate.intents.remove(reservations.map(({ order }) => order))
   for (const one of batch) {
     if (!one.reservation) await setAside(recording, one, 'it cannot be read')
   }
@@ -101,7 +101,7 @@ async function setAside(recording: Recording, { order, reservation, stored }: In
   metrics.findings.inc({ sale, kind: 'unreadable_intent' })
   log.error({ sale, order, error }, 'set an intent aside')
   if (reservation) await gate.settle([refused(reservation)])
-  await gate.acknowledge([order])
+  await gate.intents.remove([order])
 }
 
 /**

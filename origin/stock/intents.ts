@@ -17,6 +17,8 @@ const MAX_SEARCHES = 5_000
 const MAX_UNSAFE = 20_000
 /** Intents removed in one command. */
 const REMOVE_CHUNK = 500
+/** Recorded intents are removed together, this often. Workers look only at much older ones. */
+const REMOVE_EVERY_MS = 25
 
 /** An intent as it waits in Redis. */
 export interface Intent {
@@ -24,12 +26,6 @@ export interface Intent {
   /** Null if the stored text is damaged. */
   readonly reservation: Reservation | null
   readonly stored: string
-}
-
-/** Selects intents that at `nowMs` are at least `minMs` old. */
-interface Age {
-  readonly nowMs: number
-  readonly minMs: number
 }
 
 /** As reserve.lua writes it. */
@@ -60,8 +56,9 @@ export class Intents {
     this.#unrecorded = unrecorded
   }
 
-  /** The oldest first, if there are not more than the limit; else some of them. */
-  async read(limit: number, age: Age): Promise<Intent[]> {
+  /** Those that are at least this old; the oldest first, if there are not more than the limit, else some of them. */
+  async read(limit: number, minAgeMs = 0): Promise<Intent[]> {
+    const nowMs = minAgeMs === 0 ? 0 : await this.#redis.clockMs(this.#unrecorded)
     // A scan may return an intent twice.
     const found = new Map<string, string>()
     let cursor = '0'
@@ -70,7 +67,7 @@ export class Intents {
       for (let i = 0; i < page.length; i += 2) {
         const [order = '', stored = ''] = page.slice(i, i + 2)
         // Intents ahead of Redis's clock may have any age, since that clock was put back. So may unreadable ones.
-        if (!(Math.abs(age.nowMs - Number.parseInt(stored, 10)) < age.minMs)) found.set(order, stored)
+        if (!(Math.abs(nowMs - Number.parseInt(stored, 10)) < minAgeMs)) found.set(order, stored)
       }
       cursor = next
     } while (cursor !== '0' && found.size < limit)
@@ -94,7 +91,10 @@ export class Intents {
     (orders) => this.#search(this.#redis, orders),
   )
 
-  /** True if the intent of an order is in Redis, and on a replica where there is one. Callers of one moment share one WAIT. */
+  /**
+   * True if the intent of an order is in Redis, and on a replica where there is one. Callers of one moment share one WAIT. Fails
+   * with Overloaded, and as Redis fails.
+   */
   isSafe(order: string): Promise<boolean> {
     return this.#unsafe.add(order)
   }
@@ -114,10 +114,22 @@ export class Intents {
     return this.#redis.hlen(this.#unrecorded)
   }
 
+  /** Removes the intents of recorded orders. */
   async remove(orders: readonly string[]): Promise<void> {
     for (let at = 0; at < orders.length; at += REMOVE_CHUNK)
       await this.#redis.hdel(this.#unrecorded, ...orders.slice(at, at + REMOVE_CHUNK))
   }
+
+  /** The same soon, together with others. Losing this is harmless: a worker finds the order recorded. */
+  removeSoon(order: string): void {
+    this.#recorded.push(order)
+    this.#removing ??= setTimeout(() => {
+      this.#removing = undefined
+      this.remove(this.#recorded.splice(0)).catch(() => {})
+    }, REMOVE_EVERY_MS)
+  }
+  readonly #recorded: string[] = []
+  #removing: NodeJS.Timeout | undefined
 
   #reservationIn(order: string, stored: string): Reservation | null {
     const parts = STORED.exec(stored)?.groups

@@ -114,7 +114,7 @@ export class Reconciler {
     const watchOne = async (row: SaleRow) => {
       const sale = row.sale_id
       const gate = gates.of(sale)
-      const seen = await Promise.all([gate.isOpen(idsOf(row)), gate.countIntents()]).catch((error) => {
+      const seen = await Promise.all([gate.isOpen(idsOf(row)), gate.intents.count()]).catch((error) => {
         metrics.gateOpen.set({ sale }, 0)
         throw error
       })
@@ -214,7 +214,7 @@ export class Reconciler {
   async #compareOnce(saleId: string): Promise<Comparison[]> {
     const gate = this.#deps.gates.of(saleId)
     const stock = await gate.stock()
-    const intents = await gate.intents(MAX_INTENTS)
+    const intents = await gate.intents.read(MAX_INTENTS)
     const unrecorded = new Map<string, number>()
     for (const { reservation } of intents)
       if (reservation)
