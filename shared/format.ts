@@ -62,7 +62,7 @@ export function count(lang: string, value: number): string {
 const WITHOUT_MINOR = /^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF)$/
 const IN_THOUSANDTHS = /^(BHD|IQD|JOD|KWD|LYD|OMR|TND)$/
 
-export const digitsOf = (currency: string) => (WITHOUT_MINOR.test(currency) ? 0 : IN_THOUSANDTHS.test(currency) ? 3 : 2)
+const digitsOf = (currency: string) => (WITHOUT_MINOR.test(currency) ? 0 : IN_THOUSANDTHS.test(currency) ? 3 : 2)
 
 /** For programs: "39.00". */
 export function decimal(minor: number, currency: string): string {

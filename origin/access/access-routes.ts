@@ -10,7 +10,7 @@ import { operatorOf } from '../operators/operator-auth.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import { addBlock, addRule, type Block, changeRule, readBlocks, removeBlock, removeRule } from './access-queries.ts'
-import { type Blocks, visitorIn } from './blocks.ts'
+import { type Blocks, subjectOf, visitorIn } from './blocks.ts'
 
 interface RuleDeps {
   readonly sql: Sql
@@ -92,11 +92,9 @@ export function blockRoutes({ sql, blocks, orders, sales }: BlockDeps) {
     })
 }
 
-function toJson({ block_id, visitor, account, address, note, blocked_at }: Block): BlockState {
-  const who = {
-    ...(visitor !== null && { visitor }),
-    ...(account !== null && { account }),
-    ...(address !== null && { address }),
-  }
-  return { block: String(block_id), ...who, note, blocked_at: blocked_at.toISOString() }
-}
+const toJson = ({ block_id, note, blocked_at, ...block }: Block): BlockState => ({
+  block: String(block_id),
+  ...subjectOf(block),
+  note,
+  blocked_at: blocked_at.toISOString(),
+})

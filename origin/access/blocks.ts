@@ -11,6 +11,13 @@ const REFRESH_MS = 500
 export const visitorIn = ({ visitor, account }: Pick<Block, 'visitor' | 'account'>) =>
   visitor ?? (account === null ? null : ACCOUNT_PREFIX + account)
 
+/** Who or what is blocked, as JSON has it. */
+export const subjectOf = ({ visitor, account, address }: Pick<Block, 'visitor' | 'account' | 'address'>) => ({
+  ...(visitor !== null && { visitor }),
+  ...(account !== null && { account }),
+  ...(address !== null && { address }),
+})
+
 export class Blocks {
   readonly #sql: Sql
   #all: readonly Block[] = []

@@ -35,9 +35,9 @@ describe('an import', () => {
       expect(await redeem(sale, code, 'ada')).toBe('redeemed')
   })
 
-  test('keeps all of a hundred thousand codes that come as a stream, and none after a wrong line', async () => {
+  test('keeps all codes of a stream, more than one statement takes, and none after a wrong line', async () => {
     const sale = await origin.sale()
-    const MANY = 100_000
+    const MANY = 60_000
     const rows = (wrongAt = -1) => {
       let sent = 0
       return new ReadableStream({
@@ -55,7 +55,7 @@ describe('an import', () => {
     expect(wrong).toMatchObject({ status: 422, body: { errors: [{ field: 'line 54322' }] } })
     expect(await counts(sale)).toMatchObject({ invitations: 0 })
     expect(await put(sale, rows())).toMatchObject({ status: 200, body: { imported: MANY, invitations: MANY } })
-    expect(await redeem(sale, 'code-99999', 'ada')).toBe('redeemed')
+    expect(await redeem(sale, 'code-59999', 'ada')).toBe('redeemed')
   })
 
   test('replaces all codes, but keeps who came in by those that stay', async () => {

@@ -3,11 +3,11 @@ import { isIP } from 'node:net'
 import type { Context } from 'hono'
 import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER } from '../../shared/api/internal.ts'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
+import { LANGUAGES } from '../../shared/api/public.ts'
 import { preferred } from '../../shared/format.ts'
 import { invalidField } from '../../shared/problem.ts'
 import type { Contact } from '../ledger/record.ts'
 import { headerOf, refuse } from '../lib/request.ts'
-import { MAIL_LANGUAGES } from '../mail/languages.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 
 export const keepsContact = ({ contact }: Pick<SaleRow, 'contact'>) => contact.email !== 'off' || contact.address
@@ -26,5 +26,5 @@ export function contactOf(
   const address = sent !== undefined && isIP(sent) ? sent : null
   if (email === null && address === null) return undefined
   const accepted = headerOf(c, EDGE_LANGUAGE_HEADER) ?? headerOf(c, 'accept-language') ?? ''
-  return { email, address, language: preferred(MAIL_LANGUAGES, accepted) ?? 'en' }
+  return { email, address, language: preferred(LANGUAGES, accepted) ?? 'en' }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Role } from '../../shared/api/roles.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
-import { revokeOperator, writeOperator } from '../operators/operator-queries.ts'
+import { insertSession, revokeOperator, writeOperator } from '../operators/operator-queries.ts'
 import { newSecret } from '../operators/operators.ts'
 
 const origin = useOrigin()
@@ -52,6 +52,15 @@ test('a revoked key opens nothing, and neither does a session that it began', as
   expect(await statuses()).toEqual([200, 200])
   await revokeOperator(origin.sql(), 'rob')
   await expect.poll(statuses).toEqual([401, 401])
+})
+
+test('a session has the role that its operator has now', async () => {
+  const name = `ria-${randomUUID()}`
+  await operatorKey(name, 'viewer')
+  const { secret, hash } = newSecret()
+  await insertSession(origin.sql(), hash, { name, role: 'owner' }, true, 60)
+  const { body } = await origin.call('GET', '/console/session', { headers: { cookie: `operator=${secret}` } })
+  expect(body.operator).toEqual({ name, role: 'viewer' })
 })
 
 test('keys and sessions are kept as hashes only', async () => {

@@ -18,7 +18,7 @@ type FindingKind =
   | 'webhook_failed' // Messages to an endpoint were set aside, or it asked for none.
   | 'scheduled_failed' // A scheduled action could not be carried out.
 
-export interface FindingNote {
+interface FindingNote {
   readonly sale: string
   readonly product: string
   readonly kind: FindingKind

@@ -2,7 +2,7 @@
  * Jobs in Postgres. They are added in the transaction that makes them necessary: both commit or neither. They are taken on a
  * lease, many by one statement, and ended the same way; a worker that dies loses nothing, since its leases end.
  */
-import type { Backlog } from '../../shared/api/live.ts'
+import type { Backlog, Backlogs } from '../../shared/api/live.ts'
 import type { DeadJob, QueueState } from '../../shared/api/operator.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import {
@@ -163,33 +163,24 @@ export async function retryDead(tx: Queryable, queue: QueueName, job: number): P
   return row?.data
 }
 
+/** The queue of each backlog. */
 const BACKLOGS = {
   charges: 'charge',
   captures: 'capture',
   refunds: 'refund',
   webhooks: 'webhook',
   mails: 'mail',
-} as const
-export type Backlogs = Readonly<Record<keyof typeof BACKLOGS, Backlog>>
+} as const satisfies Record<keyof Backlogs, QueueName>
 
 /** Nobody needs to know more exactly, and counting more would take long. */
 const COUNT_LIMIT = 100_000
 
 /** How many jobs are open, and how long ago the oldest was added. */
 export async function readBacklogs(sql: Sql): Promise<Backlogs> {
-  const rows = await sql<(Backlog & { queue: QueueName })[]>`
-    select q.queue, j.* from unnest(${Object.values(BACKLOGS)}::text[]) as q (queue), lateral (
+  const rows = await sql<{ name: string; backlog: Backlog }[]>`
+    select q.name, json_build_object('waiting', j.waiting, 'oldest_seconds', j.oldest_seconds) as backlog
+    from unnest(${Object.keys(BACKLOGS)}::text[], ${Object.values(BACKLOGS)}::text[]) as q (name, queue), lateral (
       select count(*)::int as waiting, extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
       from (select created_at from jobs j where j.queue = q.queue and j.state = 'pending' limit ${COUNT_LIMIT}) j) j`
-  const backlogOf = (name: QueueName): Backlog => {
-    const { waiting = 0, oldest_seconds = null } = rows.find(({ queue }) => queue === name) ?? {}
-    return { waiting, oldest_seconds }
-  }
-  return {
-    charges: backlogOf(BACKLOGS.charges),
-    captures: backlogOf(BACKLOGS.captures),
-    refunds: backlogOf(BACKLOGS.refunds),
-    webhooks: backlogOf(BACKLOGS.webhooks),
-    mails: backlogOf(BACKLOGS.mails),
-  }
+  return Object.fromEntries(rows.map(({ name, backlog }) => [name, backlog])) as Backlogs
 }

@@ -110,29 +110,31 @@ function warningsOf(url: string, level = 'warn') {
 }
 
 test('warns at the start of a Redis that may lose promised orders, and of no other', async () => {
-  const forgetful = await startRedis({ args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'] })
-  onTestFinished(() => forgetful.stop())
-  const warnings = warningsOf(forgetful.url)
+  const [forgetful, late, silent] = await Promise.all([
+    startRedis({ args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'] }),
+    startRedis({ args: ['--appendfsync', 'no'] }),
+    startRedis({ args: ['--appendfsync', 'no', '--rename-command', 'CONFIG', ''] }),
+  ])
+  onTestFinished(() => Promise.all([forgetful, late, silent].map((redis) => redis.stop())).then(() => {}))
+  const cases = [
+    [
+      warningsOf(forgetful.url),
+      forgetful,
+      'this Redis may lose promised orders when it restarts: set appendonly yes',
+      'this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction',
+    ],
+    [
+      warningsOf(late.url),
+      late,
+      'this Redis may lose promised orders when its machine fails: set appendfsync everysec or always',
+    ],
+    // It does not tell.
+    [warningsOf(silent.url, 'debug'), silent, 'appendfsync cannot be read'],
+  ] as const
   const none = warningsOf(server.url)
-  const node = `${LOOPBACK}:${forgetful.port}`
-  await expect
-    .poll(warnings)
-    .toEqual([
-      `${node} this Redis may lose promised orders when it restarts: set appendonly yes`,
-      `${node} this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction`,
-    ])
+  for (const [warnings, { port }, ...expected] of cases)
+    await expect.poll(warnings).toEqual(expected.map((warning) => `${LOOPBACK}:${port} ${warning}`))
   expect(none()).toEqual([])
-})
-
-test('warns of a Redis that never flushes its file, and not of one that does not tell', async () => {
-  const late = await startRedis({ args: ['--appendfsync', 'no'] })
-  const silent = await startRedis({ args: ['--appendfsync', 'no', '--rename-command', 'CONFIG', ''] })
-  onTestFinished(() => Promise.all([late.stop(), silent.stop()]).then(() => {}))
-  const node = (server: { port: number }) => `${LOOPBACK}:${server.port}`
-  const [warned, unknown] = [warningsOf(late.url), warningsOf(silent.url, 'debug')]
-  const what = 'this Redis may lose promised orders when its machine fails: set appendfsync everysec or always'
-  await expect.poll(warned).toEqual([`${node(late)} ${what}`])
-  await expect.poll(unknown).toEqual([`${node(silent)} appendfsync cannot be read`])
 })
 
 test('warns of each node of a Cluster, and measures its memory', async () => {

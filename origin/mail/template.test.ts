@@ -1,6 +1,6 @@
 /** What buyers read: in their language, and as text only. */
 import { expect, test } from 'vitest'
-import { MAIL_LANGUAGES } from './languages.ts'
+import { LANGUAGES } from '../../shared/api/public.ts'
 import { write } from './template.ts'
 
 const mail = {
@@ -27,7 +27,7 @@ test('escapes what operators write', () => {
   expect(subject).toBe('A part of your order was refunded: Tom & <b>Jerry</b>')
 })
 
-test.each(MAIL_LANGUAGES)('shows the amounts, the order and the link to it in %s', (language) => {
+test.each(LANGUAGES)('shows the amounts, the order and the link to it in %s', (language) => {
   for (const type of ['order.confirmed', 'order.cancelled', 'order.refunded']) {
     const { html, text, subject } = write({ ...mail, type, language }, 'https://drop.example')
     expect(html).toContain(`lang="${language}"`)

@@ -1,7 +1,7 @@
 /** A mail to a buyer, as text and as HTML, from what is known of the order. Pure. */
 import { html } from 'hono/html'
+import { LANGUAGES, type Language } from '../../shared/api/public.ts'
 import { fill, money } from '../../shared/format.ts'
-import { MAIL_LANGUAGES, type MailLanguage } from './languages.ts'
 import type { Mail } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
@@ -12,7 +12,7 @@ interface Written {
 }
 
 export function write(mail: Mail, publicUrl: string): Written {
-  const language = MAIL_LANGUAGES.find((one) => one === mail.language) ?? 'en'
+  const language = LANGUAGES.find((one) => one === mail.language) ?? 'en'
   const words = WORDS[language]
   const total = mail.quantity * mail.unit_price_minor
   const refunded = mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? total) : 0
@@ -44,7 +44,7 @@ function kindOf({ type }: Pick<Mail, 'type'>, isInPart: boolean) {
 }
 
 interface Shown {
-  readonly language: MailLanguage
+  readonly language: Language
   readonly subject: string
   readonly text: string
   readonly facts: readonly [string, string][]

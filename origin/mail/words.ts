@@ -1,5 +1,5 @@
 /** All texts of the mails, in each of their languages. */
-import type { MailLanguage } from './languages.ts'
+import type { Language } from '../../shared/api/public.ts'
 
 export interface MailWords {
   /** Of each kind: the subject, and what has happened. `{sale}` is the sale's name. */
@@ -16,7 +16,7 @@ export interface MailWords {
   readonly why: string
 }
 
-export const WORDS: Readonly<Record<MailLanguage, MailWords>> = {
+export const WORDS: Readonly<Record<Language, MailWords>> = {
   en: {
     confirmed: ['Your order is confirmed: {sale}', 'Thank you. Your payment has arrived, and your order is confirmed.'],
     declined: [

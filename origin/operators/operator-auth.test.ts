@@ -78,7 +78,8 @@ test('each call takes its role, by a key or by a session, and a session changes 
     const lower = below(needed)
     const cases: [who: string, as: Parameters<typeof statusOf>[1], may: boolean][] = [
       ['nobody', {}, false],
-      ['a wrong token', { token: 'wrong' }, false],
+      ['a token that is almost right', { token: `${ADMIN_TOKEN}x` }, false],
+      ['the beginning of a token', { token: ADMIN_TOKEN.slice(0, -1) }, false],
       ['the admin token', { token: ADMIN_TOKEN }, true],
       [`the key of ${needed}`, { token: keys.get(needed) ?? '' }, true],
       [`the session of ${needed}`, session(needed, 'same-origin'), true],

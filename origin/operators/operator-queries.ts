@@ -62,7 +62,10 @@ export async function insertSession(
     values (${sessionHash}, ${name}, ${role}, ${byKey}, clock_timestamp() + ${seconds} * interval '1 second')`
 }
 
-/** The operator of a session. One that was begun by a key has the role that the key has now. */
+/**
+ * The operator of a session. A new role or key ends the sessions of its name; but a process remembers a key for a second, and a
+ * session that the old one begins in it has the role of now, or ends with the key.
+ */
 export async function findSession(sql: Sql, sessionHash: string): Promise<Operator | undefined> {
   const [row] = await sql<{ name: string; role: Role }[]>`
     select s.operator as name, coalesce(o.role, s.role) as role

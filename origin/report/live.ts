@@ -3,10 +3,10 @@
  * at most once a second and sale, however many look on. While a store does not respond, its last figures are shown, with the fact that
  * it is away.
  */
-import type { Backlog, Figures, LiveReading, Minute, OpenFinding } from '../../shared/api/live.ts'
+import type { Backlog, Backlogs, Figures, LiveReading, Minute, OpenFinding } from '../../shared/api/live.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { openFindings } from '../findings/finding-queries.ts'
-import { type Backlogs, readBacklogs } from '../jobs/job-queries.ts'
+import { readBacklogs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
@@ -67,7 +67,7 @@ export class Live {
   of(sale: SaleRow): Promise<Made> {
     const known = this.#latest.get(sale.sale_id)
     if (known && performance.now() - known.atMs < FRESH_MS) return known.made
-    const made = this.read(sale)
+    const made = this.#read(sale)
     this.#latest.set(sale.sale_id, { atMs: performance.now(), made })
     made.catch(() => {}).finally(() => setTimeout(() => this.#forget(sale.sale_id, made), FRESH_MS).unref())
     return made
@@ -77,7 +77,7 @@ export class Live {
     if (this.#latest.get(saleId)?.made === made) this.#latest.delete(saleId)
   }
 
-  async read(sale: SaleRow): Promise<Made> {
+  async #read(sale: SaleRow): Promise<Made> {
     const { sales, environment } = this.#deps
     const [state, ledger, gate] = await Promise.all([
       sales.inspect(sale),

@@ -7,7 +7,7 @@ export interface Served {
   readonly atMs: number
 }
 
-export interface Overtaking {
+interface Overtaking {
   /** Buyers who were overtaken: somebody called later ordered before them. */
   readonly overtaken: number
   /** The longest time by which one did, and the most positions. */

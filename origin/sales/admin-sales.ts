@@ -10,7 +10,7 @@ import { type InspectDeps, inspectSale, type State } from './inspect-sale.ts'
 import type { SaleRow } from './sale-row.ts'
 import type { Sales } from './sales.ts'
 
-export interface AdminSalesDeps extends InspectDeps {
+interface AdminSalesDeps extends InspectDeps {
   readonly sales: Sales
   readonly edge: Pick<EdgeNotifier, 'notify'>
 }

@@ -59,11 +59,6 @@ export async function findActionByKey(tx: Queryable, saleId: string, key: string
   return row
 }
 
-export async function findAction(tx: Queryable, actionId: string): Promise<ScheduledRow | undefined> {
-  const [row] = await tx<ScheduledRow[]>`select * from scheduled_actions where action_id = ${actionId}`
-  return row
-}
-
 /** An action, with its row locked: workers with the same run check one after the other whether it is still due. */
 export async function lockAction(tx: Queryable, actionId: string): Promise<ScheduledRow | undefined> {
   const [row] = await tx<ScheduledRow[]>`

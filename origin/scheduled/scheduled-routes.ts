@@ -18,7 +18,6 @@ import {
   addRun,
   cancelAction,
   countToCome,
-  findAction,
   findActionByKey,
   listActions,
   lockAction,
@@ -78,7 +77,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
         const after = { action_id, ...effect, cron, next_at }
         await audit(tx, [{ actor: operator, action: 'action added', sale: sale.sale_id, after }])
       })
-      const added = (await byKey()) ?? (await findAction(sql, action_id)) ?? refuse(problem('not-found'))
+      const added = (await byKey()) ?? (await lockAction(sql, action_id)) ?? refuse(problem('not-found'))
       return c.json({ ...toJson(added), runs: [] }, 201)
     })
 

@@ -99,17 +99,6 @@ test('tells of the bank, of webhooks and of who cancelled it', async () => {
   )
 })
 
-test('finds a new order', async () => {
-  const sale = await origin.sale()
-  const visitor = randomUUID()
-  await origin.checkout(sale, { token: await origin.token(sale, visitor) })
-  const orders = await eventually(
-    async () => (await origin.admin('GET', `/orders?q=${visitor}`)).body.orders as unknown as unknown[],
-    (found) => found.length > 0,
-  )
-  expect(orders).toMatchObject([{ visitor, sale, status: 'reserved', charge_id: null }])
-})
-
 test('refuses what is no search, and the story of an unknown order', async () => {
   for (const query of ['status=lost', 'limit=0', 'limit=x', 'q=a&after=nowhere', `q=${'x'.repeat(201)}`])
     expect(await origin.admin('GET', `/orders?${query}`)).toMatchObject({ status: 422 })
@@ -132,7 +121,7 @@ test('tells of the order and of its events as of one moment', async () => {
       })
   })()
   try {
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 100; i++) {
       const told = await orderHistory(sql, id, nowMs)
       const event = told?.history.find(({ what }) => what === 'order.refunded')
       expect(Number(told?.refunded_minor)).toBe(event?.detail.refunded_minor ?? 0)

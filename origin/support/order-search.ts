@@ -17,12 +17,12 @@ import {
 
 export interface Search {
   readonly text: string
-  readonly sale?: string
-  readonly product?: string
-  readonly statuses?: readonly LedgerStatus[]
+  readonly sale?: string | undefined
+  readonly product?: string | undefined
+  readonly statuses?: readonly LedgerStatus[] | undefined
   readonly limit: number
   /** The `next` of the page before. */
-  readonly after?: string
+  readonly after?: string | undefined
 }
 
 interface Page {
@@ -73,7 +73,7 @@ const uuid = (hex: string, rest: string) =>
 /** One page of the orders found. */
 export async function findOrderIds(sql: Sql, search: Search): Promise<Page> {
   const { text, sale, product, statuses = ALL, limit } = search
-  const filters: Filters = { ...(sale && { sale }), ...(product && { product }), statuses }
+  const filters: Filters = { sale, product, statuses }
   const after = cursorOf(search.after)
   const typed = text.trim().toLowerCase()
   if (typed === '') return newest(sql, filters, after?.order_id ?? LAST_ID, limit)

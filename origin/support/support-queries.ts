@@ -115,8 +115,8 @@ export type Probe = { readonly rank: number } /** Numbers in a range. */ & (
 )
 
 export interface Filters {
-  readonly sale?: string
-  readonly product?: string
+  readonly sale: string | undefined
+  readonly product: string | undefined
   readonly statuses: readonly LedgerStatus[]
 }
 

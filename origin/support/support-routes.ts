@@ -48,16 +48,8 @@ export function supportRoutes({ sql, sales }: SupportDeps) {
        */
       .get('/orders', query(SearchQuery), async (c) => {
         const { q, sale, product, status, limit, after } = c.req.valid('query')
-        const page = await findOrderIds(sql, {
-          text: q,
-          limit,
-          ...(sale !== undefined && { sale }),
-          ...(product !== undefined && { product }),
-          ...(status !== undefined && {
-            statuses: status === 'refunded' ? (['refunded', 'returned'] as const) : [status],
-          }),
-          ...(after !== undefined && { after }),
-        })
+        const statuses = status === 'refunded' ? (['refunded', 'returned'] as const) : status && [status]
+        const page = await findOrderIds(sql, { text: q, sale, product, statuses, limit, after })
         const [orders, emails] = await Promise.all([findOrders(sql, page.ids), emailsOf(sql, page.ids)])
         const byId = new Map(orders.map((order) => [order.order_id, order]))
         const found = page.ids.flatMap((id) => byId.get(id) ?? [])

@@ -137,7 +137,7 @@ export async function backlogOf(sql: Sql): Promise<{ pending: number; oldest_sec
 
 // -- The log, and replay -----------------------------------------------------------------------------------------
 
-export type DeliveryRow = Omit<typeof jobs.$inferSelect, 'data'> & { readonly data: JobData['webhook'] }
+type DeliveryRow = Omit<typeof jobs.$inferSelect, 'data'> & { readonly data: JobData['webhook'] }
 
 /** The messages to an endpoint, the latest first. */
 export async function readDeliveries(

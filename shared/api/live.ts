@@ -18,6 +18,9 @@ export interface Backlog {
   readonly oldest_seconds: number | null
 }
 
+/** What waits for the workers. */
+export type Backlogs = Readonly<Record<'charges' | 'captures' | 'refunds' | 'webhooks' | 'mails', Backlog>>
+
 /** What a live sale depends on. */
 export interface Health {
   readonly ledger: boolean
@@ -52,9 +55,7 @@ export interface LiveReading {
   readonly forecast: { readonly sold_out_at: string | null }
   readonly health: Health
   /** Intents are the sale's own; null while Redis does not answer. */
-  readonly backlogs: Readonly<Record<'charges' | 'captures' | 'refunds' | 'webhooks' | 'mails', Backlog>> & {
-    readonly intents: Backlog | null
-  }
+  readonly backlogs: Backlogs & { readonly intents: Backlog | null }
   readonly findings: readonly OpenFinding[]
   readonly rules: readonly Rule[]
   readonly minutes: readonly Minute[]

@@ -37,7 +37,7 @@ interface ChartProps {
   readonly series: readonly Series[]
 }
 
-export function Chart({ title, unit, minutes, series }: ChartProps) {
+function Chart({ title, unit, minutes, series }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const data: uPlot.AlignedData = [

@@ -145,6 +145,9 @@ export function Choose({
   )
 }
 
+const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' })
+export const languageName = (language: string) => LANGUAGE_NAMES.of(language) ?? language
+
 /** In the reader's own time zone, without a.m. and p.m. */
 export const instant = (iso: string) =>
   new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })

@@ -3,7 +3,7 @@ import { money } from '../../../../../shared/format.ts'
 import type { CANCEL_REASONS } from '../../../../../shared/order-status.ts'
 import type { Entry, Order } from './order.ts'
 
-export interface Described {
+interface Described {
   readonly title: string
   readonly text: string
   /** Only what is wrong is red. */

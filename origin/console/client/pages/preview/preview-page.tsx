@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { useLocation, useSearch } from 'wouter-preact'
 import { LANGUAGES } from '../../../../../shared/api/public.ts'
 import { admin, read } from '../../api.ts'
-import { Choose, Failure, Loading, useTitle } from '../../parts.tsx'
+import { Choose, Failure, Loading, languageName, useTitle } from '../../parts.tsx'
 import { SaleTabs } from '../../sale-tabs.tsx'
 
 /** By how the names of their states begin; the first that fits. */
@@ -19,7 +19,6 @@ const GROUPS = [
 ] as const
 const LOOKS = ['light', 'dark'] as const
 const WIDTHS = { phone: 390, desktop: 1280 } as const
-const NAMES = new Intl.DisplayNames('en', { type: 'language' })
 
 const groupOf = (state: string) => GROUPS.find(([, , form]) => form.test(state))?.[0]
 
@@ -63,7 +62,7 @@ export function PreviewPage({ sale }: { sale: string }) {
         <Choose
           label="Language"
           value={lang}
-          options={LANGUAGES.map((one) => [one, NAMES.of(one) ?? one])}
+          options={LANGUAGES.map((one) => [one, languageName(one)])}
           onChoose={(to) => pick('lang', to)}
         />
         <Choose

@@ -6,7 +6,7 @@ import { decimal, minorOf } from '../../../../../shared/format.ts'
 import { type Body, type Json, valueAt, type Wrong } from './draft.ts'
 import { localOf } from './units.ts'
 
-export interface Form {
+interface Form {
   readonly body: Body
   /** What to show as wrong now, and what to warn of. */
   readonly wrong: Wrong

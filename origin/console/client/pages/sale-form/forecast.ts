@@ -12,7 +12,7 @@ export interface Numbers {
   readonly seconds: number | null
 }
 
-export function numbersOf({ products, admission }: Body): Numbers {
+function numbersOf({ products, admission }: Body): Numbers {
   const list = (products as readonly Body[] | undefined) ?? []
   const units = list.reduce((sum, { total, buffer }) => sum + (Number(total) || 0) - (Number(buffer) || 0), 0)
   const rate = Number((admission as Body | undefined)?.rate_per_second)

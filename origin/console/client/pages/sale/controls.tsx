@@ -1,18 +1,11 @@
 /** What an operator can press, each with what it will do, a confirmation, and its undo where there is one. */
+import { LANGUAGES } from '../../../../../shared/api/public.ts'
 import { admin } from '../../api.ts'
-import { Confirm, count, instant, textIn } from '../../parts.tsx'
+import { Confirm, count, instant, languageName, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Live } from './live-stream.ts'
 
 type State = Live['state']
-const LANGUAGES = [
-  ['en', 'English'],
-  ['de', 'German'],
-  ['fr', 'French'],
-  ['es', 'Spanish'],
-  ['ja', 'Japanese'],
-  ['ar', 'Arabic'],
-] as const
 
 const call = admin.sales[':sale']
 const paramOf = ({ sale }: State) => ({ param: { sale } })
@@ -20,7 +13,7 @@ const numberIn = (form: FormData, name: string) => Number(form.get(name))
 
 /** The texts of a form by language; those left empty are left out. */
 export function textsIn(form: FormData): Record<string, string> {
-  const texts = LANGUAGES.map(([language]) => [language, textIn(form, language)] as const)
+  const texts = LANGUAGES.map((language) => [language, textIn(form, language)] as const)
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }
 
@@ -179,10 +172,10 @@ function Words({ title, text }: { title: string; text: Readonly<Record<string, s
     <div>
       <h3>{title}</h3>
       {LANGUAGES.map(
-        ([language, name]) =>
+        (language) =>
           text[language] !== undefined && (
             <p key={language}>
-              <small class="quiet">{name}</small>
+              <small class="quiet">{languageName(language)}</small>
               <br />
               <span lang={language} dir="auto">
                 {text[language]}
@@ -214,9 +207,9 @@ export function Texts({ legend }: { legend: string }) {
   return (
     <fieldset class="texts">
       <legend>{legend}</legend>
-      {LANGUAGES.map(([language, name]) => (
+      {LANGUAGES.map((language) => (
         <label key={language}>
-          {name}
+          {languageName(language)}
           <textarea name={language} lang={language} dir="auto" rows={2} maxLength={500} />
         </label>
       ))}

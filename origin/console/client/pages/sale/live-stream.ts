@@ -92,7 +92,7 @@ export function byReason(counts: Figures, prefix: string): readonly (readonly [s
 }
 
 /** What each minute added to a gauge that only grows. */
-export function grown(minutes: readonly Minute[], name: string): (number | null)[] {
+function grown(minutes: readonly Minute[], name: string): (number | null)[] {
   return minutes.map(({ gauges }, i) => {
     const [now, before] = [gauges[name], minutes[i - 1]?.gauges[name]]
     if (now === undefined) return null
