@@ -145,8 +145,11 @@ export function samplePages({
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
-  const bare = (type: ProblemType, home: string | null) => () =>
-    renderProblem(problem(type), { lang, words, brand, home, mayReload: true })
+  const alone =
+    (problem: Problem, home: string | null, more: object = {}) =>
+    () =>
+      renderProblem(problem, { lang, words, brand, home, mayReload: true, ...more })
+  const bare = (type: ProblemType, home: string | null) => alone(problem(type), home)
 
   const pages: Record<string, () => string> = {
     'sale-upcoming': landing('upcoming'),
@@ -161,16 +164,10 @@ export function samplePages({
     'sale-all-in-carts': landing('all_in_carts'),
     'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
     'sale-turnstile': landing('open', { turnstile: '1x00000000000000000000AA' }),
-    'problem-proof-required': () =>
-      renderProblem(problem('proof-required', { kind: 'altcha' }), {
-        lang,
-        words,
-        brand,
-        home: '/sales/demo',
-        mayReload: false,
-        challenge: '/sales/demo/challenge',
-        again: { action: '/sales/demo/queue', fields: {} },
-      }),
+    'problem-proof-required': alone(problem('proof-required', { kind: 'altcha' }), '/sales/demo', {
+      challenge: '/sales/demo/challenge',
+      again: { action: '/sales/demo/queue', fields: {} },
+    }),
     'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
     'sale-invitation-upcoming': landing('upcoming', { invites: true }),
     'sale-invitation': landing('open', { invites: true }),
@@ -187,14 +184,7 @@ export function samplePages({
       invites: true,
       invitation: { code: 'SUMMER-24', fault: 'used_up' },
     }),
-    'problem-sign-in-required': () =>
-      renderProblem(problem('sign-in-required', { sign_in_url: '/sign-in' }), {
-        lang,
-        words,
-        brand,
-        home: '/sales/demo',
-        mayReload: false,
-      }),
+    'problem-sign-in-required': alone(problem('sign-in-required', { sign_in_url: '/sign-in' }), '/sales/demo'),
     'problem-invitation-required': bare('invitation-required', '/sales/demo'),
     'problem-refused': bare('refused', '/sales/demo'),
     lobby: line(scheduled('pre_queue')),

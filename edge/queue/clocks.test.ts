@@ -35,7 +35,10 @@ it('shows the lobby the time until the opening, and a sensible poll interval', a
 
 it('shows when the lobby opens', async () => {
   const sale = await saleBehind(900_000, { lobbyInMs: 600_000 })
-  const { retry_after_seconds } = await (await sale.join()).json<Problem>()
+  const early = await sale.join()
+  expect(early.status).toBe(425)
+  const { type, opens_at, retry_after_seconds } = await early.json<Problem>()
+  expect([type, opens_at]).toEqual(['/problems/not-open', expect.any(String)])
   expect(retry_after_seconds).toBeGreaterThan(30)
   const page = await (await sale.page()).text()
   expect(countedDown(page, 'pre_queue_opens_at_ms')).toBeGreaterThan(300_000)

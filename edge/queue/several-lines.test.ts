@@ -142,22 +142,6 @@ it('lets who has left a line after the draw join the other one', async () => {
   expect(await answered(sale.joinWith({ line: 'public' }, { cookie }))).toMatchObject({ line: 'public' })
 })
 
-it('opens a line before the others, and admits with its name', async () => {
-  const policy = policyOf(inviting)
-  const sale = await new TestSale(60_000).publish({ policy })
-  await sale.publishLine('members', { policy })
-  await stub(`/internal/sales/${sale.name}/redeem`, 200, { result: 'redeemed' })
-  await sale.until(({ version }) => version > 0, 'members')
-  const { queue_token } = await answered(sale.joinWith(asMember))
-  const other = await answered(sale.join())
-  await expect.poll(async () => (await sale.statusOf(queue_token ?? '')).status).toBe('ready')
-  const { admission_token, line } = await sale.statusOf(queue_token ?? '')
-  expect(line).toBe('members')
-  expect(decodeJwt(admission_token ?? '')).toMatchObject({ sale: sale.name, line: 'members' })
-  expect(decodeJwt(other.queue_token ?? '')).not.toHaveProperty('line')
-  expect(await sale.statusOf(other.queue_token ?? '')).toMatchObject({ status: 'pre_queue', line: 'public' })
-})
-
 it('names the line on the visitor’s page, and only where there are several', async () => {
   const sale = await saleOf(policyOf(), 60_000)
   const cookie = cookiesOf(await sale.joinWith({ line: 'members' }))
@@ -182,7 +166,13 @@ it('calls by the line’s own rate, and for its own share of the units', async (
   // None of the units is for this line at the moment.
   expect((await sale.schedule('members')).ceiling).toBe(0)
   await sale.publishLine('members', { policy, admission: { rate_per_second: 30, max_inside: null }, share: 0.5 })
-  await expect.poll(async () => (await sale.statusOf(places[0]?.queue_token ?? '')).status).toBe('ready')
+  const now = () => sale.statusOf(places[0]?.queue_token ?? '')
+  await expect.poll(async () => (await now()).status).toBe('ready')
+  const { admission_token, line } = await now()
+  expect(line).toBe('members')
+  expect(decodeJwt(admission_token ?? '')).toMatchObject({ sale: sale.name, line: 'members' })
+  const { queue_token } = await answered(sale.joinWith({ line: 'public' }))
+  expect(decodeJwt(queue_token ?? '')).not.toHaveProperty('line')
 })
 
 it('names the challenge of the line that asks for a proof, and not that of another', async () => {

@@ -72,19 +72,6 @@ it('does not let a newcomer miss a turn that was called before they joined', asy
   expect(newcomer.status).not.toBe('missed_turn')
 })
 
-it('responds 425 when it is too early to join', async () => {
-  const sale = await new TestSale(60_000).publish({
-    pre_queue_opens_at: new Date(Date.now() + 30_000).toISOString(),
-    pre_queue_opens_in_ms: 30_000,
-  })
-  const response = await sale.join()
-  expect(response.status).toBe(425)
-  expect(await problemOf(response)).toMatchObject({
-    type: '/problems/not-open',
-    opens_at: expect.any(String),
-  })
-})
-
 it('takes no place for one that was given up, known or not, and turns nobody else away', async () => {
   const sale = await new TestSale().publish()
   const known = { cookie: 'visitor-secret=someone-who-keeps-the-token' }
