@@ -322,7 +322,7 @@ export function scheduleIn(phase: Phase, nowMs: number): Schedule {
   }
 }
 
-const orderOf = (
+export const orderOf = (
   product: PublicSale['products'][number],
   quantity: number,
   status: OrderStatus,

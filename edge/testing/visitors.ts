@@ -10,6 +10,7 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { ADMISSION, signToken } from '../../shared/tokens.ts'
 import { deriveKey } from '../admission/proofs/proof-of-work.ts'
 import { type Env, readConfig } from '../config.ts'
+import { orderOf as sampleOrder } from '../preview/samples.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
 import type { WaitingRoom } from '../queue/waiting-room.ts'
 import { identityOf, visitorKey } from '../visitor/visitor-secret.ts'
@@ -206,20 +207,9 @@ export const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
 
 /** An order, as the origin responds to a checkout. */
 export const orderOf = (sale: string, order_id: string) => ({
-  order_id,
+  ...sampleOrder(product(10), 1, 'reserved', Date.parse('2026-11-21T12:00:00Z')),
   sale,
-  product_id: 'lamp',
-  quantity: 1,
-  unit_price_minor: 100,
-  currency: 'EUR',
-  status: 'reserved',
-  reserved_until: '2026-11-21T12:00:00.000Z',
-  expires_in_seconds: 90,
-  created_at: '2026-11-21T11:58:30.000Z',
-  lines: [{ product_id: 'lamp', quantity: 1, unit_price_minor: 100 }],
-  total_minor: 100,
-  refunded_minor: 0,
-  payment: null,
+  order_id,
   remaining: 3,
   order_token: ORDER_TOKEN,
 })
