@@ -52,7 +52,7 @@ const ordered = (order_id: string, number: number, status: string): LedgerOrder 
   refunded_minor: 0,
 })
 
-const told = (order: string, ...statuses: string[]) =>
+const published = (order: string, ...statuses: string[]) =>
   statuses.map((status) => ({ type: `order.${status}`, order, status }))
 const aPart: GivenBack = { calls: 1, restocked: false, cancelled: false, minor: 1_000 }
 
@@ -95,10 +95,7 @@ function good(): Evidence {
     // Before the opening the order of joining says nothing of the position; the shuffle is the draw's own.
     return { ...nothing, number, joinSentMs: number * 100, joinAnsweredMs: number * 100 + 5 }
   })
-  const amend = (number: number, changes: Partial<VisitRecord>) => {
-    const story = visits[number - 1]
-    if (story) visits[number - 1] = { ...story, ...changes }
-  }
+  const amend = (number: number, changes: Partial<VisitRecord>) => Object.assign(visits[number - 1] ?? {}, changes)
   for (let number = DRAWN + 1; number <= DRAWN + 10; number++)
     amend(number, { joinSentMs: number * 100 + 1_000, joinAnsweredMs: number * 100 + 1_005 })
   const admitted = { admittedMs: 10_000, admittedAtServing: 65, reserveSentMs: 10_500, soldOutSeenMs: null }
@@ -138,11 +135,11 @@ function good(): Evidence {
     charges: [charge('a'), charge('b', { refunded_minor: 1_000 }), charge('d', { status: 'declined' })],
     operator: { orders: new Map([['b', aPart]]), failed: [] },
     feed: [
-      ...told('a', 'reserved', 'paying', 'confirmed'),
-      ...told('b', 'reserved', 'paying', 'confirmed', 'fulfilled'),
+      ...published('a', 'reserved', 'paying', 'confirmed'),
+      ...published('b', 'reserved', 'paying', 'confirmed', 'fulfilled'),
       { type: 'order.refunded', order: 'b', status: 'fulfilled' },
-      ...told('c', 'reserved', 'expired'),
-      ...told('d', 'reserved', 'paying', 'cancelled'),
+      ...published('c', 'reserved', 'expired'),
+      ...published('d', 'reserved', 'paying', 'cancelled'),
     ],
     attempts: { rejoins: 4, otherNumbers: 0, intrusions: 4, letIn: 0, repeats: 4, secondOrders: 0 },
     bots: true,
@@ -175,90 +172,66 @@ const withAttackers = (changes: Partial<AttackRecord> = {}, gain: Partial<Gains>
   ]
   return changed({ attackers: { gains, orders: new Set(), refusedByLimit: 0, needsAccount: true, ...changes } })
 }
-const withStory = (number: number, changes: Partial<VisitRecord>): Evidence => {
-  const evidence = good()
-  const visits = evidence.visits.map((s) => (s.number === number ? { ...s, ...changes } : s))
-  return { ...evidence, visits }
-}
-const withAttempts = (changes: Partial<Attempts>): Evidence => ({
-  ...good(),
-  attempts: { ...good().attempts, ...changes },
-})
-const withStores = (changes: Partial<StoreRecords>): Evidence => ({
-  ...good(),
-  stores: { ...agreed, ...changes },
-})
-const withFaults = (changes: Partial<FaultRecord> = {}): Evidence => ({
-  ...good(),
-  faults: {
-    kills: { redis: 1, api: 2 },
-    wipes: 1,
-    inFlight: 3,
-    polls: 9,
-    oversold: 0,
-    broken: [],
-    ...changes,
-  },
-})
-const withCharges = (...charges: Charge[]): Evidence => ({ ...good(), charges })
-const withGivenBack = (order: string, given: GivenBack | null): Evidence => ({
-  ...good(),
-  operator: { orders: new Map(given ? [[order, given]] : []), failed: [] },
-})
-const withFeed = (change: (feed: readonly Change[]) => Change[]): Evidence => ({
-  ...good(),
-  feed: change(good().feed as Change[]),
-})
+const withVisit = (number: number, changes: Partial<VisitRecord>) =>
+  changed({ visits: good().visits.map((visit) => (visit.number === number ? { ...visit, ...changes } : visit)) })
+const withAttempts = (changes: Partial<Attempts>) => changed({ attempts: { ...good().attempts, ...changes } })
+const withStores = (changes: Partial<StoreRecords>) => changed({ stores: { ...agreed, ...changes } })
+const withFaults = (changes: Partial<FaultRecord> = {}) =>
+  changed({
+    faults: { kills: { redis: 1, api: 2 }, wipes: 1, inFlight: 3, polls: 9, oversold: 0, broken: [], ...changes },
+  })
+const withCharges = (...charges: Charge[]) => changed({ charges })
+const withGivenBack = (order: string, given: GivenBack | null) =>
+  changed({ operator: { orders: new Map(given ? [[order, given]] : []), failed: [] } })
+const withFeed = (change: (feed: readonly Change[]) => Change[]) => changed({ feed: change(good().feed as Change[]) })
+const withOrders = (...orders: LedgerOrder[]) => changed({ orders })
+const withInventory = (available: number, held: number, sold: number, total = 2) =>
+  changed({ inventory: { total, available, held, sold } })
 /** The schedules with one changed, or one more. */
-const withDocument = (at: number, changed: Seen): Evidence => ({
-  ...good(),
-  documents: Object.assign([...good().documents], { [at]: changed }),
-})
+const withDocument = (at: number, document: Seen) =>
+  changed({ documents: Object.assign([...good().documents], { [at]: document }) })
 /** A sale that served nobody: every visitor ended so. */
-const nobodyServed = (end: VisitRecord['end']): Evidence => ({
-  ...good(),
-  orders: [],
-  charges: [],
-  operator: { orders: new Map(), failed: [] },
-  feed: [],
-  inventory: { total: 2, available: 2, held: 0, sold: 0 },
-  visits: good().visits.map(({ number }) => ({ ...nothing, number, soldOutSeenMs: null, end })),
-})
-const withOrders = (...orders: LedgerOrder[]): Evidence => ({ ...good(), orders })
+const nobodyServed = (end: VisitRecord['end']) =>
+  changed({
+    orders: [],
+    charges: [],
+    operator: { orders: new Map(), failed: [] },
+    feed: [],
+    inventory: { total: 2, available: 2, held: 0, sold: 0 },
+    visits: good().visits.map(({ number }) => ({ ...nothing, number, soldOutSeenMs: null, end })),
+  })
 const [a, b, c, d] = good().orders as [LedgerOrder, LedgerOrder, LedgerOrder, LedgerOrder]
 /** Everyone in the draw stands where they joined. */
 const unshuffled = () => [...good().visits].sort((x, y) => position(x.number ?? 1) - position(y.number ?? 1))
 
 const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   'sold exactly': {
-    'a unit too many': changed({ inventory: { total: 2, available: -1, held: 0, sold: 3 } }),
-    'a unit left while people were turned away': changed({
-      inventory: { total: 2, available: 1, held: 0, sold: 1 },
-    }),
-    'a unit held forever': changed({ inventory: { total: 2, available: 0, held: 1, sold: 1 } }),
-    'a unit missing from the sum': changed({ inventory: { total: 2, available: 0, held: 0, sold: 1 } }),
-    'a third buyer': withStory(65, { end: 'bought', order: 'e', statuses: ['confirmed'] }),
-    'another total than was ordered': changed({ inventory: { total: 3, available: 1, held: 0, sold: 2 } }),
+    'a unit too many': withInventory(-1, 0, 3),
+    'a unit left while people were turned away': withInventory(1, 0, 1),
+    'a unit held forever': withInventory(0, 1, 1),
+    'a unit missing from the sum': withInventory(0, 0, 1),
+    'a third buyer': withVisit(65, { end: 'bought', order: 'e', statuses: ['confirmed'] }),
+    'another total than was ordered': withInventory(1, 0, 2, 3),
     'a sale that served nobody': nobodyServed('ended'),
     'nobody who paid got anything': nobodyServed('expired'),
   },
   'nobody lost': {
-    'a visitor who was never answered': withStory(7, { end: 'failed' }),
-    'a visitor who gave up': withStory(7, { end: 'gave_up' }),
-    'a visitor who came in time and was too late': withStory(7, { end: 'missed_turn' }),
+    'a visitor who was never answered': withVisit(7, { end: 'failed' }),
+    'a visitor who gave up': withVisit(7, { end: 'gave_up' }),
+    'a visitor who came in time and was too late': withVisit(7, { end: 'missed_turn' }),
     'a rehearsal that was cut short': changed({ cutShort: true }),
     'a sale that ended by itself': nobodyServed('ended'),
   },
   'no "sold out" while units are in carts': {
-    'a unit reserved after the first saw it': withStory(62, { reserveSentMs: 20_001 }),
-    'a unit paid for after the first saw it': withStory(9, { soldOutSeenMs: 10_900 }),
-    'a unit that was still to come back': withStory(9, { soldOutSeenMs: 14_000 }),
+    'a unit reserved after the first saw it': withVisit(62, { reserveSentMs: 20_001 }),
+    'a unit paid for after the first saw it': withVisit(9, { soldOutSeenMs: 10_900 }),
+    'a unit that was still to come back': withVisit(9, { soldOutSeenMs: 14_000 }),
   },
   'accepted payments end as their method does': {
-    'a payment that was accepted and never made': withStory(62, { end: 'expired' }),
-    'a buyer whose bank never got an answer, and who bought': withStory(62, { method: 'pm_3ds_abandoned' }),
-    'a good payment that was declined': withStory(62, { end: 'declined', statuses: ['cancelled'] }),
-    'a payment in time that was never accepted': withStory(62, { end: 'expired', paidSentMs: null }),
+    'a payment that was accepted and never made': withVisit(62, { end: 'expired' }),
+    'a buyer whose bank never got an answer, and who bought': withVisit(62, { method: 'pm_3ds_abandoned' }),
+    'a good payment that was declined': withVisit(62, { end: 'declined', statuses: ['cancelled'] }),
+    'a payment in time that was never accepted': withVisit(62, { end: 'expired', paidSentMs: null }),
   },
   'every order in a response is in the ledger': {
     'an order that is not in the ledger': withOrders(a, b, d),
@@ -267,9 +240,9 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   'orders end as their buyers saw': {
     'shown as bought, and expired': withOrders({ ...a, status: 'expired' }, b, c, d),
     'shown as declined, and confirmed': withOrders(a, b, c, { ...d, status: 'confirmed' }),
-    'an order that moved back': withStory(63, { statuses: ['paying', 'reserved'] }),
+    'an order that moved back': withVisit(63, { statuses: ['paying', 'reserved'] }),
     'shown as declined, and cancelled for another reason': withOrders(a, b, c, { ...d, reason: 'payment_timeout' }),
-    'being paid, and expired without a decline': withStory(63, { statuses: ['paying'] }),
+    'being paid, and expired without a decline': withVisit(63, { statuses: ['paying'] }),
     'walked away, and still held': withOrders(a, b, { ...c, status: 'reserved' }, d),
   },
   'no live order unknown to its buyer': {
@@ -302,22 +275,25 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     }),
   },
   'refunds are made once, and recorded': {
-    'money given back that the ledger does not tell of': withOrders(a, { ...b, refunded_minor: 0 }, c, d),
+    'money given back that the ledger does not have': withOrders(a, { ...b, refunded_minor: 0 }, c, d),
     'money given back twice': withCharges(charge('a'), charge('b', { refunded_minor: 2_000 })),
-    'a refund told that was never made': withCharges(charge('a'), charge('b')),
+    'a refund in the ledger that was never made': withCharges(charge('a'), charge('b')),
     'a refund that nobody asked for': withGivenBack('b', null),
     'all asked for, and a part given back': withGivenBack('b', { ...aPart, minor: null }),
     'a call that was never answered': changed({ operator: { ...good().operator, failed: ['refund 0'] } }),
   },
   'the feed has every change once, and ends as the ledger': {
-    'a change it never told': withFeed((feed) => feed.filter(({ status }) => status !== 'expired')),
-    'a change told twice': withFeed((feed) => [...feed, ...told('a', 'confirmed')]),
-    'a refund told twice': withFeed((feed) => [...feed, { type: 'order.refunded', order: 'b', status: 'fulfilled' }]),
-    'an order out of nowhere': withFeed((feed) => [...feed, ...told('e', 'reserved')]),
+    'a change it never published': withFeed((feed) => feed.filter(({ status }) => status !== 'expired')),
+    'a change published twice': withFeed((feed) => [...feed, ...published('a', 'confirmed')]),
+    'a refund published twice': withFeed((feed) => [
+      ...feed,
+      { type: 'order.refunded', order: 'b', status: 'fulfilled' },
+    ]),
+    'an order out of nowhere': withFeed((feed) => [...feed, ...published('e', 'reserved')]),
   },
   'no ticket number issued twice': {
-    'a number given twice': withStory(8, { number: 9 }),
-    'an invalid number': withStory(8, { number: 0 }),
+    'a number given twice': withVisit(8, { number: 9 }),
+    'an invalid number': withVisit(8, { number: 0 }),
     'the number of one who had to join again': changed({ otherNumbers: [70] }),
   },
   'the draw matches its commitment': {
@@ -337,7 +313,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
         document(atMs, schedule.anchor_position, { ...schedule, pre_queue_size: 0 }),
       ),
     }),
-    'one who came after it, and took part': withStory(60, { joinSentMs: 7_600, joinAnsweredMs: 7_605 }),
+    'one who came after it, and took part': withVisit(60, { joinSentMs: 7_600, joinAnsweredMs: 7_605 }),
   },
   'positions in responses match the draw': {
     'a position of someone else': changed({ positions: { seen: 3, wrong: 1 } }),
@@ -348,12 +324,12 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     }),
   },
   'first come, first served': {
-    'one who came 2 s later and stands before': withStory(61, { joinSentMs: 8_300, joinAnsweredMs: 8_305 }),
+    'one who came 2 s later and stands before': withVisit(61, { joinSentMs: 8_300, joinAnsweredMs: 8_305 }),
   },
   'nobody admitted before their turn': {
-    'let in before the queue had come so far': withStory(64, { admittedAtServing: 63 }),
+    'let in before the queue had come so far': withVisit(64, { admittedAtServing: 63 }),
     'let in before the public schedule said so': changed({ servedByMs: () => 63 }),
-    'let in from the draw by its number instead of its position': withStory(numberBehind(), {
+    'let in from the draw by its number instead of its position': withVisit(numberBehind(), {
       admittedMs: 10_000,
       admittedAtServing: numberBehind(),
     }),
@@ -466,13 +442,13 @@ describe('the judgement', () => {
   test('accepts under faults what only an outage explains', () => {
     expect(failed(withFaults())).toEqual([])
     const unreachable = {
-      ...withStory(64, { method: 'pm_ok', end: 'payment_timeout' }),
+      ...withVisit(64, { method: 'pm_ok', end: 'payment_timeout' }),
       orders: [a, b, c, { ...d, reason: 'payment_timeout' }],
       faults: withFaults().faults,
     }
     expect(failed(unreachable)).toEqual([])
     expect(failed({ ...unreachable, faults: null })).toContain('accepted payments end as their method does')
-    const promised = withStory(9, { order: 'lost', statuses: ['processing'] })
+    const promised = withVisit(9, { order: 'lost', statuses: ['processing'] })
     expect(failed({ ...promised, faults: withFaults().faults })).toContain('every order in a response is in the ledger')
   })
 
@@ -488,7 +464,7 @@ describe('the judgement', () => {
     const charges = [...(good().charges as Charge[]), charge('bot')]
     const inventory = { total: 3, available: 0, held: 0, sold: 3 }
     const stores = { ...agreed, row: { total: 3, held: 0, sold: 3 }, orders: { held: 0, sold: 3 } }
-    const feed = [...(good().feed as Change[]), ...told('bot', 'reserved', 'paying', 'confirmed')]
+    const feed = [...(good().feed as Change[]), ...published('bot', 'reserved', 'paying', 'confirmed')]
     const sold = { stock: 3, orders, charges, inventory, stores, feed }
     expect(failed(changed(sold))).toEqual(['sold exactly', 'no live order unknown to its buyer'])
     const record = { orders: new Set(['bot']), needsAccount: false }
@@ -501,10 +477,10 @@ describe('the judgement', () => {
       orders: [a, { ...b, status: 'returned', refunded_minor: 4_900 }, c, d],
       charges: [charge('a'), charge('b', { status: 'refunded', refunded_minor: 4_900 })],
       feed: [
-        ...told('a', 'reserved', 'paying', 'confirmed'),
-        ...told('b', 'reserved', 'paying', 'confirmed', 'refunded'),
-        ...told('c', 'reserved', 'expired'),
-        ...told('d', 'reserved', 'paying', 'cancelled'),
+        ...published('a', 'reserved', 'paying', 'confirmed'),
+        ...published('b', 'reserved', 'paying', 'confirmed', 'refunded'),
+        ...published('c', 'reserved', 'expired'),
+        ...published('d', 'reserved', 'paying', 'cancelled'),
       ],
       inventory: { total: 2, available: 1, held: 0, sold: 1 },
     }
@@ -516,22 +492,15 @@ describe('the judgement', () => {
   })
 
   test('accepts that somebody comes to pay too late', () => {
-    const late = withStory(62, { end: 'expired', payMeantMs: 15_000, paidSentMs: null })
+    const late = withVisit(62, { end: 'expired', payMeantMs: 15_000, paidSentMs: null })
     expect(failed(late)).not.toContain('accepted payments end as their method does')
   })
 
   test('expects no more sold than bought when buyers are fewer than units', () => {
-    const evidence = good()
-    const few = {
-      ...evidence,
-      stock: 10,
-      inventory: { total: 10, available: 8, held: 0, sold: 2 },
-      visits: evidence.visits.map((s) =>
-        s.end === 'sold_out' ? { ...s, soldOutSeenMs: null, end: 'no_show' as const } : s,
-      ),
-    }
-    expect(failed(few)).toEqual([])
-    expect(failed({ ...few, inventory: { total: 10, available: 7, held: 0, sold: 3 } })).toContain('sold exactly')
+    const neverCame = { soldOutSeenMs: null, end: 'no_show' } as const
+    const visits = good().visits.map((s) => (s.end === 'sold_out' ? { ...s, ...neverCame } : s))
+    expect(failed({ ...withInventory(8, 0, 2, 10), stock: 10, visits })).toEqual([])
+    expect(failed({ ...withInventory(7, 0, 3, 10), stock: 10, visits })).toContain('sold exactly')
   })
 })
 
@@ -541,31 +510,15 @@ function numberBehind(): number {
   throw new Error('a draw that moves nobody back')
 }
 
-describe('an inversion', () => {
-  const joined = (number: number, sentMs: number, answeredMs: number): VisitRecord => ({
-    ...nothing,
-    number,
-    joinSentMs: sentMs,
-    joinAnsweredMs: answeredMs,
-  })
-
-  test('is measured from the answer of the one to the call of the other', () => {
-    expect(inversions([joined(2, 0, 10), joined(1, 110, 120)])).toEqual({
-      worstMs: 100,
-      beyond: 0,
-      inverted: 1,
-    })
-    expect(inversions([joined(1, 0, 10), joined(2, 110, 120)])).toMatchObject({ worstMs: 0, inverted: 0 })
-  })
-
-  test('of two who asked at the same time is none', () => {
-    expect(inversions([joined(2, 0, 50), joined(1, 40, 60)])).toMatchObject({ inverted: 0 })
-  })
-
-  test('is beyond the bound when it is longer than a lease and a round trip', () => {
-    expect(inversions([joined(2, 0, 10), joined(1, 269, 279)]).beyond).toBe(0)
-    expect(inversions([joined(2, 0, 10), joined(1, 271, 281)]).beyond).toBe(1)
-  })
+test('an inversion is measured from the answer of one to the call of the other, up to a lease and a round trip', () => {
+  const joined = (number: number, joinSentMs: number, joinAnsweredMs: number) =>
+    Object.assign({}, nothing, { number, joinSentMs, joinAnsweredMs })
+  const first = joined(2, 0, 10)
+  expect(inversions([first, joined(1, 110, 120)])).toEqual({ worstMs: 100, beyond: 0, inverted: 1 })
+  expect(inversions([joined(1, 0, 10), joined(2, 110, 120)])).toMatchObject({ worstMs: 0, inverted: 0 })
+  expect(inversions([joined(2, 0, 50), joined(1, 40, 60)])).toMatchObject({ inverted: 0 })
+  expect(inversions([first, joined(1, 269, 279)]).beyond).toBe(0)
+  expect(inversions([first, joined(1, 271, 281)]).beyond).toBe(1)
 })
 
 test('the most within a window counts no moment at its end', () => {
