@@ -3,7 +3,7 @@ import { type Loopback, serveOnLoopback } from '../../dev/servers/loopback.ts'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, readToken } from '../../shared/tokens.ts'
 import { type HttpClient, requestText } from '../lib/http.ts'
-import { closedLoop, contest, cpuSeconds, type Measured, median, openLoop } from './load.ts'
+import { closedLoop, contest, cpuSeconds, flat, type Measured, median, openLoop } from './load.ts'
 import { admissionMint } from './stage.ts'
 
 let server: Loopback
@@ -79,12 +79,9 @@ describe('load', () => {
 test('a contest is the median of its rounds without the first, with the wrong responses of all', async () => {
   const runs = [1_000, 1, 2, 9]
   const measured = (perSecond: number): Measured => ({
-    perSecond,
-    ms: { count: 1, p50: 1, p90: 1, p99: perSecond, p999: 1, max: 1 },
-    cpuMicros: null,
-    clientCpu: 0,
+    ...flat(perSecond),
     wrong: 1,
-    why: '',
+    ms: { count: 1, p50: 1, p90: 1, p99: perSecond, p999: 1, max: 1 },
   })
   const { one } = await contest(3, { one: async () => measured(runs.shift() ?? 0) })
   expect(one).toMatchObject({ perSecond: 2, ms: { p99: 2 }, wrong: 4 })
@@ -103,10 +100,7 @@ test('an admission minted for a measurement is one that the origin accepts', () 
   const set = newKeySet()
   const keys = importSecrets(set)
   const [one = '', another = ''] = admissionMint(set)('sale', 2)
-  const verified = readToken(ADMISSION, keys, one, Date.now())
-  expect(verified).toMatchObject({ ok: true, claims: { sale: 'sale', num: 1 } })
-  expect(readToken(ADMISSION, keys, another, Date.now())).toMatchObject({
-    ok: true,
-    claims: { num: 2 },
-  })
+  const claimsOf = (token: string) => readToken(ADMISSION, keys, token, Date.now())
+  expect(claimsOf(one)).toMatchObject({ ok: true, claims: { sale: 'sale', num: 1 } })
+  expect(claimsOf(another)).toMatchObject({ ok: true, claims: { num: 2 } })
 })

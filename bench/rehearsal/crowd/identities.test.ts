@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DemoShop, startDemoShop } from '../../../dev/servers/demo-shop.ts'
 import { networksOf } from '../../../edge/admission/limits/networks.ts'
@@ -11,29 +11,18 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-const issuer = (changes: object = {}) =>
+const issuerOf = (changes: object = {}) =>
   new Issuer({
-    kind: 'accounts',
-    shop,
-    limits: true,
-    visitors: 10,
-    botIdentities: 1,
-    botNetworks: 4,
+    ...{ kind: 'accounts', shop, limits: true, visitors: 10, botIdentities: 1, botNetworks: 4 },
     ...changes,
   } as ConstructorParameters<typeof Issuer>[0])
 
-const sizes = (addresses: string[], tier: number) => {
-  const counts = new Map<string, number>()
-  for (const address of addresses) {
-    const network = networksOf(address)[tier] ?? ''
-    counts.set(network, (counts.get(network) ?? 0) + 1)
-  }
-  return [...counts.values()]
-}
+const sizes = (addresses: string[], tier: number) =>
+  [...Map.groupBy(addresses, (address) => networksOf(address)[tier]).values()].map(({ length }) => length)
 
 test('nine visitors in ten have a network of their own, the tenth shares an address with nineteen others', () => {
-  const addresses = Array.from({ length: 20_000 }, (_, id) => homeAddress(id))
-  expect(new Set(addresses).size).toBe(18_000 + 2_000 / 20)
+  const addresses = Array.from({ length: 4_000 }, (_, id) => homeAddress(id))
+  expect(new Set(addresses).size).toBe(3_600 + 400 / 20)
   expect(Math.max(...sizes(addresses, 0))).toBe(20)
   expect(Math.max(...sizes(addresses, 1))).toBe(80)
 })
@@ -47,22 +36,18 @@ test('bots have as many networks as they were given, and many addresses in each'
 })
 
 test('an account has a session that the shop’s keys verify, the same for all calls of one visitor', async () => {
-  const identities = issuer()
+  const identities = issuerOf()
   const [address, session = ''] = identities.ofVisitor(3).headers
   expect(address).toBe(`cf-connecting-ip: ${homeAddress(3)}`)
-  const served = (await (await fetch(shop.vars.SHOP_JWKS_URL ?? '')).json()) as JSONWebKeySet
-  const keys = createLocalJWKSet(served)
+  const { SHOP_JWKS_URL = '', SHOP_ISSUER: issuer = '', SHOP_AUDIENCE: audience = '' } = shop.vars
   const token = session.replace('x-shop-authorization: Bearer ', '')
-  const { payload } = await jwtVerify(token, keys, {
-    issuer: shop.vars.SHOP_ISSUER ?? '',
-    audience: shop.vars.SHOP_AUDIENCE ?? '',
-  })
+  const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(SHOP_JWKS_URL)), { issuer, audience })
   expect(payload.sub).toBe('visitor-3')
   expect(identities.ofVisitor(3)).toBe(identities.ofVisitor(3))
 })
 
 test('bots of one attack share the few invitations that it has', () => {
-  const identities = issuer({ kind: 'invitations', shop: undefined, botIdentities: 2 })
+  const identities = issuerOf({ kind: 'invitations', shop: undefined, botIdentities: 2 })
   const codes = new Set(Array.from({ length: 9 }, (_, i) => identities.ofBot('squat', i, Math.random).invitation))
   expect(codes.size).toBe(2)
   const all = [...identities.invitations(['squat', 'stuff'])]

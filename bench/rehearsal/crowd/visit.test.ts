@@ -5,7 +5,7 @@ import { sampleSchedule } from '../../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
 import { UNKNOWN } from './identities.ts'
 import { visit } from './visit.ts'
-import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
+import { NOBODY, PLAN, type Visitor, visitorsOf } from './visitors.ts'
 
 type Answer = readonly [status: number, body: object | string, headers?: Record<string, string>]
 
@@ -140,20 +140,52 @@ test.concurrent('"all in carts" is a full response, and a reload is no second ar
   expect(tally.latency.checkout.summary()).toMatchObject({ count: 2 })
 })
 
-test.concurrent('a turn that the page does not show yet is claimed again', async (context) => {
-  const { script, played } = await shop(context)
-  const inLine: Answer = [200, {}]
-  script[OWN_PAGE] = [inLine, turn(60)]
-  const { tally } = await played()
-  expect(tally.requests).toMatchObject({ page: 1, join: 1, admission: 2, status: 0, checkout: 1 })
-})
+const WAYS: readonly [what: string, answers: Record<string, Answer[]>, tally: object, first: object][] = [
+  [
+    'a turn that the page does not show yet is claimed again',
+    { [OWN_PAGE]: [[200, {}], turn(60)] },
+    { requests: { page: 1, join: 1, admission: 2, status: 0, checkout: 1 } },
+    {},
+  ],
+  [
+    'a join whose page has the turn leads straight to the checkout',
+    { [JOIN]: [[201, '<div data-number="1">', { 'set-cookie': `queue-s=q, ${turn(60)[2]?.['set-cookie']}` }]] },
+    { requests: { page: 1, join: 1, admission: 0, checkout: 1 } },
+    {},
+  ],
+  [
+    'a join that met a problem on a page ends as that says',
+    { [JOIN]: [[410, '<p class="quiet"><code>410 sold-out</code></p>']] },
+    { ends: { sold_out: 1 } },
+    {},
+  ],
+  [
+    'a refused valid admission is a lost place',
+    { [CHECKOUT]: [notAdmitted] },
+    { ends: { failed: 1 }, complaints: new Map([['checkout: refused with a valid admission', 1]]) },
+    {},
+  ],
+  [
+    'an expired admission leads to another place, and the first number is remembered',
+    { [OWN_PAGE]: [turn(-5)], [JOIN]: [joined(1), joined(2)], [CHECKOUT]: [notAdmitted, soldOut] },
+    { ends: { sold_out: 1 }, otherNumbers: [1] },
+    { number: 2 },
+  ],
+  [
+    'a visitor who rejoins a sold-out sale keeps their number',
+    { [OWN_PAGE]: [turn(-5)], [JOIN]: [joined(1), soldOut], [CHECKOUT]: [notAdmitted] },
+    { ends: { sold_out: 1 }, otherNumbers: [] },
+    { number: 1 },
+  ],
+  ['an invalid number is remembered for the judge', { [JOIN]: [joined(0)] }, {}, { number: 0 }],
+]
 
-test.concurrent('a join whose page has the turn leads straight to the checkout', async (context) => {
+test.concurrent.for(WAYS)('%s', async ([, answers, tally, first], context) => {
   const { script, played } = await shop(context)
-  const [, , headers = {}] = turn(60)
-  script[JOIN] = [[201, '<div data-number="1">', { 'set-cookie': `queue-s=q, ${headers['set-cookie']}` }]]
-  const { tally } = await played()
-  expect(tally.requests).toMatchObject({ page: 1, join: 1, admission: 0, checkout: 1 })
+  Object.assign(script, answers)
+  const crowd = await played()
+  expect(crowd.tally).toMatchObject(tally)
+  expect(crowd.visitors[0]).toMatchObject(first)
 })
 
 test.concurrent('the position on the page is compared with the draw', async (context) => {
@@ -167,38 +199,6 @@ test.concurrent('the position on the page is compared with the draw', async (con
   }
 })
 
-test.concurrent('a join that met a problem on a page ends as that says', async (context) => {
-  const { script, played } = await shop(context)
-  script[JOIN] = [[410, '<p class="quiet"><code>410 sold-out</code></p>']]
-  expect((await played()).tally.ends.sold_out).toBe(1)
-})
-
-test.concurrent('a refused valid admission is a lost place', async (context) => {
-  const { script, played } = await shop(context)
-  script[CHECKOUT] = [notAdmitted]
-  const { tally } = await played()
-  expect(tally.ends.failed).toBe(1)
-  expect([...tally.complaints.keys()]).toEqual(['checkout: refused with a valid admission'])
-})
-
-test.concurrent('an expired admission leads to another place, and the first number is remembered', async (context) => {
-  const { script, played } = await shop(context)
-  script[OWN_PAGE] = [turn(-5)]
-  script[JOIN] = [joined(1), joined(2)]
-  script[CHECKOUT] = [notAdmitted, soldOut]
-  const { tally, visitors } = await played()
-  expect([tally.ends.sold_out, visitors[0]?.number, tally.otherNumbers]).toEqual([1, 2, [1]])
-})
-
-test.concurrent('a visitor who rejoins a sold-out sale keeps their number', async (context) => {
-  const { script, played } = await shop(context)
-  script[OWN_PAGE] = [turn(-5)]
-  script[JOIN] = [joined(1), soldOut]
-  script[CHECKOUT] = [notAdmitted]
-  const { tally, visitors } = await played()
-  expect([tally.ends.sold_out, visitors[0]?.number, tally.otherNumbers]).toEqual([1, 1, []])
-})
-
 test.concurrent('a visitor ends as the last response said, from the first time on', async (context) => {
   const { schedule, script, played } = await shop(context)
   script[STATUS] = [[200, place({ status: 'ended' })]]
@@ -209,10 +209,10 @@ test.concurrent('a visitor ends as the last response said, from the first time o
   expect((await played()).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
   schedule.phase = 'sold_out'
   const crowd = await played()
-  const [visitor] = crowd.visitors
-  if (visitor) crowd.finish(visitor, 'failed')
+  const [visitor] = crowd.visitors as [Visitor]
+  crowd.finish(visitor, 'failed')
   expect(crowd.tally.ends).toMatchObject({ sold_out: 1, ended: 0, failed: 0 })
-  expect(visitor?.soldOutSeenMs).toBeGreaterThan(0)
+  expect(visitor.soldOutSeenMs).toBeGreaterThan(0)
 })
 
 const order = (status: string, payment: object | null = null, reason?: string): Answer => [
@@ -288,13 +288,6 @@ test.concurrent("the server's clock is that of a schedule made for the request, 
   }
   expect([await clock(), await clock(), await clock()]).toEqual([52, 70, 70])
   crowd.close()
-})
-
-test.concurrent('an invalid number is remembered for the judge', async (context) => {
-  const { script, played } = await shop(context)
-  script[JOIN] = [joined(0)]
-  script[STATUS] = [[200, { ...place({ status: 'sold_out' }), number: 0 }]]
-  expect((await played()).visitors[0]?.number).toBe(0)
 })
 
 test.concurrent('a schedule that changed under its version counts as another one', async (context) => {
