@@ -55,7 +55,7 @@ export async function createSale(
 ): Promise<string> {
   const sale = `bench-${randomUUID().slice(0, 8)}`
   const product = { name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: stock }
-  await admin(toAdmin(system), 'PUT', `/sales/${sale}`, {
+  await admin(system, 'PUT', `/sales/${sale}`, {
     name: 'Bench',
     opens_at: new Date(Date.now() + opensInMs).toISOString(),
     hold_seconds: 3_600,
@@ -74,10 +74,8 @@ export async function createSale(
 /** Checkouts take turns at the products of a sale. */
 const productOf = (turn: number, products: number) => (turn % products === 0 ? 'unit' : `unit-${turn % products}`)
 
-export const toAdmin = ({ originUrl: origin, adminToken }: System) => ({ origin, adminToken })
-
 export async function endSale({ system }: Stage, sale: string): Promise<void> {
-  await admin(toAdmin(system), 'POST', `/sales/${sale}/end`)
+  await admin(system, 'POST', `/sales/${sale}/end`)
 }
 
 const pidsOf = (...parts: readonly ({ readonly pid: number } | undefined)[]) =>

@@ -7,18 +7,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { GivenBack, OperatorRecord } from '../invariants/evidence.ts'
 import type { Target } from './records.ts'
 
-/** What is done with one order after the other. Units come back by the last two. */
-const ACTS = ['whole', 'part', 'parts', 'restock', 'cancel'] as const
-const KEEPING = ACTS.slice(0, 3)
 const MAX_ORDERS = 500
 const PART_MINOR = 1_900
+const PART = { amount_minor: PART_MINOR }
+
+/** What is done with one order after the other. */
+const ACTS: readonly (Omit<GivenBack, 'calls'> & { readonly what: 'refund' | 'cancel'; readonly bodies: object[] })[] =
+  [
+    { what: 'refund', bodies: [{}], restocked: false, cancelled: false, minor: null },
+    { what: 'refund', bodies: [PART], restocked: false, cancelled: false, minor: PART_MINOR },
+    { what: 'refund', bodies: [PART, {}], restocked: false, cancelled: false, minor: null },
+    { what: 'refund', bodies: [{ restock: true }], restocked: true, cancelled: false, minor: null },
+    { what: 'cancel', bodies: [{}], restocked: true, cancelled: true, minor: null },
+  ]
+const KEEPING = ACTS.filter(({ restocked }) => !restocked)
 const CALL_TIMEOUT_MS = 5_000
 const AGAIN_MS = 300
 /** An origin that is killed is back sooner. */
 const ANSWERED_WITHIN_MS = 60_000
 
 interface OperatorOptions {
-  readonly to: Pick<Target, 'origin' | 'adminToken'>
+  readonly to: Pick<Target, 'originUrl' | 'adminToken'>
   /** Of the orders that visitors see confirmed. */
   readonly share: number
   /** Whether units may come back for sale. */
@@ -52,25 +61,14 @@ export class Operator {
     return { orders: this.#orders, failed: this.#failed }
   }
 
-  async #act(order: string, act: (typeof ACTS)[number]): Promise<void> {
-    const bodies =
-      act === 'part' || act === 'parts'
-        ? [{ amount_minor: PART_MINOR }, ...(act === 'parts' ? [{}] : [])]
-        : [act === 'restock' ? { restock: true } : {}]
+  async #act(order: string, { what, bodies, ...given }: (typeof ACTS)[number]): Promise<void> {
     let calls = 0
-    for (const body of bodies) if (await this.#call(order, act === 'cancel' ? 'cancel' : 'refund', body)) calls++
-    if (calls === 0) return
-    const restocked = act === 'restock' || act === 'cancel'
-    this.#orders.set(order, {
-      calls,
-      restocked,
-      cancelled: act === 'cancel',
-      minor: act === 'part' ? PART_MINOR : null,
-    })
+    for (const body of bodies) if (await this.#call(order, what, body)) calls++
+    if (calls > 0) this.#orders.set(order, { ...given, calls })
   }
 
   async #call(order: string, what: 'refund' | 'cancel', body: object): Promise<boolean> {
-    const { origin, adminToken } = this.#options.to
+    const { originUrl, adminToken } = this.#options.to
     const headers = {
       authorization: `Bearer ${adminToken}`,
       'content-type': 'application/json',
@@ -80,7 +78,7 @@ export class Operator {
     const untilMs = performance.now() + ANSWERED_WITHIN_MS
     for (;;) {
       const signal = AbortSignal.timeout(CALL_TIMEOUT_MS)
-      const status = await fetch(`${origin}/admin/orders/${order}/${what}`, { ...request, signal }).then(
+      const status = await fetch(`${originUrl}/admin/orders/${order}/${what}`, { ...request, signal }).then(
         async (response) => {
           await response.body?.cancel()
           return response.status

@@ -72,7 +72,7 @@ export class Rehearsal {
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
-      await this.#shop?.stop()
+      this.#shop?.stop()
     }
   }
 
@@ -84,13 +84,8 @@ export class Rehearsal {
         throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
       await requireEdge(edge)
       const { DATABASE_URL, REDIS_URL } = process.env
-      const to = {
-        edge,
-        origin,
-        adminToken,
-        databaseUrl: DATABASE_URL || undefined,
-        redisUrl: REDIS_URL || undefined,
-      }
+      const stores = { databaseUrl: DATABASE_URL || undefined, redisUrl: REDIS_URL || undefined }
+      const to = { edgeUrl: edge, originUrl: origin, adminToken, ...stores }
       return { to, killable: undefined, cdn: undefined, prover: null, key: null }
     }
     console.log('Starting a system ...')
@@ -107,10 +102,8 @@ export class Rehearsal {
     const killable = faults.length > 0 ? await startKillableSystem(settings) : undefined
     const system = killable?.system ?? (await startSystem(settings))
     if (!killable) void system.failed.then(failed)
-    const { edgeUrl, originUrl, databaseUrl, redisUrl } = system
-    const to = { edge: edgeUrl, origin: originUrl, adminToken: system.adminToken, databaseUrl, redisUrl }
     const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))
-    return { to, killable, cdn: system.cdn, prover, key: visitorKey(system.secrets.queueKeys) }
+    return { to: system, killable, cdn: system.cdn, prover, key: visitorKey(system.secrets.queueKeys) }
   }
 
   async #play(
@@ -159,7 +152,7 @@ export class Rehearsal {
     const crowd = new Crowd(
       visitorsOf(arrivals, options.shares, random),
       {
-        edge: to.edge,
+        edge: to.edgeUrl,
         sale,
         thinkMs: options.thinkSeconds * 1000,
         hangUps: options.hangUps,
@@ -189,7 +182,7 @@ export class Rehearsal {
     const before = await cdn?.counts()
     const attackers = new Attackers({
       ...options,
-      edge: to.edge,
+      edge: to.edgeUrl,
       sale,
       issuer,
       prover,

@@ -24,8 +24,8 @@ import { servedBy } from './crowd/schedule-copy.ts'
 import { PLAN } from './crowd/visitors.ts'
 
 export interface Target {
-  readonly edge: string
-  readonly origin: string
+  readonly edgeUrl: string
+  readonly originUrl: string
   readonly adminToken: string
   readonly databaseUrl: string | undefined
   readonly redisUrl: string | undefined
@@ -62,13 +62,13 @@ export async function requireEdge(edge: string): Promise<void> {
 
 /** An operator's call; the body is CSV as text, or JSON. */
 export async function admin(
-  to: Pick<Target, 'origin' | 'adminToken'>,
+  to: Pick<Target, 'originUrl' | 'adminToken'>,
   method: string,
   path: string,
   body?: object | string,
   timeoutMs = CALL_TIMEOUT_MS,
 ): Promise<Response> {
-  const response = await fetch(`${to.origin}/admin${path}`, {
+  const response = await fetch(`${to.originUrl}/admin${path}`, {
     method,
     headers: {
       authorization: `Bearer ${to.adminToken}`,
@@ -77,11 +77,11 @@ export async function admin(
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: Error) => {
-    throw new UsageError(`The origin at ${to.origin} does not respond (${codeOf(error)}).`)
+    throw new UsageError(`The origin at ${to.originUrl} does not respond (${codeOf(error)}).`)
   })
   if (response.ok) return response
   const text = (await response.text()).slice(0, 300)
-  if (response.status === 401) throw new UsageError(`The origin at ${to.origin} refuses the admin token.`)
+  if (response.status === 401) throw new UsageError(`The origin at ${to.originUrl} refuses the admin token.`)
   throw new UsageError(`The origin responded ${response.status} to ${method} ${path}: ${text}`)
 }
 
@@ -95,13 +95,13 @@ interface Terms {
 /** All records, once nothing moves any more: holds have ended, charges are captured, refunds made, intents recorded. */
 export async function settledRecords(to: Target, sale: string, terms: Terms): Promise<Records> {
   const stores = openStores(to)
-  const feed = new FeedReader(to, sale)
+  const readFeed = feedReader(to, sale)
   let untilMs = performance.now() + terms.holdSeconds * 1000 + SETTLE_MARGIN_MS
   let least = Number.POSITIVE_INFINITY
   const read = async (inventory: Records['inventory']) => ({
     inventory,
     ...(await readRecords(to, sale, stores, terms.operator)),
-    feed: await feed.read(),
+    feed: await readFeed(),
   })
   try {
     for (;;) {
@@ -159,26 +159,17 @@ async function readRecords(
   return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale) }
 }
 
-/** The feed of the sale's orders from its beginning, read on at each call. */
-class FeedReader {
-  readonly #to: Target
-  readonly #sale: string
-  readonly #changes: Change[] = []
-  #after: string | null = null
-
-  constructor(to: Target, sale: string) {
-    this.#to = to
-    this.#sale = sale
-  }
-
-  async read(): Promise<readonly Change[] | Unread> {
+/** Reads the feed of the sale's orders from its beginning, and on at each further call. */
+function feedReader(to: Target, sale: string): () => Promise<readonly Change[] | Unread> {
+  const read: Change[] = []
+  let after = ''
+  return async () => {
     for (let pages = 0; pages < MAX_FEED_PAGES; pages++) {
-      const after: string = this.#after === null ? '' : `&after=${this.#after}`
-      const response = await admin(this.#to, 'GET', `/orders?sale=${this.#sale}&limit=1000${after}`)
+      const response = await admin(to, 'GET', `/orders?sale=${sale}&limit=1000${after && `&after=${after}`}`)
       const { changes, next } = (await response.json()) as FeedPage
-      for (const { type, data } of changes) this.#changes.push({ type, order: data.order_id, status: data.status })
-      if (next === this.#after) return this.#changes
-      this.#after = next
+      for (const { type, data } of changes) read.push({ type, order: data.order_id, status: data.status })
+      if (next === after) return read
+      after = next
     }
     return { unread: `is longer than ${MAX_FEED_PAGES} pages` }
   }

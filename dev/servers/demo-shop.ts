@@ -6,7 +6,6 @@
  * Neither the edge nor the origin knows of this server, so that no deployment can have it.
  */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
-import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
@@ -15,7 +14,8 @@ import { decodeJwt, type JWTPayload } from 'jose'
 import * as v from 'valibot'
 import { type Html, heading, html } from '../../edge/pages/html.ts'
 import { styleSheet } from '../build.ts'
-import { freePort, LOOPBACK } from '../processes.ts'
+import { LOOPBACK } from '../processes.ts'
+import { serveOnLoopback } from './loopback.ts'
 
 const SIGN_IN = '/demo/sign-in'
 const KEYS = '/demo/jwks.json'
@@ -33,7 +33,7 @@ export interface DemoShop {
   readonly vars: Readonly<Record<string, string>>
   /** The session of an account, as the cookie and `X-Shop-Authorization` hold it. */
   session(account: string, claims?: JWTPayload): string
-  stop(): Promise<void>
+  stop(): void
 }
 
 /** Starts it on a free port. Its key lives as long as it does: a new start signs everybody out. */
@@ -50,12 +50,9 @@ export async function startDemoShop(): Promise<DemoShop> {
     const text = `${head}.${base64url({ ...claims, sub: account, iss: ISSUER, aud: AUDIENCE, iat, exp })}`
     return `${text}.${sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
   }
-  const port = await freePort()
   const { body } = await styleSheet()
   const { fetch } = shopApp(jwks, body + OWN_STYLE, session)
-  const server = createServer(getRequestListener(fetch, { hostname: LOOPBACK }))
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, LOOPBACK, resolve))
-  const url = `http://${LOOPBACK}:${port}`
+  const { url, stop } = await serveOnLoopback(getRequestListener(fetch, { hostname: LOOPBACK }))
   return {
     signInUrl: url + SIGN_IN,
     vars: {
@@ -66,10 +63,7 @@ export async function startDemoShop(): Promise<DemoShop> {
       SHOP_SIGN_IN_URL: `${url}${SIGN_IN}?return={return}`,
     },
     session,
-    stop() {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    stop,
   }
 }
 

@@ -10,7 +10,7 @@ import { startCdn } from '../../../dev/servers/cdn.ts'
 import { identityOf, visitorKey } from '../../../edge/visitor/visitor-secret.ts'
 import { importSecrets } from '../../../shared/keys.ts'
 import { QUEUE, signToken } from '../../../shared/tokens.ts'
-import { type Answer, HttpClient, headerOf, requestText } from '../../lib/http.ts'
+import { type Answer, HttpClient, requestText } from '../../lib/http.ts'
 import { placeIn } from '../../lib/responses.ts'
 import { closedLoop, contest, type Load, type Next } from '../load.ts'
 import { ahead, row, type Table } from '../rows.ts'
@@ -27,7 +27,8 @@ const UNSEEN_PER_SECOND = 30_000
 const KNOWN_PER_SECOND = 20_000
 const FINAL_TRIES = 100
 const JSON_TYPE = 'accept: application/json'
-const HTML_TYPE = 'accept: text/html'
+const HTML = { accept: 'text/html' }
+const HTML_TYPE = `accept: ${HTML.accept}`
 const BARE = `export default {
   fetch() { return Response.json({ status: 'waiting', number: 4012, position_in_queue: 2011, now_serving: 2001 }) }
 }`
@@ -125,14 +126,14 @@ export async function* againstEdge(stage: Stage, bench: Bench): AsyncGenerator<T
         ahead('sold-out page', results['page, echoed'], results.page, { ratio: 0.95 }),
       ],
     }
-    yield await behindCache(stage, bench, page)
+    yield await behindCache(stage, bench, over, page)
   } finally {
     for (const server of workers) await server.stop()
   }
 }
 
 /** The sold-out page from a real cache before the Worker, of which none may reach it once the cache has it. */
-async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: Next): Promise<Table> {
+async function behindCache({ system }: Stage, { rounds, seconds }: Bench, over: string, page: Next): Promise<Table> {
   const { edge } = system
   const cdn = await startCdn({ edgeUrl: edge.url })
   try {
@@ -140,9 +141,7 @@ async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: 
     const { worker, cache } = await contest(rounds, {
       worker: () => closedLoop({ ...load, url: edge.url, pids: [edge.pid] }, CLIENTS),
       cache: async () => {
-        const client = new HttpClient({ url: cdn.url, connections: 1 })
-        await client.request(page(client) ?? '')
-        client.close()
+        await fetch(`${cdn.url}/sales/${over}`, { headers: HTML }).then((response) => response.text())
         const { toEdge } = await cdn.counts()
         const measured = await closedLoop({ ...load, url: cdn.url, pids: [cdn.pid] }, CLIENTS)
         const calls = (await cdn.counts()).toEdge - toEdge
@@ -177,7 +176,7 @@ function same(method: string, path: string, ...headers: string[]): Next {
   }
 }
 
-const isFinalPage = (a: Answer) => a.status === 200 && a.body.includes('id="final"')
+const isFinalPage = (a: Pick<Answer, 'status' | 'body'>) => a.status === 200 && a.body.includes('id="final"')
 
 /** A Worker that has nothing but the edge's response to a request. */
 async function echoOf(edgeUrl: string, next: Next): Promise<string> {
@@ -224,15 +223,10 @@ async function join(edgeUrl: string, sale: string, visitors: number): Promise<st
 
 /** The ETag of a sold-out sale's page, once it is final. */
 async function finalPageTag(edgeUrl: string, sale: string): Promise<string> {
-  const client = new HttpClient({ url: edgeUrl, connections: 1 })
-  try {
-    for (let tries = 0; tries < FINAL_TRIES; tries++) {
-      const answer = await client.request(requestText('GET', `/sales/${sale}`, client.host, [HTML_TYPE]))
-      if (isFinalPage(answer)) return headerOf(answer, 'etag')
-      await sleep(100)
-    }
-    throw new Error('A sale without units was not sold out within ten seconds.')
-  } finally {
-    client.close()
+  for (let tries = 0; tries < FINAL_TRIES; tries++) {
+    const response = await fetch(`${edgeUrl}/sales/${sale}`, { headers: HTML })
+    if (isFinalPage({ status: response.status, body: await response.text() })) return response.headers.get('etag') ?? ''
+    await sleep(100)
   }
+  throw new Error('A sale without units was not sold out within ten seconds.')
 }

@@ -16,7 +16,7 @@ import { Histogram } from '../../lib/histogram.ts'
 import { admin } from '../../rehearsal/records.ts'
 import { closedLoop, contest, flat, type Measured, median } from '../load.ts'
 import { row, type Table } from '../rows.ts'
-import { atOrigin, checkoutsOf, createSale, PLENTY, type Stage, startStage, toAdmin, tokensFor } from '../stage.ts'
+import { atOrigin, checkoutsOf, createSale, PLENTY, type Stage, startStage, tokensFor } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const LIVE = 100_000
@@ -90,7 +90,7 @@ async function fill(system: System, sale: string, rounds: number): Promise<numbe
         sold = (select count(*) from placed where status = 'confirmed')
       where sale_id = ${sale}`
     await sql`analyze orders`
-    await admin(toAdmin(system), 'POST', `/sales/${sale}/reconcile`)
+    await admin(system, 'POST', `/sales/${sale}/reconcile`)
     const readMs: number[] = []
     for (let round = 0; round <= rounds; round++) {
       const beganMs = performance.now()

@@ -8,7 +8,7 @@ import postgres from 'postgres'
 import { admin } from '../../rehearsal/records.ts'
 import { contest, flat, type Measured, median, nowMeasuring, openLoop } from '../load.ts'
 import { row, type Table } from '../rows.ts'
-import { atOrigin, checkoutsOf, createSale, endSale, type Stage, startServer, toAdmin } from '../stage.ts'
+import { atOrigin, checkoutsOf, createSale, endSale, type Stage, startServer } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const PER_SECOND = 500
@@ -27,7 +27,7 @@ export async function* besideWebhooks(stage: Stage, { rounds, seconds }: Bench):
   try {
     const rate = await rateInTime(stage, seconds)
     const orders = await makeOrders(sql, sale)
-    await admin(toAdmin(stage.system), 'POST', '/webhooks', { url: receiver.url, events: ['order.fulfilled'] })
+    await admin(stage.system, 'POST', '/webhooks', { url: receiver.url, events: ['order.fulfilled'] })
     const webhooks = new Webhooks(sql, receiver.url, orders)
     const posted = async () => {
       const poster = await startServer('poster', { TO: receiver.url, PER_SECOND: String(PER_SECOND) })

@@ -83,9 +83,13 @@ export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     if (!accepted && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
     if (order && accepted) order.paidSentMs ??= answer.sentMs
     paying(crowd, visitor, meantMs)
-    crowd.go(visitor, 'settle')
-    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+    waitForOrder(crowd, visitor, answer.answeredMs)
   })
+}
+
+function waitForOrder(crowd: Crowd, visitor: Visitor, nowMs: number) {
+  crowd.go(visitor, 'settle')
+  crowd.at(visitor, nowMs + crowd.settleAfter(visitor))
 }
 
 function paying(crowd: Crowd, visitor: Visitor, sinceMs: number) {
@@ -100,16 +104,14 @@ export function authenticate(crowd: Crowd, visitor: Visitor, intendedMs: number)
   crowd.send(visitor, 'bank', crowd.bankText(visitor), intendedMs, (answer) => {
     if (answer.status !== 200 && answer.status !== 303) return crowd.again(visitor, 'bank', answer)
     if (visitor.order) visitor.order.payingSinceMs = answer.answeredMs
-    crowd.go(visitor, 'settle')
-    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+    waitForOrder(crowd, visitor, answer.answeredMs)
   })
 }
 
 export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'order', crowd.orderText(visitor, 'DELETE'), intendedMs, (answer) => {
     if (answer.status !== 200 && answer.status !== 409) return crowd.again(visitor, 'order', answer)
-    crowd.go(visitor, 'settle')
-    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+    waitForOrder(crowd, visitor, answer.answeredMs)
   })
 }
 

@@ -81,8 +81,8 @@ export class Crowd {
   readonly visitors: readonly Visitor[]
   ended = 0
   readonly options: CrowdOptions
-  /** Requests that are the same for everyone. */
-  readonly texts: { readonly page: string }
+  /** The request for the sale's page, the same for everyone. */
+  readonly pageText: string
   readonly #pools: Readonly<Record<'pages' | 'line' | 'shop', HttpClient>>
   readonly #hasty: HttpClient
   /** Of the payment provider's bank, once it asks the first buyer. */
@@ -107,9 +107,7 @@ export class Crowd {
     this.#host = this.#pools.pages.host
     this.#hasty = new HttpClient({ url, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
     this.schedule = new ScheduleCopy(this.#pools.pages, sale)
-    this.texts = {
-      page: this.saleText('GET', '', ['accept: text/html']),
-    }
+    this.pageText = this.saleText('GET', '', ['accept: text/html'])
     this.#wheel = new Wheel(visitors.length, performance.now(), (id, dueMs) => {
       const visitor = visitors[id]
       if (visitor) visit(this, visitor, dueMs)

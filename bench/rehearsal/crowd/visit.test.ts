@@ -101,7 +101,7 @@ test.concurrent('a page waits for nobody in line or in the shop', async (context
   ] as const)
     for (let i = 0; i < 1_000; i++) crowd.sendBeside(kind, crowd.saleText(method, path, []), () => {})
   const page = await new Promise<number>((resolve) =>
-    crowd.sendBeside('page', crowd.texts.page, ({ status }) => resolve(status)),
+    crowd.sendBeside('page', crowd.pageText, ({ status }) => resolve(status)),
   )
   expect(page).toBe(200)
   crowd.close()

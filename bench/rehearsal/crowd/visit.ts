@@ -50,7 +50,7 @@ export const visit = (crowd: Crowd, visitor: Visitor, dueMs: number) => STEPS[vi
 
 function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (visitor.attempts === 0) crowd.tally.counts.arrived++
-  crowd.send(visitor, 'page', crowd.texts.page, intendedMs, (answer) => {
+  crowd.send(visitor, 'page', crowd.pageText, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'page', answer)
     comeIn(crowd, visitor, answer.answeredMs)
   })
@@ -254,7 +254,7 @@ function over(crowd: Crowd, visitor: Visitor, as: 'sold_out' | 'ended', seenMs: 
 }
 
 function loadFinalPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  crowd.send(visitor, 'final', crowd.texts.page, intendedMs, (answer) => {
+  crowd.send(visitor, 'final', crowd.pageText, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'final', answer)
     // Public, and no cookie is set. Another page means that the sale is live again, or that a cache is a moment behind.
     const isPublic = /^public\b/.test(headerOf(answer, 'cache-control')) && headerOf(answer, 'set-cookie') === ''
