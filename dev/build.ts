@@ -11,60 +11,43 @@ import { type BuildOptions, build } from 'esbuild'
 import { namedByContent } from '../edge/pages/assets.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(`../edge/${relative}`, import.meta.url))
-const SCRIPT = path('client/room.ts')
-const EXTRAS = path('client/extras/extras.ts')
-const STYLE = path('pages/style.css')
-const PROOF = path('client/proof.ts')
-const TURNSTILE = path('client/turnstile.ts')
-const PAYMENT = path('client/stripe-payment.ts')
-const PROOF_STYLE = path('../node_modules/altcha/dist/external/altcha.css')
-const PROOF_WORKER = path('../node_modules/altcha/dist/workers/scrypt.js')
+const ALTCHA = '../node_modules/altcha/dist'
+const SCRIPT = 'text/javascript'
 
-/** 1200 by 630, for those who show a link to a sale: they take no SVG. */
-const SHARE_IMAGE = path('pages/share.png')
-
-const common = { bundle: true, write: false, minify: true, target: 'es2022', logLevel: 'warning' } as const
-
-/** Bundles one asset; its path has a hash of its content. */
-async function bundleAsset(entry: string, name: string, ending: string, type: string, options: BuildOptions = {}) {
-  const { outputFiles } = await build({ ...options, ...common, entryPoints: [entry] })
-  return namedByContent(name, ending, type, outputFiles[0]?.text ?? '')
+/** Bundles one asset of the edge; its path has a hash of its content. */
+async function bundleAsset(entry: string, name: string, type: string, options: BuildOptions = {}) {
+  const { outputFiles } = await build({
+    ...{ bundle: true, write: false, minify: true, target: 'es2022', format: 'esm', logLevel: 'warning' },
+    ...options,
+    entryPoints: [path(entry)],
+  })
+  return namedByContent(name, type === SCRIPT ? 'js' : 'css', type, outputFiles?.[0]?.text ?? '')
 }
 
 /** The pages' style sheet, in one piece. */
-export const styleSheet = () => bundleAsset(STYLE, 'style', 'css', 'text/css')
+export const styleSheet = () => bundleAsset('pages/style.css', 'style', 'text/css')
 
 /** The assets as the constant that assets.ts declares; the tests inside workerd define it too. */
 export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
-  const style = await styleSheet()
-  const extras = await bundleAsset(EXTRAS, 'extras', 'js', 'text/javascript', { format: 'esm' })
-  const script = await bundleAsset(SCRIPT, 'script', 'js', 'text/javascript', {
-    format: 'esm',
-    define: { __EXTRAS__: JSON.stringify(extras.path) },
-    external: [extras.path],
-  })
-  const proofStyle = await bundleAsset(PROOF_STYLE, 'proof-style', 'css', 'text/css')
-  const proofWorker = await bundleAsset(PROOF_WORKER, 'proof-worker', 'js', 'text/javascript', {
-    format: 'iife',
-  })
-  const proofScript = await bundleAsset(PROOF, 'proof-script', 'js', 'text/javascript', {
-    format: 'esm',
-    define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },
-  })
-  const turnstileScript = await bundleAsset(TURNSTILE, 'turnstile', 'js', 'text/javascript', { format: 'esm' })
-  const paymentScript = await bundleAsset(PAYMENT, 'payment', 'js', 'text/javascript', { format: 'esm' })
-  const picture = readFileSync(SHARE_IMAGE).toString('base64')
-  const shareImage = { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true }
+  const extras = await bundleAsset('client/extras/extras.ts', 'extras', SCRIPT)
+  const proofWorker = await bundleAsset(`${ALTCHA}/workers/scrypt.js`, 'proof-worker', SCRIPT, { format: 'iife' })
+  // 1200 by 630, for those who show a link to a sale: they take no SVG.
+  const picture = readFileSync(path('pages/share.png')).toString('base64')
   const assets = {
-    style,
-    script,
+    style: await styleSheet(),
+    script: await bundleAsset('client/room.ts', 'script', SCRIPT, {
+      define: { __EXTRAS__: JSON.stringify(extras.path) },
+      external: [extras.path],
+    }),
     extras,
-    proofStyle,
-    proofScript,
+    proofStyle: await bundleAsset(`${ALTCHA}/external/altcha.css`, 'proof-style', 'text/css'),
+    proofScript: await bundleAsset('client/proof.ts', 'proof-script', SCRIPT, {
+      define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },
+    }),
     proofWorker,
-    turnstileScript,
-    paymentScript,
-    shareImage,
+    turnstileScript: await bundleAsset('client/turnstile.ts', 'turnstile', SCRIPT),
+    paymentScript: await bundleAsset('client/stripe-payment.ts', 'payment', SCRIPT),
+    shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }
   return { __ASSETS__: JSON.stringify(assets) }
 }

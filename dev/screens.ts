@@ -81,7 +81,8 @@ async function takeConsole(on: Browser, to: string, shown: readonly (readonly [s
   const name = 'Friday drop'
   const products = [{ product_id: 'cap', name: 'Cap', unit_price_minor: 2_500, currency: 'EUR', total: 40 }]
   const opens_at = new Date(Date.now() - 1_000).toISOString()
-  await call(system, 'PUT', '/admin/sales/friday', { name, opens_at, products, admission: { rate_per_second: 10 } })
+  const sale = { name, opens_at, products, admission: { rate_per_second: 10 } }
+  await call(`${system.originUrl}/admin/sales/friday`, 'PUT', system.adminToken, sale)
   for (let i = 0; i < BUYERS; i++) await buy(system)
   const page = await on.newPage({ baseURL: system.originUrl })
   await page.goto('/console')
@@ -108,37 +109,30 @@ async function take(page: Page, to: string, name: string): Promise<void> {
 }
 
 /** A visitor waits in line, and buys what the console then shows. */
-async function buy(system: System): Promise<void> {
-  const ask = (method: string, path: string, body?: object, token?: string) =>
-    call(system, method, `/sales/friday${path}`, body, token, system.edgeUrl)
+async function buy({ edgeUrl }: System): Promise<void> {
+  const ask = (method: string, path: string, token?: string, body?: object) =>
+    call(`${edgeUrl}/sales/friday${path}`, method, token, body)
   const { queue_token } = await ask('POST', '/queue')
   for (const untilMs = Date.now() + TURN_WITHIN_MS; Date.now() < untilMs; await sleep(200)) {
-    const { admission_token } = await ask('GET', '/queue/status', undefined, queue_token)
+    const { admission_token } = await ask('GET', '/queue/status', queue_token)
     if (!admission_token) continue
-    await ask('POST', '/checkout', { payment_method: 'pm_ok' }, admission_token)
+    await ask('POST', '/checkout', admission_token, { payment_method: 'pm_ok' })
     return
   }
   throw new LocalError('Nobody was called in the sale that the console should show.')
 }
 
-async function call(
-  { originUrl, adminToken }: System,
-  method: string,
-  path: string,
-  body?: object,
-  token = adminToken,
-  base = originUrl,
-): Promise<Record<string, string>> {
-  const response = await fetch(base + path, {
+async function call(url: string, method: string, token?: string, body?: object): Promise<Record<string, string>> {
+  const response = await fetch(url, {
     method,
     headers: {
-      ...(path.endsWith('/queue') ? {} : { authorization: `Bearer ${token}` }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body && { 'content-type': 'application/json' }),
       'idempotency-key': crypto.randomUUID(),
     },
     ...(body && { body: JSON.stringify(body) }),
   })
-  if (!response.ok) throw new LocalError(`${method} ${path}: ${response.status} ${await response.text()}`)
+  if (!response.ok) throw new LocalError(`${method} ${url}: ${response.status} ${await response.text()}`)
   return (await response.json()) as Record<string, string>
 }
 

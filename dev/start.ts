@@ -150,27 +150,27 @@ interface Demos {
 
 function invitation(system: System, { demo, members, shop }: Demos, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
+  const folder = shortPath(system.dataDir)
+  const tokenFile = shortPath(join(system.dataDir, ADMIN_TOKEN_FILE))
+  const place = (what: string, url: string, note?: string) =>
+    `${paint('bold', what.padEnd(11))} ${url}${note === undefined ? '' : `  (${note})`}`
+  const page = (url: string) => paint('cyan', url)
   // The screen shows no secret, only the file of it, which nobody else can read.
-  const token = `$(cat ${shellWord(shortPath(join(system.dataDir, ADMIN_TOKEN_FILE)))})`
   const call = (rest: string) =>
-    `curl -sS -H "Authorization: Bearer ${token}" ${system.originUrl}/admin/sales/${sale}${rest}`
+    `curl -sS -H "Authorization: Bearer $(cat ${shellWord(tokenFile)})" ${system.originUrl}/admin/sales/${sale}${rest}`
   const row = (what: string, command: string) => `  ${what.padEnd(15)} ${command}`
   const seconds = Math.ceil(demo?.opensInSeconds ?? 0)
   const opening = seconds > 0 ? `opens in ${seconds} s: join before, and a draw decides your place` : 'open now'
   return [
     '',
-    `${paint('bold', 'Sale page')}   ${paint('cyan', `${system.edgeUrl}/sales/${sale}`)}${demo ? `  (${opening})` : ''}`,
+    place('Sale page', page(`${system.edgeUrl}/sales/${sale}`), demo && opening),
     ...(members
-      ? [
-          `${paint('bold', 'Members')}     ${paint('cyan', `${system.edgeUrl}/sales/${members.sale}`)}  (asks its visitors to sign in)`,
-        ]
+      ? [place('Members', page(`${system.edgeUrl}/sales/${members.sale}`), 'asks its visitors to sign in')]
       : []),
-    ...(shop
-      ? [`${paint('bold', 'Sign in')}     ${shop.signInUrl}  (a stand-in for your shop: any name will do)`]
-      : []),
-    `${paint('bold', 'Edge')}        ${system.edgeUrl}`,
-    `${paint('bold', 'Console')}     ${paint('cyan', `${system.originUrl}/console`)}  (the key is in ${shortPath(join(system.dataDir, ADMIN_TOKEN_FILE))})`,
-    `${paint('bold', 'Origin')}      ${system.originUrl}   metrics at ${system.opsUrl}/metrics`,
+    ...(shop ? [place('Sign in', shop.signInUrl, 'a stand-in for your shop: any name will do')] : []),
+    place('Edge', system.edgeUrl),
+    place('Console', page(`${system.originUrl}/console`), `the key is in ${tokenFile}`),
+    place('Origin', `${system.originUrl}   metrics at ${system.opsUrl}/metrics`),
     '',
     paint('bold', 'Try, in another terminal'),
     row('join the line', `curl -sS -X POST ${system.edgeUrl}/sales/${sale}/queue`),
@@ -183,11 +183,11 @@ function invitation(system: System, { demo, members, shop }: Demos, kept: boolea
     ),
     row(
       'send a crowd',
-      `npm run rehearse -- --edge ${system.edgeUrl} --origin ${system.originUrl} --data ${shellWord(shortPath(system.dataDir))} --visitors 500`,
+      `npm run rehearse -- --edge ${system.edgeUrl} --origin ${system.originUrl} --data ${shellWord(folder)} --visitors 500`,
     ),
     '',
     kept
-      ? `Data, secrets and logs are in ${shortPath(system.dataDir)}. Ctrl-C stops everything; the next start goes on from there.`
+      ? `Data, secrets and logs are in ${folder}. Ctrl-C stops everything; the next start goes on from there.`
       : 'Nothing is kept. Ctrl-C stops everything.',
   ].join('\n')
 }

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path'
 import { LOOPBACK, type Server, temporaryFolder } from '../dev/processes.ts'
-import { createDatabase } from '../dev/servers/postgres.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import { originPorts, originServer } from '../dev/system.ts'
 import { newKeySet } from '../shared/keys.ts'
+import { createDatabase } from './databases.ts'
 import { LEDGER_TEMPLATE } from './one-postgres.ts'
 import type { Part } from './shared-part.ts'
 

@@ -9,9 +9,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { Server } from '../dev/processes.ts'
-import { createDatabase, dropDatabase } from '../dev/servers/postgres.ts'
 import { type RedisOptions, startRedis } from '../dev/servers/redis.ts'
 import { connect, type Sql } from '../origin/ledger/connection.ts'
+import { createDatabase, dropDatabase } from './databases.ts'
 import { LEDGER_TEMPLATE } from './one-postgres.ts'
 import { sharedPart } from './shared-part.ts'
 

@@ -73,28 +73,11 @@ export function runningPostgres(folder: string): string {
 
 /** True when the server answers a query; the database is created if this is the first time. */
 async function answers(url: string): Promise<boolean> {
-  return onConnection(url, async (sql) => {
+  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  try {
     const [existing] = await sql`select 1 from pg_database where datname = ${DATABASE}`
     if (existing === undefined) await sql`create database ${sql(DATABASE)}`
     return true
-  })
-}
-
-/** Creates a database beside the one of this address, as a copy of another one there, and returns its own address. */
-export async function createDatabase(url: string, name: string, template = 'template1'): Promise<string> {
-  await onConnection(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
-  return Object.assign(new URL(url), { pathname: `/${name}` }).href
-}
-
-/** Drops a database, ending whatever is still connected to it. */
-export async function dropDatabase(url: string, name: string): Promise<void> {
-  await onConnection(url, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
-}
-
-async function onConnection<T>(url: string, use: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
-  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
-  try {
-    return await use(sql)
   } finally {
     await sql.end({ timeout: 1 })
   }

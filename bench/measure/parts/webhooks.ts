@@ -28,7 +28,7 @@ export async function* besideWebhooks(stage: Stage, { rounds, seconds }: Bench):
     const rate = await rateInTime(stage, seconds)
     const orders = await makeOrders(sql, sale)
     await admin(stage.system, 'POST', '/webhooks', { url: receiver.url, events: ['order.fulfilled'] })
-    const webhooks = new Webhooks(sql, receiver.url, orders)
+    const webhooks = webhooksBeside(sql, receiver.url, orders)
     const posted = async () => {
       const poster = await startServer('poster', { TO: receiver.url, PER_SECOND: String(PER_SECOND) })
       await sleep(WARM_MS)
@@ -78,36 +78,23 @@ async function rateInTime(stage: Stage, seconds: number): Promise<number> {
   return CHECKOUT_RATES[CHECKOUT_RATES.length - 1] ?? 0
 }
 
-/** Messages of other orders, at the rate, while something else is measured. */
-class Webhooks {
-  readonly #sql: postgres.Sql
-  readonly #receiver: string
-  readonly #orders: readonly string[]
-  /** What came a second, in each measurement. */
-  readonly rates: number[] = []
-
-  constructor(sql: postgres.Sql, receiver: string, orders: readonly string[]) {
-    this.#sql = sql
-    this.#receiver = receiver
-    this.#orders = orders
-  }
-
-  async beside(measure: () => Promise<Measured>): Promise<Measured> {
-    const first = await this.#count()
-    const events = writeEvents(this.#sql, this.#orders)
+/** Messages of other orders, at the rate, while something else is measured; and how many came a second in each measurement. */
+function webhooksBeside(sql: postgres.Sql, receiver: string, orders: readonly string[]) {
+  const rates: number[] = []
+  const count = async () => Number(await (await fetch(`${receiver}/count`)).text())
+  const beside = async (measure: () => Promise<Measured>): Promise<Measured> => {
+    const first = await count()
+    const events = writeEvents(sql, orders)
     await sleep(WARM_MS)
-    const [before, beganMs] = [await this.#count(), performance.now()]
+    const [before, beganMs] = [await count(), performance.now()]
     const measured = await measure()
-    this.rates.push(((await this.#count()) - before) / ((performance.now() - beganMs) / 1000))
+    rates.push(((await count()) - before) / ((performance.now() - beganMs) / 1000))
     const all = first + (await events.stop())
     // What waits must not be sent while the next is measured.
-    for (let tries = 0; tries < DRAIN_TRIES && (await this.#count()) < all; tries++) await sleep(TICK_MS)
+    for (let tries = 0; tries < DRAIN_TRIES && (await count()) < all; tries++) await sleep(TICK_MS)
     return measured
   }
-
-  async #count(): Promise<number> {
-    return Number(await (await fetch(`${this.#receiver}/count`)).text())
-  }
+  return { beside, rates }
 }
 
 async function makeOrders(sql: postgres.Sql, sale: string): Promise<string[]> {

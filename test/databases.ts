@@ -1,0 +1,22 @@
+/** Databases of tests, beside the one that a server was started with. */
+import postgres from 'postgres'
+
+/** Creates a database beside the one of this address, as a copy of another one there, and returns its own address. */
+export async function createDatabase(url: string, name: string, template = 'template1'): Promise<string> {
+  await onConnection(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href
+}
+
+/** Drops a database, ending whatever is still connected to it. */
+export async function dropDatabase(url: string, name: string): Promise<void> {
+  await onConnection(url, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
+}
+
+async function onConnection(url: string, use: (sql: postgres.Sql) => PromiseLike<unknown>): Promise<void> {
+  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  try {
+    await use(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
