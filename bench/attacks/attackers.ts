@@ -1,13 +1,13 @@
 /** The attackers of one rehearsal: starts their bots beside the crowd, stops them after it, and says what they got. */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isSold } from '../../shared/order-status.ts'
 import type { Gains, LedgerOrder } from '../invariants/evidence.ts'
 import { HttpClient } from '../lib/http.ts'
 import type { Issuer } from '../rehearsal/crowd/identities.ts'
 import { ProofServer, type Prover } from '../rehearsal/crowd/prover.ts'
 import { type Attack, PLAYS } from './attacks.ts'
-import { Bot } from './bot.ts'
-import { gainsOf, Loot } from './loot.ts'
+import { Bot, Loot } from './bot.ts'
 
 /** Sockets of one attacker. */
 const CONNECTIONS = 1_000
@@ -73,16 +73,8 @@ export class Attackers {
     const { together, play } = PLAYS[attack]
     const { signal } = this.#stop
     const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
-    const ground = {
-      client,
-      sale,
-      holdMs,
-      random,
-      pause,
-      over: () => signal.aborted,
-      loot,
-      proofs: prover && new ProofServer(prover),
-    }
+    const proofs = prover && new ProofServer(prover)
+    const ground = { client, sale, holdMs, random, pause, over: () => signal.aborted, loot, proofs }
     const all = Array.from({ length: bots }, (_, i) => new Bot(ground, () => issuer.ofBot(attack, i, random)))
     const groups = Array.from({ length: Math.ceil(bots / together) }, (_, i) =>
       all.slice(i * together, (i + 1) * together),
@@ -93,5 +85,20 @@ export class Attackers {
         await play(ground, group)
       }),
     )
+  }
+}
+
+function gainsOf(attack: string, bots: number, loot: Loot, ledger: readonly LedgerOrder[], lastedMs: number): Gains {
+  const { numbers, orders, refusals, calls, admissions } = loot
+  const sold = ledger.filter((order) => orders.has(order.order_id) && isSold(order.status))
+  return {
+    attack,
+    bots,
+    calls,
+    admissions,
+    places: numbers.size,
+    bought: sold.reduce((units, { quantity }) => units + quantity, 0),
+    held: lastedMs > 0 ? loot.heldMs() / lastedMs : 0,
+    refusals: [...refusals].sort((a, b) => b[1] - a[1]),
   }
 }

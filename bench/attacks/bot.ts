@@ -4,7 +4,6 @@ import { type Answer, type HttpClient, headerOf, requestText } from '../lib/http
 import { orderIn, placeIn, problemType } from '../lib/responses.ts'
 import type { Identity } from '../rehearsal/crowd/identities.ts'
 import type { ProofServer } from '../rehearsal/crowd/prover.ts'
-import type { Loot } from './loot.ts'
 
 export interface Ground {
   readonly client: HttpClient
@@ -128,4 +127,26 @@ const refusalOf = (answer: Answer) => `${answer.status} ${problemType(answer).re
 export function patienceOf(answer: Answer): number {
   const askedMs = Number(headerOf(answer, 'retry-after')) * 1000 || PAUSE_MS
   return Math.min(PAUSE_MAX_MS, askedMs)
+}
+
+/** What an attack got. */
+export class Loot {
+  readonly numbers = new Set<number>()
+  readonly orders = new Set<string>()
+  readonly refusals = new Map<string, number>()
+  calls = 0
+  admissions = 0
+  /** From when until when each order was held and not paid for. */
+  readonly #holds = new Map<string, { readonly fromMs: number; toMs: number }>()
+
+  /** Several bots may hold the one order of their account. */
+  hold(order: string, fromMs: number, toMs: number): void {
+    const hold = this.#holds.get(order) ?? { fromMs, toMs }
+    hold.toMs = Math.max(hold.toMs, toMs)
+    this.#holds.set(order, hold)
+  }
+
+  heldMs(): number {
+    return [...this.#holds.values()].reduce((all, { fromMs, toMs }) => all + toMs - fromMs, 0)
+  }
 }

@@ -3,9 +3,8 @@
  * says by how much.
  */
 import { n } from '../lib/figures.ts'
-import { attackChecks } from './attack-checks.ts'
 import { type Check, check, ifAny } from './check.ts'
-import type { Evidence } from './evidence.ts'
+import type { Evidence, Gains } from './evidence.ts'
 import { orderChecks } from './order-checks.ts'
 import { queueChecks } from './queue-checks.ts'
 import { refundChecks } from './refund-checks.ts'
@@ -44,4 +43,28 @@ function attempts({ attempts: a, bots }: Evidence): Check[] {
     ),
     repeated,
   ]
+}
+
+/** Of the units, all attacks together. */
+const MOST_GAINED = 0.02
+
+/** Judged where an account is required: anywhere else the figures are what the shop has chosen. */
+function attackChecks({ attackers, stock }: Evidence): Check[] {
+  if (!attackers) return []
+  const { gains, refusedByLimit, needsAccount } = attackers
+  const judged = (holds: boolean) => (needsAccount ? holds : null)
+  const sum = (of: (gain: Gains) => number) => gains.reduce((all, gain) => all + of(gain), 0)
+  const [bought, held] = [sum((gain) => gain.bought), sum((gain) => gain.held)]
+  const share = (bought + held) / stock
+  const little = check(
+    `attackers get at most ${MOST_GAINED * 100} % of the units`,
+    judged(share <= MOST_GAINED),
+    `${n(share * 100)} %: ${n(bought)} bought, ${n(held)} kept from others on average, of ${n(stock)}; ${n(sum((gain) => gain.places))} places`,
+  )
+  const unhindered = check(
+    'no honest visitor is refused by a limit',
+    judged(refusedByLimit === 0),
+    `${n(refusedByLimit)} visitors were refused by a limit`,
+  )
+  return gains.length === 0 ? [unhindered] : [little, unhindered]
 }

@@ -7,6 +7,7 @@ import { checkoutsOf, PLENTY, type Stage, startRival, storesOf, tokensFor } from
 
 export type Mode = 'for-update' | 'conditional' | 'skip-locked' | 'redis-insert' | 'sketch'
 
+export const SKETCH = 'a sketch that keeps no promise'
 /** Unit rows are made beforehand: more than any run sells. */
 const UNITS_PER_SECOND = 9_000
 

@@ -216,17 +216,9 @@ function attacksOf(list: string | undefined): Attack[] {
 }
 
 function sharesOf(usual: typeof NOBODY, share: (name: Name, usual: number) => number) {
-  const shares = {
-    ...usual,
-    abandon: share('abandon', usual.abandon),
-    declines: share('declines', usual.declines),
-    banks: share('banks', usual.banks),
-    timeouts: share('timeouts', usual.timeouts),
-    noShows: share('no-shows', usual.noShows),
-    pollers: share('pollers', usual.pollers),
-    known: share('known', usual.known),
-    bots: share('bots', usual.bots),
-  }
+  const shares = { ...usual, noShows: share('no-shows', usual.noShows) }
+  for (const name of ['abandon', 'declines', 'banks', 'timeouts', 'pollers', 'known', 'bots'] as const)
+    shares[name] = share(name, usual[name])
   const { abandon, declines, banks, timeouts, flaky, webhookTwice, giveBack } = shares
   if (abandon + declines + banks + timeouts + flaky + webhookTwice + giveBack > 1)
     throw new UsageError('--declines, --banks, --timeouts and --abandon together are more than everyone.')

@@ -17,7 +17,6 @@ import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from '../proc
 interface PostgresOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */
   readonly dataDir?: string
-  readonly port?: number
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[]
 }
@@ -37,7 +36,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Serv
   const binaries = await findBinaries()
   const account = await accountFor(folder, binaries.postgres)
   await initialise(binaries.initdb, folder, account, options.dataDir === undefined)
-  const port = options.port ?? (await freePort())
+  const port = await freePort()
   const urlOf = (database: string) => addressOf(folder, port, database)
   const settings = [
     `listen_addresses=${LOOPBACK}`,

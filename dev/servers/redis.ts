@@ -11,7 +11,6 @@ import { ensureProgram } from './install.ts'
 export interface RedisOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */
   readonly dataDir?: string
-  readonly port?: number
   /** Further settings, as on redis-server's command line: `['--maxmemory', '64mb']`. */
   readonly args?: readonly string[]
   /** Called with what happens when Redis has to be installed. */
@@ -21,7 +20,7 @@ export interface RedisOptions {
 export async function startRedis(options: RedisOptions = {}): Promise<Server> {
   const command = await ensureRedis(options.say)
   const { path: folder, remove } = folderFor(options.dataDir, 'redis')
-  const port = options.port ?? (await freePort())
+  const port = await freePort()
   return new Server({
     url: `redis://${LOOPBACK}:${port}`,
     port,

@@ -6,7 +6,7 @@
 import type { Sql } from 'postgres'
 import { contest } from '../load.ts'
 import { type Aim, ahead, row, type Table } from '../rows.ts'
-import { type Mode, Shops } from '../shops.ts'
+import { type Mode, Shops, SKETCH } from '../shops.ts'
 import { durableCheckouts, type Stage } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
@@ -23,7 +23,6 @@ const ALTERNATIVES: readonly Alternative[] = [
   { mode: 'skip-locked', what: 'a row per unit, SKIP LOCKED', aims: [2.6, 2.9] },
   { mode: 'redis-insert', what: 'Redis script, INSERT per order', aims: [1.8, 2.3] },
 ]
-const SKETCH = 'a sketch that keeps no promise'
 
 const MANY_BUYERS = 256
 /** A machine's own disk takes a twentieth of this to sync. */
@@ -35,12 +34,15 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
   try {
     await shops.open([...ALTERNATIVES.map(({ mode }) => mode), 'sketch'])
     const compare = async (title: string, buyers: number, aimOf: (alternative: Alternative) => Aim | null) => {
-      const theirs = (mode: Mode) => [mode, () => shops.checkouts(mode, seconds, buyers)] as const
-      const results = await contest<Mode | 'ours'>(rounds, {
+      const by = (mode: Mode) => () => shops.checkouts(mode, seconds, buyers)
+      const results = await contest(rounds, {
         ours: () => durableCheckouts(stage, seconds, buyers),
-        sketch: theirs('sketch')[1],
-        ...Object.fromEntries(ALTERNATIVES.map(({ mode }) => theirs(mode))),
-      } as Record<Mode | 'ours', () => ReturnType<typeof durableCheckouts>>)
+        sketch: by('sketch'),
+        'for-update': by('for-update'),
+        conditional: by('conditional'),
+        'skip-locked': by('skip-locked'),
+        'redis-insert': by('redis-insert'),
+      })
       const { ours, sketch } = results
       return {
         title,

@@ -17,7 +17,7 @@ import { Histogram } from '../../lib/histogram.ts'
 import type { HttpClient } from '../../lib/http.ts'
 import { closedLoop, contest, flat, type Measured, median, medianOf, openLoop } from '../load.ts'
 import { type Aim, ahead, type Row, row, type Table } from '../rows.ts'
-import { Shops } from '../shops.ts'
+import { Shops, SKETCH } from '../shops.ts'
 import {
   atOrigin,
   checkoutsOf,
@@ -47,7 +47,6 @@ const AIMS: Readonly<Record<number, Aim>> = {
   256: { perSecond: 13_000, cpuMicros: 95 },
 }
 const SKETCH_AIMS: Readonly<Record<number, Aim>> = { 256: { ratio: 0.8 } }
-const SKETCH = 'a sketch that keeps no promise'
 
 export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const bare = await startServer('bare-hono')
@@ -276,11 +275,7 @@ async function redisCeilings(redisUrl: string): Promise<[name: string, perSecond
 
 function bareCheckouts(stage: Stage, { url, pid }: Server, seconds: number, buyers: number): Promise<Measured> {
   // As many bytes as ours.
-  const token = 'x'.repeat(384)
-  let text: string | undefined
-  const next = ({ host }: HttpClient) => {
-    text ??= checkoutText(stage, host, 'bench', token, 1)
-    return text
-  }
+  const text = checkoutText(stage, new URL(url).host, 'bench', 'x'.repeat(384), 1)
+  const next = () => text
   return closedLoop({ url, pids: [pid], seconds, next, right: 201 }, buyers)
 }
