@@ -1,12 +1,12 @@
 /** A checkout on failing stores, without workers: what it promises, refuses, and goes on recording. */
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { connect as connectTcp, createServer, type Socket } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOOPBACK, type Server } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
+import { openFlakyProxy } from '../../test/flaky-proxy.ts'
 import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { untilLocked, useDatabase, useRedis } from '../../test/servers.ts'
 import { connect, type Sql } from '../ledger/connection.ts'
@@ -70,38 +70,10 @@ async function alone({ total = 5, limit = 1, maxPending = 20_000, ledger = datab
   return { sale, row, sales, checkout, buy, store, its: gates.of(sale) }
 }
 
-/** A proxy to a server that loses all replies, or everything, until it is back. */
 async function failingProxy(to: string) {
-  const url = new URL(to)
-  const port = Number(url.port)
-  let lost: 'nothing' | 'answers' | 'all' = 'nothing'
-  const clients = new Set<Socket>()
-  const proxy = createServer((client) => {
-    const server = connectTcp(port, LOOPBACK)
-    for (const end of [client, server])
-      end
-        .on('error', () => {})
-        .on('close', () => {
-          client.destroy()
-          server.destroy()
-        })
-    clients.add(client)
-    client.on('data', (sent) => lost === 'all' || server.write(sent))
-    server.on('data', (answer) => lost !== 'nothing' || client.write(answer))
-  })
-  await once(proxy.listen(0, LOOPBACK), 'listening')
-  ends.push(() => proxy.close())
-  url.port = String((proxy.address() as { port: number }).port)
-  return {
-    url: url.href,
-    lose(what: 'answers' | 'all') {
-      lost = what
-    },
-    back() {
-      lost = 'nothing'
-      for (const client of clients) client.destroy()
-    },
-  }
+  const proxy = await openFlakyProxy(to)
+  ends.push(proxy.close)
+  return proxy
 }
 
 const orderOf = (outcome: Outcome) =>
