@@ -7,8 +7,7 @@ import { PendingReservations } from './pending-reservations.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** The maximum of one process. */
-const MAX_PENDING = 20_000
+const MAX_PENDING = 100
 const never = new Promise<Outcome>(() => {})
 const noAnswer = () => {}
 const of = (order: string) => ({ ...reservationOf('sale'), order })
@@ -18,7 +17,7 @@ const leave = (pending: PendingReservations, orders: number, gate: Gate) => {
 }
 
 test('takes places up to the maximum, and again as they are freed or workers have recorded some', async () => {
-  const pending = new PendingReservations()
+  const pending = new PendingReservations(MAX_PENDING)
   let inStream = MAX_PENDING / 2
   const gate = gateWith(async () => inStream)
   leave(pending, MAX_PENDING / 2, gate)
@@ -34,7 +33,7 @@ test('takes places up to the maximum, and again as they are freed or workers hav
 })
 
 test('counts streams once a second for all callers, and keeps the last count if Redis does not answer', async () => {
-  const pending = new PendingReservations()
+  const pending = new PendingReservations(MAX_PENDING)
   const gate = gateWith(() => Promise.reject(new Error('Redis is away')))
   leave(pending, MAX_PENDING, gate)
   for (const counts of [1, 2]) {
@@ -46,7 +45,7 @@ test('counts streams once a second for all callers, and keeps the last count if 
 })
 
 test('answers once the ledger is late, and not after it has answered', () => {
-  const pending = new PendingReservations()
+  const pending = new PendingReservations(MAX_PENDING)
   const answered: string[] = []
   const begin = (order: string) => pending.begin(of(order), never, () => void answered.push(order))
   begin('late')
@@ -68,7 +67,7 @@ test('answers once the ledger is late, and not after it has answered', () => {
 })
 
 test('does not count intents of other processes', async () => {
-  const pending = new PendingReservations()
+  const pending = new PendingReservations(MAX_PENDING)
   const [empty, full] = [gateWith(async () => 0), gateWith(async () => 2 * MAX_PENDING)]
   leave(pending, MAX_PENDING - 1, empty)
   leave(pending, 1, full)
@@ -76,7 +75,7 @@ test('does not count intents of other processes', async () => {
 })
 
 test('does not count out what is left to workers during the count', async () => {
-  const pending = new PendingReservations()
+  const pending = new PendingReservations(MAX_PENDING)
   const counted = Promise.withResolvers<number>()
   const gate = gateWith(() => counted.promise)
   leave(pending, MAX_PENDING, gate)
@@ -87,7 +86,7 @@ test('does not count out what is left to workers during the count', async () => 
 })
 
 test('waits for reservations in progress when it drains, within a bound', async () => {
-  const pending = new PendingReservations()
+  const pending = new PendingReservations(MAX_PENDING)
   const outcome = Promise.withResolvers<Outcome>()
   pending.begin(of('late'), outcome.promise, noAnswer)
   const ended = vi.fn()

@@ -199,7 +199,7 @@ export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<Exp
   for (;;) {
     const { visitor, idempotency_key } = after
     const rows = await sql.begin(async (tx) => {
-      // Where Postgres believes that a sale is small, it would read and sort the whole rest for each page.
+      // Where Postgres believes that a sale is small, it would read and sort all remaining orders for each page.
       await tx`select set_config('enable_sort', 'off', true)`
       return tx<ExportedOrder[]>`
         select *, (select captured_at from captures c where c.charge_id = o.charge_id),

@@ -268,17 +268,6 @@ test('lets others who wait come first after failed orders', async () => {
   expect(await ask('bob', 0)).toMatchObject({ verdict: 'recorded' })
 })
 
-test('a batch of several products takes all its units or decides one by one', async () => {
-  await createSale('several', 1, [2, 1])
-  const batch = ['one', 'two', 'two', 'one'].map((product, i) => ({ ...reservation('several', `v-${i}`), product }))
-  const verdicts = await record(sql, 'several', batch, false)
-  expect(verdicts.map((one) => one.verdict)).toEqual(['recorded', 'recorded', 'no_stock', 'recorded'])
-  expect(await countersOf('several')).toEqual([
-    { product_id: 'one', held: 2, live: 2 },
-    { product_id: 'two', held: 1, live: 1 },
-  ])
-})
-
 test('sells no unit of a buffer: in a batch of one product, of several, or one by one', async () => {
   const verdictsOf = async (sale: string, wanted: readonly (readonly [visitor: string, product: string])[]) => {
     const batch = wanted.map(([visitor, product]) => ({ ...reservation(sale, visitor), product, key: product }))

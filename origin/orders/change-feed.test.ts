@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { ProblemError } from '../../shared/problem.ts'
+import type { ProblemError } from '../../shared/problem.ts'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
@@ -15,10 +15,7 @@ import { feed } from './change-feed.ts'
 // Of its own: another file's changes would come between two that must be put in order.
 const sql = await useLedger(20)
 const app = new Hono().get('/orders', (c) => feed(sql, c))
-app.onError((error) => {
-  if (error instanceof ProblemError) return sendProblem(error.problem)
-  throw error
-})
+app.onError((error) => sendProblem((error as ProblemError).problem))
 
 interface Change {
   readonly cursor: string

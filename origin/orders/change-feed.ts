@@ -69,7 +69,7 @@ async function readFeed(sql: Sql, after: Place, limit: number, sale: string | un
   return { changes, next: cursorOf(place) }
 }
 
-/** The changes after a place; of a batch that is read in parts, the rest. */
+/** The changes after a place; of a batch that is read in parts, the remaining ones. */
 async function readChanges(sql: Sql, { xid, seq, index }: Place, limit: number): Promise<Change[]> {
   const events = await sql<EventRow[]>`select * from read_events(${xid}::xid8, ${seq - 1}, ${limit + 1})`
   return events

@@ -1,32 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { reservationOf } from '../../test/origin-process.ts'
+import { orderFrom } from '../checkout/outcome.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import { orderAt } from './order-json.ts'
 
 const now = new Date()
-const order = {
-  order_id: randomUUID(),
-  sale_id: 'sale',
-  product_id: 'one',
-  visitor: 'v',
-  line: 'public',
-  ticket_number: 1,
-  quantity: 1,
-  unit_price_minor: 1000,
-  currency: 'EUR',
-  idempotency_key: 'k',
-  request_hash: 'h',
-  reserved_until: now,
-  created_at: now,
-  updated_at: now,
-  payment_method: null,
-  charge_id: null,
-  attempts: 0,
-  decline_code: null,
-  action: null,
-  action_until: null,
-  refunded_minor: 0,
-}
+const prices = { one: { unit_price_minor: 1000, currency: 'EUR' } }
+const order = orderFrom(reservationOf('sale'), { verdict: 'recorded', createdAt: now, reservedUntil: now, prices })
 const shown = (status: OrderRow['status'], reason: string | null) =>
   orderAt({ ...order, status, reason }, now.getTime())
 

@@ -5,14 +5,8 @@ import { useOrigin } from '../../test/origin-process.ts'
 const origin = useOrigin()
 const ACCOUNT = 'account:Zoë 1'
 
-async function buy(sale: string, token: string, key: string) {
-  const { body } = await origin.call('POST', `/sales/${sale}/checkout`, {
-    token,
-    headers: { 'idempotency-key': key },
-    body: {},
-  })
-  return body.order_id
-}
+const buy = async (sale: string, token: string, key: string) =>
+  (await origin.checkout(sale, { token, key })).body.order_id
 
 test('lists one’s own orders, the latest first, by the admission or for the edge by name', async () => {
   const sale = await origin.sale({ limit_per_visitor: 2 })

@@ -35,7 +35,7 @@ const inSandbox = (id: string) => origin.sql()`select status from sandbox.charge
 const atStripe = (id: string) => async () => stripe.intents(id)
 
 /** An order whose buyer is at their bank, and the charge. */
-async function buyAtBank() {
+async function buyWith3ds() {
   const bought = await buy('pm_card_threeDSecure2Required')
   const [{ id: charge, client_secret } = { id: '', client_secret: '' }] = await eventually(
     atStripe(bought.id),
@@ -63,7 +63,7 @@ describe.concurrent('an origin with Stripe', () => {
   })
 
   test('confirms what its buyer has authenticated', async () => {
-    const bought = await buyAtBank()
+    const bought = await buyWith3ds()
     stripe.authenticate(bought.charge, true)
     await isPaid(bought)
   })
@@ -105,9 +105,9 @@ describe.concurrent('an origin with Stripe', () => {
 })
 
 test('finds in the records of Stripe what no webhook reported, and believes no records of the sandbox', async () => {
-  const [atBank, authorized, captured, unpaid] = [await buyAtBank(), await buy(), await buy(), await buy()]
+  const [awaiting3ds, authorized, captured, unpaid] = [await buyWith3ds(), await buy(), await buy(), await buy()]
   stripe.settings.sendsWebhooks = false
-  stripe.authenticate(atBank.charge, true)
+  stripe.authenticate(awaiting3ds.charge, true)
   stripe.authorize(stripe.add({ order: authorized.id }, 1_000, 'eur').id)
   stripe.succeed(stripe.add({ order: captured.id }, 1_000, 'eur').id)
   const charge = { charge: 'ch_00000000-0000-4000-8000-000000000000', order: unpaid.id, status: 'authorized' }
@@ -117,7 +117,7 @@ test('finds in the records of Stripe what no webhook reported, and believes no r
     insert into sandbox.charges (charge_id, idempotency_key, order_id, attempt, amount_minor, currency, method, status)
     values (${charge.charge}, 'key', ${unpaid.id}, 1, 1000, 'EUR', 'pm_ok', 'authorized')`
   await origin.sql()`update comparisons set compared_at = now() - interval '1 hour' where provider = 'sandbox'`
-  await isPaid(atBank)
+  await isPaid(awaiting3ds)
   await authorized.isConfirmed()
   await captured.isConfirmed()
   const captures = () => origin.sql()`

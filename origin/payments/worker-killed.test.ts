@@ -78,20 +78,20 @@ const charges = ({ id }: Buyer) =>
     from sandbox.charges where order_id = ${id}`
 const chargeOf = async (buyer: Buyer) => (await charges(buyer))[0]?.charge_id ?? ''
 
-async function buyAtBank() {
+async function buyWith3ds() {
   const buyer = await reserve()
   await buyer.pay('pm_3ds')
-  await expect.poll(buyer.read).toMatchObject(AT_BANK)
+  await expect.poll(buyer.read).toMatchObject(AWAITING_3DS)
   return buyer
 }
-const AT_BANK = { status: 'paying', payment: { status: 'requires_action' } }
+const AWAITING_3DS = { status: 'paying', payment: { status: 'requires_action' } }
 const approve = async (buyer: Buyer) =>
   fetch(`${sandbox.url}/bank/${await chargeOf(buyer)}/approve`, { method: 'POST', redirect: 'manual' })
 
 /** Buyers of each kind of call, and one at their bank whose worker is killed meanwhile. */
 async function buyers(when: When) {
   const [charged, refunded] = [await reserve(), await reserve()]
-  const [atBank, captured, abandoned] = [await buyAtBank(), await buyAtBank(), await buyAtBank()]
+  const [awaiting3ds, captured, abandoned] = [await buyWith3ds(), await buyWith3ds(), await buyWith3ds()]
   await refunded.pay('pm_ok')
   await expect.poll(() => charges(refunded)).toMatchObject([{ status: 'captured' }])
   const calls = [
@@ -100,7 +100,7 @@ async function buyers(when: When) {
     `/charges/${await chargeOf(abandoned)}/cancel`,
   ]
   for (const call of [...calls, `/charges of ${charged.id}`]) held.set(call, when)
-  return { charged, refunded, atBank, captured, abandoned, calls }
+  return { charged, refunded, awaiting3ds, captured, abandoned, calls }
 }
 
 test('each call is finished once if its worker is killed before or after the provider acts', async () => {
@@ -123,26 +123,26 @@ test('each call is finished once if its worker is killed before or after the pro
   await worker.kill()
   held = new Map()
 
-  for (const { charged, captured, abandoned, refunded, atBank } of all) {
+  for (const { charged, captured, abandoned, refunded, awaiting3ds } of all) {
     expect(await charged.read()).toMatchObject({ status: 'paying', payment: { status: 'pending' } })
     expect(await captured.read()).toMatchObject({ status: 'confirmed' })
-    expect(await abandoned.read()).toMatchObject(AT_BANK)
+    expect(await abandoned.read()).toMatchObject(AWAITING_3DS)
     expect(await refunded.read()).toMatchObject({ status: 'confirmed', refunded_minor: 0 })
     // The charge is in progress, so its hold does not end.
     await api.sql()`update orders set reserved_until = now() where order_id = ${charged.id}`
     // One buyer approves in time. The other is too late: the cancel is decided, whether or not the provider has heard of it.
-    for (const buyer of [atBank, abandoned]) await approve(buyer)
+    for (const buyer of [awaiting3ds, abandoned]) await approve(buyer)
   }
   await endLeases(api.sql())
   await worker.restart()
 
-  for (const { charged, captured, abandoned, refunded, atBank } of all) {
-    for (const sold of [charged, captured, atBank]) {
+  for (const { charged, captured, abandoned, refunded, awaiting3ds } of all) {
+    for (const sold of [charged, captured, awaiting3ds]) {
       await expect.poll(sold.read).toMatchObject({ status: 'confirmed' })
       await expect.poll(() => charges(sold)).toMatchObject([{ status: 'captured' }])
       expect(await api.stock(sold.sale)).toMatchObject({ available: 0, held: 0, sold: 1 })
     }
-    for (const sold of [charged, atBank]) expect(await charges(sold)).toMatchObject([{ captures: 1 }])
+    for (const sold of [charged, awaiting3ds]) expect(await charges(sold)).toMatchObject([{ captures: 1 }])
     await expect.poll(abandoned.read).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
     await expect.poll(() => charges(abandoned)).toMatchObject([{ status: 'cancelled', captures: 0 }])
     await expect.poll(() => api.stock(abandoned.sale)).toMatchObject({ available: 1, held: 0, sold: 0 })

@@ -138,7 +138,7 @@ export async function deleteAudit(tx: Queryable, days: number): Promise<number> 
 const ordersOf = (sql: Queryable, visitor: string | PendingQuery<Row[]>) => sql`
   select order_id, created_at, status from orders where sale_id = s.sale_id and visitor = ${visitor} offset 0`
 
-/** Makes those anonymous who asked for it, in sales that are not in use any more. */
+/** Makes visitors anonymous who asked for it, in sales that are not in use any more. */
 export async function finishForgetting(tx: Queryable): Promise<number> {
   const due = await tx<{ order_id: string }[]>`
     select o.order_id from forgotten_visitors f cross join sales s cross join lateral (${ordersOf(tx, tx`f.visitor`)}) o
@@ -164,15 +164,15 @@ interface Forgotten {
   readonly orders_later: number
 }
 
-/** Forgets a visitor, as far as no sale in use needs to know them; the rest when it is over. */
+/** Forgets a visitor, as far as no sale in use needs to know them; in those sales once they are over. */
 export function forgetVisitor(sql: Sql, visitor: string, operator: string): Promise<Forgotten> {
   return sql.begin(async (tx) => {
-    const theirs = ids(
+    const orders = ids(
       await tx<{ order_id: string }[]>`
         select o.order_id from sales s cross join lateral (${ordersOf(tx, visitor)}) o`,
     )
-    const contacts = await deleteContactsOf(tx, theirs)
-    const { count: notes } = await tx`delete from order_notes where order_id = any(${theirs}::uuid[])`
+    const contacts = await deleteContactsOf(tx, orders)
+    const { count: notes } = await tx`delete from order_notes where order_id = any(${orders}::uuid[])`
     await tx`
       insert into forgotten_visitors (visitor, asked_at) values (${visitor}, clock_timestamp())
       on conflict (visitor) do update set asked_at = excluded.asked_at`
@@ -180,7 +180,7 @@ export function forgetVisitor(sql: Sql, visitor: string, operator: string): Prom
     const [left] = await tx<{ orders: number }[]>`
       select count(*)::int as orders from sales s cross join lateral (${ordersOf(tx, visitor)}) o`
     const later = left?.orders ?? 0
-    const forgotten = { contacts, notes, orders: theirs.length - later, orders_later: later }
+    const forgotten = { contacts, notes, orders: orders.length - later, orders_later: later }
     // Not the name: it would be what is left of them.
     await audit(tx, [{ actor: operator, action: 'visitor_forgotten', sale: ALL_SALES, after: forgotten }])
     return forgotten

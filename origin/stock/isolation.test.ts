@@ -89,23 +89,17 @@ async function untilFree(round: () => Promise<unknown>, free: Reservation, wante
   expect(failure).toContain(bad)
 }
 
-test('intents are recorded while the row of another sale is locked', async () => {
+test.each([
+  ['intents are recorded', 'sales', 'reserved', () => recordAllIntents(deps)],
+  ['holds end by the gate', 'products', 'expired', () => sweepGate(deps)],
+] as const)('%s while the row of another sale is locked', async (_, table, status, round) => {
   const [stuck, free] = [await reserve(bad), await reserve(good)]
+  if (status === 'expired') for (const r of [stuck, free]) await record(sql, r.sale, [r], false)
   await sql.begin(async (tx) => {
-    await tx`select 1 from sales where sale_id = ${bad} for update`
-    await untilFree(() => recordAllIntents(deps), free, 'reserved')
+    await tx`select 1 from ${tx(table)} where sale_id = ${bad} for update`
+    await untilFree(round, free, status)
   })
-  await comesToBe(stuck, 'reserved')
-})
-
-test('holds end by the gate while the row of another product is locked', async () => {
-  const [stuck, free] = [await reserve(bad), await reserve(good)]
-  for (const r of [stuck, free]) await record(sql, r.sale, [r], false)
-  await sql.begin(async (tx) => {
-    await tx`select 1 from products where sale_id = ${bad} for update`
-    await untilFree(() => sweepGate(deps), free, 'expired')
-  })
-  await comesToBe(stuck, 'expired')
+  await comesToBe(stuck, status)
 })
 
 test('holds end by the ledger while another sale with a locked row has more than one batch', async () => {

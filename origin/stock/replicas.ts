@@ -47,7 +47,7 @@ export class Replicas {
   }
 }
 
-/** One that connects, or copies everything at first, is none yet. Some hosted Redis forbid INFO: then none is known. */
+/** A replica that still connects or makes its first copy does not count. Some hosted Redis forbid INFO: then no replica is known. */
 async function hasReplica(redis: Redis | Cluster, key: string): Promise<boolean> {
   // In a Cluster the key says which node is asked.
   const [, info] = await replies(redis.pipeline().exists(key).info('replication'))

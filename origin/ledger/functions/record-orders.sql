@@ -8,7 +8,7 @@
 -- parallel and in order of arrival. Each reservation gets the verdict that it would get alone, after those before it.
 --
 -- recorded: the number of orders inserted, all held from created_at to reserved_until.
--- others: null, or [{index, verdict, order, units}] for the rest. index is the place in the arrays, from 1. Verdicts:
+-- others: null, or [{index, verdict, order, units}] for those not recorded. index is the place in the arrays, from 1. Verdicts:
 --   replay: the key has an order already, which is `order`.
 --   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
 --   too_many: too many orders of the visitor failed (expired, given back or declined), even if nobody else waits.

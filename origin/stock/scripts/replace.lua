@@ -3,7 +3,7 @@
 -- KEYS  1 value (string)
 -- ARGV  1 the value that was read; empty: there was none
 --       2 the new value
---       3 how long it is kept (ms)
+--       3 its time to live (ms)
 -- Returns 1 if it was replaced, else 0
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
