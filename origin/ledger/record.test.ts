@@ -170,7 +170,7 @@ test('gives every batch the verdicts of the model, and counts what it recorded',
         expect(await findByKeys(sql, earlier)).toEqual(found)
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 100 },
   )
 })
 

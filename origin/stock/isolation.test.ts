@@ -66,6 +66,9 @@ beforeEach(async () => {
   good = second ?? ''
 })
 
+const reservations = (sale: string, count: number): Reservation[] =>
+  Array.from({ length: count }, () => ({ ...reservationOf(sale), visitor: randomUUID() }))
+
 /** Takes a unit in the gate, as a process does that dies before recording it. */
 async function reserve(sale: string): Promise<Reservation> {
   const r = { ...reservationOf(sale), visitor: randomUUID() }
@@ -103,7 +106,7 @@ test.each([
 })
 
 test('holds end by the ledger while another sale with a locked row has more than one batch', async () => {
-  const many = Array.from({ length: 501 }, () => ({ ...reservationOf(bad), visitor: randomUUID() }))
+  const many = reservations(bad, 501)
   await sql`update products set total = ${many.length} where sale_id = ${bad}`
   const free = { ...reservationOf(good), visitor: randomUUID() }
   for (const batch of [many, [free]]) await record(sql, batch[0]?.sale ?? '', batch, false)
@@ -136,7 +139,7 @@ const metric = async (line: string) => {
 
 test('an order that ends during a rebuild has no hold in the gate and is counted once', async () => {
   const gate = deps.gates.of(good)
-  const orders = Array.from({ length: 3 }, () => ({ ...reservationOf(good), visitor: randomUUID() }))
+  const orders = reservations(good, 3)
   await record(sql, good, orders, false)
   const [paid, over] = orders.map(({ order }) => order) as [string, string]
   const held = await sql.reserve()
@@ -212,7 +215,7 @@ test('counts the orders that a worker records and those it refuses', async () =>
 })
 
 test('finds an oversell without being asked', async () => {
-  const orders = Array.from({ length: 6 }, () => ({ ...reservationOf(good), visitor: randomUUID() }))
+  const orders = reservations(good, 6)
   await sql`update products set total = 6 where sale_id = ${good}`
   await record(sql, good, orders, false)
   await sql`update products set held = 0, total = 5 where sale_id = ${good}`
