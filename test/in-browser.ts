@@ -42,7 +42,7 @@ export const storyTest = (mayComplain?: RegExp) =>
     newPage: async ({ browser, complaints }, use) => {
       const opened: { close(): Promise<void> }[] = []
       await use(async (options = {}) => {
-        const context = await browser.newContext({ viewport: VIEWPORT, ...options })
+        const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce', ...options })
         opened.push(context)
         context.on('page', (page) => {
           page.on('pageerror', (error) => complaints.push(String(error)))

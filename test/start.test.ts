@@ -20,11 +20,15 @@ import { execa } from 'execa'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readPidFile, stopLeftovers } from '../dev/leftovers.ts'
 import { startRedisCluster } from './redis-cluster.ts'
+import { useDatabase } from './servers.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const START = join(ROOT, 'dev/start.ts')
 const UP = { timeout: 120_000 }
 const GONE = { timeout: 60_000 }
+
+/** Most starts are given a Postgres, which they need not make then. */
+const ledger = useDatabase()
 
 describe('a start that fails says why in one line and leaves nothing:', () => {
   test.each(['PORT', 'EDGE_PORT', 'OPS_PORT'])('%s is taken', async (name) => {
@@ -56,7 +60,7 @@ describe('a start that fails says why in one line and leaves nothing:', () => {
     ],
     ['REDIS_URL', 'redis+sentinel://me:hunter2@127.0.0.1:1/shop', /\(127\.0\.0\.1:1\) does not serve: /],
   ])('%s is %s', async (name, value, message) => {
-    expect(await failure({ env: { [name]: value } })).toMatch(message)
+    expect(await failure({ env: { DATABASE_URL: ledger.url, [name]: value } })).toMatch(message)
   })
 
   test('the data folder is a file', async () => {
@@ -71,7 +75,7 @@ describe('a start that fails says why in one line and leaves nothing:', () => {
   test.each(['redis', 'logs'])('the folder %s in the data folder cannot be used', async (name) => {
     const folder = ownFolder()
     writeFileSync(join(folder, name), '')
-    const error = await failure({ args: ['--data', folder] })
+    const error = await failure({ args: ['--data', folder], env: { DATABASE_URL: ledger.url } })
     expect(error).toMatch(/^Could not start: The data folder .* cannot be used /)
     expect(error).toContain(`(EEXIST: ${name})`)
   })
@@ -185,7 +189,7 @@ test('serves a demo sale whatever the shell has set, keeps it over Ctrl-C, a kil
 test('accepts a Redis Cluster that already runs, and stops on SIGTERM', async () => {
   const cluster = await startRedisCluster()
   try {
-    const run = start({ args: ['--temporary', '--no-demo'], env: { REDIS_URL: cluster.url } })
+    const run = start({ args: ['--temporary', '--no-demo'], env: { DATABASE_URL: ledger.url, REDIS_URL: cluster.url } })
     await run.up()
     expect(await (await fetch(`${run.opsUrl}/readyz`)).json()).toEqual({ ledger: true, gate: true })
     expect((await run.end('SIGTERM')).status).toBe(0)

@@ -76,6 +76,7 @@ export default defineConfig({
           include: SYSTEMS,
           globalSetup: [oneRun],
           setupFiles: [leaveWithTheRunner],
+          isolate: false,
           expect: { poll: { timeout: 60_000 } },
           retry: RETRY,
           testTimeout: 180_000,
