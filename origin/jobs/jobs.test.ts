@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/servers.ts'
 import { addJobs, endJobs, takeJobs } from './job-queries.ts'
 import { type Consumer, JobRunner } from './job-runner.ts'
-import { type Job, pauseAfter, QUEUES } from './queues.ts'
+import { type Job, type Outcome, pauseAfter, QUEUES, type QueueName } from './queues.ts'
 
 const sql = await useLedger()
 beforeEach(() => sql`truncate jobs`)
@@ -32,6 +32,12 @@ const takeMessages = async (limit: number, ...groups: string[]) =>
 const messages = (jobs: readonly Job<'webhook'>[]) => jobs.map(({ data }) => data.message)
 const endLeases = () => sql`update jobs set run_at = now() where leased`
 const done = { end: 'done' } as const
+/** Ends these attempts so, or each by itself. */
+const end = <Name extends QueueName>(jobs: readonly Job<Name>[], outcome: Outcome | ((job: Job<Name>) => Outcome)) =>
+  endJobs(
+    sql,
+    jobs.map((job) => ({ job, outcome: typeof outcome === 'function' ? outcome(job) : outcome })),
+  )
 const failed = { end: 'failed', error: 'not now' } as const
 
 test('a job of a transaction that rolls back does not exist', async () => {
@@ -62,10 +68,7 @@ test('of many workers at once each takes other jobs, and what they have done is 
   expect(new Set(taken.map(orderOf)).size).toBe(taken.length)
   const left = await takeCharges(200)
   expect([...taken, ...left].map(orderOf).sort()).toEqual(orders.sort())
-  await endJobs(
-    sql,
-    [...taken, ...left].map((job) => ({ job, outcome: done })),
-  )
+  await end([...taken, ...left], done)
   expect(await sql`select from jobs`).toEqual([])
 })
 
@@ -77,7 +80,7 @@ test('a job is not taken twice while its lease holds, and is taken again once it
   const [again] = await takeCharges()
   expect([lost?.attempt, again?.attempt]).toEqual([1, 2])
   // The first worker was only slow: its outcome does not count any more.
-  await endJobs(sql, lost ? [{ job: lost, outcome: done }] : [])
+  await end(lost ? [lost] : [], done)
   expect(await sql`select attempts, leased from jobs`).toEqual([{ attempts: 2, leased: true }])
 })
 
@@ -86,19 +89,13 @@ test('jobs of a lane are taken one after the other, also while the first fails',
   await addMessages('shop', 'another order', '4')
   const first = await takeMessages(10, 'shop')
   expect(messages(first)).toEqual(['1', '4'])
-  await endJobs(
-    sql,
-    first.map((job) => ({ job, outcome: job.data.message === '1' ? failed : done })),
-  )
+  await end(first, ({ data }) => (data.message === '1' ? failed : done))
   expect(await takeMessages(10, 'shop')).toEqual([])
   for (const next of ['1', '2', '3']) {
     await sql`update jobs set run_at = now() where state = 'pending'`
     const taken = await takeMessages(10, 'shop')
     expect(messages(taken)).toEqual([next])
-    await endJobs(
-      sql,
-      taken.map((job) => ({ job, outcome: done })),
-    )
+    await end(taken, done)
   }
 })
 
@@ -115,10 +112,7 @@ test('what is returned is due again and has not been tried, what is not due yet 
   for (let times = 0; times < 2; times++) {
     const taken = await takeCharges()
     expect(taken).toMatchObject([{ attempt: 1, data: { order: 'one' } }])
-    await endJobs(
-      sql,
-      taken.map((job) => ({ job, outcome: { end: 'returned', note: { turnedAwayAtMs: 5 } } })),
-    )
+    await end(taken, { end: 'returned', note: { turnedAwayAtMs: 5 } })
   }
   expect(await sql`select data from jobs where attempts = 0 and data ? 'turnedAwayAtMs'`).toHaveLength(1)
 })

@@ -40,32 +40,17 @@ describe('shares of a whole', () => {
       }),
     ))
 
-  test('divide by weight, and all of it where one line waits', () => {
-    const waits = { demand: 1_000 }
-    expect(
-      sharesOf(100, [
-        { weight: 3, ...waits },
-        { weight: 1, ...waits },
-      ]),
-    ).toEqual([75, 25])
-    expect(
-      sharesOf(100, [
-        { weight: 3, demand: 0 },
-        { weight: 1, ...waits },
-      ]),
-    ).toEqual([0, 100])
-    expect(
-      sharesOf(100, [
-        { weight: 3, demand: 5 },
-        { weight: 1, ...waits },
-      ]),
-    ).toEqual([5, 95])
-    expect(
-      sharesOf(100, [
-        { weight: 3, demand: 0 },
-        { weight: 1, demand: 0 },
-      ]),
-    ).toEqual([75, 25])
+  test.each([
+    [1_000, 1_000, [75, 25]],
+    [0, 1_000, [0, 100]],
+    [5, 1_000, [5, 95]],
+    [0, 0, [75, 25]],
+  ])('divide by weight where %i and %i are waited for: %j', (members, others, shares) => {
+    const parties = [
+      { weight: 3, demand: members },
+      { weight: 1, demand: others },
+    ]
+    expect(sharesOf(100, parties)).toEqual(shares)
   })
 
   test('are the same in whole numbers, and the indivisible rest goes from line to line', () => {
@@ -154,13 +139,15 @@ describe('a sale divided among lines that ask in turns', () => {
     ))
 
   test('forgets a line that asks no more', () => {
-    const first = divide(
-      {},
-      { line: 'members', report: { waiting: 900, coming: NONE }, lines: LINES, whole: WHOLE, nowMs: 0 },
-    )
-    const later = (nowMs: number) =>
-      divide(first.notes, { line: 'public', report: { waiting: 900, coming: NONE }, lines: LINES, whole: WHOLE, nowMs })
-        .given
+    const asks = (line: string, nowMs: number) => ({
+      line,
+      report: { waiting: 900, coming: NONE },
+      lines: LINES,
+      whole: WHOLE,
+      nowMs,
+    })
+    const { notes } = divide({}, asks('members', 0))
+    const later = (nowMs: number) => divide(notes, asks('public', nowMs)).given
     expect(later(9_000)).toMatchObject({ rate: 0, inside: 0 })
     expect(later(11_000)).toMatchObject({ rate: 100, inside: 0 })
     expect(later(61_000)).toEqual(WHOLE)

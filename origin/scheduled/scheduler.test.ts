@@ -133,7 +133,7 @@ describe.concurrent('a scheduled action', () => {
     expect(await listed(sale)).toMatchObject([{ runs: [] }])
   })
 
-  test('that the state does not allow is recorded, with a finding, and not tried again', async () => {
+  test('that the state does not allow is recorded, with a finding, and not tried again; a repetition ends with its sale', async () => {
     const sale = await api.sale()
     await schedule(sale, { at: inMs(600_000), action: 'restock', product_id: 'one', quantity: 10_000_000 })
     await comes(sale)
@@ -141,21 +141,16 @@ describe.concurrent('a scheduled action', () => {
     expect((await api.admin('GET', `/sales/${sale}/findings`)).body.findings).toMatchObject([
       { kind: 'scheduled_failed', product_id: 'one', detail: { action: 'restock' } },
     ])
+    const over = await api.sale()
+    await schedule(over, { cron: '0 12 * * *', ...restock })
     await schedule(sale, { at: inMs(600_000), action: 'rate', rate_per_second: 3 })
-    await api.admin('POST', `/sales/${sale}/end`)
-    await comes(sale)
+    for (const ended of [sale, over]) await api.admin('POST', `/sales/${ended}/end`)
+    for (const ended of [sale, over]) await comes(ended)
     await haveRun(sale)
     expect((await listed(sale)).map(({ runs }) => runs[0]?.error)).toContain('The sale has ended.')
+    expect((await haveRun(over))[0]).toMatchObject({ next_at: null, runs: [{ error: 'The sale has ended.' }] })
+    expect((await api.admin('GET', `/sales/${over}/findings`)).body.findings).toEqual([])
     expect(await schedule(sale, { at: inMs(600_000), action: 'resume' })).toMatchObject({ status: 409 })
-  })
-
-  test('that is repeated ends with its sale, without a finding', async () => {
-    const sale = await api.sale()
-    await schedule(sale, { cron: '0 12 * * *', ...restock })
-    await api.admin('POST', `/sales/${sale}/end`)
-    await comes(sale)
-    expect((await haveRun(sale))[0]).toMatchObject({ next_at: null, runs: [{ error: 'The sale has ended.' }] })
-    expect((await api.admin('GET', `/sales/${sale}/findings`)).body.findings).toEqual([])
   })
 
   test('that can never happen is refused', async () => {

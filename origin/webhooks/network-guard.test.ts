@@ -17,34 +17,18 @@ beforeAll(async () => {
 afterAll(() => void server.close())
 
 test.each([
-  ['93.184.216.34', true],
-  ['2606:2800:220:1:248:1893:25c8:1946', true],
-  ['127.0.0.1', false],
-  ['10.1.2.3', false],
-  ['172.16.0.1', false],
-  ['192.168.1.1', false],
-  ['100.100.100.200', false],
-  ['169.254.169.254', false],
-  ['168.63.129.16', false],
-  ['::ffff:168.63.129.16', false],
-  ['::ffff:a83f:8110', false],
-  ['0.0.0.0', false],
-  ['224.0.0.1', false],
-  ['255.255.255.255', false],
-  ['::1', false],
-  ['::', false],
-  ['fd00:ec2::254', false],
-  ['fe80::1', false],
-  ['::ffff:10.0.0.1', false],
-  ['64:ff9b::a00:1', false],
+  [true, '93.184.216.34 2606:2800:220:1:248:1893:25c8:1946'],
+  [
+    false,
+    '127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 100.100.100.200 169.254.169.254 0.0.0.0 224.0.0.1 255.255.255.255',
+  ],
+  // What the host of a virtual machine answers.
+  [false, '168.63.129.16 ::ffff:168.63.129.16 ::ffff:a83f:8110'],
+  [false, '::1 :: fd00:ec2::254 fe80::1 ::ffff:10.0.0.1 64:ff9b::a00:1'],
   // As IPv4 was once written within IPv6, and what is given to nobody.
-  ['::10.0.0.1', false],
-  ['::ffff:0:10.0.0.1', false],
-  ['4000::1', false],
-  ['2002:a00:1::', false],
-  ['shop.example', false],
-])('%s is public: %s', (address, wanted) => {
-  expect(isPublic(address)).toBe(wanted)
+  [false, '::10.0.0.1 ::ffff:0:10.0.0.1 4000::1 2002:a00:1:: shop.example'],
+])('is public: %s, for each of %s', (wanted, addresses) => {
+  expect(addresses.split(' ').filter((address) => isPublic(address) !== wanted)).toEqual([])
 })
 
 // Names are checked by what they resolve to at the connection: localhost is one that is private.

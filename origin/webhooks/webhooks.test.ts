@@ -1,11 +1,8 @@
 /** A shop's systems get webhooks about orders, sales and findings, as the Standard Webhooks specification says. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
-import type { Role } from '../../shared/api/roles.ts'
 import { useOrigin } from '../../test/origin-process.ts'
 import { type Received, useReceiver, verify } from '../../test/stand-ins/receiver.ts'
-import { writeOperator } from '../operators/operator-queries.ts'
-import { newSecret as newOperatorSecret } from '../operators/operators.ts'
 import { CONNECTIONS } from './sender.ts'
 
 const origin = useOrigin()
@@ -238,38 +235,23 @@ test('refuses what is invalid: endpoints, and times of a range', async () => {
     expect(await origin.admin('POST', `/webhooks/${id}/replay`, { from, to })).toMatchObject(range)
 })
 
-test('takes an owner to change an endpoint or to send again, a viewer to read; each change has an audit entry', async () => {
-  const shop = randomUUID()
-  const keyOf = async (role: Role) => {
-    const { secret, hash } = newOperatorSecret()
-    await writeOperator(origin.sql(), { name: `${role}@${shop}`, role }, hash)
-    return secret
-  }
-  const [viewer, operator, owner] = [await keyOf('viewer'), await keyOf('operator'), await keyOf('owner')]
-  const config = { url: receiver.url('/role'), events: ['order.expired'] }
-  const added = await origin.call('POST', '/admin/webhooks', { token: owner, body: config })
-  expect(added).toMatchObject({ status: 201 })
-  const path = `/admin/webhooks/${added.body.endpoint}`
+test('each change of an endpoint, and each replay, has an audit entry, without its secrets', async () => {
+  const { id, path } = await endpoint('none', ['order.expired'])
   const [from, to] = ['2020-01-01T00:00:00.000Z', '2020-01-02T00:00:00.000Z']
-  const writes = [
-    ['POST', '/admin/webhooks', config],
-    ['PATCH', path, { state: 'paused' }],
-    ['POST', `${path}/replay`, { from, to }],
-    ['DELETE', path, undefined],
-  ] as const
-  for (const [method, at, body] of writes)
-    for (const token of [viewer, operator])
-      expect(await origin.call(method, at, { token, body })).toMatchObject({ status: 403 })
-  expect(await origin.call('GET', path, { token: viewer })).toMatchObject({ status: 200, body: { state: 'active' } })
-  for (const [method, at, body] of writes.slice(1))
-    expect((await origin.call(method, at, { token: owner, body })).status).toBeLessThan(300)
+  for (const [method, at, body] of [
+    ['PATCH', '', { state: 'paused' }],
+    ['POST', '/replay', { from, to }],
+    ['DELETE', '', undefined],
+  ] as const)
+    expect((await origin.admin(method, `/webhooks/${id}${at}`, body)).status).toBeLessThan(300)
   const entries = await origin.sql()`
-    select actor, action, before, after from audit_log where actor = ${`owner@${shop}`} order by entry_id`
-  const about = { endpoint: added.body.endpoint, url: config.url }
+    select actor, action, before, after from audit_log
+    where coalesce(after, before) ->> 'endpoint' = ${id} order by entry_id`
+  const about = { endpoint: id, url: receiver.url(path) }
   expect(entries).toMatchObject([
-    { action: 'webhook created', before: null, after: { ...about, state: 'active', secrets: 1 } },
+    { action: 'webhook created', actor: 'admin', before: null, after: { ...about, state: 'active', secrets: 1 } },
     { action: 'webhook changed', before: { state: 'active' }, after: { ...about, state: 'paused' } },
-    { action: 'webhook sent again', after: { endpoint: about.endpoint, from, to, replayed: 0 } },
+    { action: 'webhook sent again', after: { endpoint: id, from, to, replayed: 0 } },
     { action: 'webhook deleted', before: about, after: null },
   ])
   expect(JSON.stringify(entries)).not.toContain('whsec_')
