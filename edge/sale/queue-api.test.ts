@@ -149,6 +149,8 @@ it('responds to unknown sales, paths and methods as the contract says', async ()
     ['GET', '/internal/sales/x', 404, 'not-found'],
     ['POST', '/internal/sales/x/refresh', 401, 'unauthorized'],
     ['GET', '/orders/junk', 404, 'unknown-order'],
+    ['GET', '/sales/x/order/junk', 404, 'not-found'],
+    ['POST', '/internal/sales/x~/refresh', 404, 'not-found'],
     ['PUT', '/healthz', 405, 'method-not-allowed'],
     ['PATCH', '/sales/x/queue', 405, 'method-not-allowed'],
   ] as const) {
