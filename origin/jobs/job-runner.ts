@@ -35,10 +35,7 @@ export class JobRunner {
   readonly #consumers: readonly Consumer<QueueName>[]
   readonly #busy = new Map<QueueName, number>()
   readonly #running = new Set<Promise<void>>()
-  readonly #endings = new Batcher<Ended, void>(ENDING, async (ended) => {
-    await this.#end(ended)
-    return ended.map(() => undefined)
-  })
+  readonly #endings = new Batcher<Ended, void>(ENDING, (ended) => this.#end(ended))
 
   /** Each consumer is of another queue. */
   constructor(deps: RunnerDeps, consumers: readonly { readonly queue: QueueName }[]) {

@@ -18,14 +18,17 @@ export class Overloaded extends Error {
 
 type Waiting<Call, Result> = Omit<PromiseWithResolvers<Result>, 'promise'> & { readonly call: Call }
 
+/** The results of a group, in the order of its calls; of calls without a result, nothing. */
+type Results<Result> = Promise<Result> extends Promise<void> ? Promise<void> : Promise<readonly Result[]>
+
 export class Batcher<Call, Result> {
   readonly #limits: BatcherLimits
-  readonly #run: (calls: readonly Call[]) => Promise<readonly Result[]>
+  readonly #run: (calls: readonly Call[]) => Results<Result>
   readonly #waiting: Waiting<Call, Result>[] = []
   #serving = false
 
-  /** `run` returns the results of a group in the order of its calls; if it throws, the whole group fails. */
-  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Promise<readonly Result[]>) {
+  /** If `run` throws, the whole group fails. */
+  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Results<Result>) {
     this.#limits = limits
     this.#run = run
   }
@@ -44,8 +47,8 @@ export class Batcher<Call, Result> {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, this.#limits.size)
       try {
-        const results = await this.#run(group.map(({ call }) => call))
-        for (let i = 0; i < group.length; i++) group[i]?.resolve(results[i] as Result)
+        const results = (await this.#run(group.map(({ call }) => call))) as readonly Result[] | undefined
+        for (let i = 0; i < group.length; i++) group[i]?.resolve(results?.[i] as Result)
       } catch (error) {
         for (const { reject } of group) reject(error)
       }
@@ -58,10 +61,10 @@ export class Batcher<Call, Result> {
 /** A batcher for each key: calls of one key never wait for those of another. */
 export class BatcherByKey<Call, Result> {
   readonly #limits: BatcherLimits
-  readonly #run: (key: string, calls: readonly Call[]) => Promise<readonly Result[]>
+  readonly #run: (key: string, calls: readonly Call[]) => Results<Result>
   readonly #batchers = new Map<string, Batcher<Call, Result>>()
 
-  constructor(limits: BatcherLimits, run: (key: string, calls: readonly Call[]) => Promise<readonly Result[]>) {
+  constructor(limits: BatcherLimits, run: (key: string, calls: readonly Call[]) => Results<Result>) {
     this.#limits = limits
     this.#run = run
   }

@@ -96,18 +96,19 @@ export class Orders {
     PAYMENTS,
     async (payments) => {
       const { sql, charges } = this.#deps
-      const ids = payments.map((p) => p.orderId)
       const begun = payments.map(({ orderId: order, method }) => ({ order, method }))
       const moved = await sql.begin(async (tx) => {
         // An overdue hold that no sweeper has ended yet may still be paid: its unit is not given back yet.
         const paying = await advanceOrders(tx, begun, { from: ['reserved'], to: 'paying' })
-        const payingIds = paying.map((o) => o.order_id)
-        await charges.addCharges(tx, payingIds)
+        await charges.addCharges(
+          tx,
+          paying.map((o) => o.order_id),
+        )
         return paying
       })
       this.#count(moved)
       const byId = new Map(moved.map((o) => [o.order_id, o]))
-      return ids.map((id) => byId.get(id))
+      return payments.map(({ orderId }) => byId.get(orderId))
     },
   )
 
@@ -179,15 +180,8 @@ export class Orders {
       if (charge)
         await charges.addRefunds(tx, [{ charge, order: orderId, reason: by.reason ?? 'cancelled by the shop' }])
       const after = { status: 'cancelled', ...(charge && { refund: charge }), ...(by.reason && { reason: by.reason }) }
-      const entry = {
-        actor: by.operator,
-        action: 'cancelled',
-        sale,
-        order: orderId,
-        before: { status },
-        after,
-      }
-      await audit(tx, [entry])
+      const entry = { actor: by.operator, action: 'cancelled', sale, order: orderId }
+      await audit(tx, [{ ...entry, before: { status }, after }])
       return { order: moved, isNew: true, wasSold: status === 'confirmed' }
     })
     if (result?.isNew) await this.#moved([result.order], 'cancelled')

@@ -70,13 +70,6 @@ type Declined = Parameters<Orders['decline']>[0][number]
 const isPriceOf = (order: OrderRow, { amountMinor, currency }: AuthorizedCharge) =>
   amountMinor === totalOf(order) && currency === order.currency
 
-/** A batcher of calls without a result. */
-const batched = <Call>(run: (calls: readonly Call[]) => Promise<void>) =>
-  new Batcher<Call, void>(SETTLE, async (calls) => {
-    await run(calls)
-    return calls.map(() => undefined)
-  })
-
 interface ChargesDeps {
   readonly sql: Sql
   readonly jobs: Pick<PaymentJobs, 'addCharges' | 'addRefunds'>
@@ -278,21 +271,19 @@ export class Charges implements Consumer<'charge'> {
   }
 
   /** By sale: locked rows delay the charges of their own sale only. */
-  readonly #paid = new BatcherByKey<AuthorizedCharge, void>(SETTLE, async (_sale, charges) => {
-    await this.#deps.orders.confirm(charges)
-    return charges.map(() => undefined)
-  })
-  readonly #declined = new BatcherByKey<Declined, void>(SETTLE, async (_sale, attempts) => {
-    await this.#deps.orders.decline(attempts)
-    return attempts.map(() => undefined)
-  })
-  readonly #waiting = batched<Parameters<Orders['requireAction']>[0][number]>((waits) =>
+  readonly #paid = new BatcherByKey<AuthorizedCharge, void>(SETTLE, (_sale, charges) =>
+    this.#deps.orders.confirm(charges),
+  )
+  readonly #declined = new BatcherByKey<Declined, void>(SETTLE, (_sale, attempts) =>
+    this.#deps.orders.decline(attempts),
+  )
+  readonly #waiting = new Batcher<Parameters<Orders['requireAction']>[0][number], void>(SETTLE, (waits) =>
     this.#deps.orders.requireAction(waits),
   )
 
-  readonly #captured = batched<string>((charges) => this.#deps.captures.markDone(charges))
+  readonly #captured = new Batcher<string, void>(SETTLE, (charges) => this.#deps.captures.markDone(charges))
 
-  readonly #returned = batched<ChargeRecord>(async (records) => {
+  readonly #returned = new Batcher<ChargeRecord, void>(SETTLE, async (records) => {
     const charges = records.map(({ charge }) => charge)
     await this.#deps.refunds.recheck(charges)
     for (const kind of ['unknown_charge', 'wrong_amount'] as const)
@@ -300,7 +291,7 @@ export class Charges implements Consumer<'charge'> {
     await this.#noteOutsideRefunds(records.filter(({ status }) => status === 'refunded'))
   })
 
-  readonly #partlyReturned = batched<GivenBack>((records) => this.#noteOutsideRefunds(records))
+  readonly #partlyReturned = new Batcher<GivenBack, void>(SETTLE, (records) => this.#noteOutsideRefunds(records))
 
   readonly #orders = new Batcher<string, OrderRow | undefined>(SETTLE, (ids) => this.#findOrders(ids))
 

@@ -66,70 +66,70 @@ async function anonymize(tx: Queryable, orders: readonly string[]): Promise<numb
 
 /** Who came in by which invitation, as long as orders name their visitors. */
 export async function deleteInvited(tx: Queryable, days: number): Promise<number> {
-  const deleted = await tx`
+  const { count } = await tx`
     delete from invited_visitors where (sale_id, code_hash, visitor) in (
       select s.sale_id, i.code_hash, i.visitor from sales s cross join lateral (
         select code_hash, visitor from invited_visitors where sale_id = s.sale_id limit ${RETENTION_BATCH}) i
       where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
       limit ${RETENTION_BATCH})`
-  return deleted.count
+  return count
 }
 
 /** The oldest first, and none since the oldest sale in use was created. */
 export async function deleteEvents(tx: Queryable, days: number): Promise<number> {
-  const deleted = await tx`
+  const { count } = await tx`
     delete from events where (xid, seq) in (
       select xid, seq from (select xid, seq, at from events order by xid, seq limit ${RETENTION_BATCH}) oldest
       where at < least(${before(tx, days)}, (select min(created_at) from sales s where ${isInUse(tx)})))`
-  return deleted.count
+  return count
 }
 
 export async function deleteFindings(tx: Queryable, days: number): Promise<number> {
-  const deleted = await tx`
+  const { count } = await tx`
     delete from findings where finding_id in (
       select finding_id from findings f
       where closed_at < ${before(tx, days)}
         and not exists (select from sales s where s.sale_id = f.sale_id and ${isInUse(tx)})
       limit ${RETENTION_BATCH})`
-  return deleted.count
+  return count
 }
 
 /** Whether an action is due is in its own row, so a run that is gone is not made again. */
 export async function deleteRuns(tx: Queryable, days: number): Promise<number> {
-  const deleted = await tx`
+  const { count } = await tx`
     delete from scheduled_runs where (action_id, due_at) in (
       select action_id, due_at from scheduled_runs where due_at < ${before(tx, days)} limit ${RETENTION_BATCH})`
-  return deleted.count
+  return count
 }
 
 /** Messages to each endpoint that were delivered or given up, the oldest first. */
 export async function deleteDeliveries(tx: Queryable, days: number): Promise<number> {
-  const deleted = await tx`
+  const { count } = await tx`
     delete from jobs where job_id in (
       select j.job_id from webhook_endpoints e cross join lateral (
         select * from jobs where group_id = e.endpoint_id::text order by job_id limit ${RETENTION_BATCH}) j
       where j.created_at < ${before(tx, days)} and j.state <> 'pending')`
-  return deleted.count
+  return count
 }
 
 /** How long an operator has to look at dead jobs; a mail stays as long as its contact, a webhook as a delivered one. */
 const DEAD_DAYS = 30
 
 export async function deleteDead(tx: Queryable): Promise<number> {
-  const deleted = await tx`
+  const { count } = await tx`
     delete from jobs where job_id in (
       select job_id from jobs
       where state = 'dead' and queue in ('charge', 'capture', 'refund', 'scheduled') and finished_at < ${before(tx, DEAD_DAYS)}
       limit ${RETENTION_BATCH})`
-  return deleted.count
+  return count
 }
 
 export async function deleteAudit(tx: Queryable, days: number): Promise<number> {
-  const deleted = await tx`
+  const { count } = await tx`
     delete from audit_log where entry_id in (
       select entry_id from (select * from audit_log order by entry_id limit ${RETENTION_BATCH}) oldest
       where at < ${before(tx, days)})`
-  return deleted.count
+  return count
 }
 
 // -- Who asks to be forgotten ------------------------------------------------------------------------------------

@@ -23,20 +23,15 @@ import {
 const EVERY_MS = 3_600_000
 const PAUSE_MS = 250
 
-type Days =
-  | 'RETENTION_ORDERS_DAYS'
-  | 'RETENTION_EVENTS_DAYS'
-  | 'RETENTION_FINDINGS_DAYS'
-  | 'RETENTION_DELIVERIES_DAYS'
-  | 'RETENTION_AUDIT_DAYS'
+type Days = Pick<Config, Extract<keyof Config, `RETENTION_${string}_DAYS`>>
 
 interface RetentionDeps {
-  readonly config: Pick<Config, Days>
+  readonly config: Days
   readonly sql: Sql
   readonly metrics: Pick<Metrics, 'retention'>
 }
 
-type Step = (tx: Queryable, config: Pick<Config, Days>) => Promise<number>
+type Step = (tx: Queryable, days: Days) => Promise<number>
 
 /** By what they end. */
 const STEPS: readonly (readonly [kind: string, step: Step])[] = [

@@ -146,9 +146,8 @@ export class Reconciler {
   }
 
   /** One rebuild serves all units of a sale that were returned while the previous one was in progress. */
-  readonly #returns = new BatcherByKey<undefined, void>(RETURNS, async (saleId, calls) => {
+  readonly #returns = new BatcherByKey<undefined, void>(RETURNS, async (saleId) => {
     await this.reconcileSale(saleId, { force: true })
-    return calls.map(() => undefined)
   })
 
   /** Whether gate, ledger and orders of a sale agree at this moment; null if a store does not answer, or a gate is fenced. */

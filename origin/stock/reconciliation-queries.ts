@@ -128,7 +128,8 @@ export async function countOrders(sql: Queryable, { sale, product }: ProductRef)
                                'sold', coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0))
       from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as orders
     from products p where sale_id = ${sale} and product_id = ${product}`
-  return row ?? unknownProduct({ sale, product })
+  if (!row) throw new Error(`no product ${product} in sale ${sale}`)
+  return row
 }
 
 /** The same with the product locked, in the order in which everyone takes locks. */
@@ -178,8 +179,4 @@ export async function isMiscounted(sql: Queryable, saleId: string): Promise<bool
     select exists (select from findings where sale_id = ${saleId} and kind in ('miscounted', 'oversold')
                    and closed_at is null) as open`
   return row?.open === true
-}
-
-function unknownProduct({ sale, product }: ProductRef): never {
-  throw new Error(`no product ${product} in sale ${sale}`)
 }

@@ -7,9 +7,9 @@ import Stripe from 'stripe'
 import type { DeclineCode } from '../../../shared/api/public.ts'
 import { fromStripe, toStripe } from '../../../shared/stripe-amount.ts'
 import type { PaymentAction } from '../../ledger/schema/orders.ts'
-import type { ChargeOf } from './provider.ts'
 import {
   authorizeResult,
+  type ChargeOf,
   type ChargeRecord,
   chargeKey,
   type PaymentProvider,
@@ -276,13 +276,8 @@ function recordOf(intent: Stripe.PaymentIntent): ChargeRecord {
     case 'captured': {
       const refunded = typeof latest_charge === 'object' ? (latest_charge?.amount_refunded ?? 0) : 0
       const refundedMinor = fromStripe(refunded, currency)
-      return {
-        ...ref,
-        status,
-        amountMinor: fromStripe(intent.amount_received, currency),
-        currency,
-        ...(refunded > 0 && { refundedMinor }),
-      }
+      const amountMinor = fromStripe(intent.amount_received, currency)
+      return { ...ref, status, amountMinor, currency, ...(refunded > 0 && { refundedMinor }) }
     }
     default:
       return { ...ref, status }
@@ -333,10 +328,8 @@ function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
       if (refunded) return [{ charge, order, status: 'refunded' }]
       if (!captured) return []
       const currency = event.data.object.currency.toUpperCase()
-      const [amountMinor, refundedMinor] = [
-        fromStripe(amount_captured, currency),
-        fromStripe(amount_refunded, currency),
-      ]
+      const refundedMinor = fromStripe(amount_refunded, currency)
+      const amountMinor = fromStripe(amount_captured, currency)
       return [{ charge, order, status: 'captured', amountMinor, currency, refundedMinor }]
     }
     default:
