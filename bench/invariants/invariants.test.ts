@@ -180,7 +180,9 @@ const withFaults = (changes: Partial<FaultRecord> = {}) =>
   changed({
     faults: { kills: { redis: 1, api: 2 }, wipes: 1, inFlight: 3, polls: 9, oversold: 0, broken: [], ...changes },
   })
-const withCharges = (...charges: Charge[]) => changed({ charges })
+/** Charges that are captured, by their orders, and others. */
+const withCharges = (...charges: (string | Charge)[]) =>
+  changed({ charges: charges.map((one) => (typeof one === 'string' ? charge(one) : one)) })
 const withGivenBack = (order: string, given: GivenBack | null) =>
   changed({ operator: { orders: new Map(given ? [[order, given]] : []), failed: [] } })
 const withFeed = (change: (feed: readonly Change[]) => Change[]) => changed({ feed: change(good().feed as Change[]) })
@@ -253,22 +255,14 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     'two units in one order': withOrders({ ...a, quantity: 2 }, b, c, d),
   },
   'charged once, and only for sold orders': {
-    'a second charge': withCharges(charge('a'), charge('b'), charge('a')),
-    'a missing charge': withCharges(charge('a')),
-    'a charge whose money was never taken': withCharges(charge('a'), charge('b', { status: 'authorized' })),
-    'an authorization left standing for nothing': withCharges(
-      charge('a'),
-      charge('b'),
-      charge('c', { status: 'authorized' }),
-    ),
-    'a charge for an order that was cancelled': withCharges(charge('a'), charge('b'), charge('c')),
-    'a charge for an order that nobody knows': withCharges(
-      charge('a'),
-      charge('b'),
-      charge('x', { status: 'pending' }),
-    ),
-    'another amount': withCharges(charge('a'), charge('b', { amount_minor: 9800 })),
-    'another currency': withCharges(charge('a'), charge('b', { currency: 'USD' })),
+    'a second charge': withCharges('a', 'b', 'a'),
+    'a missing charge': withCharges('a'),
+    'a charge whose money was never taken': withCharges('a', charge('b', { status: 'authorized' })),
+    'an authorization left standing for nothing': withCharges('a', 'b', charge('c', { status: 'authorized' })),
+    'a charge for an order that was cancelled': withCharges('a', 'b', 'c'),
+    'a charge for an order that nobody knows': withCharges('a', 'b', charge('x', { status: 'pending' })),
+    'another amount': withCharges('a', charge('b', { amount_minor: 9800 })),
+    'another currency': withCharges('a', charge('b', { currency: 'USD' })),
     'records that cannot be read on a system of its own': changed({
       ownSystem: true,
       charges: { unread: 'no such table' },
@@ -276,8 +270,8 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   },
   'refunds are made once, and recorded': {
     'money given back that the ledger does not have': withOrders(a, { ...b, refunded_minor: 0 }, c, d),
-    'money given back twice': withCharges(charge('a'), charge('b', { refunded_minor: 2_000 })),
-    'a refund in the ledger that was never made': withCharges(charge('a'), charge('b')),
+    'money given back twice': withCharges('a', charge('b', { refunded_minor: 2_000 })),
+    'a refund in the ledger that was never made': withCharges('a', 'b'),
     'a refund that nobody asked for': withGivenBack('b', null),
     'all asked for, and a part given back': withGivenBack('b', { ...aPart, minor: null }),
     'a call that was never answered': changed({ operator: { ...good().operator, failed: ['refund 0'] } }),
@@ -334,9 +328,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
       admittedAtServing: numberBehind(),
     }),
   },
-  'the queue never moves back': {
-    'a step back': withDocument(5, document(14_000, 64)),
-  },
+  'the queue never moves back': { 'a step back': withDocument(5, document(14_000, 64)) },
   'the queue runs no faster than the rate': {
     'three times the rate': withDocument(3, document(10_000, 34, { rate_per_second: 30 })),
     'a leap': withDocument(5, document(14_000, 85)),
@@ -346,9 +338,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
       shoppingMs: Array.from({ length: 200 }, (_, i) => i * 30),
     }),
   },
-  'no bare 5xx': {
-    'a stack trace': changed({ bareErrors: 1 }),
-  },
+  'no bare 5xx': { 'a stack trace': changed({ bareErrors: 1 }) },
   'gate, stream and ledger agree': {
     'a row that is not its orders': withStores({ orders: { held: 0, sold: 1 } }),
     'a closed gate': withStores({ gate: null }),
@@ -369,22 +359,14 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   'every part came back, and none ended by itself': {
     'a part that stayed away': withFaults({ broken: ['worker: no answer'] }),
   },
-  'rejoining gains a bot no number': {
-    'a second number': withAttempts({ otherNumbers: 1 }),
-  },
-  'no bot enters without an admission': {
-    'a bot let in': withAttempts({ letIn: 1 }),
-  },
+  'rejoining gains a bot no number': { 'a second number': withAttempts({ otherNumbers: 1 }) },
+  'no bot enters without an admission': { 'a bot let in': withAttempts({ letIn: 1 }) },
   'attackers get at most 2 % of the units': {
     'a unit that was kept from others for a while': withAttackers({}, { held: 0.05 }),
     'a unit that was bought': withAttackers({}, { bought: 1 }),
   },
-  'no honest visitor is refused by a limit': {
-    'one who was': withAttackers({ refusedByLimit: 1 }),
-  },
-  'repeated checkouts make one order': {
-    'a second order': withAttempts({ secondOrders: 1 }),
-  },
+  'no honest visitor is refused by a limit': { 'one who was': withAttackers({ refusedByLimit: 1 }) },
+  'repeated checkouts make one order': { 'a second order': withAttempts({ secondOrders: 1 }) },
 }
 
 describe('the judgement', () => {

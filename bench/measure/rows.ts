@@ -118,13 +118,17 @@ export function isReached(row: Row): boolean | null {
   return reached.length === 0 ? null : reached.every(({ isMet }) => isMet)
 }
 
+/** Every aim of the tables, named by its table too. */
+export const aimsOf = (tables: readonly Table[]): Reached[] =>
+  tables.flatMap(({ title, rows }) =>
+    rows.flatMap(reachedOf).map((reached) => ({ ...reached, what: `${title}: ${reached.what}` })),
+  )
+
 /** The aims of tables, as the rows of a table in Markdown. */
 export function markdownOf(tables: readonly Table[]): string {
   const line = (...cells: string[]) => `| ${cells.join(' | ')} |\n`
-  const rows = tables.flatMap(({ title, rows }) =>
-    rows
-      .flatMap(reachedOf)
-      .map(({ what, now, aim, isMet, floor }) => line(`${title}: ${what}`, now, aim, isMet ? 'met' : 'not met', floor)),
+  const rows = aimsOf(tables).map(({ what, now, aim, isMet, floor }) =>
+    line(what, now, aim, isMet ? 'met' : 'not met', floor),
   )
   return line('what', 'now', 'aim', '', 'floor') + line('---', '---', '---', '---', '---') + rows.join('')
 }

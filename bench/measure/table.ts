@@ -2,7 +2,7 @@
 import { paint } from '../../dev/command.ts'
 import { duration, n } from '../lib/figures.ts'
 import { nowMeasuring } from './load.ts'
-import { isReached, type Row, reachedOf, type Table, times } from './rows.ts'
+import { aimsOf, isReached, type Row, reachedOf, type Table, times } from './rows.ts'
 
 export interface Bench {
   /** Short runs of each contestant, of which the median counts. */
@@ -55,13 +55,13 @@ function cellsOf(row: Row): Cells {
 
 /** Every aim of the tables, with what was reached. */
 export function printAims(tables: readonly Table[]): void {
-  const aims = tables.flatMap(({ title, rows }) => rows.flatMap(reachedOf).map((reached) => ({ title, ...reached })))
+  const aims = aimsOf(tables)
   if (aims.length === 0) return
   printCells(
     `Aims: ${aims.filter(({ isMet }) => isMet).length} of ${aims.length} met`,
     ['', 'now', 'aim'],
-    aims.map(({ title, what, now, aim, isMet, floor }) => ({
-      cells: [`${title}: ${what}`, now, aim],
+    aims.map(({ what, now, aim, isMet, floor }) => ({
+      cells: [what, now, aim],
       mark: markOf(isMet),
       notes: floor === '' ? [] : [paint('dim', `      floor: ${floor}`)],
     })),
