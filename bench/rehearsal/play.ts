@@ -2,11 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../dev/command.ts'
-import type { Cdn } from '../../dev/servers/cdn.ts'
 import { type DemoShop, startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
-import { type VisitorKey, visitorKey } from '../../edge/visitor/visitor-secret.ts'
+import { visitorKey } from '../../edge/visitor/visitor-secret.ts'
 import { Attackers } from '../attacks/attackers.ts'
 import { isGood } from '../invariants/check.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
@@ -26,7 +25,7 @@ import { startFaults, startKillableSystem } from './faults.ts'
 import { Operator } from './operator-calls.ts'
 import type { Options } from './options.ts'
 import { Live } from './progress.ts'
-import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
+import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords } from './records.ts'
 
 /** Between the sale's creation and the first visitor. */
 const LEAD_MS = 2_000
@@ -62,13 +61,14 @@ export class Rehearsal {
   async play(failed: (how: string) => void) {
     const beganMs = performance.now()
     if (this.#options.identities === 'accounts') this.#shop = await startDemoShop()
-    const { to, killable, cdn, prover, key } = await this.#target(failed)
+    const tested = await systemUnderTest(this.#options, this.#shop, failed)
+    const { to } = tested
     this.#endSale = async (timeoutMs) => {
       this.#endSale = async () => {}
       await admin(to, 'POST', `/sales/${this.#sale}/end`, undefined, timeoutMs).catch(() => {})
     }
     try {
-      const result = await this.#play(to, killable, cdn, prover, key)
+      const result = await this.#play(tested)
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
@@ -76,43 +76,7 @@ export class Rehearsal {
     }
   }
 
-  async #target(failed: (how: string) => void) {
-    const { edge, origin, adminToken, faults, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } =
-      this.#options
-    if (edge && origin) {
-      if (!adminToken)
-        throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
-      await requireEdge(edge)
-      const { DATABASE_URL, REDIS_URL } = process.env
-      const stores = { databaseUrl: DATABASE_URL || undefined, redisUrl: REDIS_URL || undefined }
-      const to = { edgeUrl: edge, originUrl: origin, adminToken, ...stores }
-      return { to, killable: undefined, cdn: undefined, prover: null, key: null }
-    }
-    console.log('Starting a system ...')
-    const settings = {
-      cdn,
-      originEnv: { LOG_LEVEL: 'warn', PAYMENT_ACTION_SECONDS: String(holdSeconds) },
-      edgeVars: {
-        CLAIM_SECONDS: String(claimSeconds),
-        TICKET_SHARDS: String(shards),
-        ...(limits && PRODUCTION_LIMITS),
-        ...this.#shop?.vars,
-      },
-    }
-    const killable = faults.length > 0 ? await startKillableSystem(settings) : undefined
-    const system = killable?.system ?? (await startSystem(settings))
-    if (!killable) void system.failed.then(failed)
-    const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))
-    return { to: system, killable, cdn: system.cdn, prover, key: visitorKey(system.secrets.queueKeys) }
-  }
-
-  async #play(
-    to: Target,
-    killable: Awaited<ReturnType<typeof startKillableSystem>> | undefined,
-    cdn: Cdn | undefined,
-    prover: Prover | null,
-    key: VisitorKey | null,
-  ) {
+  async #play({ to, killable, cdn, prover, key }: SystemUnderTest) {
     const options = this.#options
     const sale = this.#sale
     const spreadMs = options.spreadSeconds * 1000
@@ -248,6 +212,38 @@ export class Rehearsal {
       memoryMb: Math.max(...samples.map((sample) => sample.memoryMb)),
     }
   }
+}
+
+type SystemUnderTest = Awaited<ReturnType<typeof systemUnderTest>>
+
+/** What a rehearsal runs on: the running system that is named, or one of its own. */
+async function systemUnderTest(options: Options, shop: DemoShop | undefined, failed: (how: string) => void) {
+  const { edge, origin, adminToken, faults, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } = options
+  if (edge && origin) {
+    if (!adminToken)
+      throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
+    await requireEdge(edge)
+    const { DATABASE_URL, REDIS_URL } = process.env
+    const stores = { databaseUrl: DATABASE_URL || undefined, redisUrl: REDIS_URL || undefined }
+    const to = { edgeUrl: edge, originUrl: origin, adminToken, ...stores }
+    return { to, killable: undefined, cdn: undefined, prover: null, key: null }
+  }
+  console.log('Starting a system ...')
+  const settings = {
+    cdn,
+    originEnv: { LOG_LEVEL: 'warn', PAYMENT_ACTION_SECONDS: String(holdSeconds) },
+    edgeVars: {
+      CLAIM_SECONDS: String(claimSeconds),
+      TICKET_SHARDS: String(shards),
+      ...(limits && PRODUCTION_LIMITS),
+      ...shop?.vars,
+    },
+  }
+  const killable = faults.length > 0 ? await startKillableSystem(settings) : undefined
+  const system = killable?.system ?? (await startSystem(settings))
+  if (!killable) void system.failed.then(failed)
+  const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))
+  return { to: system, killable, cdn: system.cdn, prover, key: visitorKey(system.secrets.queueKeys) }
 }
 
 const byTimes = (counts: ReadonlyMap<string, number>) => [...counts].sort((a, b) => b[1] - a[1])

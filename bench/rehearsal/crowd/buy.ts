@@ -68,7 +68,7 @@ function admissionRefused(crowd: Crowd, visitor: Visitor, answer: Answer) {
   visitor.admittedAtServing = null
   visitor.position = null
   tally.counts.joined--
-  crowd.go(visitor, crowd.options.prover ? 'prove' : 'join')
+  crowd.go(visitor, crowd.entry)
   crowd.at(visitor, answer.answeredMs + crowd.think())
 }
 

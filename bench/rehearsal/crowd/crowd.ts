@@ -81,6 +81,8 @@ export class Crowd {
   readonly visitors: readonly Visitor[]
   ended = 0
   readonly options: CrowdOptions
+  /** A join, or the proof of work before it where the sale asks for one. */
+  readonly entry: Step
   /** The request for the sale's page, the same for everyone. */
   readonly pageText: string
   readonly #pools: Readonly<Record<'pages' | 'line' | 'shop', HttpClient>>
@@ -102,6 +104,7 @@ export class Crowd {
     const { edge: url, sale } = options
     this.visitors = visitors
     this.options = options
+    this.entry = options.prover ? 'prove' : 'join'
     const pool = () => new HttpClient({ url, connections: CONNECTIONS })
     this.#pools = { pages: pool(), line: pool(), shop: pool() }
     this.#host = this.#pools.pages.host

@@ -52,16 +52,9 @@ function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (visitor.attempts === 0) crowd.tally.counts.arrived++
   crowd.send(visitor, 'page', crowd.pageText, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'page', answer)
-    comeIn(crowd, visitor, answer.answeredMs)
+    crowd.go(visitor, crowd.entry)
+    visit(crowd, visitor, answer.answeredMs)
   })
-}
-
-/** Joins, with a proof of work where the sale asks for one. */
-function comeIn(crowd: Crowd, visitor: Visitor, nowMs: number) {
-  const proves = crowd.options.prover !== null
-  crowd.go(visitor, proves ? 'prove' : 'join')
-  if (proves) prove(crowd, visitor, nowMs)
-  else join(crowd, visitor, nowMs)
 }
 
 function prove(crowd: Crowd, visitor: Visitor, intendedMs: number) {
