@@ -16,7 +16,7 @@ const SHARERS = 100
 const MAX_OPEN = 1_000
 const HAMMER_PLACES = 5
 const HAMMER_EVERY_MS = 1_000
-/** Whatever comes to nothing is tried again a little later. */
+/** Between a failure and the next try. */
 const AGAIN_MS = 500
 
 /** Plays for some bots of an attack, which are the clients that it gets. */
@@ -32,7 +32,7 @@ export const PLAYS: Readonly<Record<Attack, { readonly together: number; readonl
 
 /**
  * Holds a unit without ever paying: gives it back just before the hold ends and takes it again. It comes back as somebody new
- * when its turn has passed, or when it is told that others come first.
+ * when its turn has passed, or when the shop answers that others come first.
  */
 async function squat(ground: Ground, [bot]: readonly Bot[]) {
   while (bot && !ground.over()) {

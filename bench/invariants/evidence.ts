@@ -153,7 +153,7 @@ export interface Gains {
   readonly attack: string
   readonly bots: number
   readonly calls: number
-  /** Places in line, and turns that came. */
+  /** Places in the queue, and turns that came. */
   readonly places: number
   readonly admissions: number
   /** Units that the ledger has as sold to it, and those that it kept from others meanwhile, on average. */

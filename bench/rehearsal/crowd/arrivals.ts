@@ -4,7 +4,7 @@ export const SHAPES = ['spike', 'ramp', 'early', 'bots'] as const
 export type Shape = (typeof SHAPES)[number]
 
 /**
- * The share that comes before the opening. A spike's rest comes just after it, dense at first; a ramp is even; `bots` is
+ * The share that comes before the opening. The others of a spike come just after it, dense at first; a ramp is even; `bots` is
  * a spike with machines that hammer (see bots.ts).
  */
 const BEFORE: Record<Shape, number> = { spike: 0.25, bots: 0.25, ramp: 0, early: 0.9 }

@@ -46,13 +46,13 @@ const CONNECTIONS = 256
  * Each browser has connections of its own, so nobody's page waits behind somebody else's checkout. Here they share some: those who
  * ask for the same kind of thing, which takes each about as long.
  */
-const POOL_OF: Readonly<Record<Exclude<Kind, 'bank'>, 'pages' | 'line' | 'shop'>> = {
+const POOL_OF: Readonly<Record<Exclude<Kind, 'bank'>, 'pages' | 'queue' | 'shop'>> = {
   page: 'pages',
   final: 'pages',
-  challenge: 'line',
-  join: 'line',
-  admission: 'line',
-  status: 'line',
+  challenge: 'queue',
+  join: 'queue',
+  admission: 'queue',
+  status: 'queue',
   checkout: 'shop',
   payment: 'shop',
   order: 'shop',
@@ -73,7 +73,7 @@ const NOT_SERVED = Symbol('not served')
 /** Full responses, although they say "not yet": units in carts, not open. */
 const isServed = (status: number) => status === 409 || status === 425
 const isLimit = (answer: Answer) => answer.status === 429 && problemType(answer) === '/problems/too-many-requests'
-const inLine = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
+const isQueued = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
 
 export class Crowd {
   readonly tally = new Tally()
@@ -85,7 +85,7 @@ export class Crowd {
   readonly entry: Step
   /** The request for the sale's page, the same for everyone. */
   readonly pageText: string
-  readonly #pools: Readonly<Record<'pages' | 'line' | 'shop', HttpClient>>
+  readonly #pools: Readonly<Record<'pages' | 'queue' | 'shop', HttpClient>>
   readonly #hasty: HttpClient
   /** Of the payment provider's bank, once it asks the first buyer. */
   #bank: HttpClient | undefined
@@ -106,7 +106,7 @@ export class Crowd {
     this.options = options
     this.entry = options.prover ? 'prove' : 'join'
     const pool = () => new HttpClient({ url, connections: CONNECTIONS })
-    this.#pools = { pages: pool(), line: pool(), shop: pool() }
+    this.#pools = { pages: pool(), queue: pool(), shop: pool() }
     this.#host = this.#pools.pages.host
     this.#hasty = new HttpClient({ url, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
     this.schedule = new ScheduleCopy(this.#pools.pages, sale)
@@ -215,7 +215,7 @@ export class Crowd {
 
   go(visitor: Visitor, step: Step): void {
     if (visitor.step === step) return
-    this.tally.counts.waiting += inLine(step) - inLine(visitor.step)
+    this.tally.counts.waiting += isQueued(step) - isQueued(visitor.step)
     visitor.step = step
     visitor.attempts = 0
   }

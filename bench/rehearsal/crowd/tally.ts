@@ -16,7 +16,7 @@ export class Tally {
   readonly counts = {
     arrived: 0,
     joined: 0,
-    /** In line now. */
+    /** In the queue now. */
     waiting: 0,
     admitted: 0,
     /** Sent their first checkout: what the rate is about. */

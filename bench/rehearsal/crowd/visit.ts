@@ -210,7 +210,7 @@ function admitByPage(crowd: Crowd, visitor: Visitor, token: string, answer: Answ
   admit(crowd, visitor, token, (decodeJwt(token).exp ?? 0) * 1000, null, answer)
 }
 
-/** `serving` is null where the response does not say how far the line had come. */
+/** `serving` is null where the response does not say how far the queue had come. */
 function admit(
   crowd: Crowd,
   visitor: Visitor,
