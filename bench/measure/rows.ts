@@ -32,18 +32,13 @@ export interface Table {
   readonly rows: readonly Row[]
 }
 
-interface Floor {
-  readonly what: string
-  readonly measured: Measured
-}
-
 /** A row compared with another: how fast it is, as a multiple of `against`. */
 export function row(
   what: string,
   measured: Measured,
   against: Measured | null,
   aim: Aim | null = null,
-  floor: Floor | null = null,
+  floor: Pick<Row, 'what' | 'measured'> | null = null,
 ): Row {
   return {
     what,
@@ -61,7 +56,7 @@ export function ahead(
   theirs: Measured,
   ours: Measured,
   aim: Aim | null = null,
-  floor: Floor | null = null,
+  floor: Pick<Row, 'what' | 'measured'> | null = null,
 ): Row {
   return { ...row(what, ours, theirs, aim, floor), measured: theirs }
 }

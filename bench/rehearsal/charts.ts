@@ -2,7 +2,7 @@
 
 import { n, short } from '../lib/figures.ts'
 
-/** No `y` is a gap in the line: nothing was measured there. */
+/** Null is a gap in the chart: nothing was measured there. */
 export type Point = readonly [x: number, y: number | null]
 type Known = readonly [x: number, y: number]
 
@@ -20,7 +20,7 @@ const HEIGHT = 274
 const MARGIN = { left: 84, right: 28, top: 34, bottom: 48 }
 const INNER_WIDTH = WIDTH - MARGIN.left - MARGIN.right
 const INNER_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
-/** Points on one line: no more than pixels. */
+/** Points of a series: no more than pixels. */
 const MAX_POINTS = 600
 
 interface Names {
@@ -37,8 +37,8 @@ export function lineChart(label: string, names: Names, series: readonly Series[]
   const { x, y } = scales(axes)
   const lines = series.flatMap(({ color, dashed, points }) => {
     const group = Math.ceil(points.length / MAX_POINTS)
-    return stretches(points).map((stretch) => {
-      const path = thinned(stretch, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
+    return segments(points).map((segment) => {
+      const path = thinned(segment, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
       // Round ends show one point as a dot.
       const drawn = path.length === 1 ? [...path, ...path] : path
       return `<polyline class="line ${color}${dashed ? ' dashed' : ''}" points="${drawn.join(' ')}"/>`
@@ -55,8 +55,8 @@ export function lineChart(label: string, names: Names, series: readonly Series[]
 
 const isKnown = (point: Point): point is Known => point[1] !== null
 
-/** The parts of a line between its gaps. */
-export function stretches(points: readonly Point[]): Known[][] {
+/** What is drawn of a series: its points between two gaps. */
+export function segments(points: readonly Point[]): Known[][] {
   const parts: Known[][] = [[]]
   for (const point of points) {
     if (isKnown(point)) parts.at(-1)?.push(point)

@@ -7,7 +7,7 @@ import { Histogram } from '../../lib/histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from '../../lib/http.ts'
 import { seeded } from '../../lib/random.ts'
 import { sampleSchedule } from '../../lib/sample-schedule.ts'
-import { bars, lineChart, stretches, table } from '../charts.ts'
+import { bars, lineChart, segments, table } from '../charts.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
 import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
@@ -214,7 +214,7 @@ describe('the client', () => {
 test('a chart has gaps where nothing was measured', () => {
   const measured = [null, 5, 7, null, null, 1]
   const points = measured.map((y, x) => [x, y] as const)
-  expect(stretches(points)).toEqual([
+  expect(segments(points)).toEqual([
     [
       [1, 5],
       [2, 7],
