@@ -62,14 +62,3 @@ function atMostOrders(read: readonly EventRow[]): number {
   })
   return end === -1 ? read.length : Math.max(1, end)
 }
-
-/** Moves a reader to the end of the log, unless the table `needed` has rows, which need the events. */
-export async function skipEvents(sql: Sql, reader: string, needed: 'webhook_endpoints'): Promise<void> {
-  await sql`
-    insert into readers (reader, xid, seq)
-    select ${reader}, e.xid, e.seq from (
-      select xid, seq from events where xid < pg_snapshot_xmin(pg_current_snapshot()) order by xid desc, seq desc limit 1) e
-    where not exists (select from ${sql(needed)})
-      and not exists (select from readers r where r.reader = ${reader} and (r.xid, r.seq) >= (e.xid, e.seq))
-    on conflict (reader) do update set xid = excluded.xid, seq = excluded.seq`
-}

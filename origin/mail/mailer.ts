@@ -4,7 +4,7 @@
  */
 import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../config.ts'
-import { note } from '../findings/finding-queries.ts'
+import { openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
 import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -80,10 +80,8 @@ export class Mailer implements Consumer<'mail'> {
     const failed = [...orders.values()].filter(({ email }) => email !== null)
     metrics.mails.inc({ outcome: 'dead' }, failed.length)
     const latest = new Map(failed.map((order) => [order.sale_id, order.order_id]))
-    for (const [sale, latest_order] of latest) {
-      await note(tx, { sale, product: '', kind: 'mail_failed', units: 0, detail: { latest_order } })
-      metrics.findings.inc({ sale, kind: 'mail_failed' })
-    }
+    for (const [sale, latest_order] of latest)
+      await openFinding(tx, metrics, { sale, product: '', kind: 'mail_failed', detail: { latest_order } })
   }
 
   close(): void {

@@ -48,12 +48,15 @@ export async function minuteTotals(sql: Sql, saleId: string): Promise<{ counts: 
   return { counts: all('counts'), most: all('most') }
 }
 
+type MinuteRow = Omit<Minute, 'minute'> & { readonly minute: Date }
+const toMinute = ({ minute, ...figures }: MinuteRow): Minute => ({ minute: minute.toISOString(), ...figures })
+
 /** The minutes of a sale between two times, the oldest first; of too many, the first. */
 export async function minutesBetween(sql: Sql, saleId: string, from: Date, to: Date, limit: number): Promise<Minute[]> {
-  const rows = await sql<{ minute: Date; counts: Figures; gauges: Figures }[]>`
+  const rows = await sql<MinuteRow[]>`
     select minute, counts, gauges from sale_minutes
     where sale_id = ${saleId} and minute between ${from} and ${to} order by minute limit ${limit}`
-  return rows.map(({ minute, counts, gauges }) => ({ minute: minute.toISOString(), counts, gauges }))
+  return rows.map(toMinute)
 }
 
 /** The rules of a sale that anybody met, and the blocks. */
@@ -130,9 +133,9 @@ export async function addOrderCounts(tx: Queryable, events: readonly EventRow[])
 
 /** The latest minutes of a sale in which anything happened, the oldest first. */
 export async function readMinutes(sql: Sql, saleId: string, limit: number): Promise<Minute[]> {
-  const rows = await sql<{ minute: Date; counts: Figures; gauges: Figures }[]>`
+  const rows = await sql<MinuteRow[]>`
     select minute, counts, gauges from sale_minutes where sale_id = ${saleId} order by minute desc limit ${limit}`
-  return rows.map(({ minute, counts, gauges }) => ({ minute: minute.toISOString(), counts, gauges })).reverse()
+  return rows.map(toMinute).reverse()
 }
 
 /** The counts of a sale's minutes before one, summed. */

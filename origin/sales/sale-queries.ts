@@ -137,9 +137,7 @@ const shardsFor = (visitors: number | null) =>
  */
 export async function publishPhase(sql: Queryable, saleId: string, restocked = false): Promise<void> {
   await inTransaction(sql, async (tx) => {
-    await tx`select from sales where sale_id = ${saleId} for no key update`
-    const { nowMs, sales } = await readSales(tx, [saleId], true)
-    const [sale] = sales
+    const { sale, nowMs } = await lockSale(tx, saleId)
     if (!sale) return
     const { events, phase } = phaseEvents(sale.published_phase, phaseOf(sale, nowMs))
     const types = restocked ? [...new Set(['sale.restocked' as const, ...events])] : events

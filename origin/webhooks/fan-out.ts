@@ -1,13 +1,13 @@
 /** Makes messages of the log's events, one for each endpoint that wants it, in the transaction that moves the reader's cursor. */
 import type { TransactionSql } from 'postgres'
 import { type Change, changesOf, laneOf, messageId, messageOf, ordersOf } from '../events/changes.ts'
-import { readEvents, skipEvents } from '../events/reader.ts'
+import { readEvents } from '../events/reader.ts'
 import { addJobs, type NewJob } from '../jobs/job-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { type Endpoint, isWanted, keepEndpoints } from './webhook-queries.ts'
+import { type Endpoint, isWanted, keepEndpoints, skipEvents } from './webhook-queries.ts'
 
 const READER = 'webhooks'
 /** Events per transaction, which makes ten calls of a ledger that checkouts may keep busy. */
@@ -17,7 +17,7 @@ const AT_ONCE = 100
 
 /** One page of the log; true if there may be more. */
 export async function fanOut(sql: Sql): Promise<boolean> {
-  await skipEvents(sql, READER, 'webhook_endpoints')
+  await skipEvents(sql, READER)
   const addMessages = async (tx: TransactionSql, events: readonly EventRow[]) => {
     // Read after the events: an endpoint that was there before one of them is among these.
     const endpoints = await keepEndpoints(tx)

@@ -83,6 +83,17 @@ export async function removeEndpoint(sql: Sql, id: string, operator: string): Pr
 export const isWanted = (sql: Queryable) =>
   sql`exists (select from webhook_endpoints w where w.events && array['*', e.type])`
 
+/** Moves a reader to the end of the log where there are no endpoints, which need the events. */
+export async function skipEvents(sql: Sql, reader: string): Promise<void> {
+  await sql`
+    insert into readers (reader, xid, seq)
+    select ${reader}, e.xid, e.seq from (
+      select xid, seq from events where xid < pg_snapshot_xmin(pg_current_snapshot()) order by xid desc, seq desc limit 1) e
+    where not exists (select from webhook_endpoints)
+      and not exists (select from readers r where r.reader = ${reader} and (r.xid, r.seq) >= (e.xid, e.seq))
+    on conflict (reader) do update set xid = excluded.xid, seq = excluded.seq`
+}
+
 /** Without its secrets. */
 const described = ({ endpoint_id, url, events, state, note, secrets }: Endpoint) => ({
   endpoint: endpoint_id,
