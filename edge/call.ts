@@ -12,7 +12,7 @@ import {
   problemResponse,
 } from '../shared/problem.ts'
 import type { Config, Env } from './config.ts'
-import { readSale, type SaleNow } from './queue/sale-cache.ts'
+import { readSale, type SaleNow, type Unread } from './queue/sale-cache.ts'
 
 export interface Call {
   readonly request: Request
@@ -45,14 +45,17 @@ export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
 
 /** The sale as one of its lines has it: one that its policy lists, or that a token names. */
 export async function lineNow(sale: string, line: string, call: Call): Promise<SaleNow> {
-  const now = await readSale(sale, line, call)
-  if (typeof now !== 'string') return now
-  return now === 'unknown-sale' ? refuse(now) : refuse('try-again', { retry_after_seconds: 1 })
+  return orRefuse(await readSale(sale, line, call))
 }
 
 /** A sale that has been read, as another of its lines has it. */
 export async function inLine(now: SaleNow, line: string, call: Call): Promise<SaleNow> {
   return line === now.line ? now : lineNow(now.sale, line, call)
+}
+
+function orRefuse(now: SaleNow | Unread): SaleNow {
+  if (typeof now !== 'string') return now
+  return now === 'unknown-sale' ? refuse(now) : refuse('try-again', { retry_after_seconds: 1 })
 }
 
 /** Made once: the runtime takes a `Headers` as it is, and an object apart each time. */
