@@ -20,6 +20,11 @@ import { createOpsApp } from './ops.ts'
 
 /** A request must have arrived within this time, or its connection is closed. */
 const REQUEST_TIMEOUT_MS = 30_000
+/**
+ * Idle connections stay open for longer than the edge, load balancers and other clients reuse them (a minute is usual): if the
+ * origin closed one first, the request just sent on it would be lost.
+ */
+const KEEP_ALIVE_MS = 75_000
 /** Work in progress at a stop gets this long. */
 const STOP_TIMEOUT_MS = 10_000
 /** Pause before the next attempt to start while the ledger is away; doubles, jittered .. */
@@ -66,7 +71,7 @@ async function composeOnceLedgerResponds(): Promise<Origin> {
 function listen(port: number, fetch: Parameters<typeof getRequestListener>[0]): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>()
   const serve = getRequestListener(fetch, { hostname: config.HOST, errorHandler: answerInvalid })
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, serve)
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, serve)
   server.listen(port, config.HOST, () => {
     log.info({ port: (server.address() as AddressInfo).port }, 'listening')
     resolve(server)
