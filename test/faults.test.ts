@@ -9,7 +9,7 @@ const out = mkdtempSync(join(tmpdir(), 'flash-sale-faults-'))
 afterAll(() => rmSync(out, { recursive: true, force: true }))
 
 test('no promise breaks while stores and processes are killed during the sale', async () => {
-  const args = '--faults redis,postgres,api,worker --minutes 0.25 --seed 1'
+  const args = '--faults redis,postgres,api,worker --minutes 0.25 --visitors 300 --seed 1'
   const { status, output, result } = await rehearse(out, args)
   expect(status, output).toBe(0)
   const { checks, ends } = result()
