@@ -24,7 +24,7 @@ async function operator(args: string, env: Record<string, string> = { DATABASE_U
   return { stdout, stderr, exitCode, key: /op_[\w-]{43}/.exec(stdout)?.[0] ?? '' }
 }
 
-test('makes an operator, prints the key once, gives a new one, and revokes it', async () => {
+test.concurrent('makes an operator, prints the key once, gives a new one, and revokes it', async () => {
   const sql = connect(database.url, 1)
   // A new one each time: what was found is remembered for a second.
   const who = (key: string) => new Operators(sql, () => false).byKey(key)
@@ -52,7 +52,7 @@ test('makes an operator, prints the key once, gives a new one, and revokes it', 
   await sql.end()
 })
 
-test('finds the database of npm start by its folder, running or not', async () => {
+test.concurrent('finds the database of npm start by its folder, running or not', async () => {
   const none = await operator('list --data nowhere')
   expect(none.stderr).toMatch(/There is no Postgres of npm start in nowhere: set DATABASE_URL/)
   const running = await startPostgres({ dataDir: join(folder, 'postgres') })
