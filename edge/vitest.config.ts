@@ -67,7 +67,8 @@ export default defineConfig(() => ({
     // Through Vite's own modules each of its millions of small calls takes many times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
     expect: { poll: { timeout: 30_000 } },
-    retry: 1,
+    // Files share a workerd, which loads the Worker once; their sales are their own.
+    isolate: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // As many as the other projects have, so that all share one pool and no processor waits for the last file of another.

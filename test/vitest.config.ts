@@ -14,8 +14,6 @@ const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
 const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
 const oneRun = fileURLToPath(new URL('./one-run.ts', import.meta.url))
 
-/** One run again, until the suite has been seen green often enough without. */
-const RETRY = 1
 /** The files that run whole systems. */
 const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
 /** Most tests wait, for a timeout or a process: with one worker per processor a small machine would stand idle. */
@@ -23,7 +21,10 @@ const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
-/** All projects share one pool. Whole systems take longest: they begin first, so that none of them runs on alone at the end. */
+/**
+ * All projects share one pool. Whole systems take longest: they begin first, so that none of them runs on alone at the end.
+ * Files of a project share workers (`isolate: false`), which load its modules once.
+ */
 const ORDER = ['system', 'edge', 'origin', 'shared']
 
 /** Project by project, since a worker is used again only if the next file is of the same project. */
@@ -59,9 +60,7 @@ export default defineConfig({
           exclude: SYSTEMS,
           globalSetup: [oneRun],
           setupFiles: [leaveWithTheRunner],
-          // Files share a worker, which loads the origin's modules once; their servers and databases are their own.
           isolate: false,
-          retry: RETRY,
           expect: { poll: { timeout: 30_000 } },
           // Ends what hangs. A test of a second takes ten and more where others want the processors.
           testTimeout: 180_000,
@@ -78,7 +77,6 @@ export default defineConfig({
           setupFiles: [leaveWithTheRunner],
           isolate: false,
           expect: { poll: { timeout: 60_000 } },
-          retry: RETRY,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
