@@ -8,7 +8,7 @@ import { type System, startSystem } from '../../dev/system.ts'
 import { ledgerDatabase } from '../../test/servers.ts'
 import { rehearse } from './testing/rehearse.ts'
 
-const CROWD = '--rate 100 --spread 2 --seed 7 --hold 2 --timeouts 0 --abandon 0.1 --think 0.1'
+const CROWD = '--rate 100 --spread 2 --seed 7 --timeouts 0 --think 0.1'
 
 let system: System
 let ledger: postgres.Sql
@@ -42,7 +42,7 @@ const onSystem = (name: string, crowd: string, meanwhile?: (sale: string) => Pro
 
 // One after the other: a charge whose order is lost is one of nobody's, and so of whoever sells at that time.
 test('a rehearsal of an honest system is good, with a report and a file for machines', async () => {
-  const crowd = '--visitors 150 --stock 20 --known 0.1 --bots 0.05'
+  const crowd = '--visitors 150 --stock 20 --hold 2 --abandon 0.1 --known 0.1 --bots 0.05'
   const { status, output, result, html } = await onSystem('honest', crowd)
   expect(status, output).toBe(0)
   expect(output).toContain('20 sold of 20')
@@ -54,12 +54,14 @@ test('a rehearsal of an honest system is good, with a report and a file for mach
 })
 
 test('a rehearsal on a ledger that loses an order is not good, and says what is missing', async () => {
-  const { status, output, result } = await onSystem('lying', '--visitors 12 --stock 20', async (sale) => {
+  // All who come buy, however slow the machine is.
+  const crowd = '--visitors 12 --stock 20 --hold 60 --abandon 0 --declines 0'
+  const { status, output, result } = await onSystem('lying', crowd, async (sale) => {
     // The first that is confirmed, once others are: its buyer has seen it by then, and asks no more.
     const loseOne = () => ledger`
       delete from orders where order_id in (
         select order_id from orders where sale_id = ${sale} and status = 'confirmed' order by order_id limit 1)
-        and (select count(*) from orders where sale_id = ${sale} and status = 'confirmed') > 3
+        and (select count(*) from orders where sale_id = ${sale} and status = 'confirmed') > 6
       returning order_id`
     await expect.poll(loseOne).toHaveLength(1)
   })
