@@ -28,8 +28,6 @@ const REPRESENTATIVE = [
   'payment',
   'sold-out-announced',
 ]
-/** Tabs at once: one for each of two processors. */
-const TABS = 2
 /** A page beats by a timer of its window, which ends with it, and finds the element that it defines defined by another page. */
 const IN_ONE_WINDOW = `{
   delete globalThis.Worker
@@ -50,9 +48,13 @@ const { samples, assets } = await builtPages()
 describe.skipIf(!hasBrowser)('axe finds nothing', () => {
   let server: Awaited<ReturnType<typeof servePages>>
   let browser: Browser
+  let tab: Page
   beforeAll(async () => {
     server = await servePages(assets)
     browser = await chromium.connect(await sharedPart('browser'))
+    tab = await browser.newPage()
+    await tab.addInitScript(`${axe.source}; ${IN_ONE_WINDOW}`)
+    await tab.goto(server.put('/', '<!doctype html>'))
   })
   afterAll(async () => {
     await browser?.close()
@@ -64,24 +66,16 @@ describe.skipIf(!hasBrowser)('axe finds nothing', () => {
     const pages = new Map(samples({ lang, nowMs: Date.now() }).map(({ name, html }) => [name, html]))
     pages.set(MAY_REFRESH, pages.get(MAY_REFRESH)?.replace(/<meta http-equiv="refresh"[^>]*>/, '') ?? '')
     const found: Record<string, string[]> = {}
-    const left = [...names]
-    const check = async () => {
-      const tab = await browser.newPage()
-      await tab.addInitScript(`${axe.source}; ${IN_ONE_WINDOW}`)
-      await tab.goto(server.put(`/${lang}`, '<!doctype html>'))
-      for (let name = left.pop(); name !== undefined; name = left.pop()) {
-        await show(tab, pages.get(name) ?? '')
-        const shown = REPRESENTATIVE.includes(name) ? looks : looks.slice(0, 1)
-        for (const [i, { scheme, size }] of shown.entries()) {
-          await tab.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-          await tab.setViewportSize(size)
-          const faults = await faultsShown(tab, i === 0 ? ALL : SEEN)
-          if (faults.length > 0) found[`${name} in ${lang}, ${scheme}, ${size.width}`] = faults
-        }
+    for (const name of names) {
+      await show(pages.get(name) ?? '')
+      const shown = REPRESENTATIVE.includes(name) ? looks : looks.slice(0, 1)
+      for (const [i, { scheme, size }] of shown.entries()) {
+        await tab.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+        await tab.setViewportSize(size)
+        const faults = await faultsShown(i === 0 ? ALL : SEEN)
+        if (faults.length > 0) found[`${name} in ${lang}, ${scheme}, ${size.width}`] = faults
       }
-      await tab.close()
     }
-    await Promise.all(Array.from({ length: TABS }, check))
     return found
   }
 
@@ -89,7 +83,7 @@ describe.skipIf(!hasBrowser)('axe finds nothing', () => {
    * Writes the page over the one before. In a window that it knows axe takes a quarter of the processor time; the scripts of the
    * new page run, and what those of the page before have still to do does not.
    */
-  async function show(tab: Page, html: string): Promise<void> {
+  async function show(html: string): Promise<void> {
     await tab.evaluate(`(async () => {
       globalThis.shown?.abort()
       globalThis.shown = new AbortController()
@@ -100,7 +94,7 @@ describe.skipIf(!hasBrowser)('axe finds nothing', () => {
     await tab.setContent(html.replaceAll(/(<script [^>]*src="[^"]+\.js)"/g, `$1?${randomUUID()}"`))
   }
 
-  async function faultsShown(tab: Page, runOnly: object): Promise<string[]> {
+  async function faultsShown(runOnly: object): Promise<string[]> {
     const { violations } = await tab.evaluate<axe.AxeResults>(
       `axe.run({ runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'], preload: false })`,
     )

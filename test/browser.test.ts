@@ -1,11 +1,10 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, vi } from 'vitest'
-import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
-import { type System, startSystem } from '../dev/system.ts'
+import { beforeAll, describe, vi } from 'vitest'
 import { commitmentOf } from '../shared/draw.ts'
 import { button, hasText, heading, link, newTab, storyTest } from './in-browser.ts'
-import { hasBrowser } from './shared-part.ts'
+import type { RunSystem } from './one-system.ts'
+import { hasBrowser, sharedPart } from './shared-part.ts'
 
 /** Slow enough that nobody's turn comes during a test, however busy the machine is. */
 const SLOW = { admission: { rate_per_second: 0.01 } }
@@ -24,16 +23,9 @@ const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
 const test = storyTest(/ERR_INTERNET_DISCONNECTED|Failed to load resource/)
 
 describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
-  let system: System
-  let shop: DemoShop
-
+  let system: RunSystem
   beforeAll(async () => {
-    shop = await startDemoShop()
-    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: shop.vars })
-  })
-  afterAll(async () => {
-    await system?.stop()
-    await shop?.stop()
+    system = await sharedPart('system')
   })
 
   async function admin(method: string, path: string, body?: unknown): Promise<void> {

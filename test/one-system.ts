@@ -34,9 +34,9 @@ export async function startRunSystem(postgresUrl: string): Promise<Part<RunSyste
       TURNSTILE_SITE_KEY: 'a-site-key',
       TURNSTILE_SECRET_KEY: TURNSTILE_SECRET,
       TURNSTILE_VERIFY_URL: `http://${LOOPBACK}:${(turnstile.address() as AddressInfo).port}`,
-      // Numbers that nobody holds keep the last units back for as long as a turn may be claimed; and calling more people
-      // than there are units lets some of them come too late.
-      CLAIM_SECONDS: '8',
+      // Numbers that nobody holds keep the last units back for as long as a turn may be claimed, and a browser claims its
+      // turn within seconds; calling more people than there are units lets some of them come too late.
+      CLAIM_SECONDS: '20',
       ADMISSIONS_PER_UNIT: '5',
     },
   })
