@@ -31,7 +31,7 @@ const TROUBLES = [
 ] as const
 
 /**
- * A request every few milliseconds; returns the responses, and how many waited for the shards to the end. That is told by the
+ * A request every 20 ms; returns the responses, and how many waited for the shards to the end. That is told by the
  * order of two timers, since on a busy machine both are late.
  */
 async function crowdAt(path: string, init: RequestInit, env: Env, forMs: number) {
@@ -41,7 +41,7 @@ async function crowdAt(path: string, init: RequestInit, env: Env, forMs: number)
   while (performance.now() - began < forMs) {
     const end = setTimeout(() => waitedToTheEnd++, RESPONSE_MS)
     answers.push(call(path, init, env).finally(() => clearTimeout(end)))
-    await scheduler.wait(5)
+    await scheduler.wait(20)
   }
   return { answers: await Promise.all(answers), waitedToTheEnd }
 }

@@ -152,7 +152,6 @@ test('tries one message at a time while an endpoint fails, and all once it answe
   for (let times = 0; times < 3; times++) expect(await sentByRound()).toBe(1)
   receiver.answers(undefined)
   expect(await sentByRound()).toBe(1)
-  await expect.poll(() => sql`select from jobs where state = 'pending' and run_at > now()`).toEqual([])
   expect(await sentByRound()).toBe(59)
   vi.useRealTimers()
 })

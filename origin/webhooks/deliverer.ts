@@ -134,11 +134,12 @@ export class Deliverer implements Consumer<'webhook'> {
     const wasFailing = isFailing(channel.health)
     channel.health = afterAttempt(channel.health, { succeeded: error === null, isProbe }, performance.now())
     if (isFailing(channel.health) && !wasFailing) log.warn({ url, error }, 'webhook endpoint fails')
+    // Before the attempt ends, so that whoever drains finds the others due.
+    if (wasFailing && error === null) await this.#recovered(channel.endpoint)
     const note = { status }
     const ended = end(error === null ? { end: 'done', note } : { end: 'failed', error, note })
     this.#sendWaiting(channel)
     await ended
-    if (wasFailing && error === null) await this.#recovered(channel.endpoint)
     if (status === GONE) await this.#gone(channel.endpoint)
   }
 
