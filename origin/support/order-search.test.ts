@@ -30,7 +30,10 @@ const follow = () =>
   eventually(
     async () => {
       await round()
-      return sql`select from events e, readers r where r.reader = 'search' and (e.xid, e.seq) > (r.xid, r.seq) limit 1`
+      // A reader that has read nothing yet is not among the readers.
+      return sql`
+        select from events e left join readers r on r.reader = 'search'
+        where r.reader is null or (e.xid, e.seq) > (r.xid, r.seq) limit 1`
     },
     (unread) => unread.length === 0,
   )
