@@ -217,6 +217,21 @@ export async function eventually<T>(
   }
 }
 
+/**
+ * Makes rounds of a reader of events until it has read all: transactions of other tests, in other databases too, hold the log
+ * back. A reader that has read nothing yet is not among the readers.
+ */
+export const readToTheEnd = (sql: postgres.Sql, reader: string, round: () => Promise<unknown>) =>
+  eventually(
+    async () => {
+      await round()
+      return sql`
+        select from events e left join readers r on r.reader = ${reader}
+        where r.reader is null or (e.xid, e.seq) > (r.xid, r.seq) limit 1`
+    },
+    (unread) => unread.length === 0,
+  )
+
 /** Reads until it matches, or for a bound. For tests that run side by side, which cannot share `expect.poll`. */
 export const eventuallyMatches = (read: () => Promise<unknown>, wanted: object) =>
   vi.waitFor(async () => expect(await read()).toMatchObject(wanted), { timeout: 30_000, interval: 50 })

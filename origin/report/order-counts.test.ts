@@ -1,6 +1,6 @@
 /** What happened to orders by the minute comes from the ledger: whoever counts it, and however often it is interrupted. */
 import { expect, test } from 'vitest'
-import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
+import { eventually, readToTheEnd, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
 import { readEvents } from '../events/reader.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
@@ -11,18 +11,7 @@ import { countOrders } from './sale-counts.ts'
 
 const sql = await useLedger(4)
 const totals = async (sale: string) => (await minuteTotals(sql, sale)).counts
-/** Until the reader is at the end: transactions of other tests, in other databases too, hold the log back. */
-const count = (rounds = () => countOrders(sql) as Promise<unknown>) =>
-  eventually(
-    async () => {
-      await rounds()
-      // A reader that has read nothing yet is not among the readers.
-      return sql`
-        select from events e left join readers r on r.reader = 'order counts'
-        where r.reader is null or (e.xid, e.seq) > (r.xid, r.seq) limit 1`
-    },
-    (unread) => unread.length === 0,
-  )
+const count = (rounds: () => Promise<unknown> = () => countOrders(sql)) => readToTheEnd(sql, 'order counts', rounds)
 
 async function reserve(sale: string, units: number): Promise<string[]> {
   const reservations = Array.from({ length: units }, (_, i) => ({

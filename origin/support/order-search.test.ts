@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
+import { eventually, readToTheEnd, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
@@ -25,18 +25,7 @@ const product = (product_id: string, name: string) => ({
 })
 
 const round = searchRounds(sql, Number.POSITIVE_INFINITY)
-/** Until the reader is at the end: transactions of other tests, in other databases too, hold the log back. */
-const follow = () =>
-  eventually(
-    async () => {
-      await round()
-      // A reader that has read nothing yet is not among the readers.
-      return sql`
-        select from events e left join readers r on r.reader = 'search'
-        where r.reader is null or (e.xid, e.seq) > (r.xid, r.seq) limit 1`
-    },
-    (unread) => unread.length === 0,
-  )
+const follow = () => readToTheEnd(sql, 'search', round)
 
 interface Details {
   readonly visitor?: string
