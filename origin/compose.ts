@@ -184,7 +184,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const files = await loadConsole(isDevelopment)
   const console = signInRoutes({ config, operators, files, log }).route(
     '/',
-    consoleRoutes({ config, operators, files }),
+    consoleRoutes({ config, operators, files, sales }),
   )
 
   const app = createApp({

@@ -138,6 +138,34 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByLabel('Your key').waitFor()
   })
 
+  test('sales of one name are told apart; one that is not there is a page; a report prints without the console', async ({
+    newPage,
+    expect,
+  }) => {
+    const name = `Twins ${randomUUID()}`
+    const [one, other] = [await newSale({ name }), await newSale({ name })]
+    const page = await newPage({ viewport: DESK })
+    await signIn(page, 'tina', 'viewer')
+    await page.getByLabel('Search').fill(name)
+    for (const { sale } of [one, other]) await page.getByRole('listitem').getByText(sale, { exact: true }).waitFor()
+    await page.goto(`${consoleUrl}/orders`)
+    await page.getByLabel('Sale').getByText(`${name} (${other.sale}, `).waitFor({ state: 'attached' })
+    await page.goto(`${consoleUrl}/sales/${other.sale}/report`)
+    const visitors = page.getByRole('link', { name: 'Visitors’ page' })
+    expect(await visitors.getAttribute('href')).toBe(`${system.edgeUrl}/sales/${other.sale}`)
+    await page.getByRole('heading', { level: 1, name }).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.getByRole('navigation').count()).toBe(0)
+    await page.emulateMedia({ media: 'screen' })
+    expect(await page.getByRole('navigation').count()).toBe(2)
+
+    const response = await page.goto(`${consoleUrl}/sales/nope`)
+    expect(response?.status()).toBe(404)
+    await page.getByRole('heading', { level: 1, name: 'There is no sale nope' }).waitFor()
+    await page.getByRole('link', { name: 'See all sales' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sales' }).waitFor()
+  })
+
   test('an operator creates a sale, edits it while it runs, and copies it', async ({ newPage, expect }) => {
     const page = await newPage({ viewport: DESK })
     await signIn(page, 'nora', 'operator')

@@ -73,10 +73,12 @@ test('keys and sessions are kept as hashes only', async () => {
   expect(texts).not.toContain(headers.cookie.split('=')[1])
 })
 
-test('serves its page under a strict policy, whatever the address below it', async () => {
-  for (const path of ['/console', '/console/sales/demo']) {
+test('serves its page under a strict policy, whatever the address below it; of a sale that is not there as 404', async () => {
+  const paths = { '/console': 200, '/console/orders': 200, '/console/sales/new': 200, '/console/sales/nope': 404 }
+  const sale = await origin.sale()
+  for (const [path, wanted] of Object.entries({ ...paths, [`/console/sales/${sale}/report`]: 200 })) {
     const { status, headers, body } = await origin.call('GET', path)
-    expect(status).toBe(200)
+    expect(status, path).toBe(wanted)
     expect(headers.get('content-security-policy')).toMatch(
       /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
     )

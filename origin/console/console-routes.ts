@@ -9,6 +9,7 @@ import { comparesTo, headerOf, NO_STORE, readBody, refuse } from '../lib/request
 import { sessionCookie, sessionIn } from '../operators/operator-auth.ts'
 import { ADMIN, type Operators, SESSION_SECONDS } from '../operators/operators.ts'
 import { SignInAttempts } from '../operators/sign-in-attempts.ts'
+import type { Sales } from '../sales/sales.ts'
 import type { ConsoleFiles } from './files.ts'
 
 const SignIn = exactly({
@@ -31,9 +32,11 @@ interface ConsoleDeps {
   readonly config: Pick<Config, 'ADMIN_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL' | 'oidc'>
   readonly operators: Operators
   readonly files: ConsoleFiles
+  readonly sales: Pick<Sales, 'find'>
 }
 
-export function consoleRoutes({ config, operators, files }: ConsoleDeps): Hono {
+export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps): Hono {
+  const shop = config.PUBLIC_URL ?? config.EDGE_URL
   const isAdmin = comparesTo(config.ADMIN_TOKEN)
   const attempts = new SignInAttempts()
   const app = new Hono()
@@ -59,8 +62,8 @@ export function consoleRoutes({ config, operators, files }: ConsoleDeps): Hono {
   app.get('/session', async (c) => {
     const cookie = sessionIn(c)
     const operator = (cookie && (await operators.bySession(cookie))) || null
-    // With `oidc` the page offers to sign in at the company's service.
-    return c.json({ operator, oidc: config.oidc !== undefined }, 200, NO_STORE)
+    // With `oidc` the page offers to sign in at the company's service; `shop` is where it links to visitors' pages.
+    return c.json({ operator, oidc: config.oidc !== undefined, shop: shop ?? null }, 200, NO_STORE)
   })
 
   app.delete('/session', async (c) => {
@@ -77,8 +80,10 @@ export function consoleRoutes({ config, operators, files }: ConsoleDeps): Hono {
     return c.body(asset.body, 200, { 'content-type': asset.type, 'cache-control': KEPT })
   })
 
-  const headers = pageHeaders(config.PUBLIC_URL ?? config.EDGE_URL)
-  // The page decides by its address what it shows.
+  const headers = pageHeaders(shop)
+  // The page decides by its address what it shows. While nobody can say whether there is such a sale, there may be.
+  const isKnown = async (sale: string) => sale === 'new' || (await sales.find(sale).catch(() => true)) !== undefined
+  app.get('/sales/:sale/*', async (c) => c.body(files.page, (await isKnown(c.req.param('sale'))) ? 200 : 404, headers))
   for (const path of ['/', '/*']) app.get(path, (c) => c.body(files.page, 200, headers))
   return app
 }

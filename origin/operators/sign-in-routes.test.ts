@@ -31,6 +31,7 @@ beforeAll(async () => {
     config: { ADMIN_TOKEN, EDGE_URL: undefined, PUBLIC_URL: undefined, oidc },
     operators: new Operators(origin.sql(), () => false),
     files: await loadConsole(true),
+    sales: { find: async () => undefined },
     log: pino({ level: 'silent' }),
   }
   console = createApp({ log: deps.log, routes: { '/console': signInRoutes(deps).route('/', consoleRoutes(deps)) } })
@@ -71,6 +72,7 @@ test('a person with a role signs in, under their name and with their highest rol
   const headers = { cookie: session, 'sec-fetch-site': 'same-origin' }
   expect(JSON.parse((await visit('/console/session', headers)).text)).toEqual({
     oidc: true,
+    shop: null,
     operator: { name: 'ada@shop.example', role: 'operator' },
   })
   expect(await origin.call('POST', `/admin/sales/${sale}/pause`, { headers })).toMatchObject({ status: 200 })

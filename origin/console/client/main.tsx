@@ -15,9 +15,19 @@ import { EditSalePage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
 import { QueuesPage } from './pages/scheduled/queues-page.tsx'
 import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
 import { Failure, Loading } from './parts.tsx'
+import { SaleFrame } from './sale-frame.tsx'
 import { SalesPage } from './sales-page.tsx'
 import { may, queries, readSession, session, signOut } from './session.ts'
 import { SignInPage } from './sign-in-page.tsx'
+
+const SALE_PAGES = [
+  ['', SalePage],
+  ['/edit', EditSalePage],
+  ['/preview', PreviewPage],
+  ['/scheduled', ScheduledPage],
+  ['/access', AccessPage],
+  ['/report', ReportPage],
+] as const
 
 function Console() {
   const operator = session.value
@@ -37,15 +47,18 @@ function Console() {
           <Route path="/console/sales/new">
             <NewSalePage />
           </Route>
-          <Route path="/console/sales/:sale/preview">{({ sale }) => <PreviewPage key={sale} sale={sale} />}</Route>
-          <Route path="/console/sales/:sale/edit">{({ sale }) => <EditSalePage key={sale} sale={sale} />}</Route>
-          <Route path="/console/sales/:sale/scheduled">{({ sale }) => <ScheduledPage key={sale} sale={sale} />}</Route>
-          <Route path="/console/sales/:sale/access">{({ sale }) => <AccessPage key={sale} sale={sale} />}</Route>
-          <Route path="/console/sales/:sale/report">{({ sale }) => <ReportPage key={sale} sale={sale} />}</Route>
+          {SALE_PAGES.map(([end, Page]) => (
+            <Route key={end} path={`/console/sales/:sale${end}`}>
+              {({ sale }) => (
+                <SaleFrame key={sale} sale={sale}>
+                  <Page sale={sale} />
+                </SaleFrame>
+              )}
+            </Route>
+          ))}
           <Route path="/console/queues">
             <QueuesPage />
           </Route>
-          <Route path="/console/sales/:sale">{({ sale }) => <SalePage key={sale} sale={sale} />}</Route>
           <Route path="/console/orders">
             <SearchPage />
           </Route>

@@ -72,6 +72,9 @@ function SaleCard({ sale: { sale, name, phase, opens_at, test, invariant, findin
       <h2>
         <Link href={`/console/sales/${sale}`}>{name}</Link>
       </h2>
+      <small class="quiet">
+        <code>{sale}</code>
+      </small>
       <p class="badges">
         <span class={`phase ${phase}`}>{phase.replaceAll('_', ' ')}</span>
         {test && <span class="phase">test</span>}

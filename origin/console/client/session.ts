@@ -10,11 +10,15 @@ export const session = signal<Operator | null | 'unknown'>('unknown')
 /** Whether one can sign in at the company's own service. */
 export const offersService = signal(false)
 
+/** Where visitors' pages are; null where the origin was not told. */
+export const shop = signal<string | null>(null)
+
 const PATH = '/console/session'
 
 export async function readSession(): Promise<void> {
-  const { operator, oidc } = await (await send(PATH)).json()
+  const { operator, oidc, shop: address } = await (await send(PATH)).json()
   offersService.value = oidc
+  shop.value = address
   session.value = operator
 }
 

@@ -3,7 +3,6 @@ import './access.css'
 import { useQuery } from '@tanstack/preact-query'
 import { admin, read } from '../../api.ts'
 import { Failure, Loading, useTitle } from '../../parts.tsx'
-import { SaleTabs } from '../../sale-tabs.tsx'
 import { Blocks } from './blocks.tsx'
 import { Rules } from './rules.tsx'
 
@@ -24,7 +23,6 @@ export function AccessPage({ sale }: { sale: string }) {
   useTitle('Rules and blocks · Console')
   return (
     <>
-      <SaleTabs sale={sale} />
       <h1>Rules and blocks</h1>
       <Failure error={rules.error ?? blocks.error} />
       {rules.data && <Rules rules={rules.data.rules} sale={sale} />}

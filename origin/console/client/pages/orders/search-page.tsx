@@ -8,7 +8,7 @@ import type { FoundOrder } from '../../../../../shared/api/operator.ts'
 import { money } from '../../../../../shared/format.ts'
 import { ORDER_STATUSES } from '../../../../../shared/order-status.ts'
 import { admin, read } from '../../api.ts'
-import { Choose, Failure, moment, useTitle } from '../../parts.tsx'
+import { Choose, Failure, instant, moment, useTitle } from '../../parts.tsx'
 import { readSales } from '../../sales-page.tsx'
 import { accountOf } from './order.ts'
 import { forgetSearches, keepSearch, recentSearches } from './recent.ts'
@@ -65,7 +65,8 @@ export function SearchPage() {
   }
   const sale = params.get('sale') ?? ''
   const known = sales.find((one) => one.sale === sale)
-  const choices = known || sale === '' ? sales : [...sales, { sale, name: sale }]
+  const named = sales.map((one) => [one.sale, `${one.name} (${one.sale}, ${instant(one.opens_at)})`] as const)
+  const choices = known || sale === '' ? named : [...named, [sale, sale] as const]
 
   return (
     <>
@@ -94,7 +95,7 @@ export function SearchPage() {
         <Choose
           label="Sale"
           value={sale}
-          options={[ALL, ...choices.map((one) => [one.sale, one.name] as const)]}
+          options={[ALL, ...choices]}
           onChoose={(value) => show({ sale: value, product: '' })}
         />
         {sale !== '' && (

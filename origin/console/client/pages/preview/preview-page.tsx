@@ -5,7 +5,6 @@ import { useLocation, useSearch } from 'wouter-preact'
 import { LANGUAGES } from '../../../../../shared/api/public.ts'
 import { admin, read } from '../../api.ts'
 import { Choose, Failure, Loading, languageName, useTitle } from '../../parts.tsx'
-import { SaleTabs } from '../../sale-tabs.tsx'
 
 /** By how the names of their states begin; the first that fits. */
 const GROUPS = [
@@ -45,7 +44,6 @@ export function PreviewPage({ sale }: { sale: string }) {
   const addressOf = (state: string) => `${url}/${state}?${query}&${new URLSearchParams({ lang, look })}`
   return (
     <>
-      <SaleTabs sale={sale} />
       <h1>Preview</h1>
       <p class="quiet">
         With this sale's name, products and prices, and the shop's own words and colours. Times, places and orders are

@@ -3,7 +3,6 @@ import './report.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { Failure, Loading, moment, TableHead, useTitle } from '../../parts.tsx'
-import { SaleTabs } from '../../sale-tabs.tsx'
 import { Curves } from './curves.tsx'
 import { Fairness } from './fairness.tsx'
 import { Figures } from './figures.tsx'
@@ -37,7 +36,6 @@ export function ReportPage({ sale }: { sale: string }) {
   if (!report) return error ? <Failure error={error} /> : <Loading />
   return (
     <>
-      <SaleTabs sale={sale} />
       <article class={`report ${isPaper.value ? 'paper' : ''}`}>
         <header>
           <p class="quiet">

@@ -7,7 +7,6 @@ import { useRef, useState } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter-preact'
 import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, Failure, Loading, useTitle } from '../../parts.tsx'
-import { SaleTabs } from '../../sale-tabs.tsx'
 import { may } from '../../session.ts'
 import { type Body, type Change, changesBetween, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
 import { FormContext, TextField } from './fields.tsx'
@@ -119,7 +118,6 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
   }
   return (
     <FormContext.Provider value={context}>
-      {sale !== undefined && <SaleTabs sale={sale} />}
       <h1>{isNew ? (copied ? `New sale, as ${start.name}` : 'New sale') : `Edit ${start.name}`}</h1>
       <form
         ref={form}

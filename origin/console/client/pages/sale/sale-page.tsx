@@ -4,7 +4,6 @@ import { clock } from '../../../../../shared/format.ts'
 import { FlowChart, RateChart, WaitChart, WaitingChart } from '../../charts.tsx'
 import { fillGaps } from '../../gap-fill.ts'
 import { count, Failure, instant, Loading, useTitle } from '../../parts.tsx'
-import { SaleTabs } from '../../sale-tabs.tsx'
 import { Announcements, PhaseControls } from './controls.tsx'
 import { Findings, Health, Problems } from './health.tsx'
 import { type Live, lastKnown, minuteAgo, OLD_AFTER_MS, realWaits, totals, useLive } from './live-stream.ts'
@@ -21,7 +20,6 @@ export function SalePage({ sale }: { sale: string }) {
   const hasFindings = live.findings.length > 0
   return (
     <>
-      <SaleTabs sale={sale} />
       <Banner live={live} ageMs={ageMs} nowMs={nowMs} />
       {hasFindings && <Findings findings={live.findings} />}
       <Problems live={live} />

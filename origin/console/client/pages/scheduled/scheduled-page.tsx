@@ -5,7 +5,6 @@ import type { ScheduledRun } from '../../../../../shared/api/operator.ts'
 import { roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, moment, useTitle } from '../../parts.tsx'
-import { SaleTabs } from '../../sale-tabs.tsx'
 import { may } from '../../session.ts'
 import { inUtc, inWords } from './actions.ts'
 import { ScheduleForm } from './schedule-form.tsx'
@@ -32,7 +31,6 @@ export function ScheduledPage({ sale }: { sale: string }) {
   const past = data?.scheduled.filter((one) => one.next_at === null) ?? []
   return (
     <>
-      <SaleTabs sale={sale} />
       <h1>
         Scheduled actions <span class="quiet">of {about?.name ?? sale}</span>
       </h1>

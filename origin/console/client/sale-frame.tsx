@@ -1,0 +1,86 @@
+/** The frame around the pages of one sale: its name with what tells it from another of that name, and its tabs; or that there is no such sale. */
+import { useQuery } from '@tanstack/preact-query'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { ApiError, admin, read } from './api.ts'
+import { instant, useTitle } from './parts.tsx'
+import { may, shop } from './session.ts'
+
+const TABS = [
+  ['', 'Live'],
+  ['/edit', 'Edit'],
+  ['/preview', 'Preview'],
+  ['/scheduled', 'Scheduled'],
+  ['/access', 'Rules and blocks'],
+  ['/report', 'Report'],
+] as const
+
+export function SaleFrame({ sale, children }: { sale: string; children: ComponentChildren }) {
+  const { data, error } = useQuery({
+    queryKey: ['sale', sale],
+    queryFn: () => read(admin.sales[':sale'].$get({ param: { sale } })),
+  })
+  if (error instanceof ApiError && error.problem.status === 404) return <NoSale sale={sale} />
+  return (
+    <>
+      <header class="sale-head">
+        <p class="badges">
+          <Link href="/console">Sales</Link>
+          <span>
+            <b>{data?.name}</b> <code>{sale}</code>
+          </span>
+          {data && (
+            <time class="quiet" dateTime={data.opens_at}>
+              {instant(data.opens_at)}
+            </time>
+          )}
+          {shop.value !== null && (
+            <a href={`${shop.value}/sales/${sale}`} target="_blank" rel="noreferrer">
+              Visitors’ page
+            </a>
+          )}
+        </p>
+        <Tabs sale={sale} />
+      </header>
+      {children}
+    </>
+  )
+}
+
+function NoSale({ sale }: { sale: string }) {
+  useTitle('No such sale · Console')
+  return (
+    <>
+      <h1>
+        There is no sale <code>{sale}</code>
+      </h1>
+      <p>
+        <Link href="/console">See all sales</Link>
+      </p>
+    </>
+  )
+}
+
+function Tabs({ sale }: { sale: string }) {
+  const [path] = useLocation()
+  const base = `/console/sales/${sale}`
+  const shown = TABS.filter(([end]) => end !== '/edit' || may('operator'))
+  const tabs = useRef<HTMLElement>(null)
+  // On a phone they scroll.
+  useEffect(
+    () => tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }),
+    [path],
+  )
+  return (
+    <nav ref={tabs} class="tabs" aria-label="Sale">
+      {shown.map(([end, text]) => (
+        <Link key={end} href={base + end} aria-current={path === base + end ? 'page' : undefined}>
+          {text}
+        </Link>
+      ))}
+      <Link href={`/console/orders?sale=${sale}`}>Orders</Link>
+      <Link href={`/console/audit?sale=${sale}`}>Audit</Link>
+    </nav>
+  )
+}
