@@ -164,7 +164,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', pastAnnouncementRoutes({ sql, sales }))
 
-  const operators = new Operators(sql, () => sales.isLedgerUnresponsive())
+  const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, reconciler, queues, edge })
   const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
   const live = new Live({ sql, sales: adminSales, redis, gates, environment })

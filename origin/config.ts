@@ -38,6 +38,10 @@ const Settings = v.object({
   PORT: setting(port, '3000', 'Port of the origin'),
   OPS_PORT: setting(port, '3001', 'Port for monitors: `/metrics`, `/readyz` and `/healthz`, which need no token'),
   HOST: setting(v.string(), '127.0.0.1', 'Address that the origin listens on'),
+  ADDRESS_HEADER: optional(
+    v.pipe(v.string(), v.regex(/^[\w-]+$/, 'the name of a header is required'), v.toLowerCase()),
+    "Header in which the proxy before the origin writes the caller's address, as the last one; without it the connection's",
+  ),
   ROLE: setting(
     oneOf('api', 'worker', 'all'),
     'all',

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import type { Role } from '../../shared/api/roles.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
 import { insertSession, revokeOperator, writeOperator } from '../operators/operator-queries.ts'
-import { newSecret } from '../operators/operators.ts'
+import { newKey, newSecret } from '../operators/operators.ts'
 
 const origin = useOrigin()
 const OUR_PAGE = { 'sec-fetch-site': 'same-origin' }
 
 async function operatorKey(name: string, role: Role): Promise<string> {
-  const { secret, hash } = newSecret()
+  const { secret, hash } = newKey()
   await writeOperator(origin.sql(), { name, role }, hash)
   return secret
 }

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { exactly } from '../../shared/api/fields.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
+import { clientAddress } from '../lib/client-address.ts'
 import { comparesTo, headerOf, NO_STORE, readBody, refuse } from '../lib/request.ts'
 import { sessionCookie, sessionIn } from '../operators/operator-auth.ts'
 import { ADMIN, type Operators, SESSION_SECONDS } from '../operators/operators.ts'
@@ -29,7 +30,7 @@ export const pageHeaders = (edge?: string) => ({
 const KEPT = 'public, max-age=31536000, immutable'
 
 interface ConsoleDeps {
-  readonly config: Pick<Config, 'ADMIN_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL' | 'oidc'>
+  readonly config: Pick<Config, 'ADDRESS_HEADER' | 'ADMIN_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL' | 'oidc'>
   readonly operators: Operators
   readonly files: ConsoleFiles
   readonly sales: Pick<Sales, 'find'>
@@ -43,16 +44,13 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
 
   app.post('/session', async (c) => {
     mustBeOurPage(c)
-    const address = addressOf(c)
-    const waitSeconds = attempts.waitSeconds(address)
-    if (waitSeconds > 0)
-      refuse(
-        problem('too-many-requests', { detail: 'Too many attempts to sign in.', retry_after_seconds: waitSeconds }),
-      )
     const { key } = await readBody(c, SignIn)
     const operator = isAdmin(key) ? ADMIN : await operators.byKey(key)
     if (!operator) {
-      attempts.failed(address)
+      // Others may share the address, behind a balancer: it is the wrong key that is refused.
+      const waitSeconds = attempts.failed(clientAddress(c, config.ADDRESS_HEADER))
+      const tooMany = { detail: 'Too many attempts to sign in.', retry_after_seconds: waitSeconds }
+      if (waitSeconds > 0) return refuse(problem('too-many-requests', tooMany))
       return refuse(problem('unauthorized', { detail: 'There is no operator with this key.' }))
     }
     setSession(c, await operators.beginSession(operator, operator !== ADMIN))
@@ -103,8 +101,6 @@ export function setSession(c: Context, cookie: string): void {
 /** Behind a proxy that ends TLS, by its header. A client that forges the header only spoils its own cookie. */
 export const isSecure = (c: Context) =>
   (headerOf(c, 'x-forwarded-proto') ?? new URL(c.req.url).protocol).startsWith('https')
-const addressOf = (c: Context) =>
-  (c.env as { incoming?: { socket?: { remoteAddress?: string } } }).incoming?.socket?.remoteAddress ?? 'unknown'
 
 function mustBeOurPage(c: Context): void {
   const site = headerOf(c, 'sec-fetch-site')

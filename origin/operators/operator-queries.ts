@@ -42,10 +42,11 @@ export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME)
 export const listOperators = (sql: Sql) => sql<Pick<OperatorRow, 'operator' | 'role' | 'created_at' | 'revoked_at'>[]>`
   select operator, role, created_at, revoked_at from operators order by operator`
 
-export async function findByKey(sql: Sql, keyHash: string): Promise<Operator | undefined> {
-  const [row] = await sql<Operator[]>`
-    select operator as name, role from operators where key_hash = ${keyHash} and revoked_at is null`
-  return row
+/** The operators of today, by the hash of their key. */
+export async function readKeys(sql: Sql): Promise<ReadonlyMap<string, Operator>> {
+  const rows = await sql<{ key_hash: string; name: string; role: Role }[]>`
+    select key_hash, operator as name, role from operators where revoked_at is null`
+  return new Map(rows.map(({ key_hash, ...operator }) => [key_hash, operator]))
 }
 
 /** Begins a session, and deletes those that are over. */
@@ -63,17 +64,19 @@ export async function insertSession(
 }
 
 /**
- * The operator of a session. A new role or key ends the sessions of its name; but a process remembers a key for a second, and a
- * session that the old one begins in it has the role of now, or ends with the key.
+ * The operator of a session; the admin token's has a hash of its own. A new role or key ends the sessions of its name; but a process
+ * remembers a key for a second, and a session that the old one begins in it has the role of now, or ends with the key.
  */
-export async function findSession(sql: Sql, sessionHash: string): Promise<Operator | undefined> {
+export async function findSession(sql: Sql, sessionHash: string, adminHash: string): Promise<Operator | undefined> {
   const [row] = await sql<{ name: string; role: Role }[]>`
     select s.operator as name, coalesce(o.role, s.role) as role
     from operator_sessions s left join operators o on s.by_key and o.operator = s.operator
-    where s.session_hash = ${sessionHash} and s.expires_at > clock_timestamp() and o.revoked_at is null`
+    where s.session_hash in (${sessionHash}, ${adminHash})
+      and (s.session_hash = ${adminHash}) = (s.operator = ${ADMIN_NAME})
+      and s.expires_at > clock_timestamp() and o.revoked_at is null`
   return row
 }
 
-export async function deleteSession(sql: Sql, sessionHash: string): Promise<void> {
-  await sql`delete from operator_sessions where session_hash = ${sessionHash}`
+export async function deleteSessions(sql: Sql, hashes: readonly string[]): Promise<void> {
+  await sql`delete from operator_sessions where session_hash = any(${hashes as string[]})`
 }

@@ -1,4 +1,4 @@
-/** Limits failed attempts to sign in, by address: keys cannot be guessed, and each attempt costs the ledger a query. */
+/** Failed attempts to sign in, by address. */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 
 const MAX_ADDRESSES = 10_000
@@ -9,15 +9,13 @@ const WINDOW_MS = 10 * 60_000
 export class SignInAttempts {
   readonly #failedAtMs = new RecentMap<string, number[]>(MAX_ADDRESSES)
 
-  /** How long this address must wait; 0 if it may try. */
-  waitSeconds(address: string, nowMs = performance.now()): number {
+  /** Counts a failure. Returns how long this address must wait before it may fail again; 0 if it need not. */
+  failed(address: string, nowMs = performance.now()): number {
     const recent = this.#recent(address, nowMs)
     const [first = nowMs] = recent
-    return recent.length < FAILURES ? 0 : (first + WINDOW_MS - nowMs) / 1000
-  }
-
-  failed(address: string, nowMs = performance.now()): void {
-    this.#failedAtMs.set(address, [...this.#recent(address, nowMs), nowMs].slice(-FAILURES))
+    if (recent.length >= FAILURES) return (first + WINDOW_MS - nowMs) / 1000
+    this.#failedAtMs.set(address, [...recent, nowMs])
+    return 0
   }
 
   #recent(address: string, nowMs: number): number[] {

@@ -8,7 +8,8 @@ import { CLIENT, useSignInService } from '../../test/stand-ins/sign-in-service.t
 import { createApp } from '../app.ts'
 import { consoleRoutes } from '../console/console-routes.ts'
 import { loadConsole } from '../console/files.ts'
-import { Operators } from './operators.ts'
+import { insertSession, writeOperator } from './operator-queries.ts'
+import { ADMIN, newKey, newSecret, Operators } from './operators.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { operatorIn } from './sign-in-service.ts'
 
@@ -28,8 +29,8 @@ beforeAll(async () => {
     OIDC_ROLES: { staff: 'viewer', 'drop-team': 'operator' },
   } as const
   const deps = {
-    config: { ADMIN_TOKEN, EDGE_URL: undefined, PUBLIC_URL: undefined, oidc },
-    operators: new Operators(origin.sql(), () => false),
+    config: { ADDRESS_HEADER: 'x-forwarded-for', ADMIN_TOKEN, EDGE_URL: undefined, PUBLIC_URL: undefined, oidc },
+    operators: new Operators(origin.sql(), () => false, ADMIN_TOKEN),
     files: await loadConsole(true),
     sales: { find: async () => undefined },
     log: pino({ level: 'silent' }),
@@ -121,11 +122,32 @@ test('nobody is called as the admin token or this system is', () => {
   expect(() => operatorIn({ sub: 'reconciler' }, config)).toThrow()
 })
 
-// Last, since it keeps this address out.
-test('signing in with a key is tried ten times, and then not for a while', async () => {
-  const statusOf = async (key: string) => (await visit('/console/session', {}, key)).status
+test('ten wrong keys from an address are too many, and never keep out the right one', async () => {
+  const from = async (address: string, key: string) =>
+    (await visit('/console/session', { 'x-forwarded-for': address }, key)).status
   const statuses: number[] = []
-  for (let i = 0; i < 11; i++) statuses.push(await statusOf(`wrong-${i}`))
+  for (let i = 0; i < 11; i++) statuses.push(await from('203.0.113.1', `wrong-${i}`))
   expect(statuses).toEqual([...Array(10).fill(401), 429])
-  expect(await statusOf(ADMIN_TOKEN)).toBe(429)
+  const { secret, hash } = newKey()
+  await writeOperator(origin.sql(), { name: 'bo', role: 'viewer' }, hash)
+  expect(await from('203.0.113.1', newKey().secret)).toBe(429)
+  expect(await from('203.0.113.1', secret)).toBe(201)
+  expect(await from('203.0.113.1', ADMIN_TOKEN)).toBe(201)
+  expect(await from('203.0.113.2', 'wrong')).toBe(401)
+})
+
+test('another admin token ends the sessions that the one before began, and no others', async () => {
+  const sql = origin.sql()
+  const [before, after] = ['one', 'other'].map((token) => new Operators(sql, () => false, token))
+  const [admin, bo] = [ADMIN, { name: 'bo', role: 'viewer' } as const]
+  const cookies = await Promise.all([admin, bo].map((one) => before?.beginSession(one, false) ?? ''))
+  const found = (operators?: Operators) => Promise.all(cookies.map((cookie) => operators?.bySession(cookie)))
+  expect(await found(before)).toEqual([admin, bo])
+  expect(await found(after)).toEqual([undefined, bo])
+  // One that an earlier version began holds no token.
+  const { secret, hash } = newSecret()
+  await insertSession(sql, hash, admin, false, 60)
+  expect(await before?.bySession(secret)).toBeUndefined()
+  await before?.endSession(cookies[0] ?? '')
+  expect(await new Operators(sql, () => false, 'one').bySession(cookies[0] ?? '')).toBeUndefined()
 })
