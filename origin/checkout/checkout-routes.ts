@@ -5,7 +5,7 @@ import { CheckoutRequest, type Order } from '../../shared/api/public.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import type { Buyers } from '../access/buyers.ts'
 import { idempotencyKey, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } from '../lib/request.ts'
-import { orderAt, processingOrder } from '../orders/order-json.ts'
+import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -86,7 +86,7 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
     const order: Order =
       kind === 'processing'
         ? processingOrder(outcome.reservation, sales.get(saleId))
-        : orderAt(outcome.order, sales.nowMs())
+        : ownOrderAt(outcome.order, sales.nowMs())
     if (kind !== 'processing') order.remaining = outcome.remaining
     order.order_token = buyers.orderToken(order)
     if (kind === 'processing' && !replayed) traffic.countProcessing()

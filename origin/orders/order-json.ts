@@ -8,8 +8,20 @@ import type { SaleRow } from '../sales/sale-row.ts'
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]
 
+type TimedOrder = OrderRow & { left_ms?: number }
+
+/** An order at `nowMs` as its buyer sees it: with where to authenticate a payment, and the secret to do so. */
+export function ownOrderAt(row: TimedOrder, nowMs: number): Order {
+  const order = orderAt(row, nowMs)
+  const { payment } = order
+  if (payment?.status !== 'requires_action' || row.action === null) return order
+  const { url, client_secret } = row.action
+  const next_action = { type: 'redirect', url } as const
+  return { ...order, payment: { ...payment, next_action, ...(client_secret !== undefined && { client_secret }) } }
+}
+
 /** An order at `nowMs`. `left_ms`, if present, is the remaining time of its hold by the ledger's clock. */
-export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
+export function orderAt(order: TimedOrder, nowMs: number): Order {
   const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
   const { order_id, sale_id: sale, product_id, quantity, unit_price_minor, currency, refunded_minor } = order
   const status = statusOf(order.status)
@@ -44,12 +56,9 @@ function paymentOf(order: OrderRow, nowMs: number): Payment | null {
   if (isSold(status) || wasPaid) return { status: 'succeeded' }
   const attempts_left = Math.max(0, PAYMENT_ATTEMPTS - attempts)
   if (status === 'paying' && action !== null) {
-    const { url, client_secret } = action
     const leftMs = (action_until?.getTime() ?? nowMs) - nowMs
     return {
       status: 'requires_action',
-      next_action: { type: 'redirect', url },
-      ...(client_secret !== undefined && { client_secret }),
       expires_in_seconds: Math.max(0, Math.round(leftMs / 100) / 10),
       attempts_left,
     }

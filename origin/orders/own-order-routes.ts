@@ -16,7 +16,7 @@ import type { Reservation } from '../ledger/record.ts'
 import { readBody, refuse, sendJson } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { OrderEvents } from './order-events.ts'
-import { orderAt, processingOrder } from './order-json.ts'
+import { ownOrderAt, processingOrder } from './order-json.ts'
 import type { Orders } from './orders.ts'
 
 interface OwnOrdersDeps {
@@ -107,7 +107,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events }: OwnO
     return found
   }
 
-  const orderNow = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
+  const orderNow = (order: OrderRow & { left_ms?: number }) => ownOrderAt(order, sales.nowMs())
 
   return app
 }

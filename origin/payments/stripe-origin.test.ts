@@ -44,7 +44,7 @@ async function buyWith3ds() {
   const next_action = { type: 'redirect', url: `${stripe.url}/3ds/${charge}` }
   const payment = { status: 'requires_action', next_action, client_secret, attempts_left: 2 }
   await eventuallyMatches(bought.read, { payment })
-  return { ...bought, charge }
+  return { ...bought, charge, client_secret }
 }
 async function isPaid({ id, read }: Awaited<ReturnType<typeof buy>>) {
   await eventuallyMatches(read, { status: 'confirmed', payment: { status: 'succeeded' } })
@@ -60,6 +60,27 @@ describe.concurrent('an origin with Stripe', () => {
     expect(stripe.calls.filter((call) => call === capture)).toHaveLength(1)
     expect(await origin.stock(saleId)).toMatchObject({ available: 2, held: 0, sold: 1 })
     expect(await inSandbox(id)).toEqual([])
+  })
+
+  test('shows the secret of a payment, and where to authenticate it, to its buyer alone', async () => {
+    const endpoint = { url: 'http://127.0.0.1:9/', events: ['*'], state: 'paused' }
+    const webhook = String((await origin.admin('POST', '/webhooks', endpoint)).body.endpoint)
+    const { saleId, id, charge, client_secret } = await buyWith3ds()
+    await origin.admin('POST', `/orders/${id}/notes`, { text: 'asked' })
+    const texts = await Promise.all(
+      [
+        ...[`/orders/${id}`, `/orders?q=${id}`, `/orders?sale=${saleId}`, `/sales/${saleId}/orders`],
+        ...[`/sales/${saleId}/orders?format=csv`, `/audit?sale=${saleId}`],
+      ].map((path) => origin.admin('GET', path)),
+    )
+    const sent = await eventually(
+      async () => JSON.stringify((await origin.admin('GET', `/webhooks/${webhook}/deliveries`)).body),
+      (text) => text.includes('requires_action'),
+    )
+    const seen = JSON.stringify(texts.map(({ body }) => body)) + sent + origin.log()
+    expect(seen).toContain('requires_action')
+    expect(seen).not.toContain(client_secret)
+    expect(seen).not.toContain(`/3ds/${charge}`)
   })
 
   test('confirms what its buyer has authenticated', async () => {

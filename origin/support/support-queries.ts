@@ -26,7 +26,7 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
         from orders where order_id = ${orderId}
         union all
         select 1, at, 'event', null, type, jsonb_strip_nulls(jsonb_build_object('status', replace(status, 'returned', 'refunded')))
-          || coalesce(data, '{}') from events where order_id = ${orderId}
+          || coalesce(data #- '{action,url}', '{}') from events where order_id = ${orderId}
         union all
         select 2, t.at, 'capture', null, t.what, jsonb_build_object('charge_id', charge_id)
         from captures cross join lateral (values (asked_at, 'requested'), (captured_at, 'captured')) t(at, what)
