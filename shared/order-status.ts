@@ -54,7 +54,7 @@ const settled: ReadonlySet<string> = /* @__PURE__ */ new Set<string>([
  * Why an order was cancelled, as its buyer sees it:
  *
  * given_back        by the buyer, before it was paid
- * declined          the provider declined the last payment that was allowed
+ * declined          the provider declined the last payment that was allowed, or one after the hold
  * not_authenticated the buyer did not confirm the payment with their bank in time
  * payment_timeout   the provider did not respond in time
  * oversold          live orders exceeded the stock

@@ -1,6 +1,6 @@
 /** An order as the API sends it to its buyer and to operators. */
 import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../../shared/api/public.ts'
-import { CANCEL_REASONS, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
+import { CANCEL_REASONS, isLive, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
 import { type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
@@ -54,7 +54,7 @@ function paymentOf(order: OrderRow, nowMs: number): Payment | null {
   const isGivenBack = wasPaid && refunded_minor === totalOf(order)
   if (status === 'refunded' || status === 'returned' || isGivenBack) return { status: 'refunded' }
   if (isSold(status) || wasPaid) return { status: 'succeeded' }
-  const attempts_left = Math.max(0, PAYMENT_ATTEMPTS - attempts)
+  const attempts_left = isLive(status) ? Math.max(0, PAYMENT_ATTEMPTS - attempts) : 0
   if (status === 'paying' && action !== null) {
     const leftMs = (action_until?.getTime() ?? nowMs) - nowMs
     return {

@@ -14,6 +14,7 @@ import {
   type Advance,
   advanceOrders,
   findOrder,
+  findOrders,
   heldBy,
   type Move,
   moveOrders,
@@ -87,7 +88,7 @@ export class Orders {
     return ordersOf(this.#deps.sql, saleId, visitor, within)
   }
 
-  /** Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more. */
+  /** Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more, or its hold has ended. */
   pay(orderId: string, method: string): Promise<OrderRow | undefined> {
     return this.#payments.add({ orderId, method })
   }
@@ -98,7 +99,6 @@ export class Orders {
       const { sql, charges } = this.#deps
       const begun = payments.map(({ orderId: order, method }) => ({ order, method }))
       const moved = await sql.begin(async (tx) => {
-        // An overdue hold that no sweeper has ended yet may still be paid: its unit is not given back yet.
         const paying = await advanceOrders(tx, begun, { from: ['reserved'], to: 'paying' })
         await charges.addCharges(
           tx,
@@ -142,9 +142,14 @@ export class Orders {
     this.#count(await advanceOrders(sql, waits, { from: ['paying'], to: 'paying' }, actionSeconds))
   }
 
-  /** Ends declined attempts: the order keeps its hold for another one, and is cancelled after the last. */
+  /** Ends declined attempts: the order keeps its hold for another one, and is cancelled after the last or where the hold has ended. */
   async decline(declined: readonly (Attempt & { readonly declineCode: string })[]): Promise<void> {
-    const isLast = ({ attempt }: Attempt) => attempt >= PAYMENT_ATTEMPTS
+    const found = await findOrders(
+      this.#deps.sql,
+      declined.map(({ order }) => order),
+    )
+    const held = new Set(found.filter(({ left_ms }) => left_ms > 0).map(({ order_id }) => order_id))
+    const isLast = ({ order, attempt }: Attempt) => attempt >= PAYMENT_ATTEMPTS || !held.has(order)
     await this.#advance(
       declined.filter((one) => !isLast(one)),
       { from: ['paying'], to: 'reserved', type: 'order.declined' },

@@ -66,7 +66,8 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events }: OwnO
     const paying = await orders.pay(order_id, payment_method)
     const order = paying ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202)
-    return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderNow(order) }))
+    const detail = order.status === 'reserved' ? 'The hold of the order has ended.' : `The order is ${order.status}.`
+    return refuse(problem('conflict', { detail, order: orderNow(order) }))
   })
   app.post('/orders/:order/payment', pay)
 

@@ -89,13 +89,16 @@ describe.concurrent('a payment that its buyer authenticates', () => {
     ])
   })
 
-  test('that is declined after the end of its hold returns the unit', async () => {
+  test('that is declined after the end of its hold ends the order and returns the unit', async () => {
     const bought = await buy('pm_3ds')
     const url = await bankOf(bought)
     await pastItsHold(bought)
     await answer(url, 'decline')
-    await bought.becomes('expired')
+    const payment = { status: 'declined', code: 'authentication_failed', attempts_left: 0 }
+    expect(await bought.becomes('cancelled')).toMatchObject({ reason: 'declined', payment })
     expect(await origin.stock(bought.sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
+    expect(await bought.pay('pm_3ds')).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
+    await eventuallyMatches(() => origin.checkout(bought.sale), { status: 201 })
   })
 
   test('is cancelled if nobody comes: its unit is for sale again, and a late answer does nothing', async () => {

@@ -277,6 +277,27 @@ describe('a charge that waits for its buyer', () => {
     expect((await findOrder(sql, order))?.action_until).toEqual(until)
   })
 
+  test('has one deadline for all attempts, however late one of them reached the bank', async () => {
+    const order = await payingWith('pm_card_threeDSecure2Required')
+    await sql`update orders set reserved_until = now() - interval '10 seconds' where order_id = ${order}`
+    await attempt(chargesBy())
+    const afterHold = sql`select extract(epoch from action_until - reserved_until)::int as seconds from orders where order_id = ${order}`
+    expect(await afterHold).toEqual([{ seconds: 300 }])
+    const { charge = '' } = (await findOrder(sql, order))?.action ?? {}
+    stripe.authenticate(charge, false)
+    await settleCurrent(chargesBy(), order)
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'declined' })
+  })
+
+  test('begins no more after the end of the hold', async () => {
+    const order = await payingWith('pm_card_chargeDeclined')
+    await attempt(chargesBy())
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'reserved', attempts: 1 })
+    await sql`update orders set reserved_until = now() where order_id = ${order}`
+    expect(await orders.pay(order, 'pm_card_visa')).toBeUndefined()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'reserved', attempts: 1 })
+  })
+
   test('declined by the bank leaves its order to be paid with another method, once for all reports', async () => {
     const charges = chargesBy()
     const { order, charge } = await waiting(charges)

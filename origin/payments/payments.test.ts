@@ -103,6 +103,17 @@ describe.concurrent('a payment', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
   })
 
+  test('is refused after the end of the hold', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const { id, token } = await reserve(sale)
+    await origin.sql()`update orders set reserved_until = now() where order_id = ${id}`
+    // The sweeper may have come first.
+    const detail = expect.stringMatching(/^The (hold of the order has ended|order is expired)\.$/)
+    expect(await pay(id, token, 'pm_3ds')).toMatchObject({ status: 409, body: { type: '/problems/conflict', detail } })
+    await becomes('expired', id, token)
+    expect(await charges(id)).toEqual([])
+  })
+
   test('that times out once succeeds at the second attempt', async () => {
     const sale = await origin.sale()
     const { id, token } = await buy(sale, 'pm_flaky')

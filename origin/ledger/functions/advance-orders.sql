@@ -6,10 +6,11 @@
 --
 -- p_to: null leaves the status as it is. p_type: the events' type; null: that of the status.
 -- The other arrays are null, or parallel to p_ids; a null in them changes nothing.
---   p_methods: a payment begins with this method, which counts as an attempt.
+--   p_methods: a payment begins with this method, which counts as an attempt, and not after the hold has ended.
 --   p_attempts: only if the order's latest attempt is this one.
---   p_actions: what the charge needs of its buyer, for p_action_seconds from now, and not longer than the sale, or else the
---     hold. Any other transition ends the wait. A later report of the same wait changes nothing, least of all its end.
+--   p_actions: what the charge needs of its buyer, for p_action_seconds from now: not longer than so many after the hold, whose
+--     attempts all have this one deadline, and not longer than the sale, or else the hold. Any other transition ends the wait. A
+--     later report of the same wait changes nothing, least of all its end.
 --   p_codes: why the attempt was declined. p_refunded: what was given back so far.
 --
 -- reserved and paying count as held; confirmed, fulfilled and refunded as sold; expired, cancelled and returned as neither.
@@ -45,6 +46,7 @@ begin
     where o.order_id = any(p_ids) and o.status = any(p_from)
       and (a.attempt is null or a.attempt = o.attempts)
       and (a.action is null or o.action is null)
+      and (a.method is null or o.reserved_until > clock_timestamp())
       -- One whose wait for its buyer is being ended is confirmed no more: its charge is about to be cancelled.
       and (p_to is distinct from 'confirmed' or o.action is null or not o.action ? 'ending')
       and (a.refunded is null or a.refunded <> o.refunded_minor or p_to is not null)
@@ -58,7 +60,7 @@ begin
       decline_code = case when p_to = 'paying' then null else coalesce(a.code, o.decline_code) end,
       action = a.action,
       action_until = case when a.action is not null then greatest(o.reserved_until, least(
-        clock_timestamp() + p_action_seconds * interval '1 second',
+        least(clock_timestamp(), o.reserved_until) + p_action_seconds * interval '1 second',
         (select coalesce(s.ended_at, s.ends_at) from sales s where s.sale_id = o.sale_id))) end,
       charge_id = coalesce(a.charge, o.charge_id),
       refunded_minor = coalesce(a.refunded, o.refunded_minor),
