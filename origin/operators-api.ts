@@ -11,7 +11,7 @@ import { findingRoutes } from './findings/finding-routes.ts'
 import { queueRoutes } from './jobs/job-routes.ts'
 import type { Sql } from './ledger/connection.ts'
 import { auditRoutes } from './operators/audit-routes.ts'
-import { requireOperator } from './operators/operator-auth.ts'
+import { requireOperator, requireRole } from './operators/operator-auth.ts'
 import { operatorKeyRoutes } from './operators/operator-key-routes.ts'
 import type { Operators } from './operators/operators.ts'
 import { orderRoutes } from './orders/order-routes.ts'
@@ -48,6 +48,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
   const { config, operators, sales, sql } = deps
   return new Hono()
     .use('*', requireOperator(config.ADMIN_TOKEN, operators))
+    .use('/sales/:sale/scheduled/:action/resume', requireRole('owner'))
     .use('/sales/:sale/*', sales.requireSale)
     .route('/', saleRoutes(deps))
     .route('/', liveRoutes(deps))

@@ -17,6 +17,7 @@ type FindingKind =
   | 'refunded_outside' // A sold order was refunded outside this system.
   | 'webhook_failed' // Messages to an endpoint were set aside, or it asked for none.
   | 'scheduled_failed' // A scheduled action could not be carried out.
+  | 'scheduled_suspended' // Whoever scheduled an action may not do it any more.
 
 interface FindingNote {
   readonly sale: string

@@ -35,6 +35,7 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
   ],
   owner: [
     ...['GET /operators', 'POST /operators', 'DELETE /operators/:name', 'DELETE /visitors/:visitor'],
+    'POST /sales/:sale/scheduled/:action/resume',
     ...['POST /webhooks', 'PATCH /webhooks/:endpoint', 'DELETE /webhooks/:endpoint', 'POST /webhooks/:endpoint/replay'],
   ],
 }

@@ -1,8 +1,12 @@
 /** Operators, and their sessions in browsers. */
-import type { Operator, Role } from '../../shared/api/roles.ts'
+import { hasRole, type Operator, type Role } from '../../shared/api/roles.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { operators } from '../ledger/schema/operations.ts'
+import { suspendActionsOf } from '../scheduled/scheduled-queries.ts'
 import { ADMIN_NAME, ALL_SALES, audit } from './audit.ts'
+
+/** The role that schedules actions. */
+const SCHEDULES: Role = 'operator'
 
 type OperatorRow = Readonly<typeof operators.$inferSelect>
 
@@ -22,10 +26,14 @@ export async function writeOperator(
       insert into operators (operator, role, key_hash) values (${name}, ${role}, ${keyHash})
       on conflict (operator) do update set role = excluded.role, key_hash = excluded.key_hash, revoked_at = null`
     await tx`delete from operator_sessions where operator = ${name}`
+    if (!hasRole(role, SCHEDULES)) await suspendActionsOf(tx, name, { by: actor, reason: 'demoted' })
   })
 }
 
-/** Revokes a key and ends all sessions of that name, also those begun at a sign-in service. False if there were none. */
+/**
+ * Revokes a key, ends all sessions of that name, also those begun at a sign-in service, and suspends what they have scheduled.
+ * False if there was nothing of it.
+ */
 export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME): Promise<boolean> {
   return sql.begin(async (tx) => {
     const revoked = await tx<Operator[]>`
@@ -34,8 +42,21 @@ export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME)
     const ended = await tx<Operator[]>`
       delete from operator_sessions where operator = ${name} returning operator as name, role`
     const [before] = [...revoked, ...ended]
-    if (before) await audit(tx, [{ actor, action: 'operator revoked', sale: ALL_SALES, before }])
-    return before !== undefined
+    const suspended = await suspendActionsOf(tx, name, { by: actor, reason: 'revoked' })
+    if (!before && suspended === 0) return false
+    await audit(tx, [{ actor, action: 'operator revoked', sale: ALL_SALES, before: before ?? { name } }])
+    return true
+  })
+}
+
+/** Suspends what somebody has scheduled who signs in at the service without the role for it, unless a key gives it to them. */
+export async function checkSignedIn(sql: Sql, name: string, role: Role | undefined): Promise<void> {
+  if (role && hasRole(role, SCHEDULES)) return
+  await sql.begin(async (tx) => {
+    const [byKey] = await tx<{ role: Role }[]>`
+      select role from operators where operator = ${name} and revoked_at is null for update`
+    if (byKey && hasRole(byKey.role, SCHEDULES)) return
+    await suspendActionsOf(tx, name, { by: 'sign-in service', reason: 'demoted' })
   })
 }
 

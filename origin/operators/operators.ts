@@ -4,12 +4,12 @@
  * session that the admin token began is keyed by that token, and so ends with it.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { Operator } from '../../shared/api/roles.ts'
+import type { Operator, Role } from '../../shared/api/roles.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { KNOWN_WITHOUT_LEDGER_MS, OperatorKeys } from './operator-keys.ts'
-import { deleteSessions, findSession, insertSession, readKeys } from './operator-queries.ts'
+import { checkSignedIn, deleteSessions, findSession, insertSession, readKeys } from './operator-queries.ts'
 
 /** What the admin token's calls are called in the audit log. */
 export const ADMIN: Operator = { name: 'admin', role: 'owner' }
@@ -69,6 +69,11 @@ export class Operators {
       if (isFresh) return known.operator
       throw error
     }
+  }
+
+  /** After a sign-in at the company's service, which gives roles and takes them. */
+  signedIn(name: string, role: Role | undefined): Promise<void> {
+    return checkSignedIn(this.#sql, name, role)
   }
 
   /** Begins a session; returns its cookie. */

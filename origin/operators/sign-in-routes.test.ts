@@ -81,6 +81,19 @@ test('a person with a role signs in, under their name and with their highest rol
   expect(entries[0]).toMatchObject({ operator: 'ada@shop.example', action: 'paused' })
 })
 
+test('a person who comes back without the role for it has their scheduled actions suspended', async () => {
+  const sale = await origin.sale()
+  const { session } = await signIn({ email: 'kim@shop.example', roles: 'drop-team' })
+  const headers = { cookie: session, 'sec-fetch-site': 'same-origin' }
+  const at = new Date(Date.now() + 600_000).toISOString()
+  const body = { at, action: 'end' }
+  expect(await origin.call('POST', `/admin/sales/${sale}/scheduled`, { headers, body })).toMatchObject({ status: 201 })
+  expect((await signIn({ email: 'kim@shop.example', roles: 'staff' })).answer.status).toBe(302)
+  expect((await origin.admin('GET', `/sales/${sale}/scheduled`)).body.scheduled).toMatchObject([
+    { next_at: null, suspended: { by: 'sign-in service', reason: 'demoted', due_at: at } },
+  ])
+})
+
 test('a person without a role is told so, and gets no session', async () => {
   for (const claims of [
     { email: 'eve@shop.example' },

@@ -55,6 +55,7 @@ export function signInRoutes({ config, operators, files, log }: SignInDeps): Hon
     if (!attempt) return page(c, 400, 'This sign-in is over', 'It took longer than ten minutes, or began elsewhere.')
     try {
       const { name, role } = await service.end(new URL(c.req.url).search, attempt)
+      await operators.signedIn(name, role)
       if (!role) {
         log.warn({ operator: name }, 'signed in without a role')
         return page(

@@ -1,8 +1,10 @@
 /** Scheduled actions and their runs. A run's row is written in the transaction of its effect, so it happens once. */
-import type { ScheduledRun } from '../../shared/api/operator.ts'
+import type { ScheduledRun, Suspension } from '../../shared/api/operator.ts'
+import { closeAbout, note } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { scheduledActions, scheduledRuns } from '../ledger/schema/sales.ts'
+import { audit } from '../operators/audit.ts'
 
 export type ScheduledRow = Readonly<typeof scheduledActions.$inferSelect>
 type RunRow = Readonly<Omit<typeof scheduledRuns.$inferSelect, 'action_id'>>
@@ -66,9 +68,45 @@ export async function lockAction(tx: Queryable, actionId: string): Promise<Sched
   return row
 }
 
-export async function cancelAction(tx: Queryable, actionId: string): Promise<void> {
+/** Cancels an action, also a suspended one. */
+export async function cancelAction(tx: Queryable, { action_id }: ScheduledRow): Promise<void> {
   await tx`
-    update scheduled_actions set cancelled_at = clock_timestamp(), next_at = null where action_id = ${actionId}`
+    update scheduled_actions set cancelled_at = clock_timestamp(), next_at = null, suspended = null
+    where action_id = ${action_id}`
+  await closeAbout(tx, 'scheduled_suspended', [action_id], 'cancelled')
+}
+
+/** Suspends what an operator has scheduled, each with a finding: they may not do it any more. Returns how many there were. */
+export async function suspendActionsOf(
+  tx: Queryable,
+  operator: string,
+  { by, reason }: Pick<Suspension, 'by' | 'reason'>,
+): Promise<number> {
+  const rows = await tx<ScheduledRow[]>`
+    update scheduled_actions
+    set next_at = null, suspended = jsonb_build_object('by', ${by}::text, 'reason', ${reason}::text,
+      'at', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'due_at', to_char(next_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    where operator = ${operator} and next_at is not null returning *`
+  for (const { action_id, sale_id: sale, effect, cron, suspended } of rows) {
+    const about = { action_id, ...effect, cron, operator, ...suspended }
+    await audit(tx, [{ actor: by, action: 'action suspended', sale, after: about }])
+    const product = 'product_id' in effect ? effect.product_id : ''
+    await note(tx, { sale, product, kind: 'scheduled_suspended', subject: action_id, units: 0, detail: about })
+  }
+  return rows.length
+}
+
+/** Has a suspended action happen at this time, by whoever resumes it. */
+export async function resumeAction(
+  tx: Queryable,
+  { action_id }: ScheduledRow,
+  { at, operator }: { readonly at: Date; readonly operator: string },
+): Promise<void> {
+  await tx`
+    update scheduled_actions set next_at = ${at}, suspended = null, operator = ${operator} where action_id = ${action_id}`
+  await addRun(tx, action_id, at)
+  await closeAbout(tx, 'scheduled_suspended', [action_id], 'resumed')
 }
 
 /** Writes what became of an action at a time, and when it happens next. */

@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { ScheduledEffect, ScheduledTime } from '../../shared/api/operator.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
-import type { Sql } from '../ledger/connection.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
 import { jsonBody, optionalIdempotencyKey, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
@@ -21,6 +21,7 @@ import {
   findActionByKey,
   listActions,
   lockAction,
+  resumeAction,
   type ScheduledRow,
 } from './scheduled-queries.ts'
 import { nextTime } from './times.ts'
@@ -82,22 +83,50 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
     })
 
     .delete('/sales/:sale/scheduled/:action', async (c) => {
-      const { sale: saleId, action: id } = c.req.param()
-      const none = () => refuse(problem('not-found', { detail: 'The sale has no such scheduled action.' }))
-      if (!v.is(v.pipe(v.string(), v.uuid()), id)) return none()
       const actor = operatorOf(c)
       await sql.begin(async (tx) => {
-        const row = await lockAction(tx, id)
-        if (row?.sale_id !== saleId) return none()
+        const row = await lockOwn(tx, c.req.param())
         if (row.cancelled_at !== null) return
-        if (row.next_at === null) refuse(problem('conflict', { detail: 'It has been carried out.' }))
-        await cancelAction(tx, id)
-        const before = { action_id: id, ...row.effect, cron: row.cron, next_at: row.next_at }
-        await audit(tx, [{ actor, action: 'action cancelled', sale: row.sale_id, before }])
+        if (row.next_at === null && !row.suspended) refuse(problem('conflict', { detail: 'It has been carried out.' }))
+        await cancelAction(tx, row)
+        await audit(tx, [{ actor, action: 'action cancelled', sale: row.sale_id, before: inAudit(row) }])
       })
       return c.body(null, 204)
     })
+
+    .post('/sales/:sale/scheduled/:action/resume', async (c) => {
+      // For owners: from now on it is theirs.
+      const operator = operatorOf(c)
+      const resumed = await sql.begin(async (tx) => {
+        const row = await lockOwn(tx, c.req.param())
+        const { suspended, cron } = row
+        if (!suspended) return refuse(problem('conflict', { detail: 'It is not suspended.' }))
+        const at = cron === null ? new Date(suspended.due_at) : nextTime(cron, sales.nowMs())
+        if (at.getTime() < sales.nowMs())
+          refuse(problem('conflict', { detail: 'Its time has passed: schedule it again.' }))
+        await resumeAction(tx, row, { at, operator })
+        const [before, after] = [inAudit(row), { operator, next_at: at }]
+        await audit(tx, [{ actor: operator, action: 'action resumed', sale: row.sale_id, before, after }])
+        return lockOwn(tx, c.req.param())
+      })
+      return c.json(toJson(resumed))
+    })
 }
+
+/** The action that a call names, with its row locked. */
+async function lockOwn(tx: Queryable, { sale, action }: { sale: string; action: string }): Promise<ScheduledRow> {
+  const row = v.is(v.pipe(v.string(), v.uuid()), action) ? await lockAction(tx, action) : undefined
+  if (row?.sale_id === sale) return row
+  return refuse(problem('not-found', { detail: 'The sale has no such scheduled action.' }))
+}
+
+const inAudit = ({ action_id, effect, cron, operator, next_at }: ScheduledRow) => ({
+  action_id,
+  ...effect,
+  cron,
+  operator,
+  next_at,
+})
 
 /** Whether a call with a known key asks for the same; when the first has happened, its time is gone. */
 function isSame(row: ScheduledRow, { effect, cron, next_at }: Pick<ScheduledRow, 'effect' | 'cron' | 'next_at'>) {
@@ -105,7 +134,7 @@ function isSame(row: ScheduledRow, { effect, cron, next_at }: Pick<ScheduledRow,
   return isDeepStrictEqual(row.effect, effect) && row.cron === cron && sameTime
 }
 
-const toJson = ({ action_id, effect, cron, next_at, operator, created_at, cancelled_at }: ScheduledRow) => ({
+const toJson = ({ action_id, effect, cron, next_at, operator, created_at, cancelled_at, suspended }: ScheduledRow) => ({
   action_id,
   ...effect,
   cron,
@@ -113,4 +142,5 @@ const toJson = ({ action_id, effect, cron, next_at, operator, created_at, cancel
   next_at: next_at?.toISOString() ?? null,
   created_at: created_at.toISOString(),
   cancelled_at: cancelled_at?.toISOString() ?? null,
+  suspended,
 })

@@ -153,6 +153,54 @@ describe.concurrent('a scheduled action', () => {
     expect(await schedule(sale, { at: inMs(600_000), action: 'resume' })).toMatchObject({ status: 409 })
   })
 
+  test('of an operator who is revoked or demoted is suspended with a finding, until an owner resumes or cancels it', async () => {
+    const sale = await api.sale()
+    const name = `ida-${randomUUID()}`
+    const names = (role: string) => api.admin('POST', '/operators', { name, role })
+    const as = async (key: unknown, method: string, path: string, body?: object) =>
+      api.call(method, `/admin/sales/${sale}/scheduled${path}`, { token: String(key), ...(body && { body }) })
+    const { key } = (await names('operator')).body
+    const once = await as(key, 'POST', '', { at: inMs(600_000), ...restock })
+    const daily = await as(key, 'POST', '', { cron: '0 12 * * *', ...restock })
+    const kinds = async () => {
+      const { findings } = (await api.admin('GET', `/sales/${sale}/findings`)).body as { findings: object[] }
+      return findings.filter((finding) => !('closed_at' in finding && finding.closed_at))
+    }
+    expect(await names('viewer')).toMatchObject({ status: 201 })
+    const suspended = { by: 'admin', reason: 'demoted', at: expect.any(String) }
+    expect(await listed(sale)).toMatchObject([
+      { next_at: null, operator: name, suspended: { ...suspended, due_at: expect.any(String) } },
+      { next_at: null, suspended },
+    ])
+    const about = { kind: 'scheduled_suspended', detail: { operator: name, by: 'admin', reason: 'demoted' } }
+    expect(await kinds()).toMatchObject([about, about])
+    await api.sql()`update jobs set run_at = now() where queue = 'scheduled' and ${isOf(sale)}`
+    await settled(sale)
+    expect(await api.stock(sale)).toMatchObject({ total: 10 })
+
+    const { key: operator } = (await names('operator')).body
+    expect(await as(operator, 'POST', `/${once.body.action_id}/resume`)).toMatchObject({ status: 403 })
+    expect(await as(ADMIN_TOKEN, 'POST', `/${once.body.action_id}/resume`)).toMatchObject({
+      status: 200,
+      body: { operator: 'admin', next_at: once.body.next_at, suspended: null },
+    })
+    expect(await as(operator, 'DELETE', `/${daily.body.action_id}`)).toMatchObject({ status: 204 })
+    expect(await kinds()).toEqual([])
+    await comes(sale)
+    await settled(sale)
+    expect(await api.stock(sale)).toMatchObject({ total: 15 })
+
+    const late = await as(operator, 'POST', '', { at: inMs(600_000), ...restock })
+    expect(await api.admin('DELETE', `/operators/${name}`)).toMatchObject({ status: 204 })
+    expect(await kinds()).toMatchObject([{ kind: 'scheduled_suspended', detail: { reason: 'revoked' } }])
+    await api.sql()`
+      update scheduled_actions set suspended = suspended || '{"due_at":"2026-01-01T00:00:00.000Z"}'
+      where action_id = ${String(late.body.action_id)}`
+    expect(await as(ADMIN_TOKEN, 'POST', `/${late.body.action_id}/resume`)).toMatchObject({ status: 409 })
+    expect(await as(ADMIN_TOKEN, 'DELETE', `/${late.body.action_id}`)).toMatchObject({ status: 204 })
+    expect(await as(ADMIN_TOKEN, 'POST', `/${late.body.action_id}/resume`)).toMatchObject({ status: 409 })
+  })
+
   test('that can never happen is refused', async () => {
     const sale = await api.sale()
     for (const body of [

@@ -202,6 +202,16 @@ export interface ScheduledRun {
   readonly error: string | null
 }
 
+/** Why a scheduled action does not happen: its operator may not do it any more. */
+export interface Suspension {
+  readonly at: string
+  /** Who revoked or demoted the operator. */
+  readonly by: string
+  readonly reason: 'revoked' | 'demoted'
+  /** When it would have happened next. */
+  readonly due_at: string
+}
+
 /** What support writes about an order. */
 export const NoteRequest = exactly({
   text: v.pipe(

@@ -15,7 +15,13 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import { type Access, type Line, ONE_LINE } from '../../../shared/api/access.ts'
-import { type Contact, NO_CONTACT, type SaleConfig, type ScheduledEffect } from '../../../shared/api/operator.ts'
+import {
+  type Contact,
+  NO_CONTACT,
+  type SaleConfig,
+  type ScheduledEffect,
+  type Suspension,
+} from '../../../shared/api/operator.ts'
 import type { Texts } from '../../../shared/api/public.ts'
 import { instant } from './columns.ts'
 
@@ -114,8 +120,9 @@ export const scheduledActions = pgTable(
     effect: jsonb().$type<ScheduledEffect>().notNull(),
     /** Null: once. */
     cron: text(),
-    /** When it happens next; null once it is over. */
+    /** When it happens next; null once it is over, and while it is suspended. */
     next_at: instant(),
+    suspended: jsonb().$type<Suspension>(),
     operator: text().notNull(),
     created_at: instant().notNull().defaultNow(),
     cancelled_at: instant(),

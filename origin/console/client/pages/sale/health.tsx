@@ -141,6 +141,7 @@ const WHAT_TO_DO: Readonly<Record<string, string>> = {
   refunded_outside: 'Decide whether the order is delivered all the same.',
   webhook_failed: 'Mend the endpoint, then replay its deliveries.',
   scheduled_failed: 'Do by hand what it was to do, or schedule it again.',
+  scheduled_suspended: 'An owner decides: resume it or call it off, among the scheduled actions.',
   mail_failed: 'Check the address and the mail server.',
 }
 

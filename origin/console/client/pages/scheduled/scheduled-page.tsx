@@ -1,7 +1,7 @@
 /** What is to happen to a sale at a time: what comes, what was, and one more. */
 import './scheduled.css'
 import { useQuery } from '@tanstack/preact-query'
-import type { ScheduledRun } from '../../../../../shared/api/operator.ts'
+import type { ScheduledRun, Suspension } from '../../../../../shared/api/operator.ts'
 import { roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, moment, useTitle } from '../../parts.tsx'
@@ -27,8 +27,8 @@ export function ScheduledPage({ sale }: { sale: string }) {
   })
   useTitle('Scheduled · Console')
   const products = about?.products ?? []
-  const toCome = data?.scheduled.filter((one) => one.next_at !== null) ?? []
-  const past = data?.scheduled.filter((one) => one.next_at === null) ?? []
+  const toCome = data?.scheduled.filter((one) => one.next_at !== null || one.suspended) ?? []
+  const past = data?.scheduled.filter((one) => one.next_at === null && !one.suspended) ?? []
   return (
     <>
       <h1>
@@ -44,8 +44,18 @@ export function ScheduledPage({ sale }: { sale: string }) {
               <div class="first">
                 <div>
                   <strong>{inWords(one, products)}</strong>
-                  <When at={one.next_at ?? ''} cron={one.cron} />
+                  <When at={one.next_at ?? one.suspended?.due_at ?? ''} cron={one.cron} />
+                  {one.suspended && <Suspended operator={one.operator} {...one.suspended} />}
                 </div>
+                {may('owner') && one.suspended && (
+                  <Confirm
+                    action="Resume"
+                    effect={`"${inWords(one, products)}" will happen again, in your name.`}
+                    onConfirm={() =>
+                      calls.scheduled[':action'].resume.$post({ param: { sale, action: one.action_id } })
+                    }
+                  />
+                )}
                 {may('operator') && (
                   <Confirm
                     action="Call off"
@@ -80,6 +90,14 @@ export function ScheduledPage({ sale }: { sale: string }) {
         </section>
       )}
     </>
+  )
+}
+
+function Suspended({ operator, by, reason, at }: Suspension & { operator: string }) {
+  return (
+    <p class="failed">
+      Suspended {moment(at)}: {operator} was {reason} by {by}.
+    </p>
   )
 }
 

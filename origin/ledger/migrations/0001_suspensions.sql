@@ -1,0 +1,1 @@
+ALTER TABLE "scheduled_actions" ADD COLUMN "suspended" jsonb;
