@@ -36,8 +36,9 @@ const Settings = v.object({
     '`development` has public secrets and a sandbox for payments; anything else is production, where all must be set',
   ),
   PORT: setting(port, '3000', 'Port of the origin'),
-  OPS_PORT: setting(port, '3001', 'Port for monitors: `/metrics`, `/readyz` and `/healthz`, which need no token'),
+  OPS_PORT: setting(port, '3001', 'Port for monitors, who need no token'),
   HOST: setting(v.string(), '127.0.0.1', 'Address that the origin listens on'),
+  OPS_HOST: setting(v.string(), '127.0.0.1', 'The same for monitors'),
   ADDRESS_HEADER: optional(
     v.pipe(v.string(), v.regex(/^[\w-]+$/, 'the name of a header is required'), v.toLowerCase()),
     "Header in which the proxy before the origin writes the caller's address, as the last one; without it the connection's",
@@ -69,7 +70,7 @@ const Settings = v.object({
   ),
   SMTP_URL: optional(
     url(/^smtps?:/, 'an smtp(s):// URL'),
-    'Server that takes mails to buyers, `smtp(s)://user:password@host:port`; none are sent unless set. `smtp:` must offer STARTTLS, unless it is local or the URL ends with `?requireTLS=false`',
+    'Server for mails to buyers, `smtp(s)://user:password@host:port`; unless set none are sent. `smtp:` needs STARTTLS, unless it is local or ends with `?requireTLS=false`',
   ),
   MAIL_FROM: optional(
     v.pipe(
@@ -130,11 +131,7 @@ const Settings = v.object({
     'false',
     '`true`: webhooks may reach private networks, and this machine; development allows it',
   ),
-  RETENTION_ORDERS_DAYS: setting(
-    days,
-    '400',
-    "Days from a sale's end until its orders are made anonymous: amounts and charges stay, visitors do not",
-  ),
+  RETENTION_ORDERS_DAYS: setting(days, '400', "Days from a sale's end until its orders are made anonymous"),
   RETENTION_EVENTS_DAYS: setting(days, '400', 'Days until events and runs of scheduled actions are deleted'),
   RETENTION_FINDINGS_DAYS: setting(days, '400', 'Days until closed findings are deleted'),
   RETENTION_DELIVERIES_DAYS: setting(days, '30', 'Days until webhooks that were delivered or given up are deleted'),
@@ -149,7 +146,7 @@ const Settings = v.object({
 const Stripe = v.object({
   STRIPE_SECRET_KEY: required(v.string(), 'Secret key of the Stripe account'),
   STRIPE_WEBHOOK_SECRET: required(v.string(), 'Signing secret of the Stripe webhook endpoint'),
-  STRIPE_API_URL: optional(httpUrl, 'A proxy or a substitute for the API of Stripe'),
+  STRIPE_API_URL: optional(httpUrl, 'Replaces the API of Stripe'),
 })
 
 const Sandbox = v.object({
@@ -186,7 +183,7 @@ const Oidc = v.object({
       v.transform((text) => jsonOf(text) as v.InferOutput<typeof Roles>),
     ),
     '{"viewer":"viewer","operator":"operator","owner":"owner"}',
-    'Which value of that claim gives which role; the highest counts, and an operator without a role stays out',
+    'Which of its values gives which role; the highest counts, and without one nobody enters',
   ),
 })
 export type OidcConfig = v.InferOutput<typeof Oidc>

@@ -15,7 +15,8 @@ const ledger = await useReturning(startPostgres)
 const redis = useRedis()
 let databaseUrl = ledger.url
 const receiver = useReceiver()
-const origin = useOwnOrigin(() => ({ databaseUrl, redisUrl: redis.url }), { WEBHOOKS_ALLOW_PRIVATE: 'false' })
+const env = { WEBHOOKS_ALLOW_PRIVATE: 'false', HOST: '0.0.0.0' }
+const origin = useOwnOrigin(() => ({ databaseUrl, redisUrl: redis.url }), env)
 const way = useFlakyProxy(() => ledger.port)
 
 const comesAlive = () =>
@@ -43,6 +44,12 @@ test('a starting origin waits for Postgres, alive but not ready, serves once it 
   await ledger.start()
   await started
   expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+})
+
+test('answers monitors on this machine alone, whatever HOST says', async () => {
+  const elsewhere = (url: string) => fetch(`${url.replace('127.0.0.1', '127.0.0.2')}/healthz`)
+  expect((await elsewhere(origin.url())).status).toBe(200)
+  await expect(elsewhere(origin.opsUrl())).rejects.toThrow('fetch failed')
 })
 
 test('an origin that loses its connections while starting starts again', async () => {

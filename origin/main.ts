@@ -45,8 +45,8 @@ let app = createUnreadyApp()
 let ops = createOpsApp()
 
 async function start(): Promise<void> {
-  const server = await listen(config.PORT, (request, env) => app.fetch(request, env))
-  await listen(config.OPS_PORT, (request, env) => ops.fetch(request, env))
+  const server = await listen(config.PORT, config.HOST, (request, env) => app.fetch(request, env))
+  await listen(config.OPS_PORT, config.OPS_HOST, (request, env) => ops.fetch(request, env))
   const origin = await composeOnceLedgerResponds()
   stops.push(['server', () => close(server, origin)])
   app = origin.app
@@ -68,11 +68,11 @@ async function composeOnceLedgerResponds(): Promise<Origin> {
   }
 }
 
-function listen(port: number, fetch: Parameters<typeof getRequestListener>[0]): Promise<Server> {
+function listen(port: number, hostname: string, fetch: Parameters<typeof getRequestListener>[0]): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>()
-  const serve = getRequestListener(fetch, { hostname: config.HOST, errorHandler: answerInvalid })
+  const serve = getRequestListener(fetch, { hostname, errorHandler: answerInvalid })
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, serve)
-  server.listen(port, config.HOST, () => {
+  server.listen(port, hostname, () => {
     log.info({ port: (server.address() as AddressInfo).port }, 'listening')
     resolve(server)
   })

@@ -85,6 +85,7 @@ export function useOwnOrigin(
     ...clientOf(() => ({ ...address, keys })),
     /** Signs admissions, in place of the edge. */
     keys,
+    opsUrl: () => address.opsUrl,
     log: () => server.logTail(),
     kill: () => server.kill(),
     /** Has it do nothing, as it is, until `goOn`. */
