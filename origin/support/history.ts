@@ -3,15 +3,17 @@ import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import { orderAt } from '../orders/order-json.ts'
-import { readHistory } from './support-queries.ts'
+import { type About, readAbout, readBlockOf, readHistory } from './support-queries.ts'
 
 /** An order as operators find it. */
-export const foundOrder = (order: OrderRow, nowMs: number, email: string | undefined): FoundOrder => ({
+export const foundOrder = (order: OrderRow, nowMs: number, about: About | undefined): FoundOrder => ({
   ...orderAt(order, nowMs),
+  sale_name: about?.sale_name ?? order.sale_id,
+  product_name: about?.product_name ?? order.product_id,
   visitor: order.visitor,
   ticket_number: order.ticket_number,
   charge_id: order.charge_id,
-  ...(email !== undefined && { email }),
+  ...(about?.email && { email: about.email }),
 })
 
 /** Undefined if the order is unknown. Order and history are of one moment: otherwise one could show a refund that the other lacks. */
@@ -19,16 +21,21 @@ export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<
   return sql.begin('isolation level repeatable read read only', async (tx) => {
     const order = await findOrder(tx, orderId)
     if (!order) return undefined
-    const { entries, contact } = await readHistory(tx, orderId)
+    const [{ entries, contact }, about, block] = await Promise.all([
+      readHistory(tx, orderId),
+      readAbout(tx, [orderId]),
+      readBlockOf(tx, order.visitor),
+    ])
     const { payment_method, idempotency_key, updated_at, attempts } = order
     return {
-      ...foundOrder(order, nowMs, contact?.email ?? undefined),
+      ...foundOrder(order, nowMs, about.get(orderId)),
       payment_method,
       idempotency_key,
       attempts,
       reason_in_full: order.reason,
       updated_at,
       contact,
+      block,
       history: entries,
     }
   })

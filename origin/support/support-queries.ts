@@ -3,6 +3,7 @@
  * typed (order-search.ts says what is searched).
  */
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
+import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import type { HistoryEntry, OrderTimeline } from '../../shared/api/operator.ts'
 import type { LedgerStatus } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -251,10 +252,27 @@ export async function newestOfAll(sql: Queryable, before: string, limit: number)
   return rows.map(({ order_id }) => order_id)
 }
 
-/** What search results show besides the orders, by order. */
-export async function emailsOf(sql: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+/** What operators see beside an order. */
+export interface About {
+  readonly order_id: string
+  readonly sale_name: string
+  readonly product_name: string
+  readonly email: string | null
+}
+
+/** By order. */
+export async function readAbout(sql: Queryable, ids: readonly string[]): Promise<Map<string, About>> {
   if (ids.length === 0) return new Map()
-  const rows = await sql<{ order_id: string; email: string }[]>`
-    select order_id, email from contacts where order_id = any(${ids as string[]}::uuid[]) and email is not null`
-  return new Map(rows.map(({ order_id, email }) => [order_id, email]))
+  const rows = await sql<About[]>`
+    select o.order_id, s.name as sale_name, p.name as product_name, c.email
+    from orders o join sales s using (sale_id) join products p using (sale_id, product_id) left join contacts c using (order_id)
+    where o.order_id = any(${ids as string[]}::uuid[])`
+  return new Map(rows.map((row) => [row.order_id, row]))
+}
+
+export async function readBlockOf(sql: Queryable, visitor: string): Promise<OrderTimeline['block']> {
+  const [block] = await sql<NonNullable<OrderTimeline['block']>[]>`
+    select block_id::text as block, note, blocked_at from blocks
+    where visitor = ${visitor} or ${ACCOUNT_PREFIX} || account = ${visitor} order by block_id limit 1`
+  return block ?? null
 }

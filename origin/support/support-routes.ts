@@ -16,7 +16,7 @@ import { forgetVisitor } from '../retention/retention-queries.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import { foundOrder, orderHistory } from './history.ts'
 import { findOrderIds } from './order-search.ts'
-import { emailsOf, insertNote } from './support-queries.ts'
+import { insertNote, readAbout } from './support-queries.ts'
 
 /** Found orders per page. */
 const [FOUND, MOST_FOUND] = [50, 200]
@@ -50,11 +50,11 @@ export function supportRoutes({ sql, sales }: SupportDeps) {
         const { q, sale, product, status, limit, after } = c.req.valid('query')
         const statuses = status === 'refunded' ? (['refunded', 'returned'] as const) : status && [status]
         const page = await findOrderIds(sql, { text: q, sale, product, statuses, limit, after })
-        const [orders, emails] = await Promise.all([findOrders(sql, page.ids), emailsOf(sql, page.ids)])
+        const [orders, about] = await Promise.all([findOrders(sql, page.ids), readAbout(sql, page.ids)])
         const byId = new Map(orders.map((order) => [order.order_id, order]))
         const found = page.ids.flatMap((id) => byId.get(id) ?? [])
         return c.json({
-          orders: found.map((order) => foundOrder(order, sales.nowMs(), emails.get(order.order_id))),
+          orders: found.map((order) => foundOrder(order, sales.nowMs(), about.get(order.order_id))),
           next: page.next,
         })
       })

@@ -19,6 +19,7 @@ import { SaleFrame } from './sale-frame.tsx'
 import { SalesPage } from './sales-page.tsx'
 import { may, queries, readSession, session, signOut } from './session.ts'
 import { SignInPage } from './sign-in-page.tsx'
+import { Toast } from './toast.tsx'
 
 const SALE_PAGES = [
   ['', SalePage],
@@ -77,6 +78,7 @@ function Console() {
           </Route>
         </Switch>
       </main>
+      <Toast />
     </>
   )
 }

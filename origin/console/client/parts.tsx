@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from './api.ts'
+import { type Done, say } from './toast.tsx'
 
 /** An error in words, with what is wrong in each field. */
 export function Failure({ error }: { error: unknown }) {
@@ -31,8 +32,10 @@ function messageOf(error: unknown): string {
 }
 
 interface ConfirmProps {
-  /** On the button that opens it, and on the one that does it. */
+  /** On the button that opens it, and on the one that does it unless `act` is. */
   readonly action: string
+  /** On the button that does it, which then has the focus: nothing need be filled in. */
+  readonly act?: string
   /** For those who hear it, where several have the same words. */
   readonly name?: string
   /** What it will do, in a sentence. */
@@ -40,12 +43,12 @@ interface ConfirmProps {
   readonly disabled?: boolean
   readonly danger?: boolean
   readonly children?: ComponentChildren
-  /** Throws what the dialog then shows. */
-  onConfirm(form: FormData): Promise<unknown>
+  /** Says what it has made true. Throws what the dialog then shows. */
+  onConfirm(form: FormData): Promise<Done>
 }
 
 /** A button that says what it will do, and does it when that is confirmed. `children`: fields of its form. */
-export function Confirm({ action, name, effect, disabled, danger, children, onConfirm }: ConfirmProps) {
+export function Confirm({ action, act, name, effect, disabled, danger, children, onConfirm }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const { onSubmit, error, isPending } = useSubmit(onConfirm, () => dialog.current?.close())
   return (
@@ -62,15 +65,20 @@ export function Confirm({ action, name, effect, disabled, danger, children, onCo
       <dialog ref={dialog} aria-label={action}>
         <form onSubmit={onSubmit}>
           <h2>{action}</h2>
-          <p>{effect}</p>
+          {typeof effect === 'string' ? <p>{effect}</p> : effect}
           {children}
           <Failure error={error} />
           <p class="buttons">
             <button type="button" onClick={() => dialog.current?.close()}>
               Go back
             </button>
-            <button type="submit" class={danger ? 'danger primary' : 'primary'} disabled={isPending}>
-              {action}
+            <button
+              type="submit"
+              class={danger ? 'danger primary' : 'primary'}
+              disabled={isPending}
+              autofocus={act !== undefined}
+            >
+              {act ?? action}
             </button>
           </p>
         </form>
@@ -79,12 +87,18 @@ export function Confirm({ action, name, effect, disabled, danger, children, onCo
   )
 }
 
-/** Sends a form; afterwards all that the page shows is read again. `onDone`: where it succeeded. */
-export function useSubmit(submit: (form: FormData) => Promise<unknown>, onDone?: (form: HTMLFormElement) => void) {
+/** Sends a form; afterwards all that the page shows is read again, and what is true now is said. `onDone`: where it succeeded. */
+export function useSubmit(
+  submit: (form: FormData) => Promise<Done | undefined>,
+  onDone?: (form: HTMLFormElement) => void,
+) {
   const { mutate, error, isPending } = useMutation({
     // What throws before the call is shown like a refusal of it.
     mutationFn: async (form: HTMLFormElement) => submit(new FormData(form)),
-    onSuccess: (_, form) => onDone?.(form),
+    onSuccess: (done, form) => {
+      if (done) say(done)
+      onDone?.(form)
+    },
   })
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()

@@ -3,7 +3,7 @@ import { Failure, textIn, useSubmit } from './parts.tsx'
 import { offersService, signIn } from './session.ts'
 
 export function SignInPage() {
-  const { onSubmit, error } = useSubmit((form) => signIn(textIn(form, 'key')))
+  const { onSubmit, error } = useSubmit((form) => signIn(textIn(form, 'key')).then(() => undefined))
   return (
     <main class="sign-in" id="main">
       <form onSubmit={onSubmit}>

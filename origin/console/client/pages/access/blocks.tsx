@@ -1,9 +1,9 @@
 /** Who is blocked, in all sales. */
 import { useSignal } from '@preact/signals'
 import type { BlockState } from '../../../../../shared/api/operator.ts'
-import { admin } from '../../api.ts'
 import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { block, unblock } from './block.ts'
 
 /** Of thousands, those that are searched for. */
 const SHOWN = 100
@@ -17,10 +17,12 @@ const KINDS = [
 export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
   const words = useSignal('')
   const found = blocks
-    .filter((block) => `${whoOf(block)} ${block.note}`.toLowerCase().includes(words.value.trim().toLowerCase()))
+    .filter((one) => `${whoOf(one)} ${one.note}`.toLowerCase().includes(words.value.trim().toLowerCase()))
     .toReversed()
-  const add = (form: FormData) =>
-    admin.blocks.$post({ json: { [textIn(form, 'kind')]: textIn(form, 'who'), note: textIn(form, 'note') } })
+  const add = (form: FormData) => {
+    const [kind, who] = [textIn(form, 'kind'), textIn(form, 'who')]
+    return block({ [kind]: who, note: textIn(form, 'note') }, `The ${kind} ${who}`)
+  }
   return (
     <section class="card" aria-label="Blocks">
       <div class="card-head">
@@ -65,22 +67,25 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
           : `${count(found.length)} of ${count(blocks.length)}${found.length > SHOWN ? `, the latest ${SHOWN} are shown` : ''}`}
       </p>
       <ul class="rules">
-        {found.slice(0, SHOWN).map((block) => (
-          <li key={block.block}>
+        {found.slice(0, SHOWN).map((one) => (
+          <li key={one.block}>
             <div>
-              <b>{whoOf(block)}</b>
-              {block.note !== '' && <p>{block.note}</p>}
+              <b>{whoOf(one)}</b>
+              {one.note !== '' && <p>{one.note}</p>}
             </div>
-            <time class="met" dateTime={block.blocked_at}>
-              {instant(block.blocked_at)}
+            <time class="met" dateTime={one.blocked_at}>
+              {instant(one.blocked_at)}
             </time>
             {may('operator') && (
               <p class="buttons">
                 <Confirm
                   action="Remove"
-                  name={`Remove the block of ${whoOf(block)}`}
-                  effect={`${whoOf(block)} can join again; a place that was lost stays lost. Undo: block them again.`}
-                  onConfirm={() => admin.blocks[':block'].$delete({ param: { block: block.block } })}
+                  name={`Remove the block of ${whoOf(one)}`}
+                  effect={`${whoOf(one)} can join again; a place that was lost stays lost. Undo: block them again.`}
+                  onConfirm={() => {
+                    const { block: id, blocked_at: _, ...removed } = one
+                    return unblock(id, removed, `The ${whoOf(one)}`)
+                  }}
                 />
               </p>
             )}

@@ -4,17 +4,26 @@ import type { Rule } from '../../../../../shared/api/operator.ts'
 import { admin } from '../../api.ts'
 import { Confirm, count } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import type { Done } from '../../toast.tsx'
 import { ACTIONS, inWords, ruleIn } from './rule-form.ts'
 
 export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string }) {
   const { rules: calls } = admin.sales[':sale']
-  const save = (form: FormData, rule?: Rule): Promise<unknown> => {
-    // The API says what is wrong in it.
-    const json = ruleIn(form) as RuleConfig
-    return rule
-      ? calls[':rule'].$patch({ param: { sale, rule: rule.rule }, json })
-      : calls.$post({ param: { sale }, json })
+  const add = async (json: RuleConfig): Promise<Done> => {
+    const { rule } = await (await calls.$post({ param: { sale }, json })).json()
+    return { text: `The rule counts: ${inSentence(json)}.`, undo: () => remove(rule, json) }
   }
+  const change = async (rule: string, json: RuleConfig, before: RuleConfig): Promise<Done> => {
+    await calls[':rule'].$patch({ param: { sale, rule }, json })
+    return { text: `The rule is now: ${inSentence(json)}.`, undo: () => change(rule, before, json) }
+  }
+  /** It would come back as the last one. */
+  const remove = async (rule: string, json: RuleConfig): Promise<Done> => {
+    await calls[':rule'].$delete({ param: { sale, rule } })
+    return { text: `The rule no longer counts: ${inSentence(json)}.` }
+  }
+  // The API says what is wrong in it.
+  const written = (form: FormData) => ruleIn(form) as RuleConfig
   return (
     <section class="card" aria-label="Rules">
       <div class="card-head">
@@ -23,7 +32,7 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
           <Confirm
             action="Add a rule"
             effect="It comes after the others, and counts for everyone who joins from now on; those in line keep their place. Undo: remove it."
-            onConfirm={(form) => save(form)}
+            onConfirm={(form) => add(written(form))}
           >
             <RuleFields />
           </Confirm>
@@ -48,7 +57,7 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
                   action="Change"
                   name={`Change the rule ${rule.note || inWords(rule.when)}`}
                   effect="It counts for everyone who joins from now on. It keeps its place among the rules. Undo: change it back."
-                  onConfirm={(form) => save(form, rule)}
+                  onConfirm={(form) => change(rule.rule, written(form), configOf(rule))}
                 >
                   <RuleFields rule={rule} />
                 </Confirm>
@@ -56,8 +65,8 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
                   action="Remove"
                   name={`Remove the rule ${rule.note || inWords(rule.when)}`}
                   danger
-                  effect={`"${ACTIONS[rule.action]}: ${inWords(rule.when)}" no longer counts. Undo: add it again; it then comes last.`}
-                  onConfirm={() => calls[':rule'].$delete({ param: { sale, rule: rule.rule } })}
+                  effect={`"${inSentence(rule)}" no longer counts. Undo: add it again; it then comes last.`}
+                  onConfirm={() => remove(rule.rule, rule)}
                 />
               </p>
             )}
@@ -67,6 +76,9 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
     </section>
   )
 }
+
+const inSentence = ({ action, when }: RuleConfig) => `${ACTIONS[action]}: ${inWords(when)}`
+const configOf = ({ when, action, note }: Rule): RuleConfig => ({ when, action, note })
 
 function RuleFields({ rule }: { rule?: RuleConfig }) {
   const when = rule?.when ?? {}

@@ -3,14 +3,25 @@ import { useMutation, useQuery } from '@tanstack/preact-query'
 import { ROLES, type Role } from '../../../../../shared/api/roles.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
+import { may } from '../../session.ts'
+import type { Done } from '../../toast.tsx'
 
 export function OperatorsPage() {
   const { data, error } = useQuery({ queryKey: ['operators'], queryFn: () => read(admin.operators.$get()) })
   const { data: made, mutateAsync: give } = useMutation({
     mutationFn: (wanted: { name: string; role: Role }) => read(admin.operators.$post({ json: wanted })),
   })
+  const giveKey = async (name: string, role: Role): Promise<Done> => {
+    await give({ name, role })
+    return { text: `${name} is ${role}, with a new key.` }
+  }
+  const revoke = async (name: string): Promise<Done> => {
+    await admin.operators[':name'].$delete({ param: { name } })
+    return { text: `The key of ${name} opens nothing any more.` }
+  }
   const roleIn = (form: FormData) => textIn(form, 'role') as Role
   useTitle('Operators · Console')
+  if (!may('owner')) return <p>Only owners see and name operators.</p>
   return (
     <>
       <div class="heading">
@@ -18,7 +29,7 @@ export function OperatorsPage() {
         <Confirm
           action="Add an operator"
           effect="Makes a key, which is shown once. An operator who has this name already gets a new key, and the old one ends."
-          onConfirm={(form) => give({ name: textIn(form, 'name'), role: roleIn(form) })}
+          onConfirm={(form) => giveKey(textIn(form, 'name'), roleIn(form))}
         >
           <label>
             Name
@@ -54,7 +65,7 @@ export function OperatorsPage() {
               <Confirm
                 action="New key"
                 effect={`${name} gets a new key, which is shown once. The old one and its sessions end.`}
-                onConfirm={(form) => give({ name, role: roleIn(form) })}
+                onConfirm={(form) => giveKey(name, roleIn(form))}
               >
                 <RoleField selected={role} />
               </Confirm>
@@ -63,7 +74,7 @@ export function OperatorsPage() {
                   action="Revoke"
                   danger
                   effect={`The key and the sessions of ${name} open nothing after a second. Undo: a new key.`}
-                  onConfirm={() => admin.operators[':name'].$delete({ param: { name } })}
+                  onConfirm={() => revoke(name)}
                 />
               )}
             </p>

@@ -4,6 +4,7 @@ import { decimal, minorOf, money } from '../../../../../shared/format.ts'
 import { ApiError, admin } from '../../api.ts'
 import { Confirm, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { block, unblock } from '../access/block.ts'
 import { type Order, openRefunds, restMinor } from './order.ts'
 
 export function Actions({ order }: { order: Order }) {
@@ -19,7 +20,10 @@ export function Actions({ order }: { order: Order }) {
         <Confirm
           action="Mark as handed over"
           effect="The buyer is told that it is on its way. It can then be refunded, and not cancelled. There is no undo."
-          onConfirm={() => call.fulfil.$post({ param })}
+          onConfirm={async () => {
+            await call.fulfil.$post({ param })
+            return { text: 'The order is handed over.' }
+          }}
         />
       )}
       {isPaid && <Refund key={order.refunded_minor} order={order} />}
@@ -28,9 +32,10 @@ export function Actions({ order }: { order: Order }) {
           action="Cancel the order"
           danger
           effect={cancelled.replace('{total}', money('en', total_minor, currency))}
-          onConfirm={(form) => {
+          onConfirm={async (form) => {
             const reason = textIn(form, 'reason')
-            return call.cancel.$post({ param, json: reason === '' ? {} : { reason } })
+            await call.cancel.$post({ param, json: reason === '' ? {} : { reason } })
+            return { text: 'The order is cancelled.' }
           }}
         >
           <label>
@@ -39,17 +44,25 @@ export function Actions({ order }: { order: Order }) {
           </label>
         </Confirm>
       )}
-      <Confirm
-        action="Block the buyer"
-        danger
-        effect="Whoever made this order can join no sale any more, and loses their place in all of them. What they hold goes back on sale; what is paid stays paid. Undo: remove the block, under Rules and blocks of any sale."
-        onConfirm={(form) => admin.blocks.$post({ json: { ...param, note: textIn(form, 'note') } })}
-      >
-        <label>
-          Note, for the records (may be left out)
-          <input name="note" maxLength={200} autocomplete="off" />
-        </label>
-      </Confirm>
+      {order.block ? (
+        <Confirm
+          action="Unblock the buyer"
+          effect="They can join again; a place that was lost stays lost. Undo: block them again."
+          onConfirm={() => unblock(order.block?.block ?? '', { ...param, note: order.block?.note ?? '' }, 'The buyer')}
+        />
+      ) : (
+        <Confirm
+          action="Block the buyer"
+          danger
+          effect="Whoever made this order can join no sale any more, and loses their place in all of them. What they hold goes back on sale; what is paid stays paid. Undo: unblock them here."
+          onConfirm={(form) => block({ ...param, note: textIn(form, 'note') }, 'The buyer')}
+        >
+          <label>
+            Note, for the records (may be left out)
+            <input name="note" maxLength={200} autocomplete="off" />
+          </label>
+        </Confirm>
+      )}
     </div>
   )
 }
@@ -79,6 +92,7 @@ function Refund({ order }: { order: Order }) {
       const headers = { 'idempotency-key': key.current }
       await admin.orders[':order'].refund.$post({ param: { order: order.order_id }, json }, { headers })
       key.current = crypto.randomUUID()
+      return { text: `${money('en', amount_minor, currency)} is on its way back to the buyer.` }
     } catch (error) {
       if (error instanceof ApiError && error.problem.status >= 400 && error.problem.status < 500)
         key.current = crypto.randomUUID()

@@ -36,9 +36,15 @@ export function OrderPage({ order: id }: { order: string }) {
           <Copy name="the order's number" text={order.order_id} />
         </h1>
         <p>
-          <b>{money('en', total_minor, currency)}</b>
-          {refunded_minor > 0 && ` of which ${money('en', refunded_minor, currency)} was given back`}
+          <b>{money('en', total_minor, currency)}</b> for {order.quantity} × {order.product_name}, {order.sale_name}
+          {refunded_minor > 0 && `, of which ${money('en', refunded_minor, currency)} was given back`}
         </p>
+        {order.block && (
+          <p>
+            <b class="bad">The buyer is blocked</b> since {moment(order.block.blocked_at)}
+            {order.block.note !== '' && `: ${order.block.note}`}
+          </p>
+        )}
         <Actions order={order} />
       </header>
       <Failure error={error} />
@@ -55,17 +61,28 @@ export function OrderPage({ order: id }: { order: string }) {
 }
 
 function Facts({ order }: { order: Order }) {
-  const { sale, product_id, quantity, visitor, ticket_number, contact, charge_id, payment_method } = order
+  const {
+    sale,
+    sale_name,
+    product_id,
+    product_name,
+    quantity,
+    visitor,
+    ticket_number,
+    contact,
+    charge_id,
+    payment_method,
+  } = order
   const account = accountOf(visitor)
   return (
     <section class="card" aria-label="Facts">
       <h2>Facts</h2>
       <dl class="order-facts">
         <Fact name="Sale">
-          <Link href={`/console/sales/${sale}`}>{sale}</Link>
+          <Link href={`/console/sales/${sale}`}>{sale_name}</Link> <small class="quiet">{sale}</small>
         </Fact>
         <Fact name="Product">
-          {quantity} × {product_id}
+          {quantity} × {product_name} <small class="quiet">{product_id}</small>
         </Fact>
         {account === null ? (
           <Fact name="Visitor" copy={visitor}>
@@ -143,8 +160,10 @@ function Copy({ name, text }: { name: string; text: string }) {
 }
 
 function NoteForm({ order }: { order: string }) {
-  const note = (form: FormData) =>
-    admin.orders[':order'].notes.$post({ param: { order }, json: { text: textIn(form, 'text') } })
+  const note = async (form: FormData) => {
+    await admin.orders[':order'].notes.$post({ param: { order }, json: { text: textIn(form, 'text') } })
+    return { text: 'The note is in the timeline.' }
+  }
   const { onSubmit, error } = useSubmit(note, (form) => form.reset())
   return (
     <form class="note-form" onSubmit={onSubmit}>

@@ -13,8 +13,6 @@ import { readSales } from '../../sales-page.tsx'
 import { accountOf } from './order.ts'
 import { forgetSearches, keepSearch, recentSearches } from './recent.ts'
 
-type Sales = Awaited<ReturnType<typeof readSales>>['sales']
-
 /** The first key searches at once, and those that follow within this time together. */
 const DEBOUNCE_MS = 60
 const FILTERS = ['sale', 'product', 'status'] as const
@@ -153,7 +151,7 @@ export function SearchPage() {
         <ul class={`found ${search.isFetching ? 'old' : ''}`} aria-label="Orders found">
           {found.map((order) => (
             <li key={order.order_id}>
-              <FoundRow order={order} sales={sales} onOpen={keep} />
+              <FoundRow order={order} onOpen={keep} />
             </li>
           ))}
         </ul>
@@ -192,10 +190,8 @@ function tally(orders: number, isMore: boolean): string {
   return isMore ? `${found} shown, there are more` : found
 }
 
-function FoundRow({ order, sales, onOpen }: { order: FoundOrder; sales: Sales; onOpen: () => void }) {
-  const { order_id, sale, product_id, quantity, status, visitor, email, ticket_number, total_minor, currency } = order
-  const known = sales.find((one) => one.sale === sale)
-  const product = known?.products.find((one) => one.product_id === product_id)?.name ?? product_id
+function FoundRow({ order, onOpen }: { order: FoundOrder; onOpen: () => void }) {
+  const { order_id, sale, sale_name, product_name, quantity, status, visitor, email, ticket_number } = order
   return (
     <Link href={`/console/orders/${order_id}`} onClick={onOpen}>
       <span class={`phase ${status}`}>{status}</span>
@@ -207,10 +203,12 @@ function FoundRow({ order, sales, onOpen }: { order: FoundOrder; sales: Sales; o
       </span>
       <span class="what">
         {quantity > 1 && `${quantity} × `}
-        {product}
-        <small>{known?.name ?? sale}</small>
+        {product_name}
+        <small>
+          {sale_name} <code>{sale}</code>
+        </small>
       </span>
-      <span class="amount">{money('en', total_minor, currency)}</span>
+      <span class="amount">{money('en', order.total_minor, order.currency)}</span>
       <time dateTime={order.created_at}>{moment(order.created_at)}</time>
     </Link>
   )

@@ -8,6 +8,7 @@ import { Link, useLocation, useSearch } from 'wouter-preact'
 import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, Failure, Loading, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { type Done, say } from '../../toast.tsx'
 import { type Body, type Change, changesBetween, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
 import { FormContext, TextField } from './fields.tsx'
 import { warningsIn } from './forecast.ts'
@@ -81,7 +82,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
     setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
   }
 
-  async function save() {
+  async function save(): Promise<Done> {
     try {
       if (sale !== undefined) await mustBeAsRead(sale, start)
       // A new one must not write over another.
@@ -94,6 +95,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
     }
     isSaved.current = true
     navigate(`/console/sales/${saleId}`)
+    return { text: isNew ? `${body.value.name} is created.` : `${body.value.name} is saved.` }
   }
 
   const {
@@ -103,7 +105,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
   } = useMutation({
     mutationFn: async () => {
       if (wrong.size > 0) showAll()
-      else await save()
+      else say(await save())
     },
     onError: showAll,
   })

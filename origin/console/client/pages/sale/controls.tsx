@@ -1,14 +1,11 @@
 /** What an operator can press, each with what it will do, a confirmation, and its undo where there is one. */
+import { useSignal } from '@preact/signals'
 import { LANGUAGES } from '../../../../../shared/api/public.ts'
-import { admin } from '../../api.ts'
-import { Confirm, count, instant, languageName, textIn } from '../../parts.tsx'
+import { Choose, Confirm, count, instant, languageName, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import type { Live } from './live-stream.ts'
+import { PAUSE_REASONS } from './pause-reasons.ts'
+import { announce, end, open, pause, restock, resume, type State, setRate } from './sale-actions.ts'
 
-type State = Live['state']
-
-const call = admin.sales[':sale']
-const paramOf = ({ sale }: State) => ({ param: { sale } })
 const numberIn = (form: FormData, name: string) => Number(form.get(name))
 
 /** The texts of a form by language; those left empty are left out. */
@@ -27,26 +24,17 @@ export function PhaseControls({ state }: { state: State }) {
         <Confirm
           action="Open now"
           effect={`${name} opens at once: the draw is made, and people are called in. There is no undo, but it can be paused.`}
-          onConfirm={() => call.open.$post(paramOf(state))}
+          onConfirm={() => open(state)}
         />
       )}
       {paused ? (
         <Confirm
           action="Resume"
           effect="The line goes on where it stood. Undo: pause."
-          onConfirm={() => call.resume.$post(paramOf(state))}
+          onConfirm={() => resume(state, state.pause_reason)}
         />
       ) : (
-        <Confirm
-          action="Pause"
-          effect="Nobody is called and nobody can check out; everyone keeps their place, and held units stay held. Undo: resume."
-          onConfirm={(form) => {
-            const reason = textsIn(form)
-            return call.pause.$post({ ...paramOf(state), json: Object.keys(reason).length > 0 ? { reason } : {} })
-          }}
-        >
-          <Texts legend="Why, as visitors read it (may be left out)" />
-        </Confirm>
+        <Pause state={state} />
       )}
       <Confirm
         action="End the sale"
@@ -54,7 +42,7 @@ export function PhaseControls({ state }: { state: State }) {
         effect="Nobody can buy any more, for good. What is held may still be paid. There is no undo."
         onConfirm={(form) => {
           if (form.get('sale') !== state.sale) throw new Error(`Type ${state.sale} to end it.`)
-          return call.end.$post(paramOf(state))
+          return end(state)
         }}
       >
         <label>
@@ -66,6 +54,64 @@ export function PhaseControls({ state }: { state: State }) {
   )
 }
 
+/** One click and Enter: a reason is chosen or written only by who wants one. */
+function Pause({ state }: { state: State }) {
+  const chosen = useSignal('')
+  const language = useSignal<string>('en')
+  const ready = PAUSE_REASONS[chosen.value]?.text
+  return (
+    <Confirm
+      action="Pause"
+      act="Pause now"
+      effect={
+        <ul class="effects">
+          <li>
+            <b>Stops:</b> nobody is called, nobody can reserve
+          </li>
+          <li>
+            <b>Goes on:</b> payments that have begun; {count(state.invariant.held)}{' '}
+            {state.invariant.held === 1 ? 'unit stays' : 'units stay'} held
+          </li>
+          <li>
+            <b>Is kept:</b> every place in line, and every turn
+          </li>
+          <li>
+            <b>Undo:</b> Resume; the line goes on where it stood
+          </li>
+        </ul>
+      }
+      onConfirm={(form) => {
+        const own = textsIn(form)
+        return pause(state, Object.keys(own).length > 0 ? own : (ready ?? null))
+      }}
+    >
+      <Choose
+        label="Why, as visitors read it"
+        value={chosen.value}
+        options={[['', 'No reason'], ...Object.entries(PAUSE_REASONS).map(([id, { name }]) => [id, name] as const)]}
+        onChoose={(id) => (chosen.value = id)}
+      />
+      {ready && (
+        <blockquote>
+          <Choose
+            label="They read"
+            value={language.value}
+            options={LANGUAGES.map((one) => [one, languageName(one)])}
+            onChoose={(one) => (language.value = one)}
+          />
+          <p lang={language.value} dir="auto">
+            {ready[language.value as keyof typeof ready]}
+          </p>
+        </blockquote>
+      )}
+      <details>
+        <summary>In words of your own</summary>
+        <Texts legend="Instead of the reason above" />
+      </details>
+    </Confirm>
+  )
+}
+
 /** Beside the line. */
 export function RateControl({ state }: { state: State }) {
   if (!may('operator') || state.phase === 'ended') return null
@@ -73,9 +119,7 @@ export function RateControl({ state }: { state: State }) {
     <Confirm
       action="Change rate"
       effect={`Now ${count(state.admission.rate_per_second)} people a second are called. It takes effect within two seconds. Undo: set it back.`}
-      onConfirm={(form) =>
-        call.admission.$patch({ ...paramOf(state), json: { rate_per_second: numberIn(form, 'rate') } })
-      }
+      onConfirm={(form) => setRate(state, numberIn(form, 'rate'), state.admission.rate_per_second)}
     >
       <label>
         People a second
@@ -100,12 +144,7 @@ export function RestockControl({ state }: { state: State }) {
     <Confirm
       action="Restock"
       effect="Adds units that are for sale at once. A sold-out sale is live again. Undo: edit the sale, down to what is held and sold."
-      onConfirm={(form) =>
-        call.products[':product'].restock.$post({
-          param: { sale: state.sale, product: textIn(form, 'product') },
-          json: { quantity: numberIn(form, 'quantity') },
-        })
-      }
+      onConfirm={(form) => restock(state, textIn(form, 'product'), numberIn(form, 'quantity'))}
     >
       <label>
         Product
@@ -146,10 +185,7 @@ export function Announcements({ state }: { state: State }) {
             action="Announce"
             effect="Everyone who waits reads it within three seconds. It takes the place of the one before. Undo: take it away."
             onConfirm={(form) =>
-              call.announcement.$put({
-                ...paramOf(state),
-                json: { level: textIn(form, 'level') as 'info' | 'warning', text: textsIn(form) },
-              })
+              announce(state, { level: textIn(form, 'level') as 'info' | 'warning', text: textsIn(form) }, announcement)
             }
           >
             <AnnouncementFields />
@@ -158,7 +194,7 @@ export function Announcements({ state }: { state: State }) {
             <Confirm
               action="Take it away"
               effect="Visitors no longer see the announcement. It stays in the list of announcements. Undo: announce it again."
-              onConfirm={() => call.announcement.$delete(paramOf(state))}
+              onConfirm={() => announce(state, null, announcement)}
             />
           )}
         </div>

@@ -107,7 +107,10 @@ function Dead({ queue }: { queue: string }) {
                 <Confirm
                   action="Try again"
                   effect="A worker tries it again, with all its attempts. What was done meanwhile is not done twice."
-                  onConfirm={() => dead[':job'].retry.$post({ param: { queue, job } })}
+                  onConfirm={async () => {
+                    await dead[':job'].retry.$post({ param: { queue, job } })
+                    return { text: 'It waits for a worker.' }
+                  }}
                 />
               )}
             </div>

@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals'
 import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
 import { minorOf } from '../../../../../shared/format.ts'
 import { admin } from '../../api.ts'
-import { Failure, textIn, useSubmit } from '../../parts.tsx'
+import { Failure, moment, textIn, useSubmit } from '../../parts.tsx'
+import type { Done } from '../../toast.tsx'
 import { AnnouncementFields, Texts, textsIn } from '../sale/controls.tsx'
 import { inUtc, type Product, ZONE } from './actions.ts'
 
@@ -26,10 +27,14 @@ export function ScheduleForm({ sale, products }: FormProps) {
   const action = useSignal<string>('restock')
   const isRepeated = useSignal(false)
   const at = useSignal('')
-  const schedule = (form: FormData) => {
-    const when = isRepeated.value ? { cron: textIn(form, 'cron') } : { at: new Date(at.value).toISOString() }
+  const schedule = async (form: FormData): Promise<Done> => {
+    const when: { at?: string; cron?: string } = isRepeated.value
+      ? { cron: textIn(form, 'cron') }
+      : { at: new Date(at.value).toISOString() }
     const json = { ...when, action: action.value, ...effectIn(action.value, form, products) }
-    return admin.sales[':sale'].scheduled.$post({ param: { sale }, json })
+    await admin.sales[':sale'].scheduled.$post({ param: { sale }, json })
+    const name = ACTIONS.find(([value]) => value === action.value)?.[1]
+    return { text: `Scheduled: ${name}, ${when.at === undefined ? `by ${when.cron}` : moment(when.at)}.` }
   }
   const { onSubmit, error, isPending } = useSubmit(schedule, (form) => {
     form.reset()

@@ -60,7 +60,10 @@ export function ScheduledPage({ sale }: { sale: string }) {
                   <Confirm
                     action="Call off"
                     effect={`"${inWords(one, products)}" will not happen${one.cron === null ? '' : ' any more'}. It stays in the list below. There is no undo but to schedule it again.`}
-                    onConfirm={() => calls.scheduled[':action'].$delete({ param: { sale, action: one.action_id } })}
+                    onConfirm={async () => {
+                      await calls.scheduled[':action'].$delete({ param: { sale, action: one.action_id } })
+                      return { text: `"${inWords(one, products)}" will not happen.` }
+                    }}
                   />
                 )}
               </div>
