@@ -56,8 +56,11 @@ interface AuditQuery {
 /** Entries, the newest first. */
 export async function readAudit(sql: Sql, { sale, operator, action, after, limit }: AuditQuery) {
   return sql<AuditRow[]>`
-    select entry_id::text as entry, at, actor as operator, action, nullif(sale_id, '') as sale, product_id, order_id, before, after
-    from audit_log
+    select entry_id::text as entry, at, actor as operator, action, nullif(sale_id, '') as sale, product_id, order_id, before, after,
+      (select s.name from sales s where s.sale_id = a.sale_id) as sale_name,
+      (select p.name from products p where p.sale_id = a.sale_id and p.product_id = a.product_id) as product_name,
+      (select o.currency from orders o where o.order_id = a.order_id) as currency
+    from audit_log a
     where true ${sale === undefined ? sql`` : sql`and sale_id = ${sale}`}
       ${operator === undefined ? sql`` : sql`and actor = ${operator}`}
       ${action === undefined ? sql`` : sql`and action = ${action}`}

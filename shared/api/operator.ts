@@ -241,8 +241,12 @@ export interface AuditRow {
   readonly operator: string
   readonly action: string
   readonly sale: string | null
+  readonly sale_name: string | null
   readonly product_id: string | null
+  readonly product_name: string | null
   readonly order_id: string | null
+  /** Of the order. */
+  readonly currency: string | null
   readonly before: unknown
   readonly after: unknown
 }
@@ -274,6 +278,8 @@ export interface DeadJob {
 
 /** An order as `GET /admin/orders` finds it. */
 export interface FoundOrder extends Order {
+  readonly sale_name: string
+  readonly product_name: string
   readonly visitor: string
   readonly ticket_number: number
   readonly charge_id: string | null
@@ -302,6 +308,8 @@ export interface OrderTimeline extends FoundOrder {
     readonly language: string
     readonly delete_after: Date
   } | null
+  /** The block of its visitor or account, if there is one. */
+  readonly block: { readonly block: string; readonly note: string; readonly blocked_at: Date } | null
   readonly history: readonly HistoryEntry[]
 }
 

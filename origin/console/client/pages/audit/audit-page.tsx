@@ -1,11 +1,11 @@
-/** Who changed what: filters in the address, each entry as the fields that differ, and a link to export what is shown. */
+/** Who changed what: filters in the address, each entry as a sentence with its fields on demand, and a link to export what is shown. */
 import './audit.css'
 import { useQuery } from '@tanstack/preact-query'
 import { Link, useLocation, useSearch } from 'wouter-preact'
-import type { AsJson, AuditRow } from '../../../../../shared/api/operator.ts'
 import { admin, read } from '../../api.ts'
 import { Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
 import { changesOf } from './diff.ts'
+import { type Entry, sentenceOf } from './sentences.ts'
 
 const FILTERS = ['sale', 'operator', 'action'] as const
 
@@ -57,9 +57,9 @@ export function AuditPage() {
       <Failure error={error} />
       {!data && !error && <Loading />}
       {data?.entries.length === 0 && <p>There is no such entry.</p>}
-      <ol class="audit">
+      <ol class="card audit">
         {data?.entries.map((entry) => (
-          <Entry key={entry.entry} entry={entry} addressWith={addressWith} />
+          <Item key={entry.entry} entry={entry} addressWith={addressWith} />
         ))}
       </ol>
       <nav class="badges" aria-label="Pages">
@@ -71,39 +71,45 @@ export function AuditPage() {
 }
 
 interface EntryProps {
-  readonly entry: AsJson<AuditRow>
+  readonly entry: Entry
   addressWith(changes: Record<string, string>): string
 }
 
-function Entry({ entry, addressWith }: EntryProps) {
-  const { at, operator, action, sale, product_id, order_id, before, after } = entry
+function Item({ entry, addressWith }: EntryProps) {
+  const { at, operator, action, sale, sale_name, order_id, before, after } = entry
+  const sentence = sentenceOf(entry)
   const changes = changesOf(before, after)
   return (
-    <li class="card">
-      <p class="badges">
-        <b>{action.replaceAll('_', ' ')}</b>
+    <li>
+      <p>
         <Link href={addressWith({ operator })}>{operator}</Link>
-        {sale !== null && <Link href={addressWith({ sale })}>{sale}</Link>}
-        {product_id !== null && <span>{product_id}</span>}
-        {order_id !== null && <Link href={`/console/orders/${order_id}`}>order …{order_id.slice(-8)}</Link>}
-        <time class="quiet" datetime={at}>
-          {instant(at)}
-        </time>
+        {sentence === null ? `: ${action.replaceAll('_', ' ')}` : ` ${sentence}`}
+        {/[.”]$/.test(sentence ?? '') ? '' : '.'}
       </p>
-      {changes.length > 0 && (
-        <dl class="audit-changes">
-          {changes.map((change) => (
-            <div key={change.field}>
-              <dt>{change.field}</dt>
-              <dd>
-                {change.before !== undefined &&
-                  (change.after === undefined ? `was ${change.before}` : <del>{change.before}</del>)}{' '}
-                {change.after !== undefined && <ins>{change.after}</ins>}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <div class="badges about">
+        <time dateTime={at}>{instant(at)}</time>
+        {sale !== null && (
+          <span>
+            <Link href={addressWith({ sale })}>{sale_name ?? sale}</Link> <code>{sale}</code>
+          </span>
+        )}
+        {order_id !== null && <Link href={`/console/orders/${order_id}`}>order …{order_id.slice(-8)}</Link>}
+        {changes.length > 0 && (
+          <details>
+            <summary>Fields</summary>
+            <dl>
+              {changes.map(({ field, before, after }) => (
+                <div key={field}>
+                  <dt>{field}</dt>
+                  <dd>
+                    <code>{[before ?? 'none', after ?? 'none'].join(' → ')}</code>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        )}
+      </div>
     </li>
   )
 }

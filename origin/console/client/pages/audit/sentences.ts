@@ -1,0 +1,127 @@
+/** What an audit entry says, as a sentence after its operator's name. Pure. */
+import type { RuleConfig } from '../../../../../shared/api/access.ts'
+import type { AsJson, AuditRow, ScheduledEffect } from '../../../../../shared/api/operator.ts'
+import { money } from '../../../../../shared/format.ts'
+import { count, instant } from '../../parts.tsx'
+import { ACTIONS, inWords as ruleInWords } from '../access/rule-form.ts'
+import { inWords as effectInWords } from '../scheduled/actions.ts'
+import { type Change, changesOf } from './diff.ts'
+
+export type Entry = AsJson<AuditRow>
+type Fields = Readonly<Record<string, unknown>>
+interface Sides {
+  readonly entry: Entry
+  readonly before: Fields
+  readonly after: Fields
+}
+
+const some = (many: unknown, one: string, more = `${one}s`) =>
+  `${count(Number(many))} ${Number(many) === 1 ? one : more}`
+const because = (reason: unknown) => (reason ? `: ${String(reason)}` : '')
+/** A text by language, in the first one that it has. */
+const quoted = (texts: unknown) =>
+  texts !== null && typeof texts === 'object' ? `: “${String(Object.values(texts)[0])}”` : ''
+const ruleOf = (fields: Fields) => {
+  const { action, when } = fields as unknown as RuleConfig
+  return `${ACTIONS[action]}: ${ruleInWords(when)}`
+}
+const effectOf = (fields: Fields) => effectInWords(fields as unknown as ScheduledEffect, [])
+const whenOf = ({ next_at, cron }: Fields) => (cron ? `by ${String(cron)} UTC` : instant(String(next_at)))
+const productOf = ({ product_name, product_id }: Entry) => product_name ?? product_id ?? 'a product'
+
+const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
+  created: () => 'created the sale',
+  changed: ({ entry }) => changed(changesOf(entry.before, entry.after)),
+  opened: () => 'opened the sale',
+  paused: ({ after }) => `paused the sale${quoted(after.pause_reason)}`,
+  resumed: () => 'resumed the sale',
+  ended: () => 'ended the sale',
+  'rate set': ({ before, after }) => {
+    const [from, to] = [Number(before.rate_per_second), Number(after.rate_per_second)]
+    if (before.rate_per_second === undefined) return 'left the rate as it was'
+    return `${to > from ? 'raised' : 'lowered'} the rate from ${count(from)} to ${count(to)} a second`
+  },
+  'price set': ({ before, after }) => {
+    const [id, product] = pricedIn(before, after)
+    if (product === undefined) return 'left the price as it was'
+    const was = (before.products as Products)[id]?.unit_price_minor ?? 0
+    const { name, currency, unit_price_minor } = product
+    return `changed the price of ${name} from ${money('en', was, currency)} to ${money('en', unit_price_minor, currency)}`
+  },
+  restocked: ({ entry, before, after }) =>
+    `added ${some(after.quantity, 'unit')} of ${productOf(entry)}: ${count(Number(before.total))} are now ${count(Number(after.total))}`,
+  reconciled: () => 'had gate, ledger and orders compared',
+  announced: ({ after }) => `announced${quoted(after.text)}`,
+  'announcement ended': ({ before }) => `took the announcement away${quoted(before.text)}`,
+  'action added': ({ after }) => `scheduled “${effectOf(after)}”, ${whenOf(after)}`,
+  'action cancelled': ({ before }) => `called off “${effectOf(before)}”, ${whenOf(before)}`,
+  scheduled: ({ after }) =>
+    `had scheduled “${effectOf(after)}”, which ${after.error ? `failed: ${String(after.error)}` : 'was carried out'}`,
+  'rule added': ({ after }) => `made a rule: ${ruleOf(after)}`,
+  'rule changed': ({ before, after }) => `changed the rule “${ruleOf(before)}” to “${ruleOf(after)}”`,
+  'rule removed': ({ before }) => `removed the rule “${ruleOf(before)}”`,
+  'block added': ({ after }) =>
+    `blocked an ${String(after.by)}${because(after.note)}`.replace('an visitor', 'a visitor'),
+  'block removed': ({ before }) =>
+    `took back the block of an ${String(before.by)}${because(before.note)}`.replace('an visitor', 'a visitor'),
+  'invitations imported': ({ after }) =>
+    `uploaded ${some(after.imported, 'invitation code')}${after.replace ? ' in place of all others' : ''}`,
+  'invitations signed': ({ after }) =>
+    `made ${some(after.count, 'invitation link')}, each for ${some(after.uses, 'visitor')}`,
+  cancelled: ({ after }) => `cancelled the order${because(after.reason)}`,
+  blocked: () => 'cancelled the order, since its buyer is blocked',
+  'cancelled the latest, being oversold': () => 'cancelled the order, since more was sold than there is',
+  fulfilled: () => 'marked the order as handed over',
+  'refund requested': ({ entry, after }) => {
+    const amount = entry.currency === null ? 'a part' : money('en', Number(after.amount_minor), entry.currency)
+    return `refunded ${amount} of the order${because(after.reason)}`
+  },
+  noted: () => 'wrote a note about the order',
+  visitor_forgotten: ({ after }) => `forgot a visitor, with ${some(after.orders, 'order')}`,
+  'operator added': ({ before, after }) =>
+    before.name === undefined
+      ? `made ${String(after.name)} an operator, as ${String(after.role)}`
+      : `gave ${String(after.name)} a new key, as ${String(after.role)}`,
+  'operator revoked': ({ before }) => `revoked the key of ${String(before.name)}`,
+  'webhook created': ({ after }) => `added the webhook endpoint ${String(after.url)}`,
+  'webhook changed': ({ before, after }) => {
+    const url = String(after.url)
+    if (before.state !== after.state)
+      return `${after.state === 'paused' ? 'paused' : 'resumed'} the webhook endpoint ${url}`
+    return `changed the webhook endpoint ${url}`
+  },
+  'webhook deleted': ({ before }) => `deleted the webhook endpoint ${String(before.url)}`,
+  'webhook sent again': ({ after }) => `sent ${some(after.replayed, 'webhook message')} again`,
+  'webhook tested': ({ after }) => `sent a test to the webhook endpoint ${String(after.url)}`,
+  'job tried again': ({ after }) => `had a job of the queue ${String(after.queue)} tried again`,
+  'gate rebuilt from the ledger': ({ entry }) => `rebuilt the gate of ${productOf(entry)} from the ledger`,
+  'fulfilled from the buffer': ({ entry }) => `served orders of ${productOf(entry)} from the buffer`,
+}
+
+/** Null for an action that has no sentence, such as one of a newer version. */
+export function sentenceOf(entry: Entry): string | null {
+  const fields = (side: unknown) => (side !== null && typeof side === 'object' ? (side as Fields) : {})
+  return SENTENCES[entry.action]?.({ entry, before: fields(entry.before), after: fields(entry.after) }) ?? null
+}
+
+type Products = Readonly<Record<string, { name: string; currency: string; unit_price_minor: number } | undefined>>
+
+/** The product whose price differs. */
+function pricedIn(before: Fields, after: Fields) {
+  const was = (before.products ?? {}) as Products
+  const changed = Object.entries((after.products ?? {}) as Products)
+  return changed.find(([id, product]) => product?.unit_price_minor !== was[id]?.unit_price_minor) ?? ([''] as const)
+}
+
+const MOST_NAMES = 4
+
+/** Such as "changed the hold seconds from 120 to 90", or which things. */
+function changed(changes: readonly Change[]): string {
+  const [first] = changes
+  if (!first) return 'saved the sale as it was'
+  const nameOf = ({ field }: Change) => field.split('.').slice(-2).join(' ').replaceAll('_', ' ')
+  const { before = 'none', after = 'none' } = first
+  if (changes.length === 1) return `changed the ${nameOf(first)} from ${before} to ${after}`
+  const names = changes.slice(0, MOST_NAMES).map(nameOf).join(', ')
+  return `changed ${changes.length} things of the sale: ${names}${changes.length > MOST_NAMES ? ' and more' : ''}`
+}
