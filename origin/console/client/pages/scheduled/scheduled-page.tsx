@@ -51,9 +51,10 @@ export function ScheduledPage({ sale }: { sale: string }) {
                   <Confirm
                     action="Resume"
                     effect={`"${inWords(one, products)}" will happen again, in your name.`}
-                    onConfirm={() =>
-                      calls.scheduled[':action'].resume.$post({ param: { sale, action: one.action_id } })
-                    }
+                    onConfirm={async () => {
+                      await calls.scheduled[':action'].resume.$post({ param: { sale, action: one.action_id } })
+                      return { text: `"${inWords(one, products)}" will happen, in your name.` }
+                    }}
                   />
                 )}
                 {may('operator') && (
