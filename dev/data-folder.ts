@@ -86,10 +86,11 @@ const secretText = v.pipe(v.string(), v.nonEmpty())
 const Secrets = v.object({
   adminToken: secretText,
   edgeToken: secretText,
-  orderTokenSecret: secretText,
   webhookSecret: secretText,
   queueKeys: SecretJwkSet,
   admissionKeys: SecretJwkSet,
+  /** Absent in folders of 0.2.0. */
+  orderKeys: v.optional(SecretJwkSet, newKeySet),
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
@@ -122,9 +123,9 @@ function newSecrets(): Secrets {
   return {
     adminToken: secret(),
     edgeToken: secret(),
-    orderTokenSecret: secret(),
     webhookSecret: secret(),
     queueKeys: newKeySet(),
     admissionKeys: newKeySet(),
+    orderKeys: newKeySet(),
   }
 }

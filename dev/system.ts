@@ -128,7 +128,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ALLOW_DIRECT: 'true',
       EDGE_URL: `http://${LOOPBACK}:${behindPort}`,
       PUBLIC_URL: edgeUrl,
-      ORDER_TOKEN_SECRET: secrets.orderTokenSecret,
+      ORDER_KEYS: JSON.stringify(secrets.orderKeys),
       WEBHOOK_SECRET: secrets.webhookSecret,
       ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
       ...options.originEnv,

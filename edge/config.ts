@@ -12,8 +12,8 @@ import {
   isDevelopmentSet,
   type JwkSet,
   publicJwks,
-  QueueKeySetting,
   type SecretJwkSet,
+  SecretKeySetting,
   type TokenKeys,
   webCryptoKey,
 } from '../shared/keys.ts'
@@ -118,7 +118,7 @@ const Room = v.object({
 
 const Worker = v.object({
   ...Room.entries,
-  QUEUE_KEYS: required(QueueKeySetting, 'JWK set that signs places in line, symmetric'),
+  QUEUE_KEYS: required(SecretKeySetting, 'JWK set that signs places in line, symmetric'),
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set that signs admissions, symmetric or Ed25519'),
   ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
   JOINS_PER_ADDRESS: setting(

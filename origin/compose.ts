@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono'
 import type { Logger } from 'pino'
-import { importKeys, importSecret } from '../shared/keys.ts'
+import { importKeys, importSecrets } from '../shared/keys.ts'
 import { Blocks } from './access/blocks.ts'
 import { Buyers } from './access/buyers.ts'
 import { redeemRoutes } from './access/invitation-routes.ts'
@@ -96,7 +96,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   // -- Who may join and buy --
   const keys = {
     admission: await importKeys(config.ADMISSION_KEYS, hmacKey),
-    order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET), hmacKey),
+    order: importSecrets(config.ORDER_KEYS ?? { keys: [] }, hmacKey, config.ORDER_TOKEN_SECRET),
   }
   const blocks = new Blocks(sql, { metrics, log })
   await blocks.refresh()

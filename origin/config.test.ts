@@ -8,7 +8,7 @@ const production = {
   ADMISSION_KEYS: JSON.stringify({ keys: [{ kty: 'oct', kid: 'k1', k: 'A'.repeat(43) }] }),
   ADMIN_TOKEN: 'an-admin-token-of-our-own-0123456789',
   EDGE_TOKEN: 'an-edge-token-of-our-own-0123456789',
-  ORDER_TOKEN_SECRET: 'an-order-token-secret-of-our-own-0123456789',
+  ORDER_KEYS: JSON.stringify({ keys: [{ kty: 'oct', kid: 'k2', k: 'B'.repeat(43) }] }),
   WEBHOOK_SECRET: 'a-webhook-secret-of-our-own-0123456789',
   EDGE_URL: 'https://drop.example',
 }
@@ -60,7 +60,6 @@ describe('in production', () => {
   it.each([
     ['ADMIN_TOKEN', 'sandbox'],
     ['EDGE_TOKEN', 'sandbox'],
-    ['ORDER_TOKEN_SECRET', 'sandbox'],
     ['WEBHOOK_SECRET', 'sandbox'],
     ['STRIPE_WEBHOOK_SECRET', 'stripe'],
   ])('%s needs 32 characters and is never shown', (name, PAYMENT_PROVIDER) => {
@@ -79,9 +78,9 @@ describe('in production', () => {
       STRIPE_API_URL: 'https://proxy.example/',
     })
     // Whoever knows its secret has orders of test sales confirmed: the public default must not do.
-    const secretWith = (ORDER_TOKEN_SECRET: string) =>
-      readConfig({ ...given, ...stripe, ORDER_TOKEN_SECRET }).sandbox.WEBHOOK_SECRET
-    const [one, other] = ['a', 'b'].map((letter) => secretWith(letter.repeat(32)))
+    const secretWith = (keys: object) => readConfig({ ...given, ...stripe, ...keys }).sandbox.WEBHOOK_SECRET
+    const secret = { ORDER_KEYS: undefined, ORDER_TOKEN_SECRET: 'a'.repeat(32) }
+    const [one, other] = [secretWith({}), secretWith(secret)]
     expect(one).toMatch(/^[0-9a-f]{64}$/)
     expect(other).not.toBe(one)
   })
@@ -114,7 +113,7 @@ it('reports all invalid settings at once', () => {
   }
   const names = [
     ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
-    ...['ORDER_TOKEN_SECRET', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'PUBLIC_URL'],
+    ...['ORDER_KEYS', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'PUBLIC_URL'],
   ]
   expect(() => readConfig(wrong)).toThrow(new RegExp(`^${names.map((name) => `${name}: .*`).join('\n')}$`))
   expect(() => readConfig(wrong)).not.toThrow('hunter2')
@@ -123,6 +122,8 @@ it('reports all invalid settings at once', () => {
 const ofAHeader = 'may hold letters, digits and -._~+/= only'
 const token = 'a-token-read-from-a-file-0123456789'
 const sandbox = { PAYMENT_PROVIDER: 'sandbox', ALLOW_TEST_PAYMENTS: 'true' }
+/** What 0.2.0 has, whose order tokens are read until it is gone. */
+const formerKey = { ORDER_KEYS: undefined, ORDER_TOKEN_SECRET: 'a'.repeat(32) }
 const developmentKeys = production.ADMISSION_KEYS.replace('k1', 'development')
 
 it.each<[Record<string, string | undefined>, RegExp | string]>([
@@ -137,10 +138,19 @@ it.each<[Record<string, string | undefined>, RegExp | string]>([
   [{ ADMISSION_KEYS: 'no JSON' }, /^ADMISSION_KEYS: must be a JWK Set/],
   [{ ADMISSION_KEYS: '{"keys":[]}' }, /^ADMISSION_KEYS: must be a JWK Set/],
   [{ ADMISSION_KEYS: developmentKeys }, 'ADMISSION_KEYS: must be keys of your own'],
+  [{ ORDER_KEYS: undefined }, /^ORDER_KEYS: not set$/],
+  [{ ORDER_KEYS: '{"keys":[]}' }, /^ORDER_KEYS: must be a JWK Set/],
+  [{ ORDER_KEYS: developmentKeys }, /^ORDER_KEYS: must be keys of your own in production$/],
+  [{ ...formerKey, ORDER_TOKEN_SECRET: 'hunter2' }, /^ORDER_TOKEN_SECRET: 32 characters or more are required$/],
   // A charge must end within the time of its job.
   [{ ...sandbox, SANDBOX_TIMEOUT_MS: '6001' }, 'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less'],
 ])('refuses %j in plain words', (changes, why) => {
   expect(() => readConfig({ ...given, ...changes })).toThrow(why)
+})
+
+it('takes the order key of 0.2.0 instead of a set, or beside one', () => {
+  expect(readConfig({ ...given, ...formerKey }).ORDER_TOKEN_SECRET).toEqual(Buffer.from('a'.repeat(32)))
+  expect(readConfig({ ...formerKey, ...given }).ORDER_KEYS?.keys).toHaveLength(1)
 })
 
 it('takes what is at the limit, and the keys for development there', () => {

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
 import { ROLES } from '../shared/api/roles.ts'
-import { AdmissionKeySetting, isDevelopmentSet } from '../shared/keys.ts'
+import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
 import { isRedisUrl } from './lib/redis.ts'
 import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from './payments/providers/provider.ts'
@@ -46,7 +46,7 @@ const Settings = v.object({
   ROLE: setting(
     oneOf('api', 'worker', 'all'),
     'all',
-    'Every role serves calls; `worker` and `all` also do the background work, which `api` leaves to them',
+    'Every role serves calls; `worker` and `all` also do the background work',
   ),
   DATABASE_URL: required(url(/^postgres(ql)?:/, 'a postgres:// URL'), 'Postgres, in a database of its own'),
   REDIS_URL: required(
@@ -56,11 +56,8 @@ const Settings = v.object({
     ),
     'Redis: `redis://`, `rediss://`, `redis+sentinel://host:port,../name` or `redis+cluster://host:port,..`',
   ),
-  ADMISSION_KEYS: required(
-    AdmissionKeySetting,
-    'JWK set of admission tokens: the keys of the edge, or the public halves of Ed25519 keys',
-  ),
-  EDGE_URL: optional(httpUrl, 'The edge, which is notified there of changes by operators'),
+  ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set of admission tokens: those of the edge, or public halves'),
+  EDGE_URL: optional(httpUrl, 'The edge, notified there of changes'),
   PUBLIC_URL: optional(
     v.pipe(
       httpUrl,
@@ -94,10 +91,14 @@ const Settings = v.object({
     'false',
     '`true`: buyers may call the origin without the edge, past its check of their session; for development',
   ),
-  ORDER_TOKEN_SECRET: setting(
-    v.pipe(v.string(), v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`)),
-    'development-order-token-secret-000',
-    'Key that signs order tokens (HS256)',
+  ORDER_KEYS: optional(SecretKeySetting, 'JWK set that signs order tokens, symmetric'),
+  ORDER_TOKEN_SECRET: optional(
+    v.pipe(
+      v.string(),
+      v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`),
+      v.transform((text) => Buffer.from(text)),
+    ),
+    'The key of 0.2.0: signs where `ORDER_KEYS` is not set, otherwise only verifies',
   ),
   PROOF_OF_WORK: setting(
     v.pipe(
@@ -111,7 +112,7 @@ const Settings = v.object({
   CALLS_PER_VISITOR: setting(
     v.pipe(number(/^\d{1,5}$/, 'a whole number is required'), v.minValue(1, '1 or more is required')),
     '6',
-    'Calls of one visitor in progress, in each process: as many as a browser has connections to one host; 100 in development',
+    'Calls of one visitor in progress, in each process; 100 in development',
   ),
   PAYMENT_PROVIDER: setting(
     oneOf('sandbox', 'stripe'),
@@ -153,13 +154,13 @@ const Sandbox = v.object({
   WEBHOOK_SECRET: setting(
     v.string(),
     'development-webhook-secret-0000000',
-    "Signs the sandbox's webhooks (HMAC-SHA256); beside Stripe, for test sales, made from `ORDER_TOKEN_SECRET` unless set",
+    "Signs the sandbox's webhooks; beside Stripe made from the key of orders unless set",
   ),
   SANDBOX_URL: optional(httpUrl, 'A running sandbox; without it the origin starts its own'),
   SANDBOX_TIMEOUT_MS: setting(
     v.pipe(milliseconds, v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`)),
     '2000',
-    'How long the origin waits for an answer of the sandbox',
+    'How long the sandbox may take to answer',
   ),
   SANDBOX_SLOW_MS: setting(milliseconds, `${SANDBOX_DELAYS.slowMs}`, 'How long `pm_slow` takes'),
   SANDBOX_LATE_MS: setting(milliseconds, `${SANDBOX_DELAYS.lateMs}`, 'How late the webhook of a late charge comes'),
@@ -168,14 +169,11 @@ const Sandbox = v.object({
 const nonEmpty = v.pipe(v.string(), v.nonEmpty('a text is required'))
 const Roles = v.record(v.string(), v.picklist(ROLES))
 const Oidc = v.object({
-  OIDC_ISSUER: required(httpUrl, 'Issuer (OpenID Connect) where operators may sign in to the console; none unless set'),
-  OIDC_CLIENT_ID: required(nonEmpty, "The console's client id at the issuer"),
-  OIDC_CLIENT_SECRET: required(nonEmpty, "The console's client secret at the issuer"),
-  CONSOLE_URL: required(
-    httpUrl,
-    "The origin as operators' browsers reach it; the issuer sends them back to `/console/signed-in` there",
-  ),
-  OIDC_ROLE_CLAIM: setting(nonEmpty, 'roles', 'Claim of the ID token, a text or a list, that says who has which role'),
+  OIDC_ISSUER: required(httpUrl, 'OpenID Connect issuer for operators; none unless set'),
+  OIDC_CLIENT_ID: required(nonEmpty, 'Client id there'),
+  OIDC_CLIENT_SECRET: required(nonEmpty, 'Client secret there'),
+  CONSOLE_URL: required(httpUrl, "The origin as operators' browsers reach it"),
+  OIDC_ROLE_CLAIM: setting(nonEmpty, 'roles', 'Claim of the ID token, text or list, that gives the role'),
   OIDC_ROLES: setting(
     v.pipe(
       v.string(),
@@ -212,6 +210,14 @@ export interface Config extends v.InferOutput<typeof Settings> {
   readonly warnings: readonly string[]
 }
 
+/** What development has besides the defaults. A whole crowd comes from one machine there. */
+const DEVELOPMENT = {
+  PROOF_OF_WORK: 'off',
+  CALLS_PER_VISITOR: '100',
+  WEBHOOKS_ALLOW_PRIVATE: 'true',
+  ORDER_KEYS: JSON.stringify({ keys: [{ kty: 'oct', kid: 'development', k: 'A'.repeat(43) }] }),
+}
+
 const isTestKey = (key: string) => key.includes('_test_')
 
 export class ConfigError extends Error {
@@ -223,10 +229,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   // A setting that was forgotten or misspelt must not open the doors.
   const production = set.NODE_ENV !== 'development'
-  // A whole crowd comes from one machine in development.
-  const given = production
-    ? set
-    : { PROOF_OF_WORK: 'off', CALLS_PER_VISITOR: '100', WEBHOOKS_ALLOW_PRIVATE: 'true', ...set }
+  const given = production ? set : { ...DEVELOPMENT, ...set }
   const errors: string[] = []
   const warnings: string[] = []
 
@@ -259,9 +262,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     if (!sandbox || given.PAYMENT_PROVIDER !== 'stripe') return sandbox
     if (given.WEBHOOK_SECRET !== undefined) checkSecret('WEBHOOK_SECRET')
     // Beside Stripe nothing has to be set for test sales, and the public default must not do.
-    const own = createHmac('sha256', settings?.ORDER_TOKEN_SECRET ?? '')
-      .update('webhooks of the sandbox')
-      .digest('hex')
+    const key = settings?.ORDER_KEYS?.keys[0]?.k ?? settings?.ORDER_TOKEN_SECRET ?? ''
+    const own = createHmac('sha256', key).update('webhooks of the sandbox').digest('hex')
     return { ...sandbox, WEBHOOK_SECRET: given.WEBHOOK_SECRET ?? own }
   }
 
@@ -295,9 +297,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const settings = read(Settings)
   const oidc = readOidc()
   const sandbox = readSandbox()
-  for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET']) checkSecret(name)
-  if (production && settings && isDevelopmentSet(settings.ADMISSION_KEYS))
-    errors.push('ADMISSION_KEYS: must be keys of your own in production')
+  for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN']) checkSecret(name)
+  for (const name of ['ADMISSION_KEYS', 'ORDER_KEYS'] as const)
+    if (production && settings?.[name] && isDevelopmentSet(settings[name]))
+      errors.push(`${name}: must be keys of your own in production`)
+  if (given.ORDER_KEYS === undefined && given.ORDER_TOKEN_SECRET === undefined) errors.push('ORDER_KEYS: not set')
   if (production && settings?.ALLOW_DIRECT)
     warnings.push("ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session")
   if (settings?.SMTP_URL !== undefined && settings.MAIL_FROM === undefined)

@@ -5,7 +5,9 @@ import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort, startChild, untilReady } from '../dev/processes.ts'
 import { startPostgres } from '../dev/servers/postgres.ts'
+import { newKeySet } from '../shared/keys.ts'
 import { useFlakyProxy } from '../test/flaky-proxy.ts'
+import { ORDER_KEYS } from '../test/one-origin.ts'
 import { useOwnOrigin } from '../test/origin-process.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
 import { useReceiver } from '../test/stand-ins/receiver.ts'
@@ -15,7 +17,7 @@ const ledger = await useReturning(startPostgres)
 const redis = useRedis()
 let databaseUrl = ledger.url
 const receiver = useReceiver()
-const env = { WEBHOOKS_ALLOW_PRIVATE: 'false', HOST: '0.0.0.0' }
+const env: Record<string, string> = { WEBHOOKS_ALLOW_PRIVATE: 'false', HOST: '0.0.0.0' }
 const origin = useOwnOrigin(() => ({ databaseUrl, redisUrl: redis.url }), env)
 const way = useFlakyProxy(() => ledger.port)
 
@@ -44,6 +46,23 @@ test('a starting origin waits for Postgres, alive but not ready, serves once it 
   await ledger.start()
   await started
   expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+})
+
+test('the key of order tokens is changed without losing an order', async () => {
+  const bought = async () => (await origin.checkout(await origin.sale())).body
+  const read = async ({ order_id, order_token = '' }: Awaited<ReturnType<typeof bought>>) =>
+    (await origin.call('GET', `/orders/${order_id}`, { token: order_token })).status
+  const startWith = (...keys: object[]) => {
+    env.ORDER_KEYS = JSON.stringify({ keys })
+    return origin.restart()
+  }
+  const [next] = newKeySet().keys
+  const before = await bought()
+  await startWith(next ?? {}, ...ORDER_KEYS.keys)
+  const after = await bought()
+  expect([await read(before), await read(after)]).toEqual([200, 200])
+  await startWith(next ?? {})
+  expect([await read(before), await read(after)]).toEqual([429, 200])
 })
 
 test('answers monitors on this machine alone, whatever HOST says', async () => {

@@ -64,7 +64,7 @@ const OCT = `"oct" of ${MIN_SECRET_BYTES} bytes or more`
 
 /** The settings that hold key sets, as JSON. Their messages never repeat a value. */
 export const AdmissionKeySetting = keySetting(JwkSet, `${OCT}, or "OKP" Ed25519`)
-export const QueueKeySetting = keySetting(SecretJwkSet, OCT)
+export const SecretKeySetting = keySetting(SecretJwkSet, OCT)
 
 /** True if a key is known to the public: all keys in the documentation and the tests have such a `kid`. */
 export const isDevelopmentSet = ({ keys }: JwkSet) => keys.some((key) => key.kid.startsWith('development'))
@@ -128,17 +128,19 @@ export async function importKeys(
   )
 }
 
-/** Imports symmetric keys, without a promise. Throws TypeError for an empty set. */
-export function importSecrets({ keys }: SecretJwkSet): TokenKeys<SyncKey> {
-  return tokenKeys(keys.map((key) => nobleKey(headerOf('HS256', key.kid), base64url.decode(key.k))))
-}
-
-/** Imports one secret without a `kid`, for tokens that only their signer reads. */
-export function importSecret(
-  secret: Uint8Array,
+/**
+ * Imports symmetric keys, without a promise; `last` is a secret without a `kid`, which signs where there are no others. Throws
+ * TypeError if there is none at all.
+ */
+export function importSecrets(
+  { keys }: Pick<SecretJwkSet, 'keys'>,
   secretKey: (header: string, secret: Uint8Array) => SyncKey = nobleKey,
+  last?: Uint8Array,
 ): TokenKeys<SyncKey> {
-  return tokenKeys([secretKey(base64url.encode('{"typ":"JWT","alg":"HS256"}'), secret)])
+  return tokenKeys([
+    ...keys.map((key) => secretKey(headerOf('HS256', key.kid), base64url.decode(key.k))),
+    ...(last ? [secretKey(base64url.encode('{"typ":"JWT","alg":"HS256"}'), last)] : []),
+  ])
 }
 
 /** The header of a key's tokens, base64url. */

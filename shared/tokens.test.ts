@@ -18,13 +18,12 @@ import {
   AdmissionKeySetting,
   canSign,
   importKeys,
-  importSecret,
   importSecrets,
   isDevelopmentSet,
   type JwkSet,
   publicJwks,
-  QueueKeySetting,
   type SecretJwkSet,
+  SecretKeySetting,
   type TokenKeys,
   webCryptoKey,
 } from './keys.ts'
@@ -170,12 +169,14 @@ describe('a token', () => {
     expect(readToken(QUEUE, a, signToken(QUEUE, a, whole), NOW)).toEqual({ ok: true, claims: whole })
   })
 
-  it('for an order is read with the one secret that signed it', () => {
+  it('of one secret without a kid is read beside a key set, which signs instead', () => {
     const claims = { sub: 'order', sale: 'demo', iat, exp: iat + 60 }
-    const keys = importSecret(bytesOf(1))
-    const token = signToken(ORDER, keys, claims)
-    expect(readToken(ORDER, keys, token, NOW)).toEqual({ ok: true, claims })
-    expect(readToken(ORDER, importSecret(bytesOf(2)), token, NOW)).toEqual(refused)
+    const one = (secret: number) => importSecrets({ keys: [] }, undefined, bytesOf(secret))
+    const token = signToken(ORDER, one(1), claims)
+    const both = importSecrets(secretSet('a'), undefined, bytesOf(1))
+    for (const keys of [one(1), both]) expect(readToken(ORDER, keys, token, NOW)).toEqual({ ok: true, claims })
+    for (const keys of [one(2), a]) expect(readToken(ORDER, keys, token, NOW)).toEqual(refused)
+    expect(readToken(ORDER, a, signToken(ORDER, both, claims), NOW)).toEqual({ ok: true, claims })
   })
 })
 
@@ -198,8 +199,8 @@ describe('a key set', () => {
 
   it('holds symmetric keys, and Ed25519 ones for admissions', async () => {
     const [secrets, ed25519] = [secretSet('a', 'b'), await ed25519Set('e')]
-    expect(read(QueueKeySetting, secrets).output).toEqual(secrets)
-    expect(read(QueueKeySetting, ed25519).success).toBe(false)
+    expect(read(SecretKeySetting, secrets).output).toEqual(secrets)
+    expect(read(SecretKeySetting, ed25519).success).toBe(false)
     const mixed = { keys: [...secrets.keys, ...ed25519.keys] }
     expect(read(AdmissionKeySetting, mixed).output).toEqual(mixed)
     expect(publicJwks(secrets)).toEqual({ keys: [] })

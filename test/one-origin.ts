@@ -26,6 +26,8 @@ export interface OriginAddress extends Stores {
 
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
 export const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
+/** Those of a test run, which all origins on one ledger share. */
+export const ORDER_KEYS = { keys: [{ kty: 'oct', kid: 'orders', k: 'b'.repeat(43) }] }
 /** A charge without an answer is given up in seconds; one that is late comes when a test makes it old. */
 const SANDBOX = { SANDBOX_TIMEOUT_MS: '2000', SANDBOX_LATE_MS: '600000' }
 
@@ -64,7 +66,7 @@ export async function testOrigin(
       REDIS_URL: redisUrl,
       ADMIN_TOKEN,
       EDGE_TOKEN,
-      ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
+      ORDER_KEYS: JSON.stringify(ORDER_KEYS),
       WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
       ADMISSION_KEYS: JSON.stringify(keys),
       ALLOW_DIRECT: 'true',

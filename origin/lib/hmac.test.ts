@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { jwtVerify, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
-import { importSecret } from '../../shared/keys.ts'
+import { importSecrets } from '../../shared/keys.ts'
 import { ORDER, readToken, signToken } from '../../shared/tokens.ts'
 import { hmacKey } from './hmac.ts'
 
@@ -33,7 +33,7 @@ test('does not take letters for others whose code ends alike', () => {
 
 test('signs what jose verifies, and reads what jose signs', async () => {
   const secret = new Uint8Array(32).fill(7)
-  const keys = importSecret(secret, hmacKey)
+  const keys = importSecrets({ keys: [] }, hmacKey, secret)
   const claims = { sub: 'Zoë', sale: 'demo', iat: 1, exp: 4e9 }
   const options = { issuer: 'flash-sale-origin', audience: 'order' }
   expect((await jwtVerify(signToken(ORDER, keys, claims), secret, options)).payload).toMatchObject(claims)
