@@ -253,6 +253,7 @@ function mostOnTheirWay(memory: Memory, called: number, share: number, settings:
 export function comingIn(memory: Memory, called: number, settings: Settings) {
   const { share, sureShare } = showRatio(memory, settings)
   return {
+    may_come: Math.round(onTheirWay(memory, called, 1, settings)),
     coming_units: onTheirWay(memory, called, share, settings) / settings.admissionsPerUnit,
     coming_people: Math.max(
       onTheirWay(memory, called, sureShare, settings),

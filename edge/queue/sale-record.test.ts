@@ -64,11 +64,11 @@ const LATER_MS = OPENS_AT_MS + 10_000
 it('reports the line’s figures, before the opening and while it moves', () => {
   const before = OPENS_AT_MS - 5_000
   const figures = { numbers_given: PEOPLE, boost: 1, throttle: 1 }
-  const nobody = { called: 0, waiting: PEOPLE, called_per_second: 0, coming_units: 0, coming_people: 0 }
+  const nobody = { called: 0, waiting: PEOPLE, called_per_second: 0, may_come: 0, coming_units: 0, coming_people: 0 }
   expect(figuresOf(recordAt(before), PEOPLE, before, CONFIG)).toEqual({ ...figures, ...nobody, clock_ms: before })
   const called = 950 // The first is called half a second after the opening, for which it is announced.
   const waiting = PEOPLE - called
-  const coming = { coming_units: called / CONFIG.admissionsPerUnit, coming_people: called }
+  const coming = { may_come: called, coming_units: called / CONFIG.admissionsPerUnit, coming_people: called }
   const moving = { called, waiting, wait_seconds: waiting / 100, called_per_second: 100, ...coming }
   expect(figuresOf(recordAt(LATER_MS), PEOPLE, LATER_MS, CONFIG)).toEqual({ ...figures, ...moving, clock_ms: LATER_MS })
 })

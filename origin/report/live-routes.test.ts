@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LiveReading as Live } from '../../shared/api/live.ts'
+import type { SaleReport } from '../../shared/api/report.ts'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
 
 const origin = useOrigin()
@@ -46,6 +47,35 @@ test('keeps who waited, the most of a minute, and no wait where people wait and 
   await expect.poll(() => reported({ waiting: 4, wait_seconds: 12 })).toMatchObject({ waiting: 4, wait_seconds: 12 })
   const { body } = await origin.admin('GET', `/sales/${sale}/report`)
   expect(body.figures).toMatchObject({ most_waiting: 30 })
+})
+
+test('takes away a wait that the edge no longer knows', async () => {
+  const sale = await origin.sale()
+  const reported = async (more: Record<string, number>) => {
+    await reportTo(sale, more)
+    return gauges(sale)
+  }
+  await expect.poll(() => reported({ waiting: 30, wait_seconds: 12 })).toMatchObject({ wait_seconds: 12 })
+  await expect.poll(() => reported({ waiting: 29 })).toMatchObject({ waiting: 29 })
+  expect(await gauges(sale)).not.toHaveProperty('wait_seconds')
+  // Nobody waits, so nobody is shown a wait.
+  await expect.poll(() => reported({ waiting: 0, wait_seconds: 0 })).toMatchObject({ waiting: 0 })
+  expect(await gauges(sale)).not.toHaveProperty('wait_seconds')
+})
+
+test('compares waits in the minute of the opening, where somebody waited, by when they were called', async () => {
+  const sale = await origin.sale()
+  const reported = async (more: Record<string, number>) => {
+    await reportTo(sale, more)
+    return gauges(sale)
+  }
+  const waits = async () => (await origin.admin('GET', `/sales/${sale}/report`)).body.waits
+  await expect.poll(() => reported({ waiting: 30, wait_seconds: 400 })).toMatchObject({ waiting: 30 })
+  expect(await waits()).toMatchObject({ compared: 0, minutes: [{ shown_seconds: 400, real_seconds: null }] })
+  await expect.poll(() => reported({ waiting: 0, called: 50 })).toMatchObject({ waiting: 0 })
+  // Seconds later all are called.
+  await expect.poll(waits).toMatchObject({ compared: 1, minutes: [{ shown_seconds: 400 }] })
+  expect(((await waits()) as SaleReport['waits']).worst_error_seconds).toBeGreaterThan(300)
 })
 
 test('knows when the edge asked last, not when its report was last written down', async () => {

@@ -15,6 +15,7 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate.ts'
 import type { Store } from '../stock/scripts.ts'
+import { firstOpeningMs, gaugesOf, totalOf, turnsOf, withCallsMade } from './figures.ts'
 import { countsBefore, readMinutes } from './report-queries.ts'
 import { soldOutAtMs, summaryOf } from './sale-health.ts'
 import { readWorkers } from './worker-reports.ts'
@@ -91,7 +92,8 @@ export class Live {
     const { workers = null, provider = null, intents = null } = gate ?? {}
     const health = { ledger: ledger.answers, redis: gate !== null, edge_seconds, workers, provider }
     const phase = phaseOf(sale, nowMs)
-    const soldOutMs = phase === 'open' || phase === 'all_in_carts' ? soldOutAtMs(minutes, nowMs) : null
+    const soldOutMs = phase === 'open' ? soldOutAtMs(minutes, nowMs) : null
+    const counts = totalOf(before, minutes)
     return {
       state,
       environment: { ...environment, ...(sale.test && { payments: 'sandbox' }), test: sale.test },
@@ -108,7 +110,13 @@ export class Live {
       health,
       findings,
       rules: sale.rules,
-      minutes,
+      funnel: {
+        joined: counts.joined ?? 0,
+        ...turnsOf(phase, gaugesOf(minutes, nowOf(state))),
+        reserved: counts.reserved ?? 0,
+        paid: counts.confirmed ?? 0,
+      },
+      minutes: withCallsMade(minutes, firstOpeningMs(sale)),
       before,
       read_at: new Date(nowMs).toISOString(),
     }
@@ -155,4 +163,11 @@ export class Live {
       return null
     }
   }
+}
+
+/** What the edge reports to this process, a second before it is in the minutes. */
+function nowOf({ queue: { called, waiting, may_come, arrivals } }: State): Figures {
+  return called === null || waiting === null
+    ? {}
+    : { called, waiting, arrived: arrivals, ...(may_come !== null && { may_come }) }
 }

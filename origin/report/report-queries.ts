@@ -4,6 +4,7 @@ import type { Incident } from '../../shared/api/report.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
+import type { Gauges } from './figures.ts'
 
 /** Orders of a sale by status and currency. */
 export interface OrderFigures {
@@ -35,17 +36,20 @@ export const firstOrders = (sql: Sql, saleId: string, line: string, every: numbe
   where sale_id = ${saleId} and line = ${line} and reserved_until > created_at and (hashint8(ticket_number) & 2147483647) % ${every} = 0
   group by ticket_number order by at_ms`
 
-/** All counts of a sale's minutes, summed, and the most that each gauge was. */
-export async function minuteTotals(sql: Sql, saleId: string): Promise<{ counts: Figures; most: Figures }> {
-  const rows = await sql<{ of: 'counts' | 'most'; name: string; value: number }[]>`
+/** All counts of a sale's minutes, summed, and the most and the last that each gauge was. */
+export async function minuteTotals(sql: Sql, saleId: string): Promise<{ counts: Figures } & Gauges> {
+  const rows = await sql<{ of: 'counts' | keyof Gauges; name: string; value: number }[]>`
     select 'counts' as of, name, sum((value #>> '{}')::float8) as value
     from sale_minutes cross join lateral jsonb_each(counts) as one(name, value) where sale_id = ${saleId} group by name
     union all
     select 'most', name, max((value #>> '{}')::float8)
+    from sale_minutes cross join lateral jsonb_each(gauges) as one(name, value) where sale_id = ${saleId} group by name
+    union all
+    select 'last', name, (array_agg((value #>> '{}')::float8 order by minute desc))[1]
     from sale_minutes cross join lateral jsonb_each(gauges) as one(name, value) where sale_id = ${saleId} group by name`
   const all = (of: string) =>
     Object.fromEntries(rows.filter((row) => row.of === of).map(({ name, value }) => [name, value]))
-  return { counts: all('counts'), most: all('most') }
+  return { counts: all('counts'), most: all('most'), last: all('last') }
 }
 
 type MinuteRow = Omit<Minute, 'minute'> & { readonly minute: Date }
@@ -86,27 +90,39 @@ export const incidents = (sql: Sql, saleId: string, limit: number) => sql<Incide
 
 // -- Minutes -------------------------------------------------------------------------------------------------------
 
-/** Figures of a sale since the last write: counts add up over all processes, of a gauge the last value stays, of `most_waiting` the largest. */
+/** Figures of a sale since the last write. */
 export interface SaleFigures {
   readonly sale: string
+  /** Its beginning; by default the present one. */
+  readonly minute?: Date
   readonly counts: Figures
   readonly gauges: Figures
 }
 
-/** Adds figures to the present minute, all sales in one statement. */
+/**
+ * Adds figures to minutes, all sales in one statement. Counts add up over all processes. Of a gauge the last value stays, of
+ * `most_waiting` the largest, of `wait_shown` and `wait_real` those that differ most; a wait that the edge no longer knows goes.
+ */
 export async function addFigures(sql: Sql, figures: readonly SaleFigures[]): Promise<void> {
   if (figures.length === 0) return
   // In one order, since several processes add at the same time.
   const sorted = figures.toSorted((a, b) => (a.sale < b.sale ? -1 : 1))
   await sql`
-    insert into sale_minutes (sale_id, minute, counts, gauges)
-    select sale, date_trunc('minute', clock_timestamp()), counts::jsonb, gauges::jsonb
-    from unnest(${sorted.map((one) => one.sale)}::text[], ${sorted.map((one) => JSON.stringify(one.counts))}::text[],
-                ${sorted.map((one) => JSON.stringify(one.gauges))}::text[]) as one(sale, counts, gauges)
+    insert into sale_minutes as m (sale_id, minute, counts, gauges)
+    select sale, coalesce(minute, date_trunc('minute', clock_timestamp())), counts::jsonb, gauges::jsonb
+    from unnest(${sorted.map(({ sale }) => sale)}::text[], ${sorted.map(({ minute }) => minute?.toISOString() ?? null)}::timestamptz[],
+                ${sorted.map(({ counts }) => JSON.stringify(counts))}::text[],
+                ${sorted.map(({ gauges }) => JSON.stringify(gauges))}::text[]) as one(sale, minute, counts, gauges)
     on conflict (sale_id, minute) do update set
-      counts = add_counts(sale_minutes.counts, excluded.counts), gauges =
-        sale_minutes.gauges || excluded.gauges || jsonb_strip_nulls(jsonb_build_object('most_waiting',
-          greatest(sale_minutes.gauges -> 'most_waiting', excluded.gauges -> 'most_waiting')))`
+      counts = add_counts(m.counts, excluded.counts),
+      gauges = case when excluded.gauges ? 'waiting' then m.gauges - 'wait_seconds' else m.gauges end || excluded.gauges
+        || jsonb_strip_nulls(jsonb_build_object('most_waiting',
+          greatest(m.gauges -> 'most_waiting', excluded.gauges -> 'most_waiting')))
+        || case
+          when abs((m.gauges -> 'wait_shown')::float8 - (m.gauges -> 'wait_real')::float8)
+            > abs((excluded.gauges -> 'wait_shown')::float8 - (excluded.gauges -> 'wait_real')::float8)
+          then jsonb_build_object('wait_shown', m.gauges -> 'wait_shown', 'wait_real', m.gauges -> 'wait_real')
+          else '{}' end`
 }
 
 /**
@@ -117,7 +133,7 @@ export async function addOrderCounts(tx: Queryable, events: readonly EventRow[])
   await tx`
     insert into sale_minutes as m (sale_id, minute, counts, gauges)
     select sale_id, minute, jsonb_object_agg(name, orders), coalesce((
-      select b.gauges - '{most_waiting,wait_seconds}'::text[] from sale_minutes b
+      select b.gauges - '{most_waiting,wait_seconds,wait_shown,wait_real}'::text[] from sale_minutes b
       where b.sale_id = each.sale_id and b.minute < each.minute order by b.minute desc limit 1), '{}')
     from (
       select o.sale_id, date_trunc('minute', e.at) as minute, replace(e.type, 'order.', '') as name, sum(e.orders) as orders

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
-import { overtakingOf, servedBeforeTurn, stockOut, thinned, waitAccuracy } from './report.ts'
+import { overtakingOf, servedBeforeTurn, stockOut, thinned, waitAccuracy, waitsOf } from './report.ts'
 
 const minute = (at: number, gauges: Record<string, number>, counts: Record<string, number> = {}) => ({
   minute: new Date(at * 60_000).toISOString(),
@@ -84,11 +84,18 @@ it('a sale is sold out once nothing is free and nothing is held', () => {
   expect(stockOut([])).toEqual({ all_in_carts_at: null, sold_out_at: null })
 })
 
-it('waits are compared where both are known', () => {
-  expect(waitAccuracy([10, 20, null, 40], [15, 20, 30, null])).toEqual({
-    compared: 2,
-    median_error_seconds: 0,
-    worst_error_seconds: 5,
-  })
-  expect(waitAccuracy([], []).median_error_seconds).toBeNull()
+it('waits are compared in minutes in which somebody was shown one, and called', () => {
+  const waits = waitsOf([
+    minute(0, { waiting: 3, wait_shown: 10, wait_real: 15 }),
+    minute(1, { waiting: 0, wait_shown: 20, wait_real: 20 }),
+    minute(2, { waiting: 0 }),
+    minute(3, { waiting: 9, wait_seconds: 40 }),
+  ])
+  expect(waits.map(({ shown_seconds, real_seconds }) => [shown_seconds, real_seconds])).toEqual([
+    [10, 15],
+    [20, 20],
+    [40, null],
+  ])
+  expect(waitAccuracy(waits)).toEqual({ compared: 2, median_error_seconds: 0, worst_error_seconds: 5 })
+  expect(waitAccuracy([]).median_error_seconds).toBeNull()
 })

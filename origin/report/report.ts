@@ -1,5 +1,6 @@
 /** What the report of a sale is calculated from: curves, waits, and how fairly people were served. Pure. */
 import type { Minute } from '../../shared/api/live.ts'
+import type { ShownWait } from '../../shared/api/report.ts'
 
 /** The first order of a ticket number. */
 export interface Served {
@@ -54,6 +55,13 @@ export function servedBeforeTurn(served: readonly Served[], minutes: readonly Mi
   return early
 }
 
+/** The waits of minutes in which one was shown. */
+export const waitsOf = (minutes: readonly Minute[]): ShownWait[] =>
+  minutes.flatMap(({ minute, gauges: { wait_shown, wait_real, wait_seconds } }) => {
+    const shown_seconds = wait_shown ?? wait_seconds
+    return shown_seconds === undefined ? [] : [{ minute, shown_seconds, real_seconds: wait_real ?? null }]
+  })
+
 interface WaitAccuracy {
   /** Minutes of which both are known. */
   readonly compared: number
@@ -61,13 +69,12 @@ interface WaitAccuracy {
   readonly worst_error_seconds: number | null
 }
 
-/** What the last in line of each minute was shown, against what it was. */
-export function waitAccuracy(shown: readonly (number | null)[], real: readonly (number | null)[]): WaitAccuracy {
-  const errors = shown
-    .flatMap((seconds, i) => {
-      const was = real[i] ?? null
-      return seconds === null || was === null ? [] : [Math.abs(seconds - was)]
-    })
+/** What the last in line were shown, against what it was. */
+export function waitAccuracy(waits: readonly ShownWait[]): WaitAccuracy {
+  const errors = waits
+    .flatMap(({ shown_seconds, real_seconds }) =>
+      real_seconds === null ? [] : [Math.abs(shown_seconds - real_seconds)],
+    )
     .sort((a, b) => a - b)
   return {
     compared: errors.length,

@@ -15,6 +15,7 @@ import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { addFigures, addOrderCounts, type SaleFigures } from './report-queries.ts'
+import { NO_WAITS, type Wait, type Waits, waitGauges, withReport } from './waits.ts'
 
 const WRITE_MS = 1_000
 const STOP_TIMEOUT_MS = 1_000
@@ -33,11 +34,15 @@ const PAGE = 500
 export const countOrders = (sql: Sql) =>
   readEvents(sql, 'order counts', addOrderCounts, PAGE, sql`e.type like 'order.%'`)
 
+/** By queue, with the latest report that was followed. */
+type Followed = Map<string, { readonly report: LineFigures; readonly waits: Waits }>
+
 export class SaleCounts {
   readonly #deps: SaleCountsDeps
   /** What happened since the last write, by sale. */
   #counts = new Map<string, Record<string, number>>()
   #gauges = new Map<string, string>()
+  #waits: Followed = new Map()
   readonly actor: Actor
 
   constructor(deps: SaleCountsDeps) {
@@ -62,6 +67,8 @@ export class SaleCounts {
     this.#counts = new Map()
     const changed: SaleFigures[] = []
     const gaugesNow = new Map<string, string>()
+    const waitsNow: Followed = new Map()
+    const decided: SaleFigures[] = []
     for (const sale of this.#deps.sales.inUse()) {
       const { sale_id } = sale
       const counts = counted.get(sale_id) ?? {}
@@ -71,7 +78,10 @@ export class SaleCounts {
       // A quiet sale has no minutes.
       if (Object.keys(counts).length > 0 || asText !== this.#gauges.get(sale_id))
         changed.push({ sale: sale_id, counts, gauges })
+      const over = this.#followWaits(sale, waitsNow)
+      for (const one of waitGauges(over)) decided.push({ sale: sale_id, counts: {}, ...one })
     }
+    this.#waits = waitsNow
     try {
       await addFigures(this.#deps.sql, changed)
     } catch (error) {
@@ -80,6 +90,24 @@ export class SaleCounts {
       throw error
     }
     this.#gauges = gaugesNow
+    await addFigures(this.#deps.sql, decided)
+  }
+
+  /** The waits that ended since the last round. */
+  #followWaits({ sale_id, lines }: SaleRow, waitsNow: Followed): Wait[] {
+    const { sales, queueReports } = this.#deps
+    return queueNamesOf(sale_id, lines).flatMap((queue) => {
+      const known = this.#waits.get(queue)
+      const report = queueReports.latest(queue)
+      if (report === null || known?.report === report) {
+        if (known) waitsNow.set(queue, known)
+        return []
+      }
+      const atMs = sales.nowMs() - (queueReports.ageMs(queue) ?? 0)
+      const { waits, over } = withReport(known?.waits ?? NO_WAITS, { ...report, atMs })
+      waitsNow.set(queue, { report, waits })
+      return over
+    })
   }
 
   #gaugesOf(sale: SaleRow): Figures {
@@ -89,6 +117,7 @@ export class SaleCounts {
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
     const together = (of: 'numbers_given' | 'called' | 'waiting' | 'called_per_second') =>
       reports.reduce((all, report) => all + report[of], 0)
+    const mayCome = reports.flatMap(({ may_come }) => may_come ?? [])
     return {
       available: sum(available),
       held: sum((p) => p.held),
@@ -106,14 +135,15 @@ export class SaleCounts {
         waiting: together('waiting'),
         most_waiting: together('waiting'),
         rate: together('called_per_second'),
+        ...(mayCome.length === reports.length && { may_come: mayCome.reduce((all, people) => all + people) }),
         ...waitOf(reports),
       }),
     }
   }
 }
 
-/** The longest wait of the lines; left out where people wait and no wait is known, since 0 would be wrong. */
+/** The longest wait of the lines; left out where nobody waits, and where no wait is known. */
 function waitOf(reports: readonly Pick<LineFigures, 'waiting' | 'wait_seconds'>[]): Figures {
-  const waits = reports.flatMap(({ waiting, wait_seconds }) => wait_seconds ?? (waiting === 0 ? 0 : []))
+  const waits = reports.flatMap(({ waiting, wait_seconds }) => (waiting > 0 ? (wait_seconds ?? []) : []))
   return waits.length === 0 ? {} : { wait_seconds: Math.max(...waits) }
 }

@@ -65,7 +65,10 @@ const bad = (text: string): HealthSummary => ({ level: 'bad', text })
 const PACE_MINUTES = 5
 const MINUTE_MS = 60_000
 
-/** When the last unit is likely to be sold at the pace of the last minutes (ms since the epoch); null while nobody knows. */
+/**
+ * When the last unit is likely to be sold at the pace of the last minutes (ms since the epoch); null while nobody knows: nothing is
+ * free, or nobody waits for it.
+ */
 export function soldOutAtMs(minutes: readonly Pick<Minute, 'minute' | 'gauges'>[], nowMs: number): number | null {
   const [first, last] = [minutes[0], minutes.at(-1)?.gauges]
   if (!first || !last) return null
@@ -76,6 +79,6 @@ export function soldOutAtMs(minutes: readonly Pick<Minute, 'minute' | 'gauges'>[
   const left = (last.available ?? 0) + (last.held ?? 0)
   const sold = (last.sold ?? 0) - (then.sold ?? 0)
   const elapsedMs = nowMs - startMs
-  if (left <= 0 || sold <= 0 || elapsedMs <= 0) return null
+  if (!last.available || !last.waiting || sold <= 0 || elapsedMs <= 0) return null
   return nowMs + (left * elapsedMs) / sold
 }

@@ -11,13 +11,22 @@ import type { SaleReport } from '../../shared/api/report.ts'
 import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isSold } from '../../shared/order-status.ts'
-import { realWaits } from '../../shared/real-waits.ts'
 import { isDrawn } from '../../shared/schedule.ts'
 import { listAnnouncements } from '../feed/announcement-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
-import { phaseOf } from '../sales/sale-state.ts'
-import { overtakingOf, type Served, servedBeforeTurn, share, stockOut, thinned, waitAccuracy } from './report.ts'
+import { available, phaseOf } from '../sales/sale-state.ts'
+import { firstOpeningMs, type Gauges, turnsOf, withCallsMade } from './figures.ts'
+import {
+  overtakingOf,
+  type Served,
+  servedBeforeTurn,
+  share,
+  stockOut,
+  thinned,
+  waitAccuracy,
+  waitsOf,
+} from './report.ts'
 import {
   firstOrders,
   incidents,
@@ -63,18 +72,15 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
   const fairness: Fairness[] = []
   // One after another: each is a calculation over all orders of its line.
   for (const { line } of sale.lines) fairness.push(await fairnessOf({ sql, config }, sale, line, { reserved, minutes }))
-  // Before the draw nobody has a place in line.
-  const drawn = minutes.filter(({ minute }) => Date.parse(minute) >= sale.opens_at.getTime())
-  const real = realWaits(drawn)
-  const shown = drawn.map(({ gauges }) => gauges.wait_seconds ?? null)
-  const { points, minutes_per_point } = thinned(minutes, POINTS)
+  const waits = waitsOf(minutes)
+  const { points, minutes_per_point } = thinned(withCallsMade(minutes, firstOpeningMs(sale)), POINTS)
   return {
     sale: saleId,
     name: sale.name,
     test: sale.test,
     phase: phaseOf(sale, nowMs()),
     made_at: new Date(nowMs()).toISOString(),
-    figures: figuresOf(sale, { orders, ...totals, minutes, untilMs }),
+    figures: figuresOf(sale, { orders, ...totals, minutes, untilMs, nowMs: nowMs() }),
     curves: { minutes_per_point, minutes: points },
     fairness,
     attacks: { refused: refusalsOf(totals.counts), rules, blocks },
@@ -82,33 +88,27 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
     announcements: announced
       .toReversed()
       .map(({ level, text, since, until, operator }) => ({ level, text, since, until, operator })),
-    waits: {
-      ...waitAccuracy(shown, real),
-      minutes: drawn.flatMap(({ minute }, i) =>
-        shown[i] === null && real[i] === null
-          ? []
-          : [{ minute, shown_seconds: shown[i] ?? null, real_seconds: real[i] ?? null }],
-      ),
-    },
+    waits: { ...waitAccuracy(waits), minutes: waits },
   }
 }
 
-interface Counted {
+interface Counted extends Gauges {
   readonly orders: readonly OrderFigures[]
   readonly counts: Figures
-  readonly most: Figures
   readonly minutes: readonly Minute[]
   readonly untilMs: number
+  readonly nowMs: number
 }
 
-function figuresOf(sale: SaleRow, { orders, counts, most, minutes, untilMs }: Counted) {
+function figuresOf(sale: SaleRow, { orders, counts, most, last, minutes, untilMs, nowMs }: Counted) {
   const sum = (of: (one: OrderFigures) => number) => orders.reduce((all, one) => all + of(one), 0)
   const units = (of: (product: SaleRow['products'][number]) => number) =>
     sale.products.reduce((all, product) => all + of(product), 0)
   // What was given back of a cancelled order had been paid.
   const isPaid = ({ status }: OrderFigures) => isSold(status) || status === 'returned'
   const joined = minutes.length === 0 ? null : (counts.joined ?? 0)
-  const [called, arrived] = [most.called ?? null, most.arrived ?? null]
+  const phase = phaseOf(sale, nowMs)
+  const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most, last })
   const reserved = sum((one) => one.reserved)
   const paid = sum((one) => (isPaid(one) ? one.orders : one.refunded_orders))
   const revenue = [...new Set(orders.map(({ currency }) => currency))].sort().map((currency) => {
@@ -123,6 +123,8 @@ function figuresOf(sale: SaleRow, { orders, counts, most, minutes, untilMs }: Co
     joined,
     called,
     arrived,
+    may_come,
+    did_not_come,
     reserved,
     paid,
     refunded: sum((one) => one.refunded_orders),
@@ -134,7 +136,13 @@ function figuresOf(sale: SaleRow, { orders, counts, most, minutes, untilMs }: Co
     ),
     most_waiting: most.most_waiting ?? null,
     revenue: revenue.filter(({ paid_minor }) => paid_minor > 0),
-    units: { sold: units((p) => p.sold), held: units((p) => p.held), total: units((p) => p.total) },
+    units: {
+      sold: units((p) => p.sold),
+      held: units((p) => p.held),
+      free: units(available),
+      withheld: units((p) => p.buffer),
+      total: units((p) => p.total),
+    },
     conversion: {
       joined_to_arrived: share(arrived, joined),
       arrived_to_reserved: share(reserved, arrived),

@@ -52,6 +52,7 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
       arrivals: together(lines, 'arrivals') ?? 0,
       numbers_given: together(lines, 'numbers_given'),
       called: together(lines, 'called'),
+      may_come: together(lines, 'may_come'),
       waiting: together(lines, 'waiting'),
       wait_seconds: longest(lines),
       lines,
@@ -70,6 +71,7 @@ function lineNow({ queues }: InspectDeps, saleId: string, line: string) {
     arrivals: queues.counts(queue).arrivals,
     numbers_given: report?.numbers_given ?? null,
     called: report?.called ?? null,
+    may_come: report?.may_come ?? null,
     waiting: report?.waiting ?? null,
     wait_seconds: report?.wait_seconds ?? null,
     called_per_second: report?.called_per_second ?? null,
@@ -79,7 +81,10 @@ function lineNow({ queues }: InspectDeps, saleId: string, line: string) {
 }
 
 type Figures = Readonly<
-  Record<'arrivals' | 'numbers_given' | 'called' | 'waiting' | 'wait_seconds' | 'called_per_second', number | null>
+  Record<
+    'arrivals' | 'numbers_given' | 'called' | 'may_come' | 'waiting' | 'wait_seconds' | 'called_per_second',
+    number | null
+  >
 >
 
 /** The sum over all lines; null if none has reported. */

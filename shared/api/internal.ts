@@ -71,6 +71,8 @@ export const LineFigures = v.object({
   /** Those called who may still come: in units that they may take, and at most in people. */
   coming_units: figure,
   coming_people: figure,
+  /** Those called who have not arrived, and whose turn has not passed. */
+  may_come: v.optional(figure),
   /** Positions called a second now: the configured rate times `boost` times `throttle`. */
   called_per_second: figure,
   /** Makes up for visitors who do not turn up; 1 or more. */

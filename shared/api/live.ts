@@ -48,6 +48,19 @@ export interface OpenFinding {
   readonly first_seen_at: Date
 }
 
+/** From joining to paying, since the sale was created. Null: nobody knows. `called` = `arrived` + `may_come` + `did_not_come`. */
+export interface Funnel {
+  readonly joined: number
+  readonly waiting: number | null
+  readonly called: number | null
+  readonly arrived: number | null
+  /** Called, and their turn has not passed. */
+  readonly may_come: number | null
+  readonly did_not_come: number | null
+  readonly reserved: number
+  readonly paid: number
+}
+
 /** What `GET /admin/sales/{sale}/live` says beside the sale's state. */
 export interface LiveReading {
   readonly environment: { readonly name: string; readonly payments: string; readonly test: boolean }
@@ -58,6 +71,7 @@ export interface LiveReading {
   readonly backlogs: Backlogs & { readonly intents: Backlog | null }
   readonly findings: readonly OpenFinding[]
   readonly rules: readonly Rule[]
+  readonly funnel: Funnel
   readonly minutes: readonly Minute[]
   /** Counts of the minutes before those. */
   readonly before: Figures

@@ -11,7 +11,10 @@ export interface SaleReport {
   readonly figures: {
     readonly joined: number | null
     readonly called: number | null
+    /** `called` = `arrived` + `may_come` + `did_not_come`. */
     readonly arrived: number | null
+    readonly may_come: number | null
+    readonly did_not_come: number | null
     readonly reserved: number
     readonly paid: number
     readonly refunded: number
@@ -23,7 +26,8 @@ export interface SaleReport {
       readonly refunded_minor: number
       readonly left_minor: number
     }[]
-    readonly units: { readonly sold: number; readonly held: number; readonly total: number }
+    /** `sold` + `held` + `free` + `withheld` = `total`. */
+    readonly units: Readonly<Record<'sold' | 'held' | 'free' | 'withheld' | 'total', number>>
     readonly conversion: Readonly<
       Record<'joined_to_arrived' | 'arrived_to_reserved' | 'reserved_to_paid' | 'joined_to_paid', number | null>
     >
@@ -75,12 +79,15 @@ export interface SaleReport {
     readonly compared: number
     readonly median_error_seconds: number | null
     readonly worst_error_seconds: number | null
-    readonly minutes: readonly {
-      readonly minute: string
-      readonly shown_seconds: number | null
-      readonly real_seconds: number | null
-    }[]
+    readonly minutes: readonly ShownWait[]
   }
+}
+
+/** Of a minute, the wait of somebody last in line that was furthest off; while all of them still wait, the latest. */
+export interface ShownWait {
+  readonly minute: string
+  readonly shown_seconds: number
+  readonly real_seconds: number | null
 }
 
 /** What operators and the reconciler did about a sale (orders apart), and what was found. */

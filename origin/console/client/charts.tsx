@@ -3,7 +3,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { Minute } from '../../../shared/api/live.ts'
-import { count } from './parts.tsx'
+import { figure } from './parts.tsx'
 
 interface Series {
   readonly name: string
@@ -26,8 +26,10 @@ function spanOf(times: ArrayLike<number>): [number, number] {
   return [Math.min(times[0] ?? 0, last - SPAN_SECONDS), last]
 }
 
-const shownValue = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : count(Math.round(value))
+const shownValue = (value: number | null | undefined) => (value === null || value === undefined ? '–' : figure(value))
+/** Points without neighbours, which a line does not show. */
+const alone = (values: ArrayLike<number | null | undefined>) =>
+  Array.from(values).flatMap((value, i) => (value != null && values[i - 1] == null && values[i + 1] == null ? [i] : []))
 
 interface ChartProps {
   readonly title: string
@@ -81,8 +83,9 @@ function Chart({ title, unit, minutes, series }: ChartProps) {
               label: name,
               stroke: colourOf(colour),
               width: 2,
-              spanGaps: true,
-              points: { show: minutes.length < 3 },
+              // What was not seen is a gap.
+              spanGaps: false,
+              points: { show: minutes.length < 3, filter: (self: uPlot, at: number) => alone(self.data[at] ?? []) },
               ...(dashed && { dash: [6, 4] }),
             })),
           ],
@@ -134,7 +137,7 @@ function Chart({ title, unit, minutes, series }: ChartProps) {
                 <th scope="row">{clock(Date.parse(minute) / 1000)}</th>
                 {series.map(({ name, values }) => (
                   <td key={name}>
-                    {name} {values[values.length - shown.length + i] ?? 'unknown'}
+                    {name} {shownValue(values[values.length - shown.length + i])}
                   </td>
                 ))}
               </tr>
@@ -182,8 +185,8 @@ export const RateChart = ({ minutes }: MinutesProps) => (
     unit="people"
     minutes={minutes}
     series={[
-      { name: 'called', values: gauge(minutes, 'rate'), colour: '--accent' },
-      { name: 'as asked for', values: gauge(minutes, 'rate_target'), colour: '--quiet', dashed: true },
+      { name: 'called', values: gauge(minutes, 'called_per_second'), colour: '--accent' },
+      { name: 'asked for', values: gauge(minutes, 'rate_target'), colour: '--quiet', dashed: true },
     ]}
   />
 )
@@ -200,20 +203,19 @@ export const StockChart = ({ minutes }: MinutesProps) => (
   />
 )
 
-interface WaitProps {
-  readonly minutes: readonly Pick<Minute, 'minute'>[]
-  readonly shown: readonly (number | null)[]
-  readonly real: readonly (number | null)[]
-}
-
-export const WaitChart = ({ minutes, shown, real }: WaitProps) => (
+/** In each minute the wait that was furthest off, or the latest while it lasts. */
+export const WaitChart = ({ minutes }: MinutesProps) => (
   <Chart
     title="Wait of the last in line"
     unit="seconds"
     minutes={minutes}
     series={[
-      { name: 'as shown', values: shown, colour: '--hold' },
-      { name: 'as it was', values: real, colour: '--good', dashed: true },
+      {
+        name: 'as shown',
+        values: minutes.map(({ gauges }) => gauges.wait_shown ?? gauges.wait_seconds ?? null),
+        colour: '--hold',
+      },
+      { name: 'as it was', values: gauge(minutes, 'wait_real'), colour: '--good', dashed: true },
     ]}
   />
 )

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Funnel } from '../../../shared/api/live.ts'
 import { ApiError } from './api.ts'
 import { type Done, say } from './toast.tsx'
 
@@ -170,3 +171,19 @@ export const moment = (iso: string) =>
   new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 export const time = (iso: string) => new Date(iso).toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })
 export const count = (value: number) => value.toLocaleString('en')
+/** With a decimal below ten. */
+export const figure = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })
+
+/** What stands between those called and those who arrived. */
+export const whoCame = ({ did_not_come, may_come }: Pick<Funnel, 'did_not_come' | 'may_come'>) =>
+  did_not_come === null || may_come === null ? '' : `${count(did_not_come)} did not come, ${count(may_come)} still may`
+
+/** All units, as a sum that anybody can check. */
+export const unitsSum = ({
+  sold,
+  held,
+  free,
+  withheld,
+  total,
+}: Readonly<Record<'sold' | 'held' | 'free' | 'withheld' | 'total', number>>) =>
+  `${count(sold)} sold + ${count(held)} held + ${count(free)} free${withheld > 0 ? ` + ${count(withheld)} withheld` : ''} ${sold + held + free + withheld === total ? '=' : '≠'} ${count(total)}`

@@ -1,7 +1,7 @@
 /** The curves of a report, and how right the waits were that people saw. */
-import { FlowChart, StockChart, WaitChart, WaitingChart } from '../../charts.tsx'
+import { FlowChart, RateChart, StockChart, WaitChart, WaitingChart } from '../../charts.tsx'
 import { fillGaps } from '../../gap-fill.ts'
-import { count } from '../../parts.tsx'
+import { count, figure } from '../../parts.tsx'
 import { type Report, Section } from './section.tsx'
 
 export function Curves({ curves, waits }: Pick<Report, 'curves' | 'waits'>) {
@@ -14,19 +14,14 @@ export function Curves({ curves, waits }: Pick<Report, 'curves' | 'waits'>) {
         <FlowChart minutes={minutes} {...(minutes_per_point > 1 && { title: `Each ${minutes_per_point} minutes` })} />
         <StockChart minutes={minutes} />
         <WaitingChart minutes={minutes} />
-        {waits.minutes.length > 0 && (
-          <WaitChart
-            minutes={waits.minutes}
-            shown={waits.minutes.map((one) => one.shown_seconds)}
-            real={waits.minutes.map((one) => one.real_seconds)}
-          />
-        )}
+        <RateChart minutes={minutes} />
+        {waits.minutes.length > 0 && <WaitChart minutes={minutes} />}
       </div>
       <Section title="Waits as shown, and as they were">
         <p>
           {waits.compared === 0 || waits.median_error_seconds === null || waits.worst_error_seconds === null
             ? 'In no minute are both known.'
-            : `Of ${count(waits.compared)} minutes both are known: half of the waits shown were wrong by at most ${count(Math.round(waits.median_error_seconds))} s, the worst by ${count(Math.round(waits.worst_error_seconds))} s. Real waits are calculated from what was called by the end of each minute.`}
+            : `In ${count(waits.compared)} ${waits.compared === 1 ? 'minute' : 'minutes'} somebody was shown a wait and then called. Of each, the wait counts that was furthest off: half of these were wrong by at most ${figure(waits.median_error_seconds)} s, the worst by ${figure(waits.worst_error_seconds)} s.`}
         </p>
       </Section>
     </>

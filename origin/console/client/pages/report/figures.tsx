@@ -1,6 +1,6 @@
 /** The figures of a report: from joining to paying, money, units and times. */
 import { clock, money } from '../../../../../shared/format.ts'
-import { count, moment } from '../../parts.tsx'
+import { count, moment, unitsSum, whoCame } from '../../parts.tsx'
 import { type Report, Section } from './section.tsx'
 
 const known = (value: number | null) => (value === null ? 'unknown' : count(value))
@@ -12,7 +12,7 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
   const steps = [
     ['joined', figures.joined, ''],
     ['called', figures.called, ''],
-    ['arrived', figures.arrived, of(conversion.joined_to_arrived, 'who joined')],
+    ['arrived', figures.arrived, whoCame(figures)],
     ['reserved', figures.reserved, of(conversion.arrived_to_reserved, 'who arrived')],
     ['paid', figures.paid, of(conversion.reserved_to_paid, 'reserved')],
     ['refunded', figures.refunded, ''],
@@ -24,8 +24,9 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
     ['Ended', figures.ended_at && moment(figures.ended_at)],
     [figures.sold_out_at ? 'From opening to sold out' : 'Open for', clock('en', figures.duration_seconds)],
     ['Most people waiting', known(figures.most_waiting)],
-    ['Joined and paid', percent(conversion.joined_to_paid) || 'unknown'],
-    ['Units sold', `${count(units.sold)} of ${count(units.total)}`],
+    ['Of those who joined, came', percent(conversion.joined_to_arrived) || 'unknown'],
+    ['Of those who joined, paid', percent(conversion.joined_to_paid) || 'unknown'],
+    ['Units', unitsSum(units)],
   ] as const
   return (
     <Section title="Figures">

@@ -5,8 +5,6 @@ import type { Figures, Minute } from '../../../../../shared/api/live.ts'
 import { admin, read } from '../../api.ts'
 import { queries } from '../../session.ts'
 
-export { realWaits } from '../../../../../shared/real-waits.ts'
-
 const readLive = (sale: string) => read(admin.sales[':sale'].live.$get({ param: { sale } }))
 export type Live = Awaited<ReturnType<typeof readLive>>
 
@@ -79,10 +77,6 @@ export function minuteAgo(ago: number, minutes: readonly Minute[], nowMs: number
   const added = (name: string) => grown(minutes, name)[at] ?? (at === 0 ? found.gauges[name] : 0) ?? 0
   return { ...found.counts, called: added('called'), arrived: added('arrived') }
 }
-
-/** What the last minute that knows it says. */
-export const lastKnown = (minutes: readonly Minute[], name: string) =>
-  minutes.findLast(({ gauges }) => gauges[name] !== undefined)?.gauges[name] ?? null
 
 /** Counts whose name begins so, the largest first. */
 export function byReason(counts: Figures, prefix: string): readonly (readonly [string, number])[] {

@@ -1,14 +1,15 @@
 /** The waiting line: its length, its pace against what was asked for, the waits, and how long the stock will last. */
-import { clock } from '../../../../../shared/format.ts'
-import { count, TableHead, time } from '../../parts.tsx'
+import { clock, roughly } from '../../../../../shared/format.ts'
+import { figure, TableHead, time } from '../../parts.tsx'
 import { RateControl } from './controls.tsx'
-import { type Live, realWaits } from './live-stream.ts'
+import type { Live } from './live-stream.ts'
 
 export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
   const { state, forecast, minutes } = live
   const { queue, rates, admission } = state
-  const known = (value: number | null) => (value === null ? '–' : count(Math.round(value)))
-  const real = realWaits(minutes).findLast((wait) => wait !== null) ?? null
+  const known = (value: number | null | undefined) => (value == null ? '–' : figure(value))
+  const last = minutes.at(-1)?.gauges ?? {}
+  const real = minutes.findLast(({ gauges }) => gauges.wait_real !== undefined)?.gauges.wait_real ?? null
   const soldOut = forecast.sold_out_at
   return (
     <section class="card" aria-label="The line">
@@ -17,22 +18,21 @@ export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
         <RateControl state={state} />
       </div>
       <dl class="facts">
-        <Fact name="waiting" value={known(queue.waiting)} note="people" />
+        <Fact name="waiting" value={known(live.funnel.waiting)} note="people" />
         <Fact
           name="called a second"
-          value={known(rates.called_per_second)}
-          note={`of ${count(admission.rate_per_second)} asked for`}
+          value={known(last.called_per_second)}
+          note={`of ${figure(admission.rate_per_second)} asked for`}
         />
         <Fact
           name="wait of the last in line"
           value={queue.wait_seconds === null ? '–' : clock('en', queue.wait_seconds)}
           note={waitNote(live, real)}
         />
-        <Fact name="came to the shop" value={count(queue.arrivals)} note="people" />
         <Fact
           name="likely sold out"
-          value={soldOut === null ? '–' : `in ${clock('en', (Date.parse(soldOut) - nowMs) / 1000)}`}
-          note={soldOut === null ? 'unknown yet' : `at ${time(soldOut)}`}
+          value={soldOut === null ? '–' : `in about ${roughly('en', (Date.parse(soldOut) - nowMs) / 1000)}`}
+          note={soldOut === null ? forecastNote(live) : `at about ${time(soldOut).slice(0, -3)}`}
         />
       </dl>
       {rates.throttle !== null && rates.throttle < 1 && (
@@ -66,6 +66,13 @@ function waitNote({ state: { phase, queue } }: Live, realSeconds: number | null)
   if (realSeconds !== null) return `measured last: ${clock('en', realSeconds)}`
   if (phase === 'all_in_carts' || phase === 'paused') return 'the line stands'
   return queue.wait_seconds === null && (queue.waiting ?? 0) > 0 ? 'depends on what is left' : 'minutes : seconds'
+}
+
+/** Why nobody knows when all will be sold. */
+function forecastNote({ state: { phase, invariant }, funnel }: Live): string {
+  if (phase === 'all_in_carts' || (invariant.available === 0 && invariant.held > 0)) return 'all units are in carts'
+  if (phase === 'sold_out') return 'it is'
+  return phase === 'open' && funnel.waiting === 0 ? 'nobody waits' : 'unknown yet'
 }
 
 function Fact({ name, value, note }: { name: string; value: string; note: string }) {

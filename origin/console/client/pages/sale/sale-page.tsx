@@ -3,10 +3,10 @@ import './sale.css'
 import { clock } from '../../../../../shared/format.ts'
 import { FlowChart, RateChart, WaitChart, WaitingChart } from '../../charts.tsx'
 import { fillGaps } from '../../gap-fill.ts'
-import { count, Failure, instant, Loading, useTitle } from '../../parts.tsx'
+import { count, Failure, instant, Loading, useTitle, whoCame } from '../../parts.tsx'
 import { Announcements, PhaseControls } from './controls.tsx'
 import { Findings, Health, Problems } from './health.tsx'
-import { type Live, lastKnown, minuteAgo, OLD_AFTER_MS, realWaits, totals, useLive } from './live-stream.ts'
+import { type Live, minuteAgo, OLD_AFTER_MS, useLive } from './live-stream.ts'
 import { Queue } from './queue.tsx'
 import { Refusals } from './refusals.tsx'
 import { Stock } from './stock.tsx'
@@ -93,31 +93,28 @@ function Countdown({ state: { phase, opens_at, ends_at }, nowMs }: Pick<Live, 's
 }
 
 /** From the queue to the money: since the sale was created, in this minute of the clock, and in the one before. */
-function Funnel({ live, nowMs }: Seen) {
-  const { minutes } = live
-  const all = totals(live)
+function Funnel({ live: { minutes, funnel }, nowMs }: Seen) {
   const [now, before] = [minuteAgo(0, minutes, nowMs), minuteAgo(1, minutes, nowMs)]
+  const added = (name: string) => `+${count(now[name] ?? 0)} this minute, +${count(before[name] ?? 0)} before`
   const steps = [
-    ['joined', all.joined ?? 0, 'joined'],
-    ['waiting', live.state.queue.waiting ?? lastKnown(minutes, 'waiting'), undefined],
-    ['called', lastKnown(minutes, 'called'), 'called'],
-    ['arrived', lastKnown(minutes, 'arrived'), 'arrived'],
-    ['reserved', all.reserved ?? 0, 'reserved'],
-    ['paid', all.confirmed ?? 0, 'confirmed'],
+    ['joined', funnel.joined, added('joined')],
+    ['waiting', funnel.waiting, 'now'],
+    ['called', funnel.called, added('called')],
+    ['arrived', funnel.arrived, added('arrived'), whoCame(funnel)],
+    ['reserved', funnel.reserved, added('reserved')],
+    ['paid', funnel.paid, added('confirmed')],
   ] as const
   return (
     <section class="card" aria-label="Funnel">
       <h2>From joining to paying</h2>
       <ol class="funnel">
-        {steps.map(([name, value, counted]) => (
+        {steps.map(([name, value, ...notes]) => (
           <li key={name}>
             <span>{name}</span>
             <b>{value === null ? '–' : count(value)}</b>
-            <small>
-              {counted === undefined
-                ? 'now'
-                : `+${count(now[counted] ?? 0)} this minute, +${count(before[counted] ?? 0)} before`}
-            </small>
+            {notes.map((note) => (
+              <small key={note}>{note}</small>
+            ))}
           </li>
         ))}
       </ol>
@@ -135,11 +132,7 @@ function Charts({ live: { minutes } }: { live: Live }) {
       <FlowChart minutes={full} />
       <WaitingChart minutes={all} />
       <RateChart minutes={all} />
-      <WaitChart
-        minutes={minutes}
-        shown={minutes.map(({ gauges }) => gauges.wait_seconds ?? null)}
-        real={realWaits(minutes)}
-      />
+      <WaitChart minutes={all} />
     </div>
   )
 }

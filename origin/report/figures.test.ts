@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { turnsOf, withCallsMade } from './figures.ts'
+
+const people = fc.option(fc.nat(1_000), { nil: undefined })
+const arbitraryGauges = fc
+  .record({ called: people, arrived: people, may_come: people, waiting: people })
+  .map((gauges) => JSON.parse(JSON.stringify(gauges)) as Record<string, number>)
+
+it('those called have arrived, may come or did not come, whatever is counted when', () => {
+  const phase = fc.constantFrom('open', 'paused', 'all_in_carts', 'sold_out', 'ended')
+  fc.assert(
+    fc.property(phase, arbitraryGauges, (phase, gauges) => {
+      const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most: gauges, last: gauges })
+      expect(did_not_come === null).toBe(may_come === null)
+      if (called === null || may_come === null) return
+      expect(called - (did_not_come ?? 0) - may_come).toBe(arrived)
+      expect(Math.min(arrived ?? 0, may_come, did_not_come ?? 0)).toBeGreaterThanOrEqual(0)
+    }),
+  )
+})
+
+it('nobody waits or may come once the sale is over', () => {
+  const gauges = { called: 9, arrived: 4, may_come: 3, waiting: 8 }
+  expect(turnsOf('open', { most: gauges, last: gauges })).toMatchObject({ waiting: 8, may_come: 3, did_not_come: 2 })
+  expect(turnsOf('sold_out', { most: gauges, last: gauges })).toMatchObject({
+    waiting: 0,
+    may_come: 0,
+    did_not_come: 5,
+  })
+})
+
+it('calls are those that were made: since the opening in its minute, unknown where the edge said nothing', () => {
+  const minute = (at: number, called: number, atSeconds: number) => ({
+    minute: new Date(at * 60_000).toISOString(),
+    counts: {},
+    gauges: { called, edge_at_ms: atSeconds * 1000, rate: 50 },
+  })
+  const minutes = [minute(0, 0, 59), minute(1, 60, 119), minute(2, 60, 179), minute(3, 60, 179), minute(9, 90, 599)]
+  const made = (opensAtSeconds: number) =>
+    withCallsMade(minutes, opensAtSeconds * 1000).map(
+      ({ gauges }) => (gauges as Record<string, number>).called_per_second,
+    )
+  expect(made(99)).toEqual([0, 3, 0, undefined, 0.1])
+  expect(made(0)).toEqual([0, 1, 0, undefined, 0.1])
+})

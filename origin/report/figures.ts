@@ -1,0 +1,69 @@
+/** Figures of a sale's minutes, the same for the console and the report: who came of those called, and how many were called a second. Pure. */
+import type { SaleState } from '../../shared/api/internal.ts'
+import type { Figures, Funnel, Minute } from '../../shared/api/live.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+
+/** The most that each gauge was, and the last that it was. */
+export interface Gauges {
+  readonly most: Figures
+  readonly last: Figures
+}
+
+/** `now`: what is known since the last of these minutes. */
+export function gaugesOf(minutes: readonly Minute[], now: Figures): Gauges {
+  const all = [...minutes.map(({ gauges }) => gauges), now]
+  const most: Record<string, number> = {}
+  for (const gauges of all)
+    for (const [name, value] of Object.entries(gauges)) most[name] = Math.max(most[name] ?? value, value)
+  return { most, last: Object.assign({}, ...all) as Figures }
+}
+
+/** All counts, summed. */
+export function totalOf(before: Figures, minutes: readonly Minute[]): Figures {
+  const sums: Record<string, number> = { ...before }
+  for (const { counts } of minutes)
+    for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value
+  return sums
+}
+
+/** Who was called, and what became of them. Arrivals are counted apart, so that they may be ahead of the calls for a moment. */
+export function turnsOf(
+  phase: SaleState['phase'],
+  { most, last }: Gauges,
+): Pick<Funnel, 'waiting' | 'called' | 'arrived' | 'may_come' | 'did_not_come'> {
+  const isOver = phase === 'sold_out' || phase === 'ended'
+  const waiting = isOver ? 0 : (last.waiting ?? null)
+  const { called } = last
+  if (called === undefined)
+    return { waiting, called: null, arrived: most.arrived ?? null, may_come: null, did_not_come: null }
+  const arrived = Math.min(called, most.arrived ?? 0)
+  const rest = called - arrived
+  const mayCome = isOver ? 0 : last.may_come
+  const may_come = mayCome === undefined ? null : Math.min(rest, mayCome)
+  return { waiting, called, arrived, may_come, did_not_come: may_come === null ? null : rest - may_come }
+}
+
+/** When the first line opens. */
+export const firstOpeningMs = ({ opens_at, lines }: Pick<SaleRow, 'opens_at' | 'lines'>) =>
+  opens_at.getTime() - 1000 * Math.max(0, ...lines.map(({ opens_early_seconds }) => opens_early_seconds))
+
+/** Calls are counted over at least so long. */
+const COUNTED_OVER_MS = 10_000
+
+/** With the calls that were made, a second, as a gauge: on average since the minute before, and since the opening in its minute. */
+export function withCallsMade(minutes: readonly Minute[], opensAtMs: number): Minute[] {
+  return minutes.map((minute, i) => {
+    const { called, edge_at_ms: atMs = 0 } = minute.gauges
+    // Orders alone make a minute too, with the gauges of the one before.
+    if (atMs === minutes[i - 1]?.gauges.edge_at_ms) return minute
+    const before = minutes.findLast(
+      ({ gauges }, j) => j < i && gauges.called !== undefined && atMs - (gauges.edge_at_ms ?? atMs) >= COUNTED_OVER_MS,
+    )?.gauges
+    if (called === undefined || (before === undefined && opensAtMs < Date.parse(minute.minute))) return minute
+    const sinceMs = Math.max(before?.edge_at_ms ?? 0, before?.called ? 0 : opensAtMs)
+    const made = called - (before?.called ?? 0)
+    if (made > 0 && atMs <= sinceMs) return minute
+    const called_per_second = made <= 0 ? 0 : Math.round((10_000 * made) / (atMs - sinceMs)) / 10
+    return { ...minute, gauges: { ...minute.gauges, called_per_second } }
+  })
+}
