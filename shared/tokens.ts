@@ -4,7 +4,7 @@
  *   queue      a place in line                          signed by the edge    read by the edge            aud "queue"
  *   admission  the right to check out                   signed by the edge    read by edge and origin     aud "checkout"
  *   order      the right to see one order               signed by the origin  read by the origin          aud "order"
- *   invitation the right of some visitors to join       signed by the origin  read by the edge            aud "invitation"
+ *   invitation the right of some visitors to join       signed by the origin  read by the origin          aud "invitation"
  *
  * A token's header names a key by its `kid` and must agree with that key's algorithm (keys.ts): it chooses nothing else.
  * Reading returns a value and never throws. The caller passes the time in milliseconds.
@@ -42,6 +42,8 @@ const InvitationClaims = v.object({
   sub: text,
   sale: text,
   uses: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  /** Left out by 0.2.0. */
+  iat: v.optional(seconds),
   exp: seconds,
 })
 const OrderClaims = v.object({ sub: text, sale: text, iat: seconds, exp: seconds })

@@ -1,5 +1,4 @@
 /** Who may join: rules of sales, what is blocked in all of them, and invitations with those who came in by them. */
-import { hash } from 'node:crypto'
 import { type BlockConfig, MAX_BLOCKS, MAX_RULES, type RuleConfig } from '../../shared/api/access.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -122,8 +121,11 @@ export interface Invitation {
   readonly uses: number
 }
 
+/** The hashes that an invitation may be stored under: of the first key, then of earlier ones. */
+type Hashes = readonly [first: string, ...earlier: string[]]
+
 export interface Redemption {
-  readonly code: string
+  readonly hashes: Hashes
   readonly visitor: string
   /** The uses of a signed link, which is stored when the first visitor comes in by it; null for a code. */
   readonly uses: number | null
@@ -131,21 +133,27 @@ export interface Redemption {
 
 export type RedeemVerdict = 'redeemed' | 'used_up' | 'unknown'
 
-/** People type codes, in capitals or not; a stolen ledger shows none. */
-const hashOf = (saleId: string, code: string) => hash('sha256', `${saleId} ${code.toUpperCase()}`, 'base64url')
+/** The hash that each invitation is stored under: the earlier one that is there, or the first. */
+async function storedHashes(sql: Queryable, saleId: string, candidates: readonly Hashes[]): Promise<string[]> {
+  const earlier = candidates.flatMap(([, ...others]) => others)
+  const rows = await sql<{ hash: string }[]>`
+    select code_hash as hash from invitations where sale_id = ${saleId} and code_hash = any(${earlier}::text[])`
+  const stored = new Set(rows.map(({ hash }) => hash))
+  return candidates.map((hashes) => hashes.find((hash) => stored.has(hash)) ?? hashes[0])
+}
 
 /** Rows in one statement of an import. */
 const IMPORT_BATCH = 5_000
 
 /**
  * Imports codes in one transaction: all of them, or none when the source throws. An existing code keeps its visitors and
- * gets the new number of uses; `replace` deletes all other codes. Returns the number of rows imported.
+ * gets the new number of uses; `replace` deletes all other codes, and no link. Returns the number of rows imported.
  */
 export async function importInvitations(
   sql: Sql,
   saleId: string,
   source: AsyncIterable<Invitation>,
-  { replace, operator }: { replace: boolean; operator: string },
+  { replace, operator, hashesOf }: { replace: boolean; operator: string; hashesOf: (code: string) => Hashes },
 ): Promise<number> {
   return sql.begin(async (tx) => {
     await tx`create temporary table imported (code_hash text primary key, uses int not null) on commit drop`
@@ -153,7 +161,12 @@ export async function importInvitations(
     let batch: Invitation[] = []
     const flush = async () => {
       rows += batch.length
-      await insertImported(tx, saleId, batch)
+      const hashes = await storedHashes(
+        tx,
+        saleId,
+        batch.map(({ code }) => hashesOf(code)),
+      )
+      await insertImported(tx, hashes, batch)
       batch = []
     }
     for await (const invitation of source) if (batch.push(invitation) === IMPORT_BATCH) await flush()
@@ -181,7 +194,7 @@ async function removeOthers(tx: Queryable, saleId: string): Promise<void> {
     if (last === null) return
     await tx`
       delete from invitations i where sale_id = ${saleId} and code_hash > ${after} and code_hash <= ${last}
-        and not exists (select from imported where imported.code_hash = i.code_hash)`
+        and not is_link and not exists (select from imported where imported.code_hash = i.code_hash)`
   }
 }
 
@@ -203,8 +216,7 @@ async function mergeImported(tx: Queryable, saleId: string): Promise<void> {
   }
 }
 
-async function insertImported(tx: Queryable, saleId: string, batch: readonly Invitation[]): Promise<void> {
-  const hashes = batch.map(({ code }) => hashOf(saleId, code))
+async function insertImported(tx: Queryable, hashes: string[], batch: readonly Invitation[]): Promise<void> {
   await tx`
     insert into imported
     select distinct on (hash) hash, uses
@@ -228,9 +240,27 @@ export async function countInvitations(sql: Sql, saleId: string): Promise<Invita
 
 /** Redeems one invitation for each visitor; returns the verdicts in the same order. */
 export async function redeem(sql: Sql, saleId: string, batch: readonly Redemption[]): Promise<RedeemVerdict[]> {
-  const hashes = batch.map(({ code }) => hashOf(saleId, code))
+  const hashes = await storedHashes(
+    sql,
+    saleId,
+    batch.map((one) => one.hashes),
+  )
   const [row] = await sql<{ verdicts: RedeemVerdict[] }[]>`
     select redeem_batch(${saleId}, ${hashes}::text[], ${batch.map(({ visitor }) => visitor)}::text[],
       ${batch.map(({ uses }) => uses)}::int[]) as verdicts`
   return row?.verdicts ?? []
+}
+
+/** Declares the links of a sale void that were signed before this time, for good; the future counts as now. Returns until when. */
+export function voidLinks(sql: Sql, saleId: string, before: Date, operator: string): Promise<Date> {
+  return sql.begin(async (tx) => {
+    const [row] = await tx<{ was: Date | null; void_before: Date }[]>`
+      update sales s set links_void_before = greatest(s.links_void_before, least(${before}, clock_timestamp()))
+      from (select links_void_before from sales where sale_id = ${saleId} for update) was
+      where sale_id = ${saleId} returning was.links_void_before as was, s.links_void_before as void_before`
+    if (!row) throw new ProblemError(problem('unknown-sale'))
+    const [earlier, after] = [{ void_before: row.was }, { void_before: row.void_before }]
+    await audit(tx, [{ actor: operator, action: 'links declared void', sale: saleId, before: earlier, after }])
+    return row.void_before
+  })
 }

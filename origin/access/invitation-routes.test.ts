@@ -1,7 +1,12 @@
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect as connectSocket } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { connect } from '../ledger/connection.ts'
+import { importInvitations } from './access-queries.ts'
+import { Invitations } from './invitations.ts'
 
 const origin = useOrigin()
 
@@ -12,12 +17,19 @@ function put(sale: string, body: string | ReadableStream, type = 'text/csv', que
 
 const counts = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/invitations`)).body
 
-async function redeem(sale: string, invitation: string, visitor: string) {
-  const answer = await origin.call('POST', `/internal/sales/${sale}/redeem`, {
-    token: origin.edgeToken,
-    body: { invitation, visitor },
-  })
-  return answer.body.result
+async function redeemed(sale: string, invitation: string, visitor: string) {
+  const body = { invitation, visitor }
+  return (await origin.call('POST', `/internal/sales/${sale}/redeem`, { token: origin.edgeToken, body })).body
+}
+const redeem = async (...asked: Parameters<typeof redeemed>) => (await redeemed(...asked)).result
+
+async function links(sale: string, body: object) {
+  const answer = await origin.admin('POST', `/sales/${sale}/invitations/links`, body)
+  expect(answer.status).toBe(200)
+  return String(answer.body.text)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).invitation as string)
 }
 
 describe('an import', () => {
@@ -88,7 +100,7 @@ test.each(['text/csv', 'application/x-ndjson', 'application/json'])(
   async (type) => {
     const sale = await origin.sale()
     const { hostname, port } = new URL(origin.url())
-    const socket = connect(Number(port), hostname)
+    const socket = connectSocket(Number(port), hostname)
     const headers = `host: x\r\nauthorization: Bearer ${ADMIN_TOKEN}\r\ncontent-type: ${type}\r\ncontent-length: 100`
     socket.end(`PUT /admin/sales/${sale}/invitations HTTP/1.1\r\n${headers}\r\n\r\ncode-1\n`)
     await once(socket.resume(), 'close')
@@ -113,24 +125,51 @@ describe('an invitation', () => {
     expect(await redeem(await origin.sale(), 'for-one', 'visitor-1')).toBe('unknown')
   })
 
-  test('is not stored as it is', async () => {
+  test('is stored as an HMAC, which nobody finds by guessing; as 0.2.0 stored it, it stays good', async () => {
     const sale = await origin.sale()
-    await put(sale, 'a-secret-code\n')
-    const rows = await origin.sql()`select code_hash as hash from invitations where sale_id = ${sale}`
-    expect(rows).toEqual([{ hash: expect.stringMatching(/^[\w-]{43}$/) }])
+    const sql = origin.sql()
+    const stored = () => sql`select code_hash as hash, uses from invitations where sale_id = ${sale}`
+    const plain = hash('sha256', `${sale} SUMMER-24`, 'base64url')
+    await put(sale, 'summer-24\n')
+    const [row] = await stored()
+    expect(row?.hash).toMatch(/^[\w-]{43}$/)
+    expect(row?.hash).not.toBe(plain)
+    await sql`update invitations set code_hash = ${plain} where sale_id = ${sale}`
+    expect(await redeem(sale, 'Summer-24', 'ada')).toBe('redeemed')
+    await put(sale, 'summer-24,2\n')
+    expect(await stored()).toEqual([{ hash: plain, uses: 2 }])
+    expect(await redeem(sale, 'summer-24', 'eve')).toBe('redeemed')
+  })
+
+  test('stays good while its key is among those that rotate; a forged one costs the ledger nothing', async () => {
+    const saleId = await origin.sale()
+    const [a, b] = [newKeySet(), newKeySet()]
+    const sql = connect(origin.databaseUrl(), 1)
+    const [old, both, none] = [[...a.keys], [...b.keys, ...a.keys], [...b.keys]].map(
+      (keys) => new Invitations(sql, importSecrets({ keys })),
+    )
+    const nowMs = Date.now()
+    const sale = { sale_id: saleId, links_void_before: null }
+    const link = old?.sign(saleId, 1, { iat: nowMs / 1000, valid_for_seconds: 60 }) ?? ''
+    const codes = async function* () {
+      yield { code: 'summer-24', uses: 1 }
+    }
+    const hashesOf = (code: string) => (old as Invitations).hashesOf(saleId, code)
+    await importInvitations(sql, saleId, codes(), { replace: false, operator: 'ida', hashesOf })
+    for (const invitation of [link, 'summer-24']) {
+      expect(await none?.redeem(sale, 'ada', invitation, nowMs)).toBe('unknown')
+      expect(await both?.redeem(sale, 'ada', invitation, nowMs)).toBe('redeemed')
+      expect(await both?.redeem(sale, 'eve', invitation, nowMs)).toBe('used_up')
+    }
+    expect(await both?.redeem(sale, 'ada', link, nowMs + 120_000)).toBe('void')
+    await sql.end({ timeout: 0 })
+    expect(await none?.redeem(sale, 'ada', link, nowMs)).toBe('unknown')
+    await expect(none?.redeem(sale, 'ada', 'summer-24', nowMs)).rejects.toThrow()
   })
 
   test('may be a signed link, for one visitor, for one sale, for a time', async () => {
     const sale = await origin.sale()
-    const links = async (body: object) => {
-      const answer = await origin.admin('POST', `/sales/${sale}/invitations/links`, body)
-      expect(answer.status).toBe(200)
-      return String(answer.body.text)
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line).invitation as string)
-    }
-    const made = await links({ count: 2_500 })
+    const made = await links(sale, { count: 2_500 })
     expect(new Set(made).size).toBe(2_500)
     expect(await counts(sale)).toMatchObject({ invitations: 0 })
     const [first = '', second = ''] = made
@@ -141,9 +180,47 @@ describe('an invitation', () => {
     expect(await redeem(await origin.sale(), second, 'eve')).toBe('unknown')
     const forged = second.replace(/\.[^.]+$/, `.${'A'.repeat(43)}`)
     expect(await redeem(sale, forged, 'eve')).toBe('unknown')
-    const [shared = ''] = await links({ uses: 2 })
+    const [shared = ''] = await links(sale, { uses: 2 })
     expect(await Promise.all(['a', 'b', 'c'].map((one) => redeem(sale, shared, one)))).toEqual(
       expect.arrayContaining(['redeemed', 'redeemed', 'used_up']),
     )
+  })
+
+  test('that is a link stays used up when the codes are replaced', async () => {
+    const sale = await origin.sale()
+    const [link = ''] = await links(sale, { uses: 2 })
+    for (const visitor of ['ada', 'ben']) expect(await redeem(sale, link, visitor)).toBe('redeemed')
+    await put(sale, 'code-1\n', 'text/csv', '?replace=true')
+    await put(sale, 'code-2\n', 'text/csv', '?replace=true')
+    expect(await counts(sale)).toEqual({ invitations: 2, uses: 3, used: 2 })
+    expect(await redeem(sale, link, 'eve')).toBe('used_up')
+    expect(await redeem(sale, link, 'ada')).toBe('redeemed')
+  })
+
+  test('that is a link is void for good once those signed earlier are declared so', async () => {
+    const sale = await origin.sale()
+    const [used = '', unused = ''] = await links(sale, { count: 2 })
+    expect(await redeem(sale, used, 'ada')).toBe('redeemed')
+    await put(sale, 'code-1\n')
+    const path = `/sales/${sale}/invitations/links`
+    const voided = async (void_before: string) => (await origin.admin('POST', path, { void_before })).body.void_before
+    expect(await voided('2026-01-01T00:00:00Z')).toBe('2026-01-01T00:00:00.000Z')
+    expect(await redeem(sale, unused, 'ben')).toBe('redeemed')
+    // The future counts as now: links to come are good.
+    const at = await voided('2099-01-01T00:00:00Z')
+    expect(await voided('2026-01-01T00:00:00Z')).toBe(at)
+    const answer = await redeemed(sale, unused, 'ben')
+    expect(answer).toEqual({ result: 'unknown', void: true })
+    expect(await redeem(sale, 'code-1', 'eve')).toBe('redeemed')
+    const [later = ''] = await links(sale, {})
+    expect(await redeem(sale, later, 'eve')).toBe('redeemed')
+    const { entries } = (await origin.admin('GET', `/audit?sale=${sale}`)).body as { entries: { action: string }[] }
+    expect(entries.filter(({ action }) => action === 'links declared void')).toMatchObject([
+      { before: { void_before: at }, after: { void_before: at } },
+      { after: { void_before: at } },
+      { before: { void_before: null } },
+    ])
+    for (const wrong of [{ void_before: 'soon' }, { void_before: at, count: 1 }])
+      expect(await origin.admin('POST', path, wrong)).toMatchObject({ status: 422 })
   })
 })

@@ -14,7 +14,7 @@ import { audit } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { Sales } from '../sales/sales.ts'
-import { countInvitations, type Invitation, importInvitations } from './access-queries.ts'
+import { countInvitations, type Invitation, importInvitations, voidLinks } from './access-queries.ts'
 import type { Invitations } from './invitations.ts'
 
 /** Longest line of an import, in characters. */
@@ -22,8 +22,8 @@ const MAX_LINE = 1_000
 
 interface InvitationDeps {
   readonly sql: Sql
-  readonly invitations: Pick<Invitations, 'sign'>
-  readonly sales: Pick<AdminSales, 'find' | 'nowMs'>
+  readonly invitations: Pick<Invitations, 'sign' | 'hashesOf'>
+  readonly sales: Pick<AdminSales, 'find' | 'nowMs' | 'publish'>
 }
 
 interface RedeemDeps {
@@ -36,7 +36,9 @@ export const redeemRoutes = ({ sales, invitations }: RedeemDeps): Hono =>
   new Hono().post('/sales/:sale/redeem', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     const { visitor, invitation } = await readBody(c, RedeemRequest)
-    return c.json({ result: await invitations.redeem(sale.sale_id, visitor, invitation, sales.nowMs()) })
+    const result = await invitations.redeem(sale, visitor, invitation, sales.nowMs())
+    // The edge of 0.2.0 knows no void ones.
+    return c.json(result === 'void' ? { result: 'unknown', void: true } : { result })
   })
 
 export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
@@ -49,8 +51,11 @@ export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
         // `requireSale` lets a PUT through, since it may create the sale.
         await sales.find(saleId)
         try {
-          const by = { replace: c.req.query('replace') === 'true', operator: operatorOf(c) }
-          const imported = await importInvitations(sql, saleId, rowsOf(c), by)
+          const imported = await importInvitations(sql, saleId, rowsOf(c), {
+            replace: c.req.query('replace') === 'true',
+            operator: operatorOf(c),
+            hashesOf: (code) => invitations.hashesOf(saleId, code),
+          })
           return c.json({ imported, ...(await countInvitations(sql, saleId)) })
         } catch (error) {
           const response = sendProblem(problemIn(error))
@@ -63,11 +68,20 @@ export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
       /** NDJSON, a line each: made as they are sent, so any number costs no memory. */
       .post('/sales/:sale/invitations/links', jsonBody(InvitationLinks), async (c) => {
         const saleId = c.req.param('sale')
-        const { count, uses, valid_for_seconds } = c.req.valid('json')
+        const asked = c.req.valid('json')
+        if ('void_before' in asked) {
+          const void_before = await voidLinks(sql, saleId, new Date(asked.void_before), operatorOf(c))
+          await sales.publish(saleId)
+          return c.json({ void_before: void_before.toISOString() })
+        }
+        const { count, uses, valid_for_seconds } = asked
         const after = { count, uses, valid_for_seconds }
         await audit(sql, [{ actor: operatorOf(c), action: 'invitations signed', sale: saleId, after }])
-        const exp = Math.floor(sales.nowMs() / 1000) + valid_for_seconds
-        const lines = Readable.from(signedLines(count, () => invitations.sign(saleId, uses, exp)))
+        // Later than links that are void, also by a clock some milliseconds behind that of another process.
+        const { links_void_before } = await sales.find(saleId)
+        const signedAtMs = Math.max(Math.round(sales.nowMs()), links_void_before?.getTime() ?? 0)
+        const times = { iat: signedAtMs / 1000, valid_for_seconds }
+        const lines = Readable.from(signedLines(count, () => invitations.sign(saleId, uses, times)))
         return c.body(Readable.toWeb(lines) as ReadableStream, 200, {
           'content-type': 'application/x-ndjson; charset=utf-8',
           'cache-control': 'no-store',

@@ -1,14 +1,24 @@
-/** Lets visitors in by a code or by a signed link; visitors of the same moment share a transaction. */
-import { randomUUID } from 'node:crypto'
+/**
+ * Lets visitors in by a code or by a signed link; visitors of the same moment share a transaction. The first key signs links and
+ * hashes codes, and all keys are tried. People choose codes that can be guessed, so a plain hash would not hide them in a stolen
+ * ledger.
+ */
+import { hash, randomUUID } from 'node:crypto'
+import { InvitationCode } from '../../shared/api/access.ts'
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
+import { tryParse } from '../../shared/parse.ts'
 import { INVITATION, readToken, signToken } from '../../shared/tokens.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
 import { type RedeemVerdict, type Redemption, redeem } from './access-queries.ts'
 
 /** Visitors in one transaction, and waiting for one; more get try-again. */
 const BATCH = 500
 const QUEUE = 5_000
+
+/** 0.2.0 stored codes so; links, whose ids are random, still are. */
+const plainHash = (saleId: string, code: string) => hash('sha256', `${saleId} ${code.toUpperCase()}`, 'base64url')
 
 export class Invitations {
   readonly #keys: TokenKeys<SyncKey>
@@ -19,16 +29,36 @@ export class Invitations {
     this.#redeemer = new BatcherByKey({ size: BATCH, queue: QUEUE }, (saleId, batch) => redeem(sql, saleId, batch))
   }
 
-  /** A signed link's invitation: it needs no storage until somebody comes in by it. Expires at `exp` (s since the epoch). */
-  sign(sale: string, uses: number, exp: number): string {
-    return signToken(INVITATION, this.#keys, { sub: randomUUID(), sale, uses, exp })
+  /** A signed link's invitation: it needs no storage until somebody comes in by it. `iat` in seconds since the epoch. */
+  sign(sale: string, uses: number, { iat, valid_for_seconds }: { iat: number; valid_for_seconds: number }): string {
+    return signToken(INVITATION, this.#keys, { sub: randomUUID(), sale, uses, iat, exp: iat + valid_for_seconds })
   }
 
-  /** Fails with Overloaded, and as the ledger fails. */
-  async redeem(saleId: string, visitor: string, invitation: string, nowMs: number): Promise<RedeemVerdict> {
+  /** What a code may be stored under; people type it in capitals or not. The space keeps it from being a token's signature. */
+  hashesOf(saleId: string, code: string): Redemption['hashes'] {
+    const { first, byHeader } = this.#keys
+    const text = `${saleId} ${code.toUpperCase()}`
+    const earlier = new Set([...byHeader.values()].filter((key) => key !== first))
+    return [first.sign(text), ...[...earlier].map((key) => key.sign(text)), plainHash(saleId, code)]
+  }
+
+  /** Void: a link that has expired, or was declared so. Fails with Overloaded, and as the ledger fails. */
+  async redeem(
+    { sale_id: saleId, links_void_before }: Pick<SaleRow, 'sale_id' | 'links_void_before'>,
+    visitor: string,
+    invitation: string,
+    nowMs: number,
+  ): Promise<RedeemVerdict | 'void'> {
     const link = readToken(INVITATION, this.#keys, invitation, nowMs)
-    if (!link.ok) return this.#redeemer.add(saleId, { code: invitation, visitor, uses: null })
-    const { sub, sale, uses } = link.claims
-    return sale === saleId ? this.#redeemer.add(saleId, { code: `link ${sub}`, visitor, uses }) : 'unknown'
+    if (link.ok) {
+      const { sub, sale, uses, iat = 0 } = link.claims
+      if (sale !== saleId) return 'unknown'
+      if (links_void_before && iat * 1000 < links_void_before.getTime()) return 'void'
+      return this.#redeemer.add(saleId, { hashes: [plainHash(saleId, `link ${sub}`)], visitor, uses })
+    }
+    if (link.reason === 'expired') return 'void'
+    // A forged link has not the form of a code, and costs the ledger nothing.
+    if (tryParse(InvitationCode, invitation) === undefined) return 'unknown'
+    return this.#redeemer.add(saleId, { hashes: this.hashesOf(saleId, invitation), visitor, uses: null })
   }
 }

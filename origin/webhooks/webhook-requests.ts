@@ -1,7 +1,6 @@
 /** Webhooks out: what operators send about an endpoint, and the events that it can receive. */
 import * as v from 'valibot'
-import { exactly, note, pageLimit } from '../../shared/api/fields.ts'
-import { instant } from '../../shared/api/operator.ts'
+import { exactly, instant, note, pageLimit } from '../../shared/api/fields.ts'
 
 const EVENT_TYPES = [
   'order.reserved',

@@ -3,7 +3,7 @@
  * changed while the sale runs; the rules and blocks beside them. The edge enforces them where visitors join.
  */
 import * as v from 'valibot'
-import { exactly, note, whole } from './fields.ts'
+import { exactly, instant, note, whole } from './fields.ts'
 import { ID, ID_FORM, OrderId } from './public.ts'
 
 /** The line of a sale that has no other. */
@@ -144,17 +144,22 @@ export type BlockConfig = v.InferOutput<typeof BlockConfig>
 
 // -- Invitations -------------------------------------------------------------------------------------------------------
 
-/** A code, or the token of a signed link. */
-const code = v.pipe(v.string('text is required'), v.regex(/^\S{4,100}$/, '4 to 100 characters without spaces'))
+export const InvitationCode = v.pipe(
+  v.string('text is required'),
+  v.regex(/^\S{4,100}$/, '4 to 100 characters without spaces'),
+)
 const uses = v.optional(whole(1, 1_000_000), 1)
 
-export const InvitationRow = v.object({ code, uses })
+export const InvitationRow = v.object({ code: InvitationCode, uses })
 
-export const InvitationLinks = exactly({
+const SignLinks = exactly({
   count: v.optional(whole(1, 1_000_000), 1),
   uses,
   valid_for_seconds: v.optional(whole(60, 366 * 24 * 3600), 30 * 24 * 3600),
 })
+const VoidLinks = exactly({ void_before: instant })
+/** New links; or, with `void_before`, that those signed earlier let nobody in any more. */
+export const InvitationLinks = v.lazy((sent) => ('void_before' in Object(sent) ? VoidLinks : SignLinks))
 
 const invitation = v.pipe(
   v.string('text is required'),

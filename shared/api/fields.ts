@@ -19,6 +19,26 @@ export const pageLimit = (max: number) =>
     v.maxValue(max, `at most ${max}`),
   )
 
+/** From the epoch, which some send for "long ago", to beyond any sale: Postgres cannot store every time that parses. */
+const [FIRST_YEAR, LAST_YEAR] = [1970, 2100] as const
+
+export const instant = v.pipe(
+  v.string('an ISO 8601 time is required'),
+  v.regex(
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/,
+    'an ISO 8601 time with its zone is required',
+  ),
+  v.check((text) => Number.isFinite(Date.parse(text)) && isDay(text.slice(0, 10)), 'no such time'),
+  v.check((text) => {
+    const year = new Date(text).getUTCFullYear()
+    return year >= FIRST_YEAR && year <= LAST_YEAR
+  }, `a year from ${FIRST_YEAR} to ${LAST_YEAR} is required`),
+  v.transform((text) => new Date(text).toISOString()),
+)
+
+/** `Date` reads the 30th of February as a day in March. */
+const isDay = (day: string) => new Date(day).toISOString().startsWith(day)
+
 export const name = v.pipe(
   v.string('text is required'),
   v.trim(),

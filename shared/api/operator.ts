@@ -1,32 +1,12 @@
 /** The shapes that operators send and read. */
 import * as v from 'valibot'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
-import { exactly, name, whole } from './fields.ts'
+import { exactly, instant, name, whole } from './fields.ts'
 import { AskedContact, type Order, ProductId, Texts } from './public.ts'
 import { ROLES } from './roles.ts'
 
 /** Most units of one product, and most people inside one sale. */
 export const MAX_UNITS = 10_000_000
-
-/** From the epoch, which some send for "long ago", to beyond any sale: Postgres cannot store every time that parses. */
-const [FIRST_YEAR, LAST_YEAR] = [1970, 2100] as const
-
-export const instant = v.pipe(
-  v.string('an ISO 8601 time is required'),
-  v.regex(
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/,
-    'an ISO 8601 time with its zone is required',
-  ),
-  v.check((text) => Number.isFinite(Date.parse(text)) && isDay(text.slice(0, 10)), 'no such time'),
-  v.check((text) => {
-    const year = new Date(text).getUTCFullYear()
-    return year >= FIRST_YEAR && year <= LAST_YEAR
-  }, `a year from ${FIRST_YEAR} to ${LAST_YEAR} is required`),
-  v.transform((text) => new Date(text).toISOString()),
-)
-
-/** `Date` reads the 30th of February as a day in March. */
-const isDay = (day: string) => new Date(day).toISOString().startsWith(day)
 
 const rate = v.pipe(
   v.number('a number is required'),

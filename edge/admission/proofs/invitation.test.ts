@@ -78,6 +78,8 @@ it('refuses an address that guesses, and not one that many invited people share'
   for (let i = 0; i < 40; i++) expect(await join('192.0.2.1')).toBe(201)
   await result(sale, 'used_up')
   for (let i = 0; i < 40; i++) expect(await join('192.0.2.1')).toBe(403)
+  await stub(redeemPath(sale), 200, { result: 'unknown', void: true })
+  for (let i = 0; i < 40; i++) expect(await join('192.0.2.1')).toBe(403)
   await result(sale, 'unknown')
   for (let i = 0; i < 20; i++) expect(await join('192.0.2.1')).toBe(403)
   await result(sale, 'redeemed')
@@ -138,6 +140,9 @@ it.each([-1_000, 60_000])(
         // Whoever types is not interrupted.
         expect(page).not.toContain('http-equiv="refresh"')
       }
+    await stub(redeemPath(sale), 200, { result: 'unknown', void: true })
+    const voided = await sale.form('/queue', { invitation: 'SUMMER-42' }, { 'accept-language': 'de' })
+    expect(await voided.text()).toContain('Diese Einladung gilt nicht mehr')
     const spaced = await sale.form('/queue', { invitation: 'two words' })
     expect(spaced.status).toBe(403)
     expect(await spaced.text()).toContain('There is no such invitation')

@@ -11,7 +11,11 @@ import { limitAddress, limitGuesses } from '../limits/rate-limits.ts'
 const GUESSES = { calls: 20, seconds: 60 }
 const TIMEOUT_MS = 3_000
 
-const Redeemed = v.object({ result: v.picklist(['redeemed', 'used_up', 'unknown']) })
+const Redeemed = v.object({
+  result: v.picklist(['redeemed', 'used_up', 'unknown']),
+  /** A link that has expired or was declared void. */
+  void: v.optional(v.boolean()),
+})
 
 /** What is wrong with the invitation of a join. */
 export type InvitationFault = keyof typeof WHY
@@ -19,6 +23,7 @@ export type InvitationFault = keyof typeof WHY
 const WHY = {
   none: 'Join with the code or the link of your invitation.',
   unknown: 'There is no such invitation. Check its letters, or open its link.',
+  void: 'This invitation is no longer valid. Ask for a new one.',
   used_up: 'This invitation has been used by others as often as it allows.',
 }
 
@@ -62,7 +67,8 @@ async function redeem(sale: string, invitation: string, visitor: string, { confi
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     if (!response.ok) throw new Error(`status ${response.status}`)
-    return v.parse(Redeemed, await response.json()).result
+    const redeemed = v.parse(Redeemed, await response.json())
+    return redeemed.void ? 'void' : redeemed.result
   })
   const detail = 'Your invitation cannot be checked at this moment. It stays good.'
   return result ?? refuse('try-again', { detail, retry_after_seconds: 2 })

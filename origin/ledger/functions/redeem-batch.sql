@@ -11,8 +11,8 @@ returns text[] language plpgsql as $$
 declare
   v_verdicts text[];
 begin
-  insert into invitations (sale_id, code_hash, uses)
-    select distinct on (hash) p_sale, hash, uses from unnest(p_hashes, p_uses) as asked (hash, uses)
+  insert into invitations (sale_id, code_hash, uses, is_link)
+    select distinct on (hash) p_sale, hash, uses, true from unnest(p_hashes, p_uses) as asked (hash, uses)
     where uses is not null order by hash
     on conflict do nothing;
   perform 1 from invitations where sale_id = p_sale and code_hash = any(p_hashes) order by code_hash for update;

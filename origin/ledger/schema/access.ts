@@ -1,6 +1,17 @@
 /** Who may join a sale. */
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+} from 'drizzle-orm/pg-core'
 import type { RuleConfig } from '../../../shared/api/access.ts'
 import { instant } from './columns.ts'
 import { sales } from './sales.ts'
@@ -22,7 +33,7 @@ export const rules = pgTable(
   (t) => [index('rules_of_sale').on(t.sale_id, t.rule_id)],
 )
 
-/** Codes that open a sale. Only their SHA-256 is stored, over the sale and the code. */
+/** Codes that open a sale, of which only an HMAC is stored; and the signed links that somebody has come in by. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -31,6 +42,7 @@ export const invitations = pgTable(
     /** How many visitors may come in by it, and how many have. */
     uses: integer().notNull(),
     used: integer().notNull().default(0),
+    is_link: boolean().notNull().default(false),
   },
   (t) => [primaryKey({ columns: [t.sale_id, t.code_hash] }), check('not_overused', sql`used <= uses`)],
 )

@@ -57,6 +57,8 @@ export const sales = pgTable('sales', {
   pause_reason: jsonb().$type<Texts>(),
   /** A test sale: it takes payments by the sandbox only, and its pages say so. */
   test: boolean().notNull().default(false),
+  /** Links of invitations signed earlier let nobody in. */
+  links_void_before: instant(),
   ended_at: instant(),
   created_at: instant().notNull().defaultNow(),
 })
