@@ -140,7 +140,9 @@ async function ownName(sale: string, call: Call): Promise<string | null> {
   const admission = await findAdmission(sale, call)
   if (admission) return admission.claims.sub
   const caller = await authenticate(sale, call)
-  const { name, known } = await visitorOf(sent ? placeOf(caller, call) : caller.place, call)
+  const place = sent ? placeOf(caller, call) : caller.place
+  if (place) return place.claims.sub
+  const { name, known } = await visitorOf(null, call)
   return known ? name : null
 }
 

@@ -195,7 +195,7 @@ export class TestSale {
 }
 
 type Headers = Record<string, string>
-type Joined = QueueAnswer & { queue_token: string }
+export type Joined = QueueAnswer & { queue_token: string }
 
 /** The cookie of a visitor who was here before, as the Worker gave it out. */
 export function knownCookie(secret: string, { QUEUE_KEYS }: Env = edgeEnv): string {

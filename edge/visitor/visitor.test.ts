@@ -6,11 +6,13 @@ import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import type { Call } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
+import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import {
   call,
   cookiesOf,
   edgeEnv,
   eventually,
+  type Joined,
   keySet,
   knownCookie,
   requestsTo,
@@ -137,6 +139,25 @@ it('keeps the place of an account whose session has expired, and offers no other
   expect(cookiesOf(other)).toBe('')
   expect(other.headers.getSetCookie().length).toBeGreaterThan(0)
   expect((await join(sale, await signedIn('ada'))).number).toBe(number)
+})
+
+it('has one place for an account that brings many places, taken without a session and given up', async () => {
+  const sale = await new TestSale().publish()
+  const taken = await Promise.all([1, 2, 3].map(() => join(sale, {})))
+  const [line] = OPEN_TO_ALL.lines
+  if (!line) throw new Error('no line')
+  const lines = [{ ...line, access: { ...line.access, sign_in: 'required' as const } }]
+  await sale.publish({ policy: { ...OPEN_TO_ALL, version: 'accounts', lines } })
+  await sale.push()
+  const account = await signedIn('ada')
+  const again: Joined[] = []
+  for (const { queue_token } of taken) {
+    expect((await sale.leave(queue_token, env)).status).toBe(204)
+    again.push(await join(sale, { authorization: `Bearer ${queue_token}`, ...account }))
+  }
+  again.push(await join(sale, account))
+  expect(new Set(again.map(({ number }) => number)).size).toBe(1)
+  expect(new Set(again.map(({ queue_token }) => decodeJwt(queue_token).sub))).toEqual(new Set(['user:ada']))
 })
 
 it('ignores a session that is not valid', async () => {

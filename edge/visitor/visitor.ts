@@ -58,11 +58,13 @@ export interface Visitor {
   readonly known: boolean
 }
 
-/** The visitor behind a request, by their place if they have one; a new one if nothing says who they are. */
+/**
+ * The visitor behind a request: the account, whosever place it brings, or else the holder of that place; a new one if nothing
+ * says who they are.
+ */
 export async function visitorOf(place: Place | null, call: Call): Promise<Visitor> {
-  if (place) return { name: place.claims.sub, cookie: null, known: true }
-  const account = await accountOf(call)
-  if (account !== null) return { name: account, cookie: null, known: true }
+  const name = (await accountOf(call)) ?? place?.claims.sub
+  if (name !== undefined) return { name, cookie: null, known: true }
   const key = call.config.keys.visitor
   const [presented, secret] = SECRET.exec(readCookie(SECRET_COOKIE, call) ?? '') ?? []
   if (secret !== undefined) {
