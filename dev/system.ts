@@ -3,6 +3,7 @@
  * named, a cache before it, with secrets that are made once and kept beside the data. `npm start`, the tests and the rehearsal
  * all start it here. It stops in reverse order, on request or when a part cannot start.
  */
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { folderError, loadSecrets, type Secrets, takeFolder } from './data-folder.ts'
@@ -116,6 +117,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
     const edgeUrl = `http://${LOOPBACK}:${edgePort}`
     const behindPort = options.cdn ? await freePort() : edgePort
+    const purgeToken = randomUUID()
     const originEnv = {
       ...process.env,
       // Whatever the shell says of this machine, this system is for playing with.
@@ -146,14 +148,14 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
           QUEUE_KEYS: JSON.stringify(secrets.queueKeys),
           ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
           ENVIRONMENT: 'development',
-          ...(options.cdn && { CACHE_PURGE_URL: edgeUrl }),
+          ...(options.cdn && { CACHE_PURGE_URL: edgeUrl, CACHE_PURGE_TOKEN: purgeToken }),
           ...options.edgeVars,
         },
       }),
     )
     const cdn = options.cdn
       ? await part('the cache', () =>
-          startCdn({ edgeUrl: edge.url, port: edgePort, dataDir: join(dataDir, 'cdn'), say }),
+          startCdn({ edgeUrl: edge.url, port: edgePort, purgeToken, dataDir: join(dataDir, 'cdn'), say }),
         )
       : undefined
     let origins = 1

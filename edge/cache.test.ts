@@ -9,7 +9,9 @@ import { call, edgeEnv, eventually, product, requestsTo, TestSale } from './test
 async function purgesOf(sale: TestSale): Promise<number[]> {
   const { requests } = await requestsTo('/cache')
   const ofSale = ({ method, headers }: (typeof requests)[number]) =>
-    method === 'PURGE' && headers['cache-tag'] === tagOf(sale.name)
+    method === 'PURGE' &&
+    headers['cache-tag'] === tagOf(sale.name) &&
+    headers.authorization === `Bearer ${edgeEnv.CACHE_PURGE_TOKEN}`
   return requests.filter(ofSale).map(({ atMs }) => atMs)
 }
 

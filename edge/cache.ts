@@ -66,14 +66,16 @@ const PURGE_RETRY_MS = 500
  */
 export async function purgeSale(
   sale: string,
-  { cachePurgeUrl, edgeToken }: Pick<RoomConfig, 'cachePurgeUrl' | 'edgeToken'>,
+  { cachePurgeUrl, cachePurgeToken, edgeToken }: Pick<RoomConfig, 'cachePurgeUrl' | 'cachePurgeToken' | 'edgeToken'>,
   exports: unknown,
 ): Promise<boolean> {
   const entrypoint = (exports as { default: Fetcher }).default
   const send = () => {
     const signal = AbortSignal.timeout(PURGE_TIMEOUT_MS)
-    if (cachePurgeUrl !== null)
-      return fetch(cachePurgeUrl, { method: 'PURGE', headers: { 'cache-tag': tagOf(sale) }, signal })
+    if (cachePurgeUrl !== null) {
+      const token = cachePurgeToken === undefined ? {} : { authorization: `Bearer ${cachePurgeToken}` }
+      return fetch(cachePurgeUrl, { method: 'PURGE', headers: { 'cache-tag': tagOf(sale), ...token }, signal })
+    }
     const headers = { authorization: `Bearer ${edgeToken}` }
     return entrypoint.fetch(`http://edge/internal/sales/${sale}/purge`, { method: 'POST', headers, signal })
   }

@@ -104,8 +104,9 @@ export function isScript(request: Request): boolean {
   return request.headers.get('sec-fetch-dest') === 'empty'
 }
 
-/** The scheme and host that visitors use: a proxy before this Worker may have ended their https. */
-export function hostOf({ request: { url }, secure }: Pick<Call, 'request' | 'secure'>): string {
+/** The scheme and host that visitors use, for every absolute address: a proxy before this Worker may have ended their https. */
+export function hostOf({ request: { url }, secure, config }: Pick<Call, 'request' | 'secure' | 'config'>): string {
+  if (config.PUBLIC_URL !== undefined) return config.PUBLIC_URL
   const from = url.indexOf('://') + 3
   const to = url.indexOf('/', from)
   return `http${secure ? 's' : ''}://${to === -1 ? url.slice(from) : url.slice(from, to)}`

@@ -57,6 +57,7 @@ it('names the setting that is missing or wrong, and never its value', async () =
     { WORDS: '{"en":{"joinLine":""}}' },
     { WORDS: '{"en":{"problems":{"sold-out":[1]}}}' },
     { WORDS: '{"en":{"perVisitor":"{p} each"}}' },
+    { PUBLIC_URL: 'https://shop.example/queue' },
     { PAYMENT_PAGE: 'stripe' },
     { PAYMENT_PAGE: 'stripe', STRIPE_PUBLISHABLE_KEY: 'sk_live_secret' },
     { ENVIRONMENT: 'production', EDGE_TOKEN: 'development-edge-token-00000000000' },

@@ -114,6 +114,7 @@ const Room = v.object({
     url,
     'Takes `PURGE` with `Cache-Tag`, for a cache other than Workers Cache before the Worker',
   ),
+  CACHE_PURGE_TOKEN: optional(v.string(), 'Secret sent with `PURGE`, as a bearer token'),
 })
 
 const Worker = v.object({
@@ -121,6 +122,13 @@ const Worker = v.object({
   QUEUE_KEYS: required(SecretKeySetting, 'JWK set that signs places in line, symmetric'),
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set that signs admissions, symmetric or Ed25519'),
   ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
+  PUBLIC_URL: optional(
+    v.pipe(
+      url,
+      v.check((text) => new URL(text).origin === text, 'must be a scheme and a host alone'),
+    ),
+    "The edge as browsers reach it, for links to it; without it, the request's host",
+  ),
   JOINS_PER_ADDRESS: setting(
     rate,
     '60/600',
@@ -266,6 +274,7 @@ export function readRoomConfig(env: Env) {
     ticketShards: room.TICKET_SHARDS,
     beaconUrl: room.DRAW_BEACON_URL ?? null,
     cachePurgeUrl: room.CACHE_PURGE_URL ?? null,
+    cachePurgeToken: room.CACHE_PURGE_TOKEN,
     claimSeconds: room.CLAIM_SECONDS,
     admissionsPerUnit: room.ADMISSIONS_PER_UNIT,
     noShowBoost: room.NO_SHOW_BOOST,

@@ -55,6 +55,7 @@ export default defineConfig(() => ({
           TICKET_SHARDS: '4',
           CLAIM_SECONDS: '30',
           CACHE_PURGE_URL: `${inject<string>('originUrl')}/cache`,
+          CACHE_PURGE_TOKEN: 'the-purge-token',
         },
       },
     })),

@@ -54,6 +54,20 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
     await expect.poll(() => page(ENGLISH)).toContain('id="landing"')
   })
 
+  test('a page asked for by another host is sent to nobody else, and nobody else takes pages back', async () => {
+    const purged = await fetch(system.edgeUrl, { method: 'PURGE', headers: { 'cache-tag': `sale-${SALE}` } })
+    expect(purged.status).toBe(403)
+    const client = new HttpClient({ url: system.edgeUrl, connections: 1 })
+    const foreign = await client.request(requestText('GET', `/sales/${SALE}?poison`, 'evil.test', ENGLISH))
+    client.close()
+    expect(foreign.body).toContain('evil.test')
+    const others = await (
+      await fetch(at('?poison'), { headers: { accept: 'text/html', 'accept-language': 'en' } })
+    ).text()
+    expect(others).toContain(`${new URL(system.edgeUrl).host}/sales/${SALE}`)
+    expect(others).not.toContain('evil.test')
+  })
+
   test('a schedule is at most a second old, also for the only one who reads it', async () => {
     const read = async () => {
       const response = await fetch(at('/schedule'))

@@ -1,7 +1,10 @@
 /** The cache's rules, before an HTTP server that counts what reaches it. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { LOOPBACK } from '../processes.ts'
+import { HttpClient, requestText } from '../../bench/lib/http.ts'
+import { freePort, LOOPBACK } from '../processes.ts'
 import { type Cdn, purge, startCdn } from './cdn.ts'
 import { findOnPath } from './install.ts'
 import { type Loopback, serveOnLoopback } from './loopback.ts'
@@ -19,8 +22,11 @@ const hold = () => {
 }
 const seen: { method: string; url: string; headers: IncomingHttpHeaders }[] = []
 
+const PURGE_TOKEN = 'the-secret'
+
 let edge: Loopback
 let cdn: Cdn
+let proxyPort: number
 let paths = 0
 
 describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
@@ -32,7 +38,8 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
       inFlight--
       response.writeHead(status, headers).end(`response ${n}`)
     })
-    cdn = await startCdn({ edgeUrl: edge.url })
+    proxyPort = await freePort()
+    cdn = await startCdn({ edgeUrl: edge.url, proxyPort, purgeToken: PURGE_TOKEN })
   })
   afterAll(async () => {
     await cdn?.stop()
@@ -56,12 +63,22 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
   test('keeps a response by path and query, whoever asks', async () => {
     await ask()
     await ask(path(), { headers: { cookie: 'queue=somebody', 'user-agent': 'another' } })
-    const kept = await ask(path(), { headers: { host: 'another.test' } })
+    const kept = await ask()
     expect(kept.headers.get('cf-cache-status')).toBe('HIT')
     expect(Number(kept.headers.get('age'))).toBeGreaterThanOrEqual(0)
     expect(seen.length).toBe(1)
     await ask(path('?page=2'))
     expect(seen.map(({ url }) => url)).toEqual([path(), path('?page=2')])
+  })
+
+  test('sends nobody what was made for another host', async () => {
+    const client = new HttpClient({ url: cdn.url, connections: 1 })
+    const foreign = () => client.request(requestText('GET', path(), 'another.test'))
+    expect((await foreign()).body).toBe('response 1')
+    expect(seen.map(({ headers }) => headers.host)).toEqual(['another.test'])
+    expect((await ask()).text).toBe('response 2')
+    expect((await foreign()).body).toBe('response 1')
+    client.close()
   })
 
   test('keeps one response for each value of the headers that it varies by', async () => {
@@ -166,24 +183,44 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
       return response.headers.get('cf-cache-status')
     }
     for (const to of Object.keys(tags)) for (const language of ['de', 'en']) await from(to, language)
-    const { status } = await purge(cdn.url, 'sale-a,sale-x')
+    const { status } = await purge(cdn.url, 'sale-a,sale-x', PURGE_TOKEN)
     expect(status).toBe(200)
     expect([await from(path('/a'), 'de'), await from(path('/a'), 'en')]).toEqual(['MISS', 'MISS'])
     expect([await from(path('/b'), 'de'), await from(path('/ab'), 'en')]).toEqual(['HIT', 'HIT'])
-    await purge(cdn.url, 'ALL')
+    await purge(cdn.url, 'ALL', PURGE_TOKEN)
     expect([await from(path('/a'), 'de'), await from(path('/b'), 'en')]).toEqual(['MISS', 'MISS'])
     expect(await from(path('/ab'), 'en')).toBe('HIT')
   })
 
   test.each(['', '.*', 'a b', 'a)|(b', '"'])('purges nothing by the tag «%s»', async (tags) => {
     await ask()
-    expect((await fetch(cdn.url, { method: 'PURGE', headers: { 'cache-tag': tags } })).status).toBe(400)
+    expect((await purge(cdn.url, tags, PURGE_TOKEN)).status).toBe(400)
     expect((await ask()).headers.get('cf-cache-status')).toBe('HIT')
   })
+
+  test.each([undefined, '', 'Bearer', 'Bearer another', PURGE_TOKEN])(
+    'purges nothing for the authorization «%s»',
+    async (authorization) => {
+      headers['cache-tag'] = 'sale-c'
+      await ask()
+      const sent = { 'cache-tag': 'sale-c', ...(authorization !== undefined && { authorization }) }
+      expect((await fetch(cdn.url, { method: 'PURGE', headers: sent })).status).toBe(403)
+      expect((await ask()).headers.get('cf-cache-status')).toBe('HIT')
+    },
+  )
 
   test("tells the edge the caller's address, whatever the caller says of it", async () => {
     await ask(path(), { method: 'POST', headers: { 'cf-connecting-ip': '192.0.2.1' } })
     expect(seen[0]?.headers['cf-connecting-ip']).toBe(LOOPBACK)
+  })
+
+  test('knows the caller of what ends https before it by the PROXY protocol, and by no header', async () => {
+    const socket = connect(proxyPort, LOOPBACK)
+    const forged = 'cf-connecting-ip: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\n'
+    const said = 'PROXY TCP4 203.0.113.7 198.51.100.1 50000 443\r\n'
+    socket.end(`${said}POST ${path()} HTTP/1.1\r\nhost: shop.test\r\nconnection: close\r\n${forged}\r\n`)
+    expect(await text(socket)).toContain('response 1')
+    expect(seen[0]?.headers['cf-connecting-ip']).toBe('203.0.113.7')
   })
 
   test('counts what it served and what it asked for', async () => {

@@ -3,6 +3,7 @@
  * has before a Worker. Its rules are in cdn.vcl. It keeps what responses allow it to keep, and takes it back by tag:
  *
  *     PURGE / HTTP/1.1
+ *     Authorization: Bearer SECRET
  *     Cache-Tag: sale-launch
  */
 import { randomUUID } from 'node:crypto'
@@ -19,6 +20,10 @@ interface CdnOptions {
   /** Address of the edge. */
   readonly edgeUrl: string
   readonly port?: number
+  /** Where what ends https connects, and says by the PROXY protocol for whom. */
+  readonly proxyPort?: number
+  /** Sent with each PURGE; without it nobody can purge. */
+  readonly purgeToken?: string
   /** Where its log stays; without it, a folder that is removed at the end. */
   readonly dataDir?: string
   /** Called with what happens when Varnish has to be installed. */
@@ -59,7 +64,7 @@ const PARAMETERS = {
 }
 const MEMORY = '128m'
 
-/** Starts the cache. The edge needs no restart; to purge, its CACHE_PURGE_URL must be this cache's address. */
+/** Starts the cache. To purge, the edge's CACHE_PURGE_URL must be this cache's address, and its CACHE_PURGE_TOKEN the same. */
 export async function startCdn(options: CdnOptions): Promise<Cdn> {
   const command = await ensureVarnish(options.say)
   const { path: folder, remove } = folderFor(options.dataDir, 'cdn')
@@ -68,6 +73,8 @@ export async function startCdn(options: CdnOptions): Promise<Cdn> {
   const rules = join(folder, 'rules.vcl')
   writeFileSync(rules, vcl(new URL(options.edgeUrl)))
   const identity = `cdn-${randomUUID()}`
+  const { purgeToken = randomUUID(), proxyPort } = options
+  const listens = [`${LOOPBACK}:${port}`, ...(proxyPort === undefined ? [] : [`${LOOPBACK}:${proxyPort},PROXY`])]
   const workdir = join(folder, 'varnish')
   return new Cdn(workdir, {
     url,
@@ -77,16 +84,18 @@ export async function startCdn(options: CdnOptions): Promise<Cdn> {
       name: 'the cache',
       command,
       args: [
-        ...['-F', '-n', workdir, '-i', identity, '-f', rules, '-a', `${LOOPBACK}:${port}`, '-T', 'none'],
+        ...['-F', '-n', workdir, '-i', identity, '-f', rules, '-T', 'none'],
+        ...listens.flatMap((address) => ['-a', address]),
         // As ourselves, who own the folder. The log in shared memory is for Varnish's own tools only.
         ...['-j', 'none', '-s', `malloc,${MEMORY}`, '-s', `Transient=malloc,${MEMORY}`, '-l', '1m'],
         ...Object.entries(PARAMETERS).flatMap(([name, value]) => ['-p', `${name}=${value}`]),
       ],
       logFile: join(folder, 'cdn.log'),
       cwd: folder,
+      env: { ...process.env, CACHE_PURGE_TOKEN: purgeToken },
     }),
     async probe() {
-      const response = await purge(url, identity)
+      const response = await purge(url, identity, purgeToken)
       return response.ok && response.headers.get('server') === identity
     },
   }).start()
@@ -113,8 +122,9 @@ export class Cdn extends Server {
 }
 
 /** Takes back what carries one of these tags, separated by commas. */
-export function purge(url: string, tags: string): Promise<Response> {
-  return fetch(url, { method: 'PURGE', headers: { 'cache-tag': tags }, signal: AbortSignal.timeout(5_000) })
+export function purge(url: string, tags: string, token: string): Promise<Response> {
+  const headers = { 'cache-tag': tags, authorization: `Bearer ${token}` }
+  return fetch(url, { method: 'PURGE', headers, signal: AbortSignal.timeout(5_000) })
 }
 
 /** The program's path; installs it if there is none. */

@@ -1,16 +1,16 @@
 # The cache before the edge on one machine, as Workers Cache stands before a Worker on Cloudflare: RFC 9111 by the response's own
 # Cache-Control (Varnish reads max-age, s-maxage and stale-while-revalidate itself) or, where there is one, by its
-# CDN-Cache-Control (RFC 9213); Vary; and purge by Cache-Tag. cdn.ts includes this file after the backend `edge`.
+# CDN-Cache-Control (RFC 9213); Vary; and purge by Cache-Tag. cdn.ts includes this file after the backend `edge`. The environment
+# has CACHE_PURGE_TOKEN, the same as the edge's. What ends https before it must speak the PROXY protocol (`-a :8080,PROXY`):
+# otherwise all callers have its address.
 vcl 4.1;
 
 import std;
 
-acl this_machine { "127.0.0.0"/8; "::1"; }
-
 sub vcl_recv {
   if (req.method == "PURGE") {
-    if (client.ip !~ this_machine) {
-      return (synth(403, "Only from this machine"));
+    if (!std.getenv("CACHE_PURGE_TOKEN") || req.http.Authorization != "Bearer " + std.getenv("CACHE_PURGE_TOKEN")) {
+      return (synth(403, "Purging needs the secret"));
     }
     # They become part of an expression, so nothing else may come in.
     if (req.http.Cache-Tag !~ "^[A-Za-z0-9_:/-]+(, *[A-Za-z0-9_:/-]+)*$") {
@@ -30,9 +30,10 @@ sub vcl_recv {
   return (hash);
 }
 
-# Neither the host nor a cookie is part of the key.
+# Pages name their own host, so it is part of the key; no cookie is.
 sub vcl_hash {
   hash_data(req.url);
+  hash_data(req.http.Host);
   return (lookup);
 }
 

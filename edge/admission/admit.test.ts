@@ -140,6 +140,10 @@ it('asks for a session where the sale requires it, and says where to sign in and
   expect(landing).toContain(`href="${url.replaceAll('&', '&amp;')}"`)
   const page = await sale.form('/queue', {}, { accept: 'text/html' }, { ...edgeEnv, ...shop })
   expect(await page.text()).toContain(`href="${url}"`)
+  const pinned = await sale.join({}, { ...edgeEnv, ...shop, PUBLIC_URL: 'https://queue.shop.test/' })
+  expect((await pinned.json<{ sign_in_url: string }>()).sign_in_url).toContain(
+    encodeURIComponent(`https://queue.shop.test/sales/${sale.name}`),
+  )
   // Without the shop's settings nobody can come in, and hears so.
   expect(await (await sale.join()).json()).toMatchObject({ sign_in_url: null })
 })

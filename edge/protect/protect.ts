@@ -5,7 +5,7 @@
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
 import { TARGETED } from '../cache.ts'
-import { type Call, inLine, NO_STORE, publicNow, refuse, seeOther, wantsHtml } from '../call.ts'
+import { type Call, hostOf, inLine, NO_STORE, publicNow, refuse, seeOther, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
 import { readCookie, setCookie, withoutOurs } from '../visitor/cookies.ts'
 import {
@@ -121,7 +121,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   if (admission !== null) headers.set(ADMISSION_HEADER, admission)
   const sent = bearer(request)
   if (sent !== null && isEdgeToken(sent)) headers.delete('authorization')
-  headers.set('x-forwarded-host', url.host)
+  headers.set('x-forwarded-host', new URL(hostOf(call)).host)
   headers.set('x-forwarded-proto', call.secure ? 'https' : 'http')
   const address = request.headers.get(config.ADDRESS_HEADER)
   if (address) for (const name of ['x-forwarded-for', config.ADDRESS_HEADER]) headers.set(name, address)

@@ -85,6 +85,17 @@ const BOTH = PHASES.flatMap(([phase, state]) => [
   [phase, 'before a site', state] as const,
 ])
 
+it('names the address that is set in all that it shows, whatever host a caller names', async () => {
+  const sale = await new TestSale().publish()
+  const settings = { ...edgeEnv, PUBLIC_URL: 'https://queue.shop.test' }
+  for (const path of ['', '/opening.ics']) {
+    const response = await call(`/sales/${sale.name}${path}`, { headers: { accept: 'text/html' } }, settings)
+    const text = await response.text()
+    expect(text).toContain(`https://queue.shop.test/sales/${sale.name}`)
+    expect(text).not.toContain('edge.test')
+  }
+})
+
 it.each(BOTH)(
   'says of each response what a cache may keep while a sale is %s, %s',
   async (phase, where, state) => {

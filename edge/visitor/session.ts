@@ -5,7 +5,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type Call, pathOf, refuse } from '../call.ts'
+import { type Call, hostOf, pathOf, refuse } from '../call.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 import { readShopCookie } from './cookies.ts'
 
@@ -64,11 +64,11 @@ export async function mayUse(visitor: string, call: Call): Promise<boolean> {
 }
 
 /** Where visitors sign in, and come back to the sale of this request from; null where the shop has not said. */
-export function signInUrl({ config, request }: Call): string | null {
-  const template = config.shop?.SHOP_SIGN_IN_URL
+export function signInUrl(call: Call): string | null {
+  const template = call.config.shop?.SHOP_SIGN_IN_URL
   if (template === undefined) return null
-  const salePage = pathOf(request.url).split('/', 3).join('/')
-  return template.replace('{return}', encodeURIComponent(new URL(salePage, request.url).href))
+  const salePage = pathOf(call.request.url).split('/', 3).join('/')
+  return template.replace('{return}', encodeURIComponent(hostOf(call) + salePage))
 }
 
 async function readSession(call: Call): Promise<Session | null> {
