@@ -70,6 +70,27 @@ it('names the setting that is missing or wrong, and never its value', async () =
   expect(await refusal({})).toBeNull()
 })
 
+it('requires https to the origin in production, unless it is on this machine or in its network', async () => {
+  const production = { ENVIRONMENT: 'production', PAYMENT_PAGE: '/pay/{order}' }
+  const refusalOf = (ORIGIN_URL: string) => refusal({ ...production, ORIGIN_URL })
+  for (const host of ['origin.shop.example', '203.0.113.5:3000', '[2001:4860::1]', '172.32.0.1', '10.shop.example']) {
+    expect(await refusalOf(`http://${host}`), host).toMatch(/^ORIGIN_URL must be https/)
+    expect(await refusalOf(`https://${host}`), host).toBeNull()
+  }
+  for (const host of [
+    '127.0.0.1:3000',
+    'localhost',
+    '[::1]:3000',
+    '10.0.0.7',
+    '192.168.1.2',
+    '[fd00::1]',
+    'origin:3000',
+    'api.internal',
+  ])
+    expect(await refusalOf(`http://${host}`), host).toBeNull()
+  expect(await refusal({ ORIGIN_URL: 'http://origin.shop.example' })).toBeNull()
+})
+
 it('requires a payment page in production, except before another site', async () => {
   const forgotten = { ENVIRONMENT: 'production', PAYMENT_PAGE: '' }
   expect(await refusal(forgotten)).toMatch(/^PAYMENT_PAGE must/)

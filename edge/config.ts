@@ -18,6 +18,7 @@ import {
   webCryptoKey,
 } from '../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
+import { isLocalHost } from './admission/limits/networks.ts'
 import { type Asset, namedByContent } from './pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import { withOwnWords } from './pages/words/own-words.ts'
@@ -289,7 +290,12 @@ export async function readConfig(env: Env) {
   const presets = production ? (env.PROTECT_UPSTREAM ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
   const worker = read(Worker, env, presets)
   const turnstile = env.TURNSTILE_SITE_KEY ? read(Turnstile, env) : null
-  if (production) refusePublicSecrets(worker, turnstile?.TURNSTILE_SECRET_KEY)
+  if (production) {
+    refusePublicSecrets(worker, turnstile?.TURNSTILE_SECRET_KEY)
+    const { protocol, hostname } = new URL(worker.ORIGIN_URL)
+    if (protocol === 'http:' && !isLocalHost(hostname))
+      throw new ConfigError('ORIGIN_URL must be https, except on this machine or in its private network')
+  }
   if (!canSign(worker.ADMISSION_KEYS)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
   return {
     ...worker,

@@ -33,12 +33,22 @@ export default {
 async function respond(call: Call): Promise<Response> {
   try {
     const ours = handle(call)
-    if (ours) return withCacheRule(await problemAsPage(await ours, call), call)
+    if (ours) return await sent(await ours, call)
     // The responses of a site behind this Worker are passed on as they are.
     return await (protectedSite(call) ?? refuse('not-found'))
   } catch (error) {
-    return withCacheRule(await problemAsPage(sendProblem(problemOf(error, call.request)), call), call)
+    return sent(sendProblem(problemOf(error, call.request)), call)
   }
+}
+
+/** Browsers that have been here over https come back over nothing else for so long. */
+const HSTS = 'max-age=31536000'
+
+/** A response of ours as it leaves. */
+async function sent(response: Response, call: Call): Promise<Response> {
+  const ruled = withCacheRule(await problemAsPage(response, call), call)
+  if (call.config.production) ruled.headers.set('strict-transport-security', HSTS)
+  return ruled
 }
 
 function problemOf(error: unknown, { url }: Request): Problem {

@@ -35,6 +35,8 @@ it('marks cookies as secure and of this host alone over https, and always in pro
   ] as const) {
     const request = new Request(`${scheme}://edge.test/sales/${sale.name}/queue`, { method: 'POST', headers })
     const response = await worker.fetch(request as never, { ...edgeEnv, ENVIRONMENT }, context)
+    const isProduction = ENVIRONMENT === 'production'
+    expect(response.headers.get('strict-transport-security')).toBe(isProduction ? 'max-age=31536000' : null)
     const cookies = response.headers.getSetCookie()
     expect(cookies.length).toBeGreaterThan(1)
     for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/)

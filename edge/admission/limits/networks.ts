@@ -33,6 +33,15 @@ export function rangeTest(range: string): (address: string) => boolean {
   }
 }
 
+const LOCAL = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal'])
+
+/** True for the host in a URL of this machine or of a private network, by its address or by a name that the internet has not. */
+export function isLocalHost(hostname: string): boolean {
+  const name = hostname.replace(/^\[|\]$/g, '')
+  if (ipaddr.isValid(name)) return LOCAL.has(ipaddr.process(name).range())
+  return !name.includes('.') || /\.(localhost|local|internal)$/.test(name)
+}
+
 function parseRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
   if (ipaddr.isValidCIDR(range)) return ipaddr.parseCIDR(range)
   if (!ipaddr.isValid(range)) return null
