@@ -101,7 +101,7 @@ it('purges Workers Cache by the entrypoint that it stands before', async () => {
   success = false
   expect((await purge(headers)).status).toBe(503)
   // By an object; this runtime has no such cache.
-  const settings = { cachePurgeUrl: null, edgeToken: edgeEnv.EDGE_TOKEN }
+  const settings = { cachePurgeUrl: null, cachePurgeToken: undefined, edgeToken: edgeEnv.EDGE_TOKEN }
   const byObject = (token: string) =>
     runInDurableObject(new TestSale().room, (_, state) =>
       purgeSale('one', { ...settings, edgeToken: token }, state.exports),

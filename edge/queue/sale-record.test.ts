@@ -27,6 +27,7 @@ const CONFIG: RoomConfig = {
   ticketShards: 1,
   beaconUrl: null,
   cachePurgeUrl: null,
+  cachePurgeToken: undefined,
 }
 const OPENS_AT_MS = 1_000_000
 const PEOPLE = 5_000
