@@ -1,6 +1,7 @@
 /** The attacks that a rehearsal plays beside its honest crowd: what each bot of one does, from the lobby to the end. */
 import { randomUUID } from 'node:crypto'
-import { orderIn, problemType } from '../lib/responses.ts'
+import { PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
+import { type OrderAnswer, orderIn, problemType } from '../lib/responses.ts'
 import { type Bot, type Ground, patienceOf } from './bot.ts'
 
 export const ATTACKS = ['squat', 'stuff', 'hammer', 'share'] as const
@@ -8,8 +9,12 @@ export type Attack = (typeof ATTACKS)[number]
 
 /** A bot that was refused a place comes again so often; one that wants in for good, for as long as the sale lasts. */
 const TRIES = 5
-/** A squatter gives its unit back this long before the hold would end, and takes one again at once. */
+/** A squatter acts this long before a deadline .. */
 const BEFORE_END_MS = 500
+/** .. and asks for a unit so often, whatever it is told. */
+const SQUATTER_ASKS_MS = 300
+/** How often a squatter looks at the order that is sent to the bank. */
+const LOOKS_MS = 200
 /** Who shares one admission or one session. */
 const SHARERS = 100
 /** Calls of a hammer in one second, at most: a thousand sockets of one machine. */
@@ -31,8 +36,8 @@ export const PLAYS: Readonly<Record<Attack, { readonly together: number; readonl
 }
 
 /**
- * Holds a unit without ever paying: gives it back just before the hold ends and takes it again. It comes back as somebody new
- * when its turn has passed, or when the shop answers that others come first.
+ * Holds a unit without ever paying, for as long as it can, and takes it again. It comes back as somebody new when its turn has
+ * passed.
  */
 async function squat(ground: Ground, [bot]: readonly Bot[]) {
   while (bot && !ground.over()) {
@@ -50,6 +55,8 @@ async function holdAgainAndAgain(ground: Ground, bot: Bot): Promise<boolean> {
     if (order) {
       const fromMs = performance.now()
       await ground.pause(ground.holdMs - BEFORE_END_MS)
+      // Each is tried by half of them.
+      if (ground.random() < 0.5) await stall(ground, bot, order.order_id)
       await bot.giveBack(order.order_id)
       ground.loot.hold(order.order_id, fromMs, performance.now())
       continue
@@ -59,10 +66,31 @@ async function holdAgainAndAgain(ground: Ground, bot: Bot): Promise<boolean> {
       bot.admission = ''
       return true
     }
-    if (answer.status === 410 || type === '/problems/too-many-orders') return false
-    await ground.pause(patienceOf(answer))
+    if (answer.status === 410) return false
+    await ground.pause(SQUATTER_ASKS_MS)
   }
   return false
+}
+
+/** Pays with a challenge at the bank, declines it at the last moment, and pays again, as often as it may. */
+async function stall(ground: Ground, bot: Bot, order: string) {
+  const becomes = async (is: (order: OrderAnswer) => boolean) => {
+    let seen = orderIn(await bot.look(order))
+    while (!ground.over() && !(seen && is(seen))) {
+      await ground.pause(LOOKS_MS)
+      seen = orderIn(await bot.look(order))
+    }
+    return seen
+  }
+  for (let attempt = 1; attempt <= PAYMENT_ATTEMPTS && !ground.over(); attempt++) {
+    if (!orderIn(await bot.pay(order, 'pm_3ds'))) return
+    const asked = await becomes(({ status, payment }) => status !== 'paying' || payment?.status === 'requires_action')
+    const { next_action, expires_in_seconds = 0 } = asked?.payment ?? {}
+    if (!next_action) return
+    await ground.pause(expires_in_seconds * 1_000 - BEFORE_END_MS)
+    await fetch(`${next_action.url}/decline`, { method: 'POST', redirect: 'manual' })
+    await becomes(({ status }) => status !== 'paying')
+  }
 }
 
 /** As many draw numbers as it can get, each as a visitor of its own; buys with every one that is called. */

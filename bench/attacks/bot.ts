@@ -94,8 +94,12 @@ export class Bot {
     return answer
   }
 
-  pay(order: string): Promise<Answer> {
-    return this.call('POST', `/orders/${order}/payment`, this.admission, [], '{"payment_method":"pm_ok"}')
+  pay(order: string, payment_method = 'pm_ok'): Promise<Answer> {
+    return this.call('POST', `/orders/${order}/payment`, this.admission, [], JSON.stringify({ payment_method }))
+  }
+
+  look(order: string): Promise<Answer> {
+    return this.call('GET', `/orders/${order}`, this.admission)
   }
 
   giveBack(order: string): Promise<Answer> {

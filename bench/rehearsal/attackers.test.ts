@@ -1,4 +1,4 @@
-/** A rehearsal with attackers, where an account is required: small, with its own system. */
+/** Rehearsals with attackers: small, each with its own system. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,3 +32,19 @@ test('where an account is required, four attacks together gain a unit for each o
   expect(honest).toMatchObject({ lost: 0, refusedByLimit: 0 })
   expect(html()).not.toMatch(/NaN|undefined|<script/)
 }, 180_000)
+
+/** More bots than units, there since the opening, who hold what they get and ask several times a second. */
+const SQUATTED = [
+  '--visitors 60 --stock 20 --rate 200 --arrivals late --spread 3 --seed 7 --hold 5 --unpaid 10 --think 0.1',
+  '--timeouts 0 --abandon 0 --declines 0 --banks 0 --refunds 0',
+  '--bots squat --bot-count 30 --max-minutes 0.75',
+].join(' ')
+
+test('squatters who ask much more often get no unit again that somebody without unpaid orders wants', async () => {
+  const { status, output, result } = await rehearse(out, SQUATTED)
+  expect(status, output).toBe(0)
+  const { checks, attacks, ends } = result()
+  expect(checks.filter((check) => check.holds === false)).toEqual([])
+  expect(attacks).toMatchObject([{ attack: 'squat', bots: 30, bought: 0 }])
+  expect(ends).toMatchObject({ bought: 20, sold_out: 40 })
+}, 120_000)

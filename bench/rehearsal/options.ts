@@ -19,6 +19,7 @@ The crowd
   --arrivals SHAPE     spike: a rush at the opening, a quarter of them just before it (the default)
                        ramp: evenly, from the opening on (with --faults)
                        early: nine in ten wait in the lobby     bots: a spike in which one in ten is a bot
+                       late: in the last tenth of the spread, when attackers have been there since the opening
   --spread SECONDS     over how long they come (visitors / 800, at least 2)
   --declines SHARE     of buyers whose card is declined (0.05), some of them for lack of funds: six in ten then pay with
                        another one, two try the same one until the last attempt, two leave
@@ -49,9 +50,10 @@ The sale
   --proof WHAT         the proof of work the sale asks for: off (the default), auto or a difficulty; the time it takes a
                        phone, or an attacker's server, is waited for (only with its own system)
 
-Attackers, each attack with a third as many bots as there are visitors
+Attackers
   --bots LIST          which: ${ATTACKS.join(',')}
   --limits             the edge limits calls as in production; visitors come from as many networks (only with its own system)
+  --bot-count N        bots of each attack (a third of the visitors)
   --bot-networks N     networks that each attack comes from, half of them /24, half /48 (4)
   --bot-identities N   invitations or accounts that each attack has (1)
 
@@ -104,7 +106,7 @@ const OPTIONS = {
   texts: [
     'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
     'stock rate hold unpaid claim shards proof',
-    'bot-networks bot-identities faults minutes',
+    'bot-count bot-networks bot-identities faults minutes',
     'edge origin admin-token data max-minutes out',
   ],
   flags: 'cdn limits',
@@ -167,7 +169,7 @@ export function readOptions(args: readonly string[]) {
     proof: proofOf(values.proof, () => whole('proof', 1, 1, MAX_DIFFICULTY)),
     attacks,
     limits: values.limits ?? false,
-    attackBots: Math.ceil(visitors * BOTS_PER_VISITOR),
+    attackBots: whole('bot-count', Math.ceil(visitors * BOTS_PER_VISITOR), 1, MAX_VISITORS),
     botNetworks: whole('bot-networks', 4, 1, 65_536),
     botIdentities: whole('bot-identities', 1, 1, 10_000_000),
     shares: sharesOf(

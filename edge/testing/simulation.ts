@@ -76,16 +76,13 @@ export interface Moment {
 interface Squatter {
   number: number
   admittedUntilMs: number
-  /** Failed orders, and when the last one did. */
   unpaid: number
-  endedMs: number
 }
 
 const TICK_MS = 50
 const HOLD_MS = 90_000
 const GIVES_BACK_MS = HOLD_MS - 1_000
 const SQUATTER_ASKS_MS = 1_000
-const MAX_UNPAID = 3
 const BEGINNING_MS = 1_000_000
 
 /** Plays a sale, and yields every tick. */
@@ -117,13 +114,10 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     later(nowMs + everyMs, again)
   }
   const bots = new Map<number, Squatter>()
-  for (let number = 1; number <= squatters; number++)
-    bots.set(number, { number, admittedUntilMs: 0, unpaid: 0, endedMs: 0 })
-  /** As the origin decides: reserve.lua and record_orders. */
-  const comesLast = ({ unpaid, endedMs }: Squatter) =>
-    available <= waiting_for_stock + highestNumber - called &&
-    unpaid > 0 &&
-    (unpaid >= MAX_UNPAID || nowMs < endedMs + HOLD_MS)
+  for (let number = 1; number <= squatters; number++) bots.set(number, { number, admittedUntilMs: 0, unpaid: 0 })
+  /** As the origin decides, reserve.lua and record_reservations, but for squatters among themselves. */
+  const comesLast = ({ unpaid }: Squatter) =>
+    unpaid > 0 && available <= waiting_for_stock + highestNumber - called + onTheirWay
   const squat = (bot: Squatter) => {
     const hasPlace = bot.number > inEffect(timeline, clockMs).missed_through
     if (hasPlace) bot.admittedUntilMs = nowMs + ADMISSION_TTL_SECONDS * 1000
@@ -139,7 +133,6 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
         held--
         squatted--
         bot.unpaid++
-        bot.endedMs = nowMs
         squat(bot)
       })
     } else later(nowMs + SQUATTER_ASKS_MS, () => squat(bot))

@@ -69,19 +69,21 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
   })
 
   /**
-   * Sends an outcome. A visitor who finds all units in carts counts as waiting for stock; not while any are left, too few
-   * for this visitor or of another product, because others may be called for those; nor where others come first anyway.
+   * Sends an outcome. A visitor who finds all units in carts counts as waiting for stock, and so does one who comes after
+   * others; not while any are left, too few for this visitor or of another product, because others may be called for those.
    */
   function respond(outcome: Outcome, saleId: string, visitor: string): Response {
     if (outcome.kind === 'problem') {
-      if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
-      const { product_id, remaining } = outcome.problem
+      const { unpaid = 0 } = outcome
+      const { type, product_id, remaining } = outcome.problem
+      const comesLast = type === '/problems/too-many-orders' && unpaid > 0
+      if (type !== '/problems/all-in-carts' && !comesLast) return sendProblem(outcome.problem)
       const others = sales.get(saleId)?.products.filter((p) => p.product_id !== product_id) ?? []
-      const isNext = !outcome.comesLast && remaining === 0 && !others.some((p) => available(p) > 0)
-      traffic.waitsForStock(saleId, visitor, isNext)
+      const waits = comesLast || (remaining === 0 && !others.some((p) => available(p) > 0))
+      traffic.waitsForStock(saleId, visitor, waits ? unpaid : null)
       return sendProblem({ ...outcome.problem, retry_after_seconds: traffic.askAgainSeconds(saleId) })
     }
-    traffic.waitsForStock(saleId, visitor, false)
+    traffic.waitsForStock(saleId, visitor, null)
     const { kind, replayed } = outcome
     const order: Order =
       kind === 'processing'

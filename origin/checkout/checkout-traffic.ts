@@ -50,8 +50,9 @@ export class CheckoutTraffic {
     this.#deps.arrivals.arrived(queueName(saleId, line), number)
   }
 
-  waitsForStock(saleId: string, visitor: string, waits: boolean): void {
-    this.#deps.arrivals.waitsForStock(saleId, visitor, waits)
+  /** `unpaid`: how many unpaid orders a visitor has who waits; null for one who does not. */
+  waitsForStock(saleId: string, visitor: string, unpaid: number | null): void {
+    this.#deps.arrivals.waitsForStock(saleId, visitor, unpaid)
   }
 
   /** When a visitor who waits for stock should ask again, jittered. */

@@ -1,7 +1,7 @@
 /** The checkout: which order, or which refusal, a call is answered with. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { eventually, eventuallyMatches, useOrigin } from '../../test/origin-process.ts'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 
 const origin = useOrigin()
@@ -197,8 +197,10 @@ describe.concurrent('while others wait for their turn', () => {
     return Number(/^actor_last_success_timestamp_seconds\{actor="arrivals"\} (.+)$/m.exec(text)?.[1])
   }
   /** The edge's report, which the origin knows once it has counted again. It is good for ten seconds. */
-  async function queueOf(sale: string, waiting: number): Promise<void> {
-    const figures = `numbers_given=${waiting}&called=0&waiting=${waiting}&called_per_second=1&coming_units=0&coming_people=0&boost=1&throttle=1&clock_ms=0`
+  async function queueOf(sale: string, people: number, where: 'waiting' | 'coming_people' = 'waiting'): Promise<void> {
+    const still = { waiting: '0', called: '0', called_per_second: '1', coming_units: '0', coming_people: '0' }
+    const about = { numbers_given: `${people}`, boost: '1', throttle: '1', clock_ms: '0' }
+    const figures = new URLSearchParams({ ...still, ...about, [where]: `${people}` })
     await origin.call('GET', `/internal/sales/${sale}?${figures}`, { token: origin.edgeToken })
     await counted()
   }
@@ -222,9 +224,10 @@ describe.concurrent('while others wait for their turn', () => {
     await queueOf(sale, 1_000)
     for (const refused of [...(await reserve()), ...(await reserve())]) {
       expect(refused).toMatchObject(tooMany)
+      // As all are told who wait for stock.
       const retryAfter = Number(refused.headers.get('retry-after'))
-      expect(retryAfter).toBeGreaterThan(30)
-      expect(retryAfter).toBeLessThanOrEqual(90)
+      expect(retryAfter).toBeGreaterThanOrEqual(4)
+      expect(retryAfter).toBeLessThanOrEqual(7)
     }
     expect(await origin.stock(sale)).toMatchObject({ available: 5, held: 0 })
     const others = await Promise.all(Array.from({ length: 5 }, () => origin.checkout(sale)))
@@ -236,7 +239,7 @@ describe.concurrent('while others wait for their turn', () => {
     expect(state.body.waiting_for_stock).toBe(0)
   })
 
-  test('answers keys as before, and the visitor again after a hold', async () => {
+  test('answers keys as before, and the visitor again once nobody waits', async () => {
     const sale = await origin.sale({ total: 5, hold_seconds: 5 })
     const token = await origin.token(sale)
     await queueOf(sale, 100)
@@ -245,11 +248,32 @@ describe.concurrent('while others wait for their turn', () => {
     expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject(tooMany)
     const replay = await origin.checkout(sale, { token, key: 'first' })
     expect(replay).toMatchObject({ status: 201, body: { order_id: first.body.order_id, status: 'cancelled' } })
-    const askAgain = async () => {
-      await queueOf(sale, 100)
-      return origin.checkout(sale, { token, key: 'second' })
+    await queueOf(sale, 5, 'coming_people')
+    expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject(tooMany)
+    await queueOf(sale, 0)
+    expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject({ status: 201 })
+  })
+
+  test('whoever has fewer unpaid orders comes first among those who ask, too', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const [ann = '', bob = '', cid = '', dee = ''] = await Promise.all([1, 2, 3, 4].map(() => origin.token(sale)))
+    const ask = (token: string) => origin.checkout(sale, { token })
+    const take = async (token: string) => {
+      const { status, body } = await ask(token)
+      expect(status).toBe(201)
+      return () => giveBack(body.order_id, token)
     }
-    await eventuallyMatches(askAgain, { status: 201 })
+    for (const token of [ann, ann, bob]) await (await take(token))()
+    const first = await take(cid)
+    for (const token of [ann, bob, dee]) expect(await ask(token)).toMatchObject({ status: 409 })
+    await counted()
+    await first()
+    for (const token of [ann, bob]) expect(await ask(token)).toMatchObject(tooMany)
+    const second = await take(dee)
+    await counted()
+    await second()
+    expect(await ask(ann)).toMatchObject(tooMany)
+    await take(bob)
   })
 
   test('also after an unpaid order of another product, and not once the queue is gone', async () => {

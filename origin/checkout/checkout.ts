@@ -120,8 +120,8 @@ export class Checkout {
   async #reserve(sale: SaleRow, product: ProductRow, reservation: Reservation): Promise<Outcome> {
     let gate: GateVerdict
     try {
-      const { hold_seconds, limit_per_visitor: limit, max_unpaid_orders: maxUnpaid } = sale
-      const terms = { holdMs: hold_seconds * 1000, limit, maxUnpaid, demand: this.#deps.arrivals.demand(sale) }
+      const { hold_seconds, limit_per_visitor: limit } = sale
+      const terms = { holdMs: hold_seconds * 1000, limit, demand: this.#deps.arrivals.demand(sale) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
@@ -267,7 +267,7 @@ export class Checkout {
     // The gate learns only here of orders from before Redis was emptied.
     if (ledger.verdict === 'unpaid')
       this.#gateOf(r)
-        .learnUnpaid(r.visitor, ledger.units, ledger.ended_ms)
+        .learnUnpaid(r.visitor, ledger.unpaid)
         .catch(() => {})
     if (ledger.verdict !== 'no_stock') return this.#respond(attempt)
     // Which refusal it is depends on how many units there are now.
@@ -306,7 +306,7 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
     const done = metrics.recordSeconds.startTimer()
     try {
       const row = sales.get(sale)
-      const demand = row ? arrivals.demand(row) : 0
+      const demand = row ? arrivals.demand(row) : []
       const verdicts = await warm.use((sql) => record(sql, sale, batch, noteRefusals, demand))
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)

@@ -86,7 +86,7 @@ test('keeps it when a worker records the order from its intent, and leaves nothi
     { ...reservationOf(sale), order: crypto.randomUUID(), visitor: 'w' },
   ]
   const gate = new Gates(redis).of(sale)
-  const terms = { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 }
+  const terms = { holdMs: 60_000, limit: 1, demand: [] }
   const verdicts = await Promise.all([with_, without].map((r) => gate.reserve(r, terms)))
   expect(verdicts).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])
   expect((await gate.intents.find(with_.order))?.contact).toEqual(contact)

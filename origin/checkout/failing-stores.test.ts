@@ -99,7 +99,7 @@ test('gives a key that repeats in one batch the same response, and promises no o
 test('finds an order that is recorded during the look-up', async () => {
   const { sale, checkout, its } = await alone()
   const reservation = reservationOf(sale)
-  await its.reserve(reservation, { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 })
+  await its.reserve(reservation, { holdMs: 60_000, limit: 1, demand: [] })
   const [waiting] = await its.intents.read(1)
   // Redis executes what comes on this connection only after the pause.
   await redis.client('PAUSE', 60_000, 'WRITE')
@@ -251,7 +251,7 @@ describe.concurrent('a checkout', () => {
     const { sale, buy, its, checkout } = await alone()
     const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
     const [kept, promised] = [0, 1].map(() => ({ ...reservationOf(sale), hash })) as [Reservation, Reservation]
-    await its.reserve(promised, { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 })
+    await its.reserve(promised, { holdMs: 60_000, limit: 1, demand: [] })
     await record(sql, sale, [kept], false)
     await record(sql, sale, [promised], true)
     const answer = await buy(kept.visitor)

@@ -66,7 +66,7 @@ describe('an order that exists already comes before any refusal', () => {
   })
 })
 
-const unpaid = { verdict: 'unpaid', units: 1, ended_ms: 5, wait_ms: 5 } as const
+const unpaid = { verdict: 'unpaid', unpaid: 1 } as const
 
 describe('without one', () => {
   test.each<[string, Partial<Attempt>, string]>([
@@ -75,13 +75,9 @@ describe('without one', () => {
     ['nothing held, available or unsold', { sale: soldOutSale, gate: none }, '/problems/sold-out'],
     ['a unit that the gate counts nowhere may come back', { gate: none }, '/problems/all-in-carts'],
     ['held units may come back', { gate: { ...none, held: 1 } }, '/problems/all-in-carts'],
-    ['the ledger has units in carts', { ledger: { verdict: 'no_stock' } }, '/problems/all-in-carts'],
+    ['the ledger has units in carts', { ledger: { verdict: 'no_stock', unpaid: 0 } }, '/problems/all-in-carts'],
     ['too many orders failed', { ledger: { verdict: 'too_many' } }, '/problems/too-many-orders'],
-    [
-      'others come first, by the gate',
-      { gate: { ...none, verdict: 'unpaid', waitMs: 5 } },
-      '/problems/too-many-orders',
-    ],
+    ['others come first, by the gate', { gate: { ...none, ...unpaid } }, '/problems/too-many-orders'],
     ['others come first, by the ledger', { ledger: unpaid }, '/problems/too-many-orders'],
     ['some are left of the limit', { ledger: ledgerLimit(1) }, ONE_MORE],
     ['the live order is gone', { ledger: ledgerLimit(2) }, '/problems/try-again'],

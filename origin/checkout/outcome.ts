@@ -39,8 +39,8 @@ export type Outcome =
       readonly remaining: number
     }
   | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
-  /** comesLast: were there stock, others would come before this visitor. */
-  | { readonly kind: 'problem'; readonly problem: Problem; readonly comesLast?: true }
+  /** unpaid: how many unpaid orders the visitor has, where that decides who comes first. */
+  | { readonly kind: 'problem'; readonly problem: Problem; readonly unpaid?: number }
 
 /** The outcome; undefined where only the ledger can decide, which has not been asked. */
 export function outcomeOf(attempt: Attempt & { ledger: RecordVerdict }, existing?: Existing): Outcome
@@ -60,9 +60,9 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
     case 'too_many':
       return refusal(tooMany())
     case 'unpaid':
-      return refusal(othersFirst(ledger.wait_ms))
+      return { ...refusal(othersFirst()), unpaid: ledger.unpaid }
     case 'no_stock':
-      return refusal(noStock(sale, r))
+      return { ...refusal(noStock(sale, r)), unpaid: ledger.unpaid }
     case 'limit':
       // The response names how many units the visitor may still have, and no other order.
       if (ledger.order === null || ledger.units < limit) return refusal(overLimit(sale, ledger.units))
@@ -71,9 +71,9 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
       // A worker has recorded this very reservation, though it cannot be read.
       return ledger.order === r.order ? processing(r) : unreadable()
   }
-  if (gate?.verdict === 'unpaid') return refusal(othersFirst(gate.waitMs))
+  if (gate?.verdict === 'unpaid') return { ...refusal(othersFirst()), unpaid: gate.unpaid }
   if (gate?.verdict === 'none')
-    return gate.hadUnpaid ? { ...refusal(noStock(sale, r, gate)), comesLast: true } : refusal(noStock(sale, r, gate))
+    return { ...refusal(noStock(sale, r, gate)), ...(gate.unpaid && { unpaid: gate.unpaid }) }
   if (gate?.verdict === 'limit') {
     // The gate knows the latest order, not whether it is live: otherwise the ledger decides.
     if (ofVisitor && gate.units >= limit) return ofVisitor
@@ -186,10 +186,10 @@ const overLimit = ({ limit_per_visitor: limit }: SaleRow, units = 0) =>
 const tooMany = () =>
   problem('too-many-orders', { detail: 'You have had too many orders in this sale that came to nothing.' })
 
-const othersFirst = (waitMs: number) =>
+const othersFirst = () =>
   problem('too-many-orders', {
     detail: 'An earlier order of yours came to nothing. Others who wait come first.',
-    retry_after_seconds: waitMs / 1000,
+    retry_after_seconds: 5,
   })
 
 export const soldOut = () => problem('sold-out', { detail: 'Every unit has been sold.' })

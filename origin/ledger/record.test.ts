@@ -1,19 +1,23 @@
 import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
+import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { LIVE } from '../../shared/order-status.ts'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
-import { untilLocked, useLedger } from '../../test/servers.ts'
+import { untilLocked, useLedger, useRedis } from '../../test/servers.ts'
 import { note } from '../findings/finding-queries.ts'
 import { createMetrics } from '../metrics.ts'
 import { restock, writeSale } from '../sales/sale-queries.ts'
 import { Sales } from '../sales/sales.ts'
+import { Gate } from '../stock/gate.ts'
 import { recount } from '../stock/oversell.ts'
+import { defineScripts } from '../stock/scripts.ts'
 import { findByKeys, moveOrders } from './order-statements.ts'
 import { type RecordVerdict, type Reservation, record } from './record.ts'
 
 const sql = await useLedger()
+const redisServer = useRedis()
 const PRODUCTS = ['one', 'two']
 
 interface Request {
@@ -234,38 +238,63 @@ test.each([
   expect(await countersOf(sale)).toMatchObject([{ held }, { held: 0 }])
 })
 
-test('lets others who wait come first after failed orders', async () => {
+test('lets others who wait come first who have fewer failed orders', async () => {
   await createSale('squatted', 1, [10, 10])
-  const ask = async (visitor: string, demand: number, key: string = randomUUIDv7(), noteRefusals = false) => {
+  const ask = async (visitor: string, demand: number[], key: string = randomUUIDv7(), noteRefusals = false) => {
     const r = { ...reservation('squatted', visitor), key }
     const [verdict] = await record(sql, 'squatted', [r], noteRefusals, demand)
     return { order: r.order, ...(verdict as RecordVerdict) }
   }
   const churn = async (visitor: string, reason: string) => {
-    const { order = '', verdict } = await ask(visitor, 0)
+    const { order = '', verdict } = await ask(visitor, [])
     expect(verdict).toBe('recorded')
     await moveOrders(sql, [order ?? ''], { from: ['reserved'], to: 'cancelled', reason })
   }
-  const aHoldAgo = (visitor: string) => sql`
-    update orders set updated_at = updated_at - interval '90 seconds' where sale_id = 'squatted' and visitor = ${visitor}`
-  for (const reason of ['oversold', 'payment_timeout', 'no_stock']) await churn('ann', reason)
-  expect(await ask('ann', 10)).toMatchObject({ verdict: 'recorded' })
-  for (let times = 0; times < 2; times++) await churn('dan', 'declined: no_funds')
-  expect(await ask('dan', 10)).toMatchObject({ verdict: 'recorded' })
-  await churn('bob', 'given_back')
-  const refused = { verdict: 'unpaid', units: 1, ended_ms: expect.any(Number), wait_ms: expect.any(Number) }
-  expect(await ask('bob', 9)).toMatchObject(refused)
+  for (const reason of ['oversold', 'payment_timeout', 'no_stock', 'blocked', 'by_shop']) await churn('ann', reason)
+  expect(await ask('ann', [10])).toMatchObject({ verdict: 'recorded' })
+  // All who count, alike and without an end.
+  for (const reason of ['declined: no_funds', 'given_back', 'not_authenticated']) await churn('bob', reason)
+  await sql`update orders set updated_at = now() - interval '1 day' where sale_id = 'squatted' and visitor = 'bob'`
+  for (const demand of [[9], [0, 9], [0, 0, 9], [0, 0, 9, 0]])
+    expect(await ask('bob', demand)).toMatchObject({ verdict: 'unpaid', unpaid: 3 })
   // Eight others may want one each, and nine are left.
-  expect(await ask('cid', 9)).toMatchObject({ verdict: 'recorded' })
-  await aHoldAgo('bob')
-  const second = await ask('bob', 9)
-  expect(second).toMatchObject({ verdict: 'recorded' })
-  await moveOrders(sql, [second.order ?? ''], { from: ['reserved'], to: 'expired' })
-  await aHoldAgo('bob')
-  await churn('bob', 'declined: no_funds')
-  await aHoldAgo('bob')
-  expect(await ask('bob', 9, 'noted', true)).toMatchObject({ verdict: 'unpaid', units: 3, wait_ms: 90_000 })
-  expect(await ask('bob', 0)).toMatchObject({ verdict: 'recorded' })
+  const last = await ask('bob', [9, 9, 8])
+  expect(last).toMatchObject({ verdict: 'recorded' })
+  await moveOrders(sql, [last.order ?? ''], { from: ['reserved'], to: 'expired' })
+  expect(await ask('bob', [0, 0, 0, 9], 'noted', true)).toMatchObject({ verdict: 'unpaid', unpaid: 4 })
+  expect(await ask('bob', [])).toMatchObject({ verdict: 'recorded' })
+})
+
+test('decides as the fast gate does who comes first', async () => {
+  const redis = defineScripts(new Redis(redisServer.url))
+  onTestFinished(() => redis.disconnect())
+  const gate = new Gate(redis, 'alike')
+  const reserved = (times: number) => ({ ...reservation('alike', `${times}`), key: randomUUIDv7() })
+  await createSale('alike', 1, [9])
+  const failed = [0, 1, 2, 3, 4]
+  for (const times of failed) {
+    for (let i = 0; i < times; i++) {
+      const r = reserved(times)
+      await record(sql, 'alike', [r], false)
+      await moveOrders(sql, [r.order], { from: ['reserved'], to: 'expired' })
+    }
+    if (times > 0) await gate.learnUnpaid(`${times}`, times)
+  }
+  const alike = async (times: number, left: number, demand: number[]) => {
+    const r = reserved(times)
+    await (await gate.fence()).open([{ product: 'one', available: left, held: 0 }])
+    await sql`update products set held = total - ${left} where sale_id = 'alike' and product_id = 'one'`
+    const fast = await gate.reserve(r, { holdMs: 60_000, limit: 1, demand })
+    const [exact] = await record(sql, 'alike', [r], false, demand)
+    await moveOrders(sql, [r.order], { from: ['reserved'], to: 'cancelled', reason: 'oversold' })
+    const nameOf = { reserved: 'recorded', none: 'no_stock' } as Record<string, string>
+    const said = { verdict: nameOf[fast.verdict] ?? fast.verdict, unpaid: 'unpaid' in fast ? fast.unpaid : 0 }
+    expect(said).toEqual({ verdict: exact?.verdict, unpaid: exact && 'unpaid' in exact ? exact.unpaid : 0 })
+    const first = demand[Math.min(times, demand.length) - 1] ?? 0
+    expect(said.verdict).toBe(left === 0 ? 'no_stock' : left - 1 < first ? 'unpaid' : 'recorded')
+  }
+  for (const demand of [[], [0], [2], [0, 2], [1, 2, 3], [0, 0, 3]])
+    for (const times of failed) for (let left = 0; left < 4; left++) await alike(times, left, demand)
 })
 
 test('sells no unit of a buffer: in a batch of one product, of several, or one by one', async () => {

@@ -47,9 +47,8 @@ export type RecordVerdict =
   | { readonly verdict: 'limit'; readonly order: string | null; readonly units: number }
   /** The visitor has had too many orders in this sale that expired, were given back or were declined. */
   | { readonly verdict: 'too_many' }
-  | { readonly verdict: 'no_stock' }
-  /** Others come first, since the visitor has unpaid orders: `units` of them, the last one ended `ended_ms` ago. */
-  | { readonly verdict: 'unpaid'; readonly units: number; readonly ended_ms: number; readonly wait_ms: number }
+  /** Too few units are left; or others with fewer unpaid orders come first. `unpaid`: how many the visitor has. */
+  | { readonly verdict: 'no_stock' | 'unpaid'; readonly unpaid: number }
 
 interface RecordRow extends Omit<Recorded, 'verdict'> {
   readonly recorded: number
@@ -59,27 +58,27 @@ interface RecordRow extends Omit<Recorded, 'verdict'> {
 /**
  * Records reservations of one sale; the verdicts are parallel to the batch. With `noteRefusals` each refused reservation,
  * and each whose key has another order, leaves a cancelled order for buyers who were sent to ask for it, and is refused
- * whenever it comes again. `demand`: how many units waiting visitors may buy.
+ * whenever it comes again. `demand`: how many units those may buy who come before a visitor with one, two, .. unpaid orders.
  */
 export async function record(
   sql: Queryable,
   saleId: string,
   batch: readonly Reservation[],
   noteRefusals: boolean,
-  demand = 0,
+  demand: readonly number[] = [],
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
   // Most sales keep no contacts, and do not pay for them.
   const how =
     contacts.length > 0
-      ? sql`record_orders_with_contacts(${JSON.stringify(contacts)}::text::jsonb,`
-      : sql`record_orders(`
+      ? sql`record_reservations_with_contacts(${JSON.stringify(contacts)}::text::jsonb,`
+      : sql`record_reservations(`
   const [row] = await sql<RecordRow[]>`
     select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from ${how}
       ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('line')}::text[], ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[],
-      ${column('hash')}::text[], ${column('method')}::text[], ${noteRefusals}, ${demand})`
+      ${column('hash')}::text[], ${column('method')}::text[], ${noteRefusals}, ${demand as number[]}::int[])`
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)

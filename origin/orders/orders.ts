@@ -65,13 +65,12 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
   product: order.product_id,
   quantity: order.quantity,
   key: order.idempotency_key,
-  how: isSold(order.status) ? 'sell' : wasDeclined(order) ? 'declined' : wasLeft(order) ? 'unpaid' : 'release',
+  how: isSold(order.status) ? 'sell' : isUnpaid(order) ? 'unpaid' : 'release',
 })
 
-/** Both count as unpaid orders, after which others come first; not those that an operator or the provider ended. As in record_orders (origin/ledger/functions/). */
-const wasLeft = ({ status, reason }: OrderRow) =>
-  status === 'expired' || reason === 'given_back' || reason === 'not_authenticated'
-const wasDeclined = ({ reason }: OrderRow) => kindOf(reason ?? '') === 'declined'
+/** Others come before a visitor with unpaid orders; not for those that an operator or the provider ended. As in record_reservations (origin/ledger/functions/). */
+const isUnpaid = ({ status, reason }: OrderRow) =>
+  status === 'expired' || ['given_back', 'not_authenticated', 'declined'].includes(kindOf(reason ?? '') ?? '')
 
 export class Orders {
   readonly #deps: OrdersDeps

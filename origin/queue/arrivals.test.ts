@@ -6,7 +6,7 @@ import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { useRedis } from '../../test/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { createMetrics } from '../metrics.ts'
-import { defineScripts, type Store } from '../stock/scripts.ts'
+import { defineScripts, MOST_UNPAID, type Store } from '../stock/scripts.ts'
 import { Arrivals } from './arrivals.ts'
 
 const server = useRedis()
@@ -41,13 +41,13 @@ test('counts who came while Redis was away when it is back, and keeps who waits 
   onTestFinished(() => sent.mockRestore())
   way.vanish()
   arrivals.arrived('sale', 1)
-  arrivals.waitsForStock('sale', 'ann', true)
-  arrivals.waitsForStock('sale', 'bob', true)
+  arrivals.waitsForStock('sale', 'ann', 0)
+  arrivals.waitsForStock('sale', 'bob', 0)
   // They are on their way to a Redis that does not respond.
   await expect.poll(() => sent.mock.calls).toContainEqual(['{sale}:arrivals', 1])
   arrivals.arrived('sale', 2)
   await countsBecome('sale', { arrivals: 2, waiting_for_stock: 2, counted: true })
-  arrivals.waitsForStock('sale', 'bob', false)
+  arrivals.waitsForStock('sale', 'bob', null)
   await countsBecome('sale', { arrivals: 2, waiting_for_stock: 1, counted: true })
 })
 
@@ -90,7 +90,7 @@ test('ignores a slightly lower count, and reports one that began anew after Redi
 
 test('lets Redis forget the counts of a sale that nobody comes to any more', async () => {
   arrivals.arrived('over', 1)
-  arrivals.waitsForStock('over', 'ann', true)
+  arrivals.waitsForStock('over', 'ann', 0)
   await countsBecome('over', { arrivals: 1, waiting_for_stock: 1, counted: true })
   const arrivedMs = await redis.pttl('{over}:arrivals')
   expect(arrivedMs).toBeGreaterThan(47 * 3_600_000)
@@ -112,29 +112,40 @@ test('a new process keeps visitors to whom others gave a long interval', async (
   }
 })
 
-test('knows in every process how many wait, in the lines that there are, until the edge reports no more', async () => {
+test('knows in every process how many come first, by unpaid orders and in the lines that there are, until the edge reports no more', async () => {
   const other = new Arrivals({ redis, metrics: createMetrics(), log })
   other.actor.start()
   onTestFinished(() => other.actor.stop())
   const lines = [ONE_LINE, [...ONE_LINE, { line: 'members', weight: 1, opens_early_seconds: 0, access: null }]] as const
   const demand = () =>
     [other, arrivals].map((one) =>
-      lines.map((these) => one.demand({ sale_id: 'reported', lines: these, limit_per_visitor: 2 })),
+      lines.map((these) =>
+        one.demand({ sale_id: 'reported', lines: these, limit_per_visitor: 2, max_unpaid_orders: 3 }),
+      ),
     )
-  expect(demand()).toEqual(Array(2).fill([0, 0]))
-  const asks = () => arrivals.waitsForStock('reported', 'ann', true)
+  expect(demand()).toEqual(Array(2).fill(Array(2).fill([0, 0, 0])))
+  // Without an unpaid order, with one, and with more than are told apart.
+  const asks = () => {
+    arrivals.waitsForStock('reported', 'ann', 0)
+    other.waitsForStock('reported', 'bob', 1)
+    arrivals.waitsForStock('reported', 'cid', 99)
+  }
   await vi.waitFor(() => {
     arrivals.lineWaits('reported', 'reported', 100)
     other.lineWaits('reported', 'reported~members', 10)
     asks()
-    expect(demand()).toEqual(Array(2).fill([202, 222]))
+    const [one, both] = [
+      [202, 204, 204],
+      [222, 224, 224],
+    ]
+    expect(demand()).toEqual(Array(2).fill([one, both]))
   }, 30_000)
   expect(await redis.pttl('{reported}:in-line')).toBeLessThanOrEqual(10_000)
   await vi.waitFor(async () => {
     // As after ten seconds without a report.
     await redis.pexpire('{reported}:in-line', 1)
     asks()
-    expect(demand()).toEqual(Array(2).fill([2, 2]))
+    expect(demand()).toEqual(Array(2).fill(Array(2).fill([2, 4, 4])))
   }, 30_000)
 })
 
@@ -158,13 +169,12 @@ test('skips a sale that nobody asks about, and counts it again when somebody doe
 
 test('limits the notes of a crowd that waits for stock', async () => {
   // Redis would take seconds of the processor for all of them.
-  const written = vi
-    .spyOn(redis, 'countWaitingForStock')
-    .mockImplementation(async (_key, _keepMs, waiting) => Number(waiting))
+  const written = vi.spyOn(redis, 'countWaitingForStock').mockImplementation(async () => [])
   onTestFinished(() => written.mockRestore())
   const room = 200_000
-  for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.waitsForStock('crowd', `${visitor}`, true)
+  for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.waitsForStock('crowd', `${visitor}`, 0)
   const ofCrowd = () => written.mock.calls.filter(([key]) => key === '{crowd}:waiting_for_stock')
-  await expect.poll(() => ofCrowd().reduce((all, [, , waiting]) => all + Number(waiting), 0)).toBe(room)
+  const notes = (args: readonly unknown[]) => (args.length - MOST_UNPAID - 2) / 2
+  await expect.poll(() => ofCrowd().reduce((all, args) => all + notes(args), 0)).toBe(room)
   await countsBecome('crowd', { counted: true })
 })

@@ -3,7 +3,7 @@
  * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
  * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts do not
  * change and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
- * the edge says how many wait in line, and all origins know: visitors with an unpaid order come after those who wait.
+ * the edge says how many wait in line, and all origins know: visitors with unpaid orders come after those who have fewer.
  */
 import { queueNamesOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
@@ -11,7 +11,7 @@ import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
-import type { Store } from '../stock/scripts.ts'
+import { MOST_UNPAID, type Store } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
 /** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
@@ -42,6 +42,7 @@ const RESET_BELOW = 0.9
 
 export interface Counts {
   readonly arrivals: number
+  /** Without those who have unpaid orders: they come after the line. */
   readonly waiting_for_stock: number
   /** False before the first count, and while Redis is away or takes no notes. */
   readonly counted: boolean
@@ -52,8 +53,10 @@ interface SaleArrivals {
   counts: Counts | null
   /** Notes for Redis: ticket numbers that arrived .. */
   arrived: Set<number>
-  /** .. and visitors, true while they wait for stock, false once they have a unit. */
-  waiting: Map<string, boolean>
+  /** .. and visitors: how many unpaid orders they have while they wait for stock, null once they have a unit. */
+  waiting: Map<string, number | null>
+  /** How many visitors wait for stock, by the number of their unpaid orders. */
+  waitingByUnpaid: readonly number[]
   /** .. and how many wait in each queue for their turn, as the edge has reported to this process. */
   reported: Map<string, number>
   /** How many wait in each queue, as reported to any process. */
@@ -66,6 +69,8 @@ interface SaleArrivals {
 }
 
 const NOBODY: Counts = { arrivals: 0, waiting_for_stock: 0, counted: false }
+
+type Demanded = Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor' | 'max_unpaid_orders'>
 
 interface ArrivalsDeps extends LoopDeps {
   readonly redis: Pick<Store, 'status' | 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hgetall' | 'countWaitingForStock'>
@@ -97,26 +102,31 @@ export class Arrivals {
     return this.#sales.get(saleId)?.recent.splice(0) ?? []
   }
 
-  /** A visitor found all units in carts (true) or has a unit (false), which matters only if some wait. */
-  waitsForStock(saleId: string, visitor: string, waits: boolean): void {
-    const { waiting } = this.#needed(saleId)
-    if (waiting.has(visitor)) waiting.set(visitor, waits)
-    else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).waiting_for_stock > 0))
-      waiting.set(visitor, waits)
+  /** A visitor with so many unpaid orders waits for stock; null for one who does not, which matters only if some wait. */
+  waitsForStock(saleId: string, visitor: string, unpaid: number | null): void {
+    const { waiting, waitingByUnpaid } = this.#needed(saleId)
+    if (waiting.has(visitor) || (waiting.size < MAX_NOTES && (unpaid !== null || sum(waitingByUnpaid) > 0)))
+      waiting.set(visitor, unpaid)
   }
 
-  /** The edge's report of how many wait in a queue for their turn. */
+  /** The edge's report of how many wait in a queue for their turn, or have been called and are on their way. */
   lineWaits(saleId: string, queue: string, waiting: number): void {
     this.#needed(saleId).reported.set(queue, waiting)
   }
 
-  /** How many units the visitors who wait for their turn or for stock may buy together. */
-  demand({ sale_id, lines, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor'>): number {
-    const { inLine, counts } = this.#needed(sale_id)
-    let waiting = counts?.waiting_for_stock ?? 0
+  /**
+   * How many units the visitors with fewer than one, two, .. unpaid orders may buy together, who wait for their turn or for
+   * stock; up to the number from which on all count alike. Whoever waits for their turn counts as one without.
+   */
+  demand({ sale_id, lines, limit_per_visitor: limit, max_unpaid_orders: most }: Demanded): number[] {
+    const { inLine, waitingByUnpaid } = this.#needed(sale_id)
+    let waiting = 0
     // Only queues that the sale has now: the last report of a removed line is still in Redis.
     for (const queue of queueNamesOf(sale_id, lines)) waiting += Number(inLine[queue] ?? 0)
-    return Math.min(MAX_DEMAND, waiting * limit_per_visitor)
+    return Array.from({ length: Math.min(MOST_UNPAID, most) }, (_, unpaid) => {
+      waiting += waitingByUnpaid[unpaid] ?? 0
+      return Math.min(MAX_DEMAND, waiting * limit)
+    })
   }
 
   /** When a visitor who waits for stock should ask again, jittered. */
@@ -126,7 +136,7 @@ export class Arrivals {
 
   #meanAskSeconds(saleId: string): number {
     const { min, max } = ASK_AGAIN_SECONDS
-    return Math.min(max, Math.max(min, this.#last(saleId).waiting_for_stock / ASKS_PER_SECOND))
+    return Math.min(max, Math.max(min, sum(this.#sales.get(saleId)?.waitingByUnpaid ?? []) / ASKS_PER_SECOND))
   }
 
   /** The last counts; the sale is counted regularly from now on. */
@@ -151,7 +161,7 @@ export class Arrivals {
     if (!sale) {
       const seen = new RecentMap<number, true>(MAX_SEEN)
       const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
-      sale = { counts: null, ...notes, inLine: {}, seen, recent: [], neededAtMs: 0 }
+      sale = { counts: null, ...notes, waitingByUnpaid: [], inLine: {}, seen, recent: [], neededAtMs: 0 }
       this.#sales.set(saleId, sale)
     }
     sale.neededAtMs = performance.now()
@@ -182,9 +192,11 @@ export class Arrivals {
       const last = this.#last(saleId).arrivals
       // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
       const arrivals = found < RESET_BELOW * last ? found : Math.max(last, found)
-      const waiting_for_stock = await this.#countWaiting(saleId, [...waiting])
+      const waitingByUnpaid = await this.#countWaiting(saleId, [...waiting])
+      const waiting_for_stock = waitingByUnpaid[0] ?? 0
       sale.inLine = await this.#readInLine(saleId, reported)
       sale.counts = { arrivals, waiting_for_stock, counted: true }
+      sale.waitingByUnpaid = waitingByUnpaid
       this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
       this.#deps.metrics.waitingForStock.set({ sale: saleId }, waiting_for_stock)
     } catch (error) {
@@ -192,8 +204,8 @@ export class Arrivals {
       // The notes wait for the next attempt; newer ones of the same visitor win.
       const newer = this.#needed(saleId)
       for (const number of arrived) if (newer.arrived.size < MAX_NOTES) newer.arrived.add(number)
-      for (const [visitor, waits] of waiting)
-        if (newer.waiting.size < MAX_NOTES && !newer.waiting.has(visitor)) newer.waiting.set(visitor, waits)
+      for (const [visitor, unpaid] of waiting)
+        if (newer.waiting.size < MAX_NOTES && !newer.waiting.has(visitor)) newer.waiting.set(visitor, unpaid)
       throw error
     }
   }
@@ -216,18 +228,23 @@ export class Arrivals {
     return redis.hgetall(key)
   }
 
-  async #countWaiting(saleId: string, visitors: readonly [visitor: string, waits: boolean][]): Promise<number> {
+  async #countWaiting(saleId: string, visitors: readonly (readonly [string, number | null])[]): Promise<number[]> {
     // Before the first count other processes may have given out the longest interval.
     const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.max
     const keepMs = Math.round(intervalSeconds * GIVES_UP_AFTER_INTERVALS * 1000)
-    let count = 0
+    const key = `{${saleId}}:waiting_for_stock`
+    const keys = [key, ...Array.from({ length: MOST_UNPAID }, (_, i) => `${key}:${i + 1}`)]
+    let counts: number[] = []
     for (let at = 0; at === 0 || at < visitors.length; at += CHUNK) {
       const chunk = visitors.slice(at, at + CHUNK)
-      const waiting = chunk.flatMap(([visitor, waits]) => (waits ? visitor : []))
-      const served = chunk.flatMap(([visitor, waits]) => (waits ? [] : visitor))
-      const key = `{${saleId}}:waiting_for_stock`
-      count = await this.#deps.redis.countWaitingForStock(key, keepMs, waiting.length, ...waiting, ...served)
+      const notes = chunk.flatMap(([visitor, unpaid]) => [
+        visitor,
+        unpaid === null ? '' : Math.min(unpaid, MOST_UNPAID),
+      ])
+      counts = await this.#deps.redis.countWaitingForStock(...keys, keepMs, ...notes)
     }
-    return count
+    return counts
   }
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)

@@ -35,7 +35,7 @@ export class SaleQueues {
     const queue = queueName(sale.sale_id, line)
     joins.add(sale.sale_id, query.counts)
     const report = reportIn(query)
-    if (report) arrivals.lineWaits(sale.sale_id, queue, report.waiting)
+    if (report) arrivals.lineWaits(sale.sale_id, queue, report.waiting + Math.ceil(report.coming_people))
     const counts = await this.#countsOf(sale.sale_id, line)
     // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
     // and still takes no orders; that it cannot count arrivals shows it.

@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => redis.disconnect())
 
-const TERMS = { holdMs: 60_000, limit: 10, demand: 0, maxUnpaid: 3 }
+const TERMS = { holdMs: 60_000, limit: 10, demand: [] }
 let sale = ''
 let sales = 0
 let gate: Gate
@@ -39,69 +39,46 @@ const live = (call: Call) => ({ ...call, holdEndsAtMs })
 const adopt = (call: Call) => gate.adopt(call, holdEndsAtMs)
 const stock = async (product = 'one') => (await gate.stock())?.get(product)
 
-describe('after an order that failed', () => {
-  const HOLD_MS = 60_000
-  const WITH_DEMAND = { ...TERMS, demand: 10, holdMs: HOLD_MS }
-  const reserve = (visitor: string, terms = WITH_DEMAND) => gate.reserve(buyer(visitor), terms)
+describe('after orders that failed', () => {
+  const demanding = (...demand: number[]) => ({ ...TERMS, demand })
+  const reserve = (visitor: string, ...demand: number[]) => gate.reserve(buyer(visitor), demanding(...demand))
   /** An order of the visitor's that fails. */
-  const churn = async (visitor: string, how: 'unpaid' | 'declined' | 'release' = 'unpaid', terms = TERMS) => {
+  const churn = async (visitor: string, how: 'unpaid' | 'release' = 'unpaid') => {
     const call = buyer(visitor)
-    expect(await gate.reserve(call, terms)).toMatchObject({ verdict: 'reserved' })
+    expect(await gate.reserve(call, TERMS)).toMatchObject({ verdict: 'reserved' })
     // Once, however often it is said.
     for (let again = 0; again < 2; again++) await gate.settle([{ ...call, how }])
   }
 
-  /** Has the time of a hold pass since a visitor's last failed order. */
-  const aHoldLater = async (visitor: string) => {
-    const [orders, endedMs] = ((await redis.hget(`{${sale}}:unpaid`, visitor)) ?? '').split('|')
-    await redis.hset(`{${sale}}:unpaid`, visitor, `${orders}|${Number(endedMs) - HOLD_MS}`)
-  }
-
-  test('others who wait come first, for the length of a hold', async () => {
+  test('others come first who wait and have fewer, unless there is enough for them', async () => {
     await churn('ann')
-    const refused = await reserve('ann')
-    expect(refused).toEqual({ verdict: 'unpaid', waitMs: expect.any(Number), available: 10, held: 0 })
-    expect(await reserve('bob')).toMatchObject({ verdict: 'reserved', available: 9 })
-    await aHoldLater('ann')
-    expect(await reserve('ann')).toMatchObject({ verdict: 'reserved' })
+    for (let times = 0; times < 2; times++) await churn('bob')
+    await churn('cid', 'release')
+    expect(await reserve('ann', 10, 10)).toEqual({ verdict: 'unpaid', unpaid: 1, available: 10, held: 0 })
+    expect(await reserve('bob', 0, 10)).toEqual({ verdict: 'unpaid', unpaid: 2, available: 10, held: 0 })
+    expect(await reserve('ann', 9, 10)).toMatchObject({ verdict: 'reserved', available: 9 })
+    expect(await reserve('cid', 10, 10)).toMatchObject({ verdict: 'reserved', available: 8 })
+    expect(await reserve('bob', 0, 7)).toMatchObject({ verdict: 'reserved', available: 7 })
   })
 
-  test('nobody comes first for whom there is enough', async () => {
-    await churn('ann')
-    expect(await reserve('ann', { ...WITH_DEMAND, demand: 9 })).toMatchObject({ verdict: 'reserved' })
-    await churn('bob', 'release')
-    expect(await reserve('bob')).toMatchObject({ verdict: 'reserved' })
-  })
-
-  test('a declined payment may be tried again at once, but counts', async () => {
-    for (let times = 0; times < 2; times++) await churn('ann', 'declined', WITH_DEMAND)
-    await churn('ann', 'declined')
-    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: HOLD_MS })
-    await churn('bob')
-    await churn('bob', 'declined')
-    expect(await reserve('bob')).toMatchObject({ verdict: 'unpaid' })
-  })
-
-  test('others always come first after too many', async () => {
+  test('from the last of the numbers on all are alike', async () => {
     for (let times = 0; times < 3; times++) await churn('ann')
-    await churn('bob')
-    for (const visitor of ['ann', 'bob']) await aHoldLater(visitor)
-    expect(await reserve('bob')).toMatchObject({ verdict: 'reserved' })
-    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: HOLD_MS })
-    expect(await reserve('ann', TERMS)).toMatchObject({ verdict: 'reserved' })
+    expect(await reserve('ann', 0, 10)).toMatchObject({ verdict: 'unpaid', unpaid: 3 })
+    expect(await reserve('ann', 10)).toMatchObject({ verdict: 'unpaid', unpaid: 3 })
+    expect(await reserve('ann')).toMatchObject({ verdict: 'reserved' })
   })
 
   test('says so where nothing is left, and learns it from the ledger, also for a rebuilt gate', async () => {
     await openGate(1)
     await churn('ann')
-    await gate.learnUnpaid('cid', 1, 100)
+    await gate.learnUnpaid('cid', 2)
     await (await gate.fence()).open([{ product: 'one', available: 1, held: 0 }])
-    for (const visitor of ['ann', 'cid']) expect(await reserve(visitor)).toMatchObject({ verdict: 'unpaid' })
-    await reserve('bob')
-    expect(await Promise.all(['ann', 'cid', 'dan'].map((visitor) => reserve(visitor)))).toEqual([
-      { verdict: 'none', hadUnpaid: true, available: 0, held: 1 },
-      { verdict: 'none', hadUnpaid: true, available: 0, held: 1 },
+    for (const visitor of ['ann', 'cid']) expect(await reserve(visitor, 1)).toMatchObject({ verdict: 'unpaid' })
+    await reserve('bob', 1)
+    expect(await Promise.all(['ann', 'dan', 'cid'].map((visitor) => reserve(visitor, 1)))).toEqual([
+      { verdict: 'none', unpaid: 1, available: 0, held: 1 },
       { verdict: 'none', available: 0, held: 1 },
+      { verdict: 'none', unpaid: 2, available: 0, held: 1 },
     ])
   })
 })

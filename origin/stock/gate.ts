@@ -28,10 +28,8 @@ const GATE_TTL_MS = 24 * 3_600_000
 interface Terms {
   readonly holdMs: number
   readonly limit: number
-  /** How many units the visitors who wait for their turn or for stock may buy. */
-  readonly demand: number
-  /** After so many failed orders, a visitor comes after all who wait. */
-  readonly maxUnpaid: number
+  /** How many units those may buy who come before a visitor with one, two, .. or more unpaid orders. */
+  readonly demand: readonly number[]
 }
 
 export interface HoldEnd {
@@ -41,10 +39,10 @@ export interface HoldEnd {
   readonly quantity: number
   readonly key: string
   /**
-   * release: the units come back; unpaid: they do, and the order counts as failed; declined: the same, but others do not come
-   * first for it alone; sell: they stay gone; refuse: they come back, the key is free again, the intent is gone.
+   * release: the units come back; unpaid: they do, and the order counts as failed; sell: they stay gone; refuse: they come
+   * back, the key is free again, the intent is gone.
    */
-  readonly how: 'release' | 'unpaid' | 'declined' | 'sell' | 'refuse'
+  readonly how: 'release' | 'unpaid' | 'sell' | 'refuse'
 }
 
 export const refused = ({ order, visitor, product, quantity, key }: Reservation): HoldEnd => ({
@@ -75,10 +73,10 @@ export type GateVerdict =
   | ({ readonly verdict: 'replay' } & KnownKey & Stock)
   /** How many units of the sale the visitor has, and their latest order. */
   | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
-  /** hadUnpaid: the visitor has unpaid orders, so with stock left others would come first. */
-  | ({ readonly verdict: 'none'; readonly hadUnpaid?: true } & Stock)
-  /** Others want the remaining units, and come first: earlier orders of the visitor failed. */
-  | ({ readonly verdict: 'unpaid'; readonly waitMs: number } & Stock)
+  /** unpaid: how many unpaid orders the visitor has, if any. */
+  | ({ readonly verdict: 'none'; readonly unpaid?: number } & Stock)
+  /** Others want the remaining units, and come first: so many earlier orders of the visitor failed. */
+  | ({ readonly verdict: 'unpaid'; readonly unpaid: number } & Stock)
   | { readonly verdict: 'fenced' }
   /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait to be recorded. */
   | { readonly verdict: 'unknown' }
@@ -105,7 +103,7 @@ export class Gate {
       keys: `{${saleId}}:keys`,
       visitors: `{${saleId}}:visitors`,
       unrecorded: `{${saleId}}:unrecorded`,
-      unpaid: `{${saleId}}:unpaid`,
+      unpaid: `{${saleId}}:unpaid_orders`,
     }
     this.intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
@@ -118,10 +116,10 @@ export class Gate {
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
     const { stock, holds, keys, visitors, unrecorded, unpaid } = this.#key
-    const { holdMs, limit, demand, maxUnpaid } = (calls[0] as Call).terms
+    const { holdMs, limit, demand } = (calls[0] as Call).terms
     const products = [...new Set(calls.map(({ reservation }) => reservation.product))]
     const placeOf = new Map(products.map((product, i) => [product, i + 1]))
-    const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, demand, maxUnpaid]
+    const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, demand.join(' ')]
     args.push(products.length, ...products)
     for (const { reservation: r } of calls)
       args.push(r.order, r.visitor, r.key, r.hash, placeOf.get(r.product) ?? 0, r.quantity, storedDetails(r))
@@ -163,8 +161,8 @@ export class Gate {
   }
 
   /** Takes in what the ledger knows of a visitor: a rebuild keeps these, a Redis that came back empty has lost them. */
-  async learnUnpaid(visitor: string, orders: number, endedAgoMs: number): Promise<void> {
-    await this.#redis.hset(this.#key.unpaid, visitor, `${orders}|${(await this.#nowMs()) - Math.round(endedAgoMs)}`)
+  async learnUnpaid(visitor: string, orders: number): Promise<void> {
+    await this.#redis.hset(this.#key.unpaid, visitor, orders)
   }
 
   /** Orders whose hold is over by Redis's clock. */
@@ -243,9 +241,9 @@ function readVerdicts(
     const { available, held } = stocks.get(calls[i]?.reservation.product ?? '') ?? { available: 0, held: 0 }
     if (letter === 'r') return { verdict: 'reserved', available, held }
     if (letter === 'n') return { verdict: 'none', available, held }
-    if (letter === 'e') return { verdict: 'none', hadUnpaid: true, available, held }
     const detail = String(reply[next++])
-    if (letter === 'u') return { verdict: 'unpaid', waitMs: Number(detail), available, held }
+    if (letter === 'u') return { verdict: 'unpaid', unpaid: Number(detail), available, held }
+    if (letter === 'e') return { verdict: 'none', unpaid: Number(detail), available, held }
     if (letter === 'k') return { verdict: 'replay', ...readKnownKey(detail), available, held }
     const [units, order = ''] = detail.split('|')
     return { verdict: 'limit', units: Number(units), order, available, held }

@@ -72,7 +72,7 @@ const reservations = (sale: string, count: number): Reservation[] =>
 /** Takes a unit in the gate, as a process does that dies before recording it. */
 async function reserve(sale: string): Promise<Reservation> {
   const r = { ...reservationOf(sale), visitor: randomUUID() }
-  const { verdict } = await deps.gates.of(sale).reserve(r, { holdMs: 1_000, limit: 1, demand: 0, maxUnpaid: 3 })
+  const { verdict } = await deps.gates.of(sale).reserve(r, { holdMs: 1_000, limit: 1, demand: [] })
   expect(verdict).toBe('reserved')
   return r
 }

@@ -117,7 +117,7 @@ async function resolveOversell(
     units: excess,
     detail: policy === 'alarm' ? { ...detail, waits_for_a_person: reason } : detail,
   })
-  // Nothing more may be sold. The row says so until the next order ends; after that record_orders counts the orders, because
+  // Nothing more may be sold. The row says so until the next order ends; after that record_reservations counts the orders, because
   // the finding is open.
   const sold = Math.min(seen.orders.sold, forSale(seen))
   const full = { sold, held: forSale(seen) - sold }

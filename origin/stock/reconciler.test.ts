@@ -260,7 +260,7 @@ describe('an origin without a worker', () => {
     const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
     const promised = { ...reservationOf(sale), hash }
     // As by a process that dies before it records the order.
-    const reserved = new Gate(client, sale).reserve(promised, { holdMs: 90_000, limit: 1, demand: 0, maxUnpaid: 3 })
+    const reserved = new Gate(client, sale).reserve(promised, { holdMs: 90_000, limit: 1, demand: [] })
     expect(await reserved).toMatchObject({ verdict: 'reserved' })
     await client.hset(`{${sale}}:stock`, 'run', 'of a server before')
     const token = await api.token(sale, promised.visitor)

@@ -20,9 +20,12 @@ interface Scripts {
   restoreOrders: Script<number>
   unfenceGate: Script<number>
   clockMs: Script<number>
-  countWaitingForStock: Script<number>
+  countWaitingForStock: Script<number[]>
   replaceValue: Script<number>
 }
+
+/** Unpaid orders of a visitor that are told apart; more count as so many. */
+export const MOST_UNPAID = 10
 
 const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   reserveUnits: { file: 'reserve', numberOfKeys: 6 },
@@ -33,7 +36,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   restoreOrders: { file: 'restore', numberOfKeys: 4 },
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
-  countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: 1 },
+  countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
   replaceValue: { file: 'replace', numberOfKeys: 1 },
 }
 

@@ -239,7 +239,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
       }
       const answer = await gate.reserve(
         { ...call, line: 'public', number: 1, method: null },
-        { holdMs: 60_000, limit: 1, demand: 0, maxUnpaid: 3 },
+        { holdMs: 60_000, limit: 1, demand: [] },
       )
       if (answer.verdict === 'reserved') reserved++
       else {

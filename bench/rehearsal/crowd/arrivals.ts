@@ -1,13 +1,13 @@
 /** When visitors come: the shapes of a crowd, as milliseconds relative to the opening. */
 
-export const SHAPES = ['spike', 'ramp', 'early', 'bots'] as const
+export const SHAPES = ['spike', 'ramp', 'early', 'late', 'bots'] as const
 export type Shape = (typeof SHAPES)[number]
 
 /**
- * The share that comes before the opening. The others of a spike come just after it, dense at first; a ramp is even; `bots` is
- * a spike with machines that hammer (see bots.ts).
+ * The share that comes before the opening. The others of a spike come just after it, dense at first; a ramp is even; the late
+ * come in the last tenth of the time; `bots` is a spike with machines that hammer (see bots.ts).
  */
-const BEFORE: Record<Shape, number> = { spike: 0.25, bots: 0.25, ramp: 0, early: 0.9 }
+const BEFORE: Record<Shape, number> = { spike: 0.25, bots: 0.25, ramp: 0, early: 0.9, late: 0 }
 
 /** Sorted arrival times; `spreadMs` is the time in which all come, before and after the opening together. */
 export function arrivalTimes(shape: Shape, visitors: number, spreadMs: number, random: () => number) {
@@ -17,6 +17,7 @@ export function arrivalTimes(shape: Shape, visitors: number, spreadMs: number, r
   const towards = (ms: number) => ms * (1.5 - Math.sqrt(2.25 - 2 * random()))
   const arrival = () => {
     if (shape === 'ramp') return random() * spreadMs
+    if (shape === 'late') return (0.9 + random() / 10) * spreadMs
     return random() < BEFORE[shape] ? -towards(before) : towards(after)
   }
   return new Float64Array(visitors).map(arrival).sort()

@@ -7,12 +7,13 @@
 --       4 visitors (hash: visitor -> units of all products|latest order)
 --       5 unrecorded (hash: order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment
 --         method, visitor)
---       6 unpaid (hash: visitor -> how many of their orders failed|end of the last one, ms); most sales have it empty for long
+--       6 unpaid (hash: visitor -> how many of their orders failed); most sales have it empty for long
 --       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
 --       first before a key.
--- ARGV  1 length of the hold (ms)   2 limit per visitor (units)   3 units that other visitors, who wait, may buy
---       4 failed orders from which a visitor always comes after those
---       5 how many products follow; then the products; then seven arguments per caller: order, visitor, key, request hash,
+-- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
+--       3 units that waiting visitors with fewer than one, two, .. failed orders may buy, as one text; the last of these
+--         numbers also concerns visitors with more failed orders
+--       4 how many products follow; then the products; then seven arguments per caller: order, visitor, key, request hash,
 --       product (its place among the products, from 1), quantity, and: line, number and payment method (may be empty, and
 --       the buyer's contact may follow: see intents.ts)
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a restart, a
@@ -20,13 +21,13 @@
 --       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The verdicts are
 --       one letter per caller, in their order:
 --       r reserved | n none | k known key: order|request hash | l limit: units|latest order ('' if none)
---       u unpaid: others want the remaining units, and come first: ms until the visitor may ask again
---       e none, and u if there were any | f the product has no counter yet
---       Each k, l and u has a detail. Most callers have none, which makes the reply cheap to write and to read.
-local products = tonumber(ARGV[5])
+--       u unpaid: others want the remaining units, and come first: the visitor's failed orders
+--       e none, for a visitor with failed orders: how many | f the product has no counter yet
+--       Each k, l, u and e has a detail. Most callers have none, which makes the reply cheap to write and to read.
+local products = tonumber(ARGV[4])
 local fields = { 'run' }
 for p = 1, products do
-  fields[2 * p], fields[2 * p + 1] = 'available ' .. ARGV[5 + p], 'held ' .. ARGV[5 + p]
+  fields[2 * p], fields[2 * p + 1] = 'available ' .. ARGV[4 + p], 'held ' .. ARGV[4 + p]
 end
 local stock = redis.call('HMGET', KEYS[1], unpack(fields))
 if stock[1] ~= thisRun() then return { 'fenced' } end
@@ -39,9 +40,9 @@ local time = redis.call('TIME')
 local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 -- As text: a number is formatted again, slowly, wherever it is used.
 local now, ends = string.format('%d', nowMs), string.format('%d', nowMs + ARGV[1])
-local limit, demand, maxUnpaid = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local limit = tonumber(ARGV[2])
 
-local first = 6 + products
+local first = 5 + products
 local keys, visitors = {}, {}
 for i = first, #ARGV, 7 do
   keys[#keys + 1] = ARGV[i + 1] .. ' ' .. ARGV[i + 2]
@@ -53,15 +54,14 @@ local known, has = {}, {}
 for i, found in ipairs(redis.call('HMGET', KEYS[3], unpack(keys))) do known[keys[i]] = found end
 for i, found in ipairs(redis.call('HMGET', KEYS[4], unpack(visitors))) do has[visitors[i]] = found end
 
--- How long others come before a visitor (ms): for the length of a hold after a failed order, and always after too many.
-local unpaid = {}
+-- How many units others may buy first, for each visitor with failed orders.
+local unpaid, demand = {}, {}
 if redis.call('EXISTS', KEYS[6]) == 1 then
+  local demands = {}
+  for units in string.gmatch(ARGV[3], '%d+') do demands[#demands + 1] = tonumber(units) end
   for i, found in ipairs(redis.call('HMGET', KEYS[6], unpack(visitors))) do
     if found then
-      local bar = string.find(found, '|', 1, true)
-      local isAlways = tonumber(string.sub(found, 1, bar - 1)) >= maxUnpaid
-      local leftMs = isAlways and ARGV[1] or string.sub(found, bar + 1) + ARGV[1] - nowMs
-      if tonumber(leftMs) > 0 then unpaid[visitors[i]] = string.format('%d', leftMs) end
+      unpaid[visitors[i]], demand[visitors[i]] = found, demands[math.min(tonumber(found), #demands)] or 0
     end
   end
 end
@@ -70,7 +70,7 @@ local verdicts, details, newHolds, newKeys, newVisitors, newIntents, newStock = 
 local isTaken = {}
 for i, key in ipairs(keys) do
   local at, visitor = first + 7 * (i - 1), visitors[i]
-  local verdict = unpaid[visitor] and 'e' or 'n'
+  local verdict = 'n'
   if known[key] then
     verdict, details[#details + 1] = 'k', known[key]
   else
@@ -85,8 +85,8 @@ for i, key in ipairs(keys) do
       verdict, details[#details + 1] = 'l', units .. '|' .. latest
     elseif not left then
       verdict = 'f'
-    elseif left >= quantity and unpaid[visitor] and left - quantity < demand then
-      verdict, details[#details + 1] = 'u', unpaid[visitor]
+    elseif unpaid[visitor] and (left < quantity or left - quantity < demand[visitor]) then
+      verdict, details[#details + 1] = left < quantity and 'e' or 'u', unpaid[visitor]
     elseif left >= quantity then
       verdict = 'r'
       available[p], held[p], isTaken[p] = left - quantity, held[p] + quantity, true
@@ -97,7 +97,7 @@ for i, key in ipairs(keys) do
       newKeys[n + 1], newKeys[n + 2] = key, known[key]
       newVisitors[n + 1], newVisitors[n + 2] = visitor, has[visitor]
       newIntents[n + 1] = order
-      newIntents[n + 2] = now .. ' ' .. ARGV[at + 5] .. ' ' .. ARGV[5 + p] .. ' ' .. ARGV[at + 2] .. ' ' .. ARGV[at + 3]
+      newIntents[n + 2] = now .. ' ' .. ARGV[at + 5] .. ' ' .. ARGV[4 + p] .. ' ' .. ARGV[at + 2] .. ' ' .. ARGV[at + 3]
         .. ' ' .. ARGV[at + 6] .. ' ' .. visitor
     end
   end

@@ -3,8 +3,7 @@
 -- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   (as in reserve.lua)
 -- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
 --       then six per order: order, visitor, product, quantity, key, and how: 'release' (the units come back), 'unpaid' (they
---       come back, and the visitor's order counts as failed), 'declined' (the same, but others do not come first for it
---       alone), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
+--       come back, and the visitor's order counts as failed), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
 --       again, and no worker records the order any more)
 -- Returns how many holds were ended; 0 if another rebuild has begun, and nothing was changed
 local stock = redis.call('HMGET', KEYS[1], 'fence', 'run')
@@ -33,14 +32,7 @@ for i = 2, #ARGV, 6 do
         redis.call('HDEL', KEYS[4], visitor)
       end
     end
-    if how == 'unpaid' or how == 'declined' then
-      local orders, last = string.match(redis.call('HGET', KEYS[6], visitor) or '0|0', '^(%d+)|(%-?%d+)$')
-      if how == 'unpaid' then
-        local time = redis.call('TIME')
-        last = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
-      end
-      redis.call('HSET', KEYS[6], visitor, string.format('%d', orders + 1) .. '|' .. last)
-    end
+    if how == 'unpaid' then redis.call('HINCRBY', KEYS[6], visitor, 1) end
     if how == 'refuse' then redis.call('HDEL', KEYS[3], visitor .. ' ' .. key) end
   end
   if how == 'refuse' then redis.call('HDEL', KEYS[5], order) end

@@ -1,17 +1,22 @@
--- Waiting for stock: visitors who found all units in carts, have none since, and keep asking.
+-- Waiting for stock: visitors who found all units in carts, or come after others who want them, have none since, and keep asking.
 --
--- KEYS  1 waiting (zset: visitor -> last request, ms)
+-- KEYS  for each number of unpaid orders, from none: waiting (zset: visitor -> last request, ms)
 -- ARGV  1 how long a visitor counts without asking again (ms)
---       2 how many of the visitors below asked; the others have got a unit
---       3.. visitors
--- Returns how many are waiting
+--       2.. for each visitor: name, and how many unpaid orders they have; '' once they have got a unit
+-- Returns how many are waiting, for each number of unpaid orders
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local asked = tonumber(ARGV[2])
-for i = 3, #ARGV do
-  if i <= asked + 2 then redis.call('ZADD', KEYS[1], now, ARGV[i]) else redis.call('ZREM', KEYS[1], ARGV[i]) end
+for i = 2, #ARGV, 2 do
+  local own = tonumber(ARGV[i + 1])
+  for k, waiting in ipairs(KEYS) do
+    if k - 1 == own then redis.call('ZADD', waiting, now, ARGV[i]) else redis.call('ZREM', waiting, ARGV[i]) end
+  end
 end
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[1])
--- Once the sale is over nobody calls this again, and the last who waited would stay.
-if asked > 0 then redis.call('PEXPIRE', KEYS[1], 2 * ARGV[1]) end
-return redis.call('ZCARD', KEYS[1])
+local counts = {}
+for k, waiting in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', waiting, '-inf', now - ARGV[1])
+  counts[k] = redis.call('ZCARD', waiting)
+  -- Once the sale is over nobody calls this again, and the last who waited would stay.
+  if counts[k] > 0 then redis.call('PEXPIRE', waiting, 2 * ARGV[1]) end
+end
+return counts

@@ -1,31 +1,30 @@
 -- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a function
 -- call instead, even of an immutable one, made a batch a tenth slower.
 
--- record_orders: records a batch of reservations of one sale in one transaction.
+-- record_reservations: records a batch of reservations of one sale in one transaction.
 --
 -- It locks the sale's row first: batches of one sale run one after the other, each later statement sees what the batch before
 -- has committed (read committed), and the visitor's limit, summed over live orders of all products, is exact. The arrays are
 -- parallel and in order of arrival. Each reservation gets the verdict that it would get alone, after those before it.
 --
 -- recorded: the number of orders inserted, all held from created_at to reserved_until.
--- others: null, or [{index, verdict, order, units}] for those not recorded. index is the place in the arrays, from 1. Verdicts:
+-- others: null, or [{index, verdict, order, units, unpaid}] for those not recorded. index is the place in the arrays, from 1. Verdicts:
 --   replay: the key has an order already, which is `order`.
 --   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
 --   too_many: too many orders of the visitor failed (expired, given back or declined), even if nobody else waits.
---   no_stock: too few units are left.
---   unpaid: others wait for what is left, and an earlier order of the visitor failed: they come first, for the length of a
---     hold since it ended; where max_unpaid_orders of the visitor's orders failed, always. `units` is how many there were,
---     `ended_ms` how long ago the last one ended, `wait_ms` when to ask again.
+--   no_stock: too few units are left. `unpaid`: how many orders of the visitor failed.
+--   unpaid: others with fewer failed orders want what is left, and come first. `unpaid` as above.
 -- prices: unit price and currency of each product as written. They may have changed since the caller read them.
 -- p_note_refusals: also insert a cancelled order for each refused reservation and for each replay under another order's key.
 --   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict again.
 --   Its stored key is "key order", which no client can send, so the key stays free for another call. `unpaid` is noted as,
 --   and from then on is, too_many.
--- p_demand: how many units the visitors who wait for their turn or for stock may buy.
-create or replace function record_orders(
+-- p_demand: how many units the waiting visitors with fewer than one, two, .. failed orders may buy; the last of these numbers also
+--   concerns visitors with more failed orders.
+create or replace function record_reservations(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
   p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
-  p_demand int,
+  p_demand int[],
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
 -- Planned once per connection: planning takes as long as recording thirty orders.
@@ -51,8 +50,6 @@ declare
   v_units int[];
   v_live uuid[];
   v_left int[];
-  -- Of a visitor whose unpaid orders let others come first: when the last one ended.
-  v_ended timestamptz[];
 begin
   select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second'
     into strict v_limit, v_max_unpaid, v_hold
@@ -84,7 +81,7 @@ begin
       -- In the select list: in a from clause each array is copied first.
       select unnest(p_ids), p_sale, p_products[1], unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
              unnest(p_quantities), v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
-             record_orders.created_at, record_orders.reserved_until;
+             record_reservations.created_at, record_reservations.reserved_until;
       get diagnostics recorded = row_count;
       insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
       return;
@@ -105,7 +102,7 @@ begin
     insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select a.id, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
-           'reserved', a.key, a.hash, a.method, record_orders.created_at, record_orders.reserved_until
+           'reserved', a.key, a.hash, a.method, record_reservations.created_at, record_reservations.reserved_until
     from unnest(p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
       as a(id, product, visitor, line, number, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
@@ -137,7 +134,6 @@ begin
   v_units := v_had;
   v_live := v_orders;
   v_left := v_units;
-  v_ended := array_fill(null::timestamptz, array[cardinality(p_ids)]);
   for v_one in
     select a.i, a.id, a.quantity, has.*, p.total - p.buffer - p.held - p.sold as units_left,
       p.product_id is not null as offered,
@@ -155,13 +151,9 @@ begin
         coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')))[1] as live,
-        -- The visitor's failed orders: see wasLeft and wasDeclined in orders.ts.
-        count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')
-          or o.reason like 'declined%') as unpaid,
-        -- A declined visitor has tried to pay, and may try again at once.
-        coalesce(max(o.updated_at) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')),
-          '-infinity') as left_ended,
-        max(o.updated_at) filter (where o.reason like 'declined%') as declined_ended
+        -- The visitor's failed orders: see isUnpaid in orders.ts.
+        (count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')
+          or o.reason like 'declined%'))::int as unpaid
       from orders o where o.sale_id = p_sale and o.visitor = a.visitor
     ) has
     order by a.i
@@ -192,11 +184,11 @@ begin
       v_verdicts[v_one.i] := 'too_many';
     elsif v_one.noted is not null or coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
       v_verdicts[v_one.i] := 'no_stock';
-    elsif coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity < p_demand
-        and (v_one.unpaid >= v_max_unpaid or v_one.left_ended + v_hold > record_orders.created_at) then
+      v_had[v_one.i] := v_one.unpaid;
+    elsif v_one.unpaid > 0 and coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity
+        < p_demand[least(v_one.unpaid, cardinality(p_demand))] then
       v_verdicts[v_one.i] := 'unpaid';
       v_had[v_one.i] := v_one.unpaid;
-      v_ended[v_one.i] := case when v_one.left_ended > '-infinity' then v_one.left_ended else v_one.declined_ended end;
     else
       v_verdicts[v_one.i] := 'recorded';
       v_written[v_one.i] := true;
@@ -211,8 +203,8 @@ begin
   select a.id, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
          case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
-         record_orders.created_at,
-         case when a.verdict = 'recorded' then record_orders.reserved_until else record_orders.created_at end,
+         record_reservations.created_at,
+         case when a.verdict = 'recorded' then record_reservations.reserved_until else record_reservations.created_at end,
          case a.verdict when 'unpaid' then 'too_many' else nullif(a.verdict, 'recorded') end
   from unnest(p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts,
               v_written)
@@ -231,35 +223,31 @@ begin
   where p.sale_id = p_sale and p.product_id = w.product;
 
   select count(*) filter (where t.verdict = 'recorded'),
-    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order, 'units', t.units)
-        || case when t.ended is null then '{}' else jsonb_build_object(
-             'ended_ms', round(extract(epoch from record_orders.created_at - t.ended) * 1000),
-             'wait_ms', round(extract(epoch from
-               case when t.units >= v_max_unpaid then v_hold else t.ended + v_hold - record_orders.created_at end) * 1000))
-           end order by t.i)
+    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order,
+        case t.verdict when 'limit' then 'units' else 'unpaid' end, t.had) order by t.i)
       filter (where t.verdict <> 'recorded')
   into recorded, others
-  from unnest(v_verdicts, v_orders, v_had, v_ended) with ordinality as t(verdict, "order", units, ended, i);
+  from unnest(v_verdicts, v_orders, v_had) with ordinality as t(verdict, "order", had, i);
 end $$;
 
--- record_orders_with_contacts: the same, and keeps how the buyers of recorded orders can be reached, in one transaction.
+-- record_reservations_with_contacts: the same, and keeps how the buyers of recorded orders can be reached, in one transaction.
 -- p_contacts: [{order_id, email, address, language}]. A sale without an end is taken to last a month; see deleteContacts.
-create or replace function record_orders_with_contacts(
+create or replace function record_reservations_with_contacts(
   p_contacts jsonb,
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
   p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
-  p_demand int,
+  p_demand int[],
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   select r.* into recorded, others, created_at, reserved_until, prices
-  from record_orders(p_sale, p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes,
+  from record_reservations(p_sale, p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes,
                      p_methods, p_note_refusals, p_demand) r;
   insert into contacts (order_id, sale_id, email, address, language, delete_after)
   select c.order_id, p_sale, c.email, c.address, c.language,
-    greatest(coalesce(s.ended_at, s.ends_at, record_orders_with_contacts.created_at + interval '30 days'),
-             record_orders_with_contacts.created_at)
+    greatest(coalesce(s.ended_at, s.ends_at, record_reservations_with_contacts.created_at + interval '30 days'),
+             record_reservations_with_contacts.created_at)
       + (s.contact ->> 'retention_days')::int * interval '1 day'
   from jsonb_to_recordset(p_contacts) as c(order_id uuid, email text, address text, language text)
   -- By the verdicts: a plan made while the table was small would read all orders for each batch.
