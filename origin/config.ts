@@ -91,7 +91,10 @@ const Settings = v.object({
     'false',
     '`true`: buyers may call the origin without the edge, past its check of their session; for development',
   ),
-  ORDER_KEYS: optional(SecretKeySetting, 'JWK set that signs order tokens, symmetric'),
+  ORDER_KEYS: optional(
+    SecretKeySetting,
+    'JWK set, symmetric: signs order tokens and invitations, and hashes their codes; keys stay as long as these',
+  ),
   ORDER_TOKEN_SECRET: optional(
     v.pipe(
       v.string(),

@@ -233,6 +233,16 @@ export const readToTheEnd = (sql: postgres.Sql, reader: string, round: () => Pro
     (unread) => unread.length === 0,
   )
 
+/** The same connections, and how many statements were made on them from here. */
+export function counted<Connections extends postgres.Sql>(sql: Connections) {
+  let statements = 0
+  const apply = (target: Connections, self: unknown, args: unknown[]) => {
+    statements++
+    return Reflect.apply(target, self, args)
+  }
+  return { sql: new Proxy(sql, { apply }), statements: () => statements }
+}
+
 /** Reads until it matches, or for a bound. For tests that run side by side, which cannot share `expect.poll`. */
 export const eventuallyMatches = (read: () => Promise<unknown>, wanted: object) =>
   vi.waitFor(async () => expect(await read()).toMatchObject(wanted), { timeout: 30_000, interval: 50 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { counted, useOrigin } from '../../test/origin-process.ts'
+import { PastAnnouncementPages } from './announcement-queries.ts'
 
 const origin = useOrigin()
 const toldToEdge = async (sale: string) =>
@@ -76,4 +77,16 @@ test('earlier announcements are listed as they were written, in pages from the o
   expect((await past()).body).toMatchObject({ page: 2, older: 1, announcements: [{ text: { en: 'Number 21' } }] })
   expect((await past(1)).body).toEqual(oldest.body)
   for (const none of [0, 3, 1.5]) expect(await past(none)).toMatchObject({ status: 404 })
+})
+
+test('absent pages, however many, cost the ledger a query a second', async () => {
+  const sale = await origin.sale()
+  const { sql, statements } = counted(origin.sql())
+  const pages = new PastAnnouncementPages(sql)
+  const absent = Array.from({ length: 998 }, (_, i) => i + 2)
+  const read = (nowMs: number) => Promise.all(absent.map((page) => pages.read(sale, page, nowMs)))
+  for (const nowMs of [0, 999]) expect(await read(nowMs)).toEqual(absent.map(() => null))
+  expect(statements()).toBe(1)
+  await read(1_000)
+  expect(statements()).toBe(2)
 })

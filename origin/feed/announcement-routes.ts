@@ -11,7 +11,7 @@ import {
   type AnnouncementRow,
   endAnnouncement,
   listAnnouncements,
-  pastAnnouncements,
+  PastAnnouncementPages,
   putAnnouncement,
 } from './announcement-queries.ts'
 
@@ -44,21 +44,22 @@ export function announcementRoutes({ sql, sales }: AnnouncementDeps) {
     })
 }
 
-/** Below `/internal`: the announcements before the latest ones, page by page. */
-export const pastAnnouncementRoutes = ({
-  sql,
-  sales,
-}: {
+interface PastAnnouncementDeps {
   readonly sql: Sql
-  readonly sales: Pick<Sales, 'find'>
-}): Hono =>
-  new Hono().get('/sales/:sale/announcements', async (c) => {
+  readonly sales: Pick<Sales, 'find' | 'nowMs'>
+}
+
+/** Below `/internal`: the announcements before the latest ones, page by page. */
+export function pastAnnouncementRoutes({ sql, sales }: PastAnnouncementDeps): Hono {
+  const pages = new PastAnnouncementPages(sql)
+  return new Hono().get('/sales/:sale/announcements', async (c) => {
     const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
-    const page = c.req.query('page')
-    const number = page === undefined ? null : Number(page)
+    const wanted = c.req.query('page')
+    const number = wanted === undefined ? null : Number(wanted)
     if (number !== null && !Number.isSafeInteger(number)) refuse(problem('not-found'))
-    return c.json((await pastAnnouncements(sql, sale_id, number)) ?? refuse(problem('not-found')))
+    return c.json((await pages.read(sale_id, number, sales.nowMs())) ?? refuse(problem('not-found')))
   })
+}
 
 const toJson = ({ announcement_id: id, level, text, since, until, operator }: AnnouncementRow) => ({
   id,

@@ -84,18 +84,27 @@ export async function insertSession(
     values (${sessionHash}, ${name}, ${role}, ${byKey}, clock_timestamp() + ${seconds} * interval '1 second')`
 }
 
+/** What a cookie's session is kept under: its own hash, or that of the admin token's sessions. */
+export interface SessionHashes {
+  readonly own: string
+  readonly admin: string
+}
+
 /**
- * The operator of a session; the admin token's has a hash of its own. A new role or key ends the sessions of its name; but a process
- * remembers a key for a second, and a session that the old one begins in it has the role of now, or ends with the key.
+ * The operator of each session. A new role or key ends the sessions of its name; but a process remembers a key for a second, and a
+ * session that the old one begins in it has the role of now, or ends with the key.
  */
-export async function findSession(sql: Sql, sessionHash: string, adminHash: string): Promise<Operator | undefined> {
-  const [row] = await sql<{ name: string; role: Role }[]>`
-    select s.operator as name, coalesce(o.role, s.role) as role
+export async function findSessions(sql: Sql, cookies: readonly SessionHashes[]): Promise<(Operator | undefined)[]> {
+  const rows = await sql<{ hash: string; name: string; role: Role }[]>`
+    select s.session_hash as hash, s.operator as name, coalesce(o.role, s.role) as role
     from operator_sessions s left join operators o on s.by_key and o.operator = s.operator
-    where s.session_hash in (${sessionHash}, ${adminHash})
-      and (s.session_hash = ${adminHash}) = (s.operator = ${ADMIN_NAME})
+    where s.session_hash = any(${cookies.flatMap(({ own, admin }) => [own, admin])}::text[])
       and s.expires_at > clock_timestamp() and o.revoked_at is null`
-  return row
+  const found = new Map(rows.map(({ hash, ...operator }) => [hash, operator]))
+  return cookies.map(({ own, admin }) => {
+    const [ofOwn, ofAdmin] = [found.get(own), found.get(admin)]
+    return ofAdmin?.name === ADMIN_NAME ? ofAdmin : ofOwn?.name === ADMIN_NAME ? undefined : ofOwn
+  })
 }
 
 export async function deleteSessions(sql: Sql, hashes: readonly string[]): Promise<void> {

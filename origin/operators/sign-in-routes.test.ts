@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import type { JWTPayload } from 'jose'
 import { pino } from 'pino'
 import { beforeAll, expect, test } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, counted, useOrigin } from '../../test/origin-process.ts'
 import { CLIENT, useSignInService } from '../../test/stand-ins/sign-in-service.ts'
 import { createApp } from '../app.ts'
 import { consoleRoutes } from '../console/console-routes.ts'
@@ -163,4 +163,30 @@ test('another admin token ends the sessions that the one before began, and no ot
   expect(await before?.bySession(secret)).toBeUndefined()
   await before?.endSession(cookies[0] ?? '')
   expect(await new Operators(sql, () => false, 'one').bySession(cookies[0] ?? '')).toBeUndefined()
+})
+
+test('invented cookies cost the ledger one query together, and push out none that is known', async () => {
+  const { sql, statements } = counted(origin.sql())
+  let isLedgerAway = false
+  const operators = new Operators(sql, () => isLedgerAway, ADMIN_TOKEN)
+  const [bo, cy] = [{ name: 'bo', role: 'viewer' } as const, { name: 'cy', role: 'viewer' } as const]
+  const cookie = await operators.beginSession(bo, false)
+  const late = await operators.beginSession(cy, false)
+  expect(await operators.bySession(cookie)).toEqual(bo)
+  const before = statements()
+  for (const wrong of ['', 'x', `${cookie}x`, cookie.slice(1), cookie.replace(/./, '+')])
+    expect(await operators.bySession(wrong)).toBeUndefined()
+  expect(statements()).toBe(before)
+  const invented = Array.from({ length: 3_000 }, () => newSecret().secret)
+  for (const _ of [1, 2]) {
+    const found = await Promise.all([...invented, late].map((one) => operators.bySession(one)))
+    expect(found.filter((operator) => operator)).toEqual([cy])
+    await Promise.all(invented.map((one) => operators.endSession(one)))
+  }
+  // The late one may be looked up again a second later.
+  expect(statements() - before).toBeLessThanOrEqual(2)
+  isLedgerAway = true
+  const known = statements()
+  expect(await operators.bySession(cookie)).toEqual(bo)
+  expect(statements()).toBe(known)
 })
