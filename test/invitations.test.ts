@@ -1,4 +1,4 @@
-/** A sale by invitation on a whole system, in real browsers: by link and by code, with and without a script, used once. */
+/** A sale by invitation on a whole system, in real browsers: by link and by code, with and without a script, used once, and void. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSale, saleOf } from './origin-process.ts'
@@ -73,6 +73,18 @@ describe.skipIf(!hasBrowser)('a sale by invitation', () => {
     })
     await page.goto(`${system.edgeUrl}/sales/${SALE}?invitation=${invitation}`)
     await expect.poll(() => code(page).inputValue()).toBe(invitation)
+    await join(page)
+    await hasPlace(page)
+  })
+
+  test('refuses a link that was declared void, and lets one in that was signed later', async () => {
+    const link = async () => String((await operator('POST', '/links', '{}', 'application/json')).invitation)
+    const old = await link()
+    await operator('POST', '/links', JSON.stringify({ void_before: new Date().toISOString() }), 'application/json')
+    const page = await visitor(`/sales/${SALE}?invitation=${old}`, { javaScriptEnabled: false })
+    await join(page)
+    await page.getByText('This invitation is no longer valid').first().waitFor()
+    await code(page).fill(await link())
     await join(page)
     await hasPlace(page)
   })

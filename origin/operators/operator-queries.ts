@@ -1,6 +1,6 @@
 /** Operators, and their sessions in browsers. */
 import { hasRole, type Operator, type Role } from '../../shared/api/roles.ts'
-import type { Sql } from '../ledger/connection.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { operators } from '../ledger/schema/operations.ts'
 import { suspendActionsOf } from '../scheduled/scheduled-queries.ts'
 import { ADMIN_NAME, ALL_SALES, audit } from './audit.ts'
@@ -47,6 +47,16 @@ export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME)
     await audit(tx, [{ actor, action: 'operator revoked', sale: ALL_SALES, before: before ?? { name } }])
     return true
   })
+}
+
+/**
+ * Whether somebody was revoked in the last minute: for a second of it a process still knows their key. Holds a revocation off until
+ * the transaction ends.
+ */
+export async function wasJustRevoked(tx: Queryable, name: string): Promise<boolean> {
+  const [row] = await tx<{ just: boolean | null }[]>`
+    select revoked_at > clock_timestamp() - interval '1 minute' as just from operators where operator = ${name} for share`
+  return row?.just === true
 }
 
 /** Suspends what somebody has scheduled who signs in at the service without the role for it, unless a key gives it to them. */

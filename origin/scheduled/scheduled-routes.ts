@@ -10,6 +10,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { jsonBody, optionalIdempotencyKey, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
+import { wasJustRevoked } from '../operators/operator-queries.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import { checkProduct } from './effects.ts'
@@ -72,6 +73,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
       await sql.begin(async (tx) => {
         if ((await countToCome(tx, sale.sale_id)) >= MAX_TO_COME)
           refuse(problem('conflict', { detail: `At most ${MAX_TO_COME} actions of a sale may be scheduled.` }))
+        if (await wasJustRevoked(tx, operator)) refuse(problem('unauthorized'))
         const row = { action_id, sale_id: sale.sale_id, effect, cron, operator, next_at, idempotency_key: key }
         if (!(await addAction(tx, row))) return
         await addRun(tx, action_id, next_at)

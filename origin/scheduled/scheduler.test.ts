@@ -192,6 +192,8 @@ describe.concurrent('a scheduled action', () => {
 
     const late = await as(operator, 'POST', '', { at: inMs(600_000), ...restock })
     expect(await api.admin('DELETE', `/operators/${name}`)).toMatchObject({ status: 204 })
+    // Their key is known for a second more.
+    expect(await as(operator, 'POST', '', { at: inMs(600_000), ...restock })).toMatchObject({ status: 401 })
     expect(await kinds()).toMatchObject([{ kind: 'scheduled_suspended', detail: { reason: 'revoked' } }])
     await api.sql()`
       update scheduled_actions set suspended = suspended || '{"due_at":"2026-01-01T00:00:00.000Z"}'

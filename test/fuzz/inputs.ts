@@ -86,6 +86,8 @@ const ROUTES: readonly Route[] = [
   admin('PATCH', '/sales/{operated}/admission', 'admission'),
   admin('POST', '/sales/{operated}/products/{product}/restock', 'restock'),
   admin('POST', '/sales/{operated}/reconcile'),
+  admin('DELETE', '/sales/{operated}/scheduled/{id}'),
+  admin('POST', '/sales/{operated}/scheduled/{id}/resume'),
   admin('GET', '/sales/{sale}/findings'),
   admin('GET', '/findings'),
   admin('GET', '/sales/{sale}/orders'),
