@@ -1,5 +1,6 @@
 /** The console in a real browser: signing in, a sale live, what each role may press, and every page checked by axe (WCAG 2.2 AA). */
 import { randomUUID } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
@@ -9,6 +10,7 @@ import { storyTest } from './in-browser.ts'
 import type { RunSystem } from './one-system.ts'
 import { createSale, eventually, saleOf } from './origin-process.ts'
 import { hasBrowser, sharedPart } from './shared-part.ts'
+import { useReceiver, verify } from './stand-ins/receiver.ts'
 
 const ALL_RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }
 /** What another look or another width can change. */
@@ -18,13 +20,15 @@ const RULES_OF_LOOK = {
 }
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1440, height: 900 }
-const PAGES_OF_SALE = ['', '/edit', '/preview', '/scheduled', '/access', '/report']
-const OTHER_PAGES = ['', '/sales/new', '/orders', '/queues', '/operators', '/nothing']
+const PAGES_OF_SALE = ['', '/edit', '/preview', '/scheduled', '/access', '/invitations', '/report']
+const OTHER_PAGES = ['', '/sales/new', '/orders', '/queues', '/webhooks', '/operators', '/nothing']
 const PRODUCT = { product_id: 'red', name: 'Red', unit_price_minor: 2500, currency: 'EUR', total: 50, buffer: 0 }
 const BLUE = { ...PRODUCT, product_id: 'blue', name: 'Blue' }
 
 /** The browser reports each response that refuses what an operator asked for, and fields of previews that would take the focus. */
 const test = storyTest(/the server responded with a status of 4|^Blocked autofocusing/)
+
+const receiver = useReceiver()
 
 describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
   let system: RunSystem
@@ -405,6 +409,128 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByRole('button', { name: 'Remove the block of account eve' }).click()
     await page.getByRole('dialog', { name: 'Remove' }).getByRole('button', { name: 'Remove' }).click()
     await page.getByText('Nobody is blocked.').waitFor()
+  })
+
+  test('an owner adds an endpoint, tests it, sends again, pauses it, and rotates its secret, which shows once', async ({
+    newPage,
+    expect,
+  }) => {
+    const name = `Warehouse ${randomUUID().slice(0, 8)}`
+    const path = `/${name.slice(-8)}`
+    const page = await newPage({ viewport: DESK })
+    await signIn(page, 'wanda', 'owner')
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+    await page.getByRole('button', { name: 'New endpoint' }).click()
+    const adding = page.getByRole('dialog', { name: 'New endpoint' })
+    await adding.getByLabel('Address').fill(receiver.url(path))
+    await adding.getByLabel('Events').fill('sale.nothing')
+    await adding.getByLabel('Name').fill(name)
+    await adding.getByRole('button', { name: 'New endpoint' }).click()
+    await adding.getByRole('alert').getByText('events').first().waitFor()
+    await adding.getByLabel('Events').fill('sale.paused\nsale.opened')
+    await adding.getByRole('button', { name: 'New endpoint' }).click()
+    const shown = page.getByText(/^whsec_.{44}$/)
+    const first = (await shown.textContent()) ?? ''
+    await page.getByRole('list', { name: 'Endpoints' }).getByRole('link', { name, exact: true }).click()
+    const chosen = page.getByRole('region', { name, exact: true })
+    const press = async (action: string, act: string) => {
+      await chosen.getByRole('button', { name: action, exact: true }).click()
+      await page.getByRole('dialog', { name: action }).getByRole('button', { name: act, exact: true }).click()
+    }
+    await press('Send a test', 'Send a test')
+    const tested = chosen.getByRole('row').filter({ hasText: 'webhook.test' })
+    await tested.getByText('Delivered').waitFor()
+    expect(receiver.at(path).map((message) => verify(first, message))).toMatchObject([{ type: 'webhook.test' }])
+    await tested.getByRole('button', { name: /^Send webhook.test of/ }).click()
+    await page.getByRole('dialog', { name: 'Send again' }).getByRole('button', { name: 'Send it again' }).click()
+    await page.getByText('1 message is sent again.').waitFor()
+    await expect.poll(() => receiver.at(path).length).toBe(2)
+    expect(receiver.at(path)[1]?.id).toBe(receiver.at(path)[0]?.id)
+    await chosen.getByRole('button', { name: 'Send a range again' }).click()
+    const range = page.getByRole('dialog', { name: 'Send a range again' })
+    await range.getByLabel('From').fill('2020-01-01T00:00:00')
+    await range.getByLabel('Until').fill('2099-01-01T00:00:00')
+    await range.getByRole('button', { name: 'Send a range again' }).click()
+    await expect.poll(() => receiver.at(path).length).toBe(3)
+
+    await press('Rotate the secret', 'Make a new secret')
+    await page.getByText(`${name} has a new secret. The old one is valid for 24 hours.`).waitFor()
+    expect(await shown.textContent()).not.toBe(first)
+    await page.reload()
+    await chosen.getByText('and the one before signs too').waitFor()
+    expect(await shown.count()).toBe(0)
+    await press('Pause', 'Pause now')
+    await chosen.getByRole('button', { name: 'Resume' }).waitFor()
+    expect(await chosen.getByRole('button', { name: 'Send a test' }).count()).toBe(0)
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
+    await chosen.getByRole('button', { name: 'Pause', exact: true }).waitFor()
+    await chosen.getByRole('link', { name: 'Given up' }).click()
+    await chosen.getByText('There is no such delivery.').waitFor()
+    await chosen.getByRole('link', { name: 'Delivered' }).click()
+    await tested.first().waitFor()
+    expect(await faultsOf(page)).toEqual([])
+
+    const reader = await newPage({ viewport: PHONE })
+    await signIn(reader, 'vera', 'viewer')
+    await reader.goto(page.url())
+    await reader.getByRole('row').filter({ hasText: 'webhook.test' }).first().waitFor()
+    expect(await reader.getByRole('button').allInnerTexts()).toEqual(['Sign out'])
+    expect(await faultsOf(reader)).toEqual([])
+    await press('Delete', 'Delete')
+    await page.getByText(`${name} is deleted.`).waitFor()
+  })
+
+  test('an operator uploads codes, whose wrong line is named, and makes links, which a viewer cannot', async ({
+    newPage,
+    expect,
+  }) => {
+    const { sale } = await newSale()
+    const page = await newPage({ viewport: PHONE })
+    await signIn(page, 'ivo', 'operator')
+    await page.goto(`${consoleUrl}/sales/${sale}`)
+    await page.getByRole('link', { name: 'Invitations' }).click()
+    await page.getByText('There is no code yet.').waitFor()
+    const uploads = async (name: string, text: string) => {
+      await page.getByLabel('File of codes').setInputFiles({ name, mimeType: '', buffer: Buffer.from(text) })
+      await page.getByRole('button', { name: 'Upload' }).click()
+    }
+    await uploads('codes.csv', 'code,uses\nSUMMER-24,3\nab\n')
+    await page.getByRole('alert').getByText('line 3').first().waitFor()
+    await uploads('codes.csv', 'code,uses\nSUMMER-24,3\nWINTER-24\n')
+    await page.getByText('2 codes for 4 visitors; 0 came in.').waitFor()
+    await page.getByText('2 codes are read; the sale has 2 now.').waitFor()
+    await page.getByLabel('They take the place of all other codes').check()
+    await uploads('codes.ndjson', '{"code":"AUTUMN-24"}\n')
+    await page.getByText('1 code for 1 visitor; 0 came in.').waitFor()
+
+    await page.getByLabel('Links', { exact: true }).last().fill('3')
+    await page.getByLabel('Visitors for each').fill('2')
+    await page.getByRole('button', { name: 'Make links' }).click()
+    await page.getByText('3 links, each for 2 visitors, valid until').waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ])
+    const links = (await text(await file.createReadStream())).trim().split('\n')
+    expect(links).toHaveLength(3)
+    for (const link of links) expect(link).toMatch(`${system.edgeUrl}/sales/${sale}?invitation=`)
+    expect((await fetch(links[0] ?? '')).status).toBe(200)
+    expect(await faultsOf(page)).toEqual([])
+
+    const reader = await newPage({ viewport: DESK })
+    await signIn(reader, 'vito', 'viewer')
+    await reader.goto(page.url())
+    await reader.getByText('1 code for 1 visitor; 0 came in.').waitFor()
+    expect(await reader.getByRole('button').allInnerTexts()).toEqual(['Sign out'])
+    for (const [path, refused] of [
+      ['/operators', 'Only owners see and name operators.'],
+      ['/sales/new', 'Only operators and owners change sales.'],
+      [`/sales/${sale}/edit`, 'Only operators and owners change sales.'],
+    ] as const) {
+      await reader.goto(`${consoleUrl}${path}`)
+      await reader.getByText(refused).waitFor()
+      expect(await reader.getByRole('button').allInnerTexts(), path).toEqual(['Sign out'])
+    }
   })
 
   test('data is at most a second old', async ({ expect }) => {

@@ -1,6 +1,9 @@
 /** Webhooks: the endpoints, the messages that wait for them, and the log of deliveries. A message is a job of its endpoint. */
 
+import { randomUUID } from 'node:crypto'
+import type { WebhookState } from '../../shared/api/operator.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
+import { addJobs } from '../jobs/job-queries.ts'
 import { type JobData, QUEUES } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { webhookEndpoints } from '../ledger/schema/events.ts'
@@ -146,6 +149,25 @@ export async function backlogOf(sql: Sql): Promise<{ pending: number; oldest_sec
   return backlog ?? { pending: 0, oldest_seconds: 0 }
 }
 
+/** Messages of an endpoint that are counted at most. */
+const COUNTED = 10_000
+
+export type Backlog = Required<Pick<WebhookState, 'waiting' | 'oldest_seconds' | 'dead' | 'failure'>>
+
+/** What waits for each endpoint, and what was given up. */
+export async function readBacklogs(sql: Sql): Promise<Map<string, Backlog>> {
+  const rows = await sql<(Backlog & { endpoint: string })[]>`
+    select e.endpoint_id as endpoint, p.waiting, p.oldest_seconds, p.failure,
+      (select count(*)::int from (
+        select from jobs where queue = 'webhook' and group_id = e.endpoint_id::text and state = 'dead' limit ${COUNTED}) d) as dead
+    from webhook_endpoints e cross join lateral (
+      select count(*)::int as waiting, max(error) as failure,
+        extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
+      from (select created_at, error from jobs
+            where queue = 'webhook' and group_id = e.endpoint_id::text and state = 'pending' limit ${COUNTED}) j) p`
+  return new Map(rows.map(({ endpoint, ...backlog }) => [endpoint, backlog]))
+}
+
 // -- The log, and replay -----------------------------------------------------------------------------------------
 
 type DeliveryRow = Omit<typeof jobs.$inferSelect, 'data'> & { readonly data: JobData['webhook'] }
@@ -187,4 +209,13 @@ export async function replayDeliveries(
   const after = { endpoint: endpointId, ...replay, replayed: count }
   await audit(tx, [{ actor: operator, action: 'webhook sent again', sale: ALL_SALES, after }])
   return count
+}
+
+/** Adds a message that says nothing but that it came. */
+export async function addTest(tx: Queryable, { endpoint_id, url }: Endpoint, operator: string): Promise<void> {
+  const [type, timestamp] = ['webhook.test', new Date().toISOString()]
+  const body = JSON.stringify({ type, timestamp, data: { endpoint: endpoint_id } })
+  await addJobs(tx, 'webhook', [{ group: endpoint_id, data: { message: `test_${randomUUID()}`, type, body } }])
+  const after = { endpoint: endpoint_id, url }
+  await audit(tx, [{ actor: operator, action: 'webhook tested', sale: ALL_SALES, after }])
 }

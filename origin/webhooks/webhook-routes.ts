@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
+import type { Delivery, WebhookState } from '../../shared/api/operator.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import { closeAbout } from '../findings/finding-queries.ts'
@@ -12,10 +13,12 @@ import type { Sender } from './sender.ts'
 import { liveSecrets, maskSecret, newSecret, rotate } from './signing.ts'
 import {
   addEndpoint,
+  addTest,
   changeEndpoint,
   type Endpoint,
   findEndpoint,
   MAX_REPLAY,
+  readBacklogs,
   readDeliveries,
   readEndpoints,
   removeEndpoint,
@@ -43,7 +46,10 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
     if (refusal !== null) refuse(invalidField('url', refusal))
   }
 
-  app.get('/webhooks', async (c) => c.json({ webhooks: (await readEndpoints(sql)).map((one) => describe(one)) }))
+  app.get('/webhooks', async (c) => {
+    const [endpoints, backlogs] = await Promise.all([readEndpoints(sql), readBacklogs(sql)])
+    return c.json({ webhooks: endpoints.map((one) => ({ ...describe(one), ...backlogs.get(one.endpoint_id) })) })
+  })
 
   app.post('/webhooks', owner, async (c) => {
     const { secret = newSecret(), ...wanted } = await readBody(c, WebhookConfig)
@@ -77,19 +83,21 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
     const { endpoint_id } = orNone(await findEndpoint(sql, idOf(c)))
     const query = parse(DeliveryQuery, c.req.query())
     const rows = await readDeliveries(sql, endpoint_id, query)
-    const deliveries = rows.map(({ data, state, ...job }) => ({
-      delivery: String(job.job_id),
-      message_id: data.message,
-      type: data.type,
-      state: state === 'done' ? 'delivered' : state,
-      attempts: job.attempts,
-      status: data.status ?? null,
-      error: job.error,
-      created_at: job.created_at.toISOString(),
-      next_attempt_at: state === 'pending' ? job.run_at.toISOString() : null,
-      delivered_at: state === 'done' ? (job.finished_at?.toISOString() ?? null) : null,
-      body: JSON.parse(data.body),
-    }))
+    const deliveries = rows.map(
+      ({ data, state, ...job }): Delivery => ({
+        delivery: String(job.job_id),
+        message_id: data.message,
+        type: data.type,
+        state: state === 'done' ? 'delivered' : state,
+        attempts: job.attempts,
+        status: data.status ?? null,
+        error: job.error,
+        created_at: job.created_at.toISOString(),
+        next_attempt_at: state === 'pending' ? job.run_at.toISOString() : null,
+        delivered_at: state === 'done' ? (job.finished_at?.toISOString() ?? null) : null,
+        body: JSON.parse(data.body),
+      }),
+    )
     return c.json({ deliveries, next: rows.length === query.limit ? deliveries.at(-1)?.delivery : null })
   })
 
@@ -109,13 +117,27 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
     return c.json({ replayed }, 202)
   })
 
+  app.post('/webhooks/:endpoint/test', owner, async (c) => {
+    const id = idOf(c)
+    await sql.begin(async (tx) => {
+      const endpoint = orNone(await findEndpoint(tx, id))
+      if (endpoint.state === 'paused')
+        refuse(problem('conflict', { detail: 'The endpoint is paused: resume it first.' }))
+      await addTest(tx, endpoint, operatorOf(c))
+    })
+    return c.body(null, 202)
+  })
+
   return app
 }
 
 const NO_ENDPOINT = 'There is no such webhook endpoint.'
 
 /** An endpoint as the API returns it; `secret` is returned once, to its creator. */
-function describe({ endpoint_id, url, events, secrets, state, note, created_at }: Endpoint, secret?: string) {
+function describe(
+  { endpoint_id, url, events, secrets, state, note, created_at }: Endpoint,
+  secret?: string,
+): WebhookState {
   const [first = '', ...others] = liveSecrets(secrets, Date.now())
   return {
     endpoint: endpoint_id,

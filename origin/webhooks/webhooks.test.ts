@@ -235,12 +235,36 @@ test('refuses what is invalid: endpoints, and times of a range', async () => {
     expect(await origin.admin('POST', `/webhooks/${id}/replay`, { from, to })).toMatchObject(range)
 })
 
+test('sends a test to an endpoint, whatever it hears, and counts what waits for it; a paused one is sent none', async () => {
+  const to = await endpoint('none', ['order.expired'])
+  const test = () => origin.admin('POST', `/webhooks/${to.id}/test`)
+  let isWell = false
+  receiver.answers(({ path }, response) => {
+    if (path === to.path && !isWell) response.writeHead(503).end('not now')
+  })
+  expect(await test()).toMatchObject({ status: 202 })
+  const listed = async () =>
+    ((await origin.admin('GET', '/webhooks')).body.webhooks as { endpoint: string }[]).find(
+      (one) => one.endpoint === to.id,
+    )
+  await expect.poll(listed).toMatchObject({ waiting: 1, dead: 0, failure: '503 not now' })
+  isWell = true
+  await to.retry()
+  await expect.poll(listed).toMatchObject({ waiting: 0, oldest_seconds: null, failure: null })
+  const [message] = receiver.at(to.path) as [Received]
+  expect(verify(to.secret, message)).toMatchObject({ type: 'webhook.test', data: { endpoint: to.id } })
+  await origin.admin('PATCH', `/webhooks/${to.id}`, { state: 'paused' })
+  expect(await test()).toMatchObject({ status: 409 })
+})
+
 test('each change of an endpoint, and each replay, has an audit entry, without its secrets', async () => {
   const { id, path } = await endpoint('none', ['order.expired'])
   const [from, to] = ['2020-01-01T00:00:00.000Z', '2020-01-02T00:00:00.000Z']
   for (const [method, at, body] of [
     ['PATCH', '', { state: 'paused' }],
     ['POST', '/replay', { from, to }],
+    ['PATCH', '', { state: 'active' }],
+    ['POST', '/test', undefined],
     ['DELETE', '', undefined],
   ] as const)
     expect((await origin.admin(method, `/webhooks/${id}${at}`, body)).status).toBeLessThan(300)
@@ -252,6 +276,8 @@ test('each change of an endpoint, and each replay, has an audit entry, without i
     { action: 'webhook created', actor: 'admin', before: null, after: { ...about, state: 'active', secrets: 1 } },
     { action: 'webhook changed', before: { state: 'active' }, after: { ...about, state: 'paused' } },
     { action: 'webhook sent again', after: { endpoint: id, from, to, replayed: 0 } },
+    { action: 'webhook changed', after: { state: 'active' } },
+    { action: 'webhook tested', after: about },
     { action: 'webhook deleted', before: about, after: null },
   ])
   expect(JSON.stringify(entries)).not.toContain('whsec_')

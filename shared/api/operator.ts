@@ -308,3 +308,38 @@ export interface BlockState {
   readonly note: string
   readonly blocked_at: string
 }
+
+// -- Webhooks --------------------------------------------------------------------------------------------------------
+
+/** `GET /admin/webhooks`: `{ webhooks }`. */
+export interface WebhookState {
+  readonly endpoint: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly state: 'active' | 'paused'
+  readonly note: string
+  /** Masked, except where it was just made. */
+  readonly secret: string
+  readonly secrets_live: number
+  readonly created_at: string
+  /** Messages that wait, for how long the oldest has, and those given up; not in the answer to a change. */
+  readonly waiting?: number
+  readonly oldest_seconds?: number | null
+  readonly dead?: number
+  /** Why the last attempt of a message that waits failed. */
+  readonly failure?: string | null
+}
+/** `GET /admin/webhooks/{endpoint}/deliveries`: `{ deliveries, next }`. */
+export interface Delivery {
+  readonly delivery: string
+  readonly message_id: string
+  readonly type: string
+  readonly state: 'pending' | 'delivered' | 'dead'
+  readonly attempts: number
+  readonly status: number | null
+  readonly error: string | null
+  readonly created_at: string
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly body: unknown
+}

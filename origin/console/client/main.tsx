@@ -5,6 +5,7 @@ import { render } from 'preact'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
 import { AccessPage } from './pages/access/access-page.tsx'
 import { AuditPage } from './pages/audit/audit-page.tsx'
+import { InvitationsPage } from './pages/invitations/invitations-page.tsx'
 import { OperatorsPage } from './pages/operators/operators-page.tsx'
 import { OrderPage } from './pages/orders/order-page.tsx'
 import { SearchPage } from './pages/orders/search-page.tsx'
@@ -14,6 +15,7 @@ import { SalePage } from './pages/sale/sale-page.tsx'
 import { EditSalePage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
 import { QueuesPage } from './pages/scheduled/queues-page.tsx'
 import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
+import { WebhooksPage } from './pages/webhooks/webhooks-page.tsx'
 import { Failure, Loading } from './parts.tsx'
 import { SaleFrame } from './sale-frame.tsx'
 import { SalesPage } from './sales-page.tsx'
@@ -27,6 +29,7 @@ const SALE_PAGES = [
   ['/preview', PreviewPage],
   ['/scheduled', ScheduledPage],
   ['/access', AccessPage],
+  ['/invitations', InvitationsPage],
   ['/report', ReportPage],
 ] as const
 
@@ -64,6 +67,9 @@ function Console() {
             <SearchPage />
           </Route>
           <Route path="/console/orders/:order">{({ order }) => <OrderPage key={order} order={order} />}</Route>
+          <Route path="/console/webhooks">
+            <WebhooksPage />
+          </Route>
           <Route path="/console/audit">
             <AuditPage />
           </Route>
@@ -89,6 +95,7 @@ function Bar({ name, role }: { name: string; role: string }) {
     ['/console', 'Sales'],
     ['/console/orders', 'Orders'],
     ['/console/queues', 'Queues'],
+    ['/console/webhooks', 'Webhooks'],
     ['/console/audit', 'Audit'],
     ...(may('owner') ? [['/console/operators', 'Operators'] as const] : []),
   ] as const

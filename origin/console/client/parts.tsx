@@ -1,4 +1,5 @@
 /** What several pages of the console are made of. */
+import { useSignal } from '@preact/signals'
 import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -157,6 +158,26 @@ export function Choose({
         ))}
       </select>
     </label>
+  )
+}
+
+const COPIED_MS = 2_000
+
+export function Copy({ name, text }: { name: string; text: string }) {
+  const isCopied = useSignal(false)
+  // Only over https, or on this machine, may a page write to the clipboard.
+  if (!navigator.clipboard) return null
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    isCopied.value = true
+    setTimeout(() => {
+      isCopied.value = false
+    }, COPIED_MS)
+  }
+  return (
+    <button type="button" class="copy" aria-label={`Copy ${name}`} onClick={() => void copy()}>
+      {isCopied.value ? 'Copied' : 'Copy'}
+    </button>
   )
 }
 

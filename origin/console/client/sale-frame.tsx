@@ -13,6 +13,7 @@ const TABS = [
   ['/preview', 'Preview'],
   ['/scheduled', 'Scheduled'],
   ['/access', 'Rules and blocks'],
+  ['/invitations', 'Invitations'],
   ['/report', 'Report'],
 ] as const
 

@@ -55,8 +55,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'announcement ended': ({ before }) => `took the announcement away${quoted(before.text)}`,
   'action added': ({ after }) => `scheduled “${effectOf(after)}”, ${whenOf(after)}`,
   'action cancelled': ({ before }) => `called off “${effectOf(before)}”, ${whenOf(before)}`,
-  'action suspended': ({ after }) => `ended the right to “${effectOf(after)}”, which is suspended`,
-  'action resumed': ({ after }) => `resumed “${effectOf(after)}”, in their own name`,
+  'action suspended': ({ after }) => `suspended “${effectOf(after)}” of ${String(after.operator)}`,
+  'action resumed': ({ before }) => `resumed “${effectOf(before)}”, in their own name`,
   scheduled: ({ after }) =>
     `had scheduled “${effectOf(after)}”, which ${after.error ? `failed: ${String(after.error)}` : 'was carried out'}`,
   'rule added': ({ after }) => `made a rule: ${ruleOf(after)}`,

@@ -1,12 +1,11 @@
 /** One order: what it is now, what can be done about it, and its timeline. */
 import './orders.css'
-import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
-import { Failure, Loading, moment, textIn, useSubmit, useTitle } from '../../parts.tsx'
+import { Copy, Failure, Loading, moment, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Actions } from './actions.tsx'
 import { accountOf, isPending, type Order } from './order.ts'
@@ -136,26 +135,6 @@ function Fact({ name, copy, children }: { name: string; copy?: string; children:
         {children} {copy !== undefined && <Copy name={`the ${name.toLowerCase()}`} text={copy} />}
       </dd>
     </div>
-  )
-}
-
-const COPIED_MS = 2_000
-
-function Copy({ name, text }: { name: string; text: string }) {
-  const isCopied = useSignal(false)
-  // Only over https, or on this machine, may a page write to the clipboard.
-  if (!navigator.clipboard) return null
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    isCopied.value = true
-    setTimeout(() => {
-      isCopied.value = false
-    }, COPIED_MS)
-  }
-  return (
-    <button type="button" class="copy" aria-label={`Copy ${name}`} onClick={() => void copy()}>
-      {isCopied.value ? 'Copied' : 'Copy'}
-    </button>
   )
 }
 

@@ -1,0 +1,189 @@
+/** The invitations of a sale: how many there are, codes from a file, links, and an end to links that were made. */
+import { useSignal } from '@preact/signals'
+import { useQuery } from '@tanstack/preact-query'
+import { useRef } from 'preact/hooks'
+import { admin, read, send } from '../../api.ts'
+import { Confirm, Copy, count, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
+import { may, shop } from '../../session.ts'
+import type { Done } from '../../toast.tsx'
+import { upload } from './upload.ts'
+
+/** More would not fit into a browser's memory with ease: programs make them by the API. */
+const MOST_LINKS = 100_000
+const DAY_SECONDS = 86_400
+
+export function InvitationsPage({ sale }: { sale: string }) {
+  const calls = admin.sales[':sale'].invitations
+  const { data, error } = useQuery({
+    queryKey: ['invitations', sale],
+    queryFn: () => read(calls.$get({ param: { sale } })),
+  })
+  useTitle('Invitations · Console')
+  return (
+    <>
+      <h1>Invitations</h1>
+      <Failure error={error} />
+      {!data && !error && <Loading />}
+      {data && (
+        <section class="card" aria-label="Codes">
+          <h2>Codes</h2>
+          <p role="status">
+            {data.invitations === 0
+              ? 'There is no code yet.'
+              : `${count(data.invitations)} ${data.invitations === 1 ? 'code' : 'codes'} for ${visitors(data.uses)}; ${count(data.used)} came in.`}{' '}
+            <span class="quiet">Links count from their first use on.</span>
+          </p>
+          {may('operator') && <Upload sale={sale} />}
+        </section>
+      )}
+      {may('operator') && <Links sale={sale} />}
+    </>
+  )
+}
+
+const visitors = (many: number) => `${count(many)} ${many === 1 ? 'visitor' : 'visitors'}`
+
+function Upload({ sale }: { sale: string }) {
+  const share = useSignal<number | null>(null)
+  const file = useRef<HTMLInputElement>(null)
+  const put = async (form: FormData): Promise<Done> => {
+    const chosen = file.current?.files?.[0]
+    if (!chosen) throw new Error('Choose a file.')
+    const replaces = form.get('replace') === 'on'
+    const path = `/admin/sales/${encodeURIComponent(sale)}/invitations?replace=${replaces}`
+    try {
+      const { imported, invitations } = await upload(path, chosen, (sent) => (share.value = sent))
+      return { text: `${count(imported)} codes are read; the sale has ${count(invitations)} now.` }
+    } finally {
+      share.value = null
+    }
+  }
+  const { onSubmit, error, isPending } = useSubmit(put, (form) => form.reset())
+  return (
+    <form class="invitations" onSubmit={onSubmit}>
+      <label>
+        File of codes
+        <input ref={file} type="file" accept=".csv,.txt,.ndjson,.jsonl" required />
+        <small class="quiet">
+          CSV (<code>code,uses</code>) or NDJSON: all of it or, where a line is wrong, none
+        </small>
+      </label>
+      <label class="check">
+        <input type="checkbox" name="replace" /> They take the place of all other codes
+      </label>
+      <p class="buttons start">
+        <button type="submit" class="primary" disabled={isPending}>
+          Upload
+        </button>
+        {share.value !== null && (
+          <progress aria-label="Sent" value={share.value}>
+            {Math.round(100 * share.value)} %
+          </progress>
+        )}
+      </p>
+      <Failure error={error} />
+    </form>
+  )
+}
+
+interface Made {
+  readonly links: readonly string[]
+  readonly uses: number
+  readonly until: string
+}
+
+function Links({ sale }: { sale: string }) {
+  const path = `/admin/sales/${encodeURIComponent(sale)}/invitations/links`
+  const made = useSignal<Made | null>(null)
+  const post = (json: object) =>
+    send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) })
+  const make = async (form: FormData): Promise<Done> => {
+    const [many, uses, days] = ['count', 'uses', 'days'].map((name) => Number(form.get(name))) as [
+      number,
+      number,
+      number,
+    ]
+    const valid_for_seconds = days * DAY_SECONDS
+    const lines = (await (await post({ count: many, uses, valid_for_seconds })).text()).trimEnd().split('\n')
+    const links = lines.map((line) => linkTo(sale, JSON.parse(line).invitation))
+    made.value = { links, uses, until: new Date(Date.now() + 1000 * valid_for_seconds).toISOString() }
+    return {
+      text: `${count(links.length)} ${links.length === 1 ? 'link is' : 'links are'} made, each for ${visitors(uses)}.`,
+    }
+  }
+  const endLinks = async (form: FormData): Promise<Done> => {
+    const void_before = new Date(textIn(form, 'before')).toISOString()
+    await post({ void_before })
+    return { text: `Links made before ${instant(void_before)} let in nobody any more.` }
+  }
+  const { onSubmit, error, isPending } = useSubmit(make)
+  return (
+    <section class="card" aria-label="Links">
+      <div class="card-head">
+        <h2>Links</h2>
+        <Confirm
+          action="Declare links void"
+          danger
+          effect="Links made before this time let in nobody any more. Who came in by one keeps their place; codes stay. There is no undo, but new links can be made."
+          onConfirm={endLinks}
+        >
+          <label>
+            Made before
+            <input type="datetime-local" step="1" name="before" required />
+          </label>
+        </Confirm>
+      </div>
+      <p class="quiet">Signed, and stored only once somebody comes in by them. They are shown now, and not again.</p>
+      <form class="invitations" onSubmit={onSubmit}>
+        <NumberField name="count" label="Links" value={10} most={MOST_LINKS} />
+        <NumberField name="uses" label="Visitors for each" value={1} most={1_000_000} />
+        <NumberField name="days" label="Valid for days" value={30} most={366} />
+        <p class="buttons start">
+          <button type="submit" class="primary" disabled={isPending}>
+            Make links
+          </button>
+        </p>
+        <Failure error={error} />
+      </form>
+      {made.value && <MadeLinks sale={sale} {...made.value} />}
+    </section>
+  )
+}
+
+/** What one puts into a mail; where visitors' pages are not known, the part that follows their host. */
+const linkTo = (sale: string, invitation: string) => `${shop.value ?? ''}/sales/${sale}?invitation=${invitation}`
+
+function NumberField({ name, label, value, most }: { name: string; label: string; value: number; most: number }) {
+  return (
+    <label>
+      {label}
+      <input type="number" name={name} min="1" max={most} required defaultValue={String(value)} />
+    </label>
+  )
+}
+
+function MadeLinks({ sale, links, uses, until }: Made & { sale: string }) {
+  const text = `${links.join('\n')}\n`
+  const download = () => {
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+    const link = Object.assign(document.createElement('a'), { href: url, download: `invitations-${sale}.txt` })
+    link.click()
+    URL.revokeObjectURL(url)
+  }
+  return (
+    <div class="invitations" role="status">
+      <p>
+        {count(links.length)} {links.length === 1 ? 'link' : 'links'}, each for {visitors(uses)}, valid until{' '}
+        {instant(until)}:
+      </p>
+      <p class="buttons start">
+        <button type="button" onClick={download}>
+          Download
+        </button>
+        <Copy name="the links" text={text} />
+      </p>
+      <code>{links[0]}</code>
+      {links.length > 1 && <p class="quiet">and {count(links.length - 1)} more</p>}
+    </div>
+  )
+}
