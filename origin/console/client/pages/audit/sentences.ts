@@ -70,6 +70,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     `uploaded ${some(after.imported, 'invitation code')}${after.replace ? ' in place of all others' : ''}`,
   'invitations signed': ({ after }) =>
     `made ${some(after.count, 'invitation link')}, each for ${some(after.uses, 'visitor')}`,
+  'links declared void': ({ after }) =>
+    `declared the invitation links void that were made before ${instant(String(after.void_before))}`,
   cancelled: ({ after }) => `cancelled the order${because(after.reason)}`,
   blocked: () => 'cancelled the order, since its buyer is blocked',
   'cancelled the latest, being oversold': () => 'cancelled the order, since more was sold than there is',

@@ -29,8 +29,8 @@ export function InvitationsPage({ sale }: { sale: string }) {
           <h2>Codes</h2>
           <p role="status">
             {data.invitations === 0
-              ? 'There is no code yet.'
-              : `${count(data.invitations)} ${data.invitations === 1 ? 'code' : 'codes'} for ${visitors(data.uses)}; ${count(data.used)} came in.`}{' '}
+              ? 'There is no invitation yet.'
+              : `${count(data.invitations)} ${data.invitations === 1 ? 'invitation' : 'invitations'} for ${visitors(data.uses)}; ${count(data.used)} came in.`}{' '}
             <span class="quiet">Links count from their first use on.</span>
           </p>
           {may('operator') && <Upload sale={sale} />}
@@ -112,8 +112,8 @@ function Links({ sale }: { sale: string }) {
     }
   }
   const endLinks = async (form: FormData): Promise<Done> => {
-    const void_before = new Date(textIn(form, 'before')).toISOString()
-    await post({ void_before })
+    const before = new Date(textIn(form, 'before')).toISOString()
+    const { void_before } = await (await post({ void_before: before })).json()
     return { text: `Links made before ${instant(void_before)} let in nobody any more.` }
   }
   const { onSubmit, error, isPending } = useSubmit(make)
@@ -124,7 +124,7 @@ function Links({ sale }: { sale: string }) {
         <Confirm
           action="Declare links void"
           danger
-          effect="Links made before this time let in nobody any more. Who came in by one keeps their place; codes stay. There is no undo, but new links can be made."
+          effect="Links made before this time (a later one counts as now) let in nobody any more. Who came in by one keeps their place; codes stay. There is no undo, but new links can be made."
           onConfirm={endLinks}
         >
           <label>

@@ -35,36 +35,34 @@ export function ReportPage({ sale }: { sale: string }) {
   }
   if (!report) return error ? <Failure error={error} /> : <Loading />
   return (
-    <>
-      <article class={`report ${isPaper.value ? 'paper' : ''}`}>
-        <header>
-          <p class="quiet">
-            Report of a sale, made {moment(report.made_at)}
-            {report.test && ' (a test sale: no money moved)'}
-          </p>
-          <h1>{report.name}</h1>
-          <p>
-            <code>{report.sale}</code>, {report.phase.replaceAll('_', ' ')}
-          </p>
-          <p class="buttons start on-screen">
-            <button type="button" class="primary" onClick={() => void print()}>
-              Print or save as PDF
-            </button>
-            <button type="button" disabled={isFetching} onClick={() => void refetch()}>
-              Make it again
-            </button>
-            <a href={`/admin/sales/${encodeURIComponent(sale)}/report`}>As JSON</a>
-          </p>
-        </header>
-        <Failure error={error} />
-        <Figures figures={report.figures} />
-        <Curves key={isPaper.value} curves={report.curves} waits={report.waits} />
-        <Fairness fairness={report.fairness} />
-        <Attacks attacks={report.attacks} />
-        <Announcements announcements={report.announcements} />
-        <Incidents incidents={report.incidents} />
-      </article>
-    </>
+    <article class={`report ${isPaper.value ? 'paper' : ''}`}>
+      <header>
+        <p class="quiet">
+          Report of a sale, made {moment(report.made_at)}
+          {report.test && ' (a test sale: no money moved)'}
+        </p>
+        <h1>{report.name}</h1>
+        <p>
+          <code>{report.sale}</code>, {report.phase.replaceAll('_', ' ')}
+        </p>
+        <p class="buttons start on-screen">
+          <button type="button" class="primary" onClick={() => void print()}>
+            Print or save as PDF
+          </button>
+          <button type="button" disabled={isFetching} onClick={() => void refetch()}>
+            Make it again
+          </button>
+          <a href={`/admin/sales/${encodeURIComponent(sale)}/report`}>As JSON</a>
+        </p>
+      </header>
+      <Failure error={error} />
+      <Figures figures={report.figures} />
+      <Curves key={isPaper.value} curves={report.curves} waits={report.waits} />
+      <Fairness fairness={report.fairness} />
+      <Attacks attacks={report.attacks} />
+      <Announcements announcements={report.announcements} />
+      <Incidents incidents={report.incidents} />
+    </article>
   )
 }
 
