@@ -139,9 +139,9 @@ const Worker = v.object({
   STATUS_PER_ADDRESS: setting(
     rate,
     '2400/60',
-    'Status calls per address; also checkouts, calls for orders and joins of holders, counted apart',
+    'Calls for status or the own page, per address; also checkouts, calls for orders and joins of holders, counted apart',
   ),
-  STATUS_PER_VISITOR: setting(rate, '120/60', 'Status calls per visitor; also checkouts, counted apart'),
+  STATUS_PER_VISITOR: setting(rate, '120/60', 'The same per visitor; also checkouts, counted apart'),
   NETWORK_MULTIPLES: setting(
     multiples,
     '8/64',

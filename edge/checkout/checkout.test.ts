@@ -143,7 +143,16 @@ it('passes on to an order only a valid admission, or what looks like the originâ
   const ask = async (token: string) =>
     (await call(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } })).status
   const expired = await admission('drop', { ttl: -10 })
-  for (const bad of ['x', 'e30.e30.', expired, expired.replace(/.{8}$/, 'AAAAAAAA')]) expect(await ask(bad)).toBe(429)
+  const signature = 'A'.repeat(43)
+  const forms = [
+    'x',
+    'e30.e30.',
+    `x.${signature}`,
+    `e30.e30.e30.${signature}`,
+    `e30.x.${signature}`,
+    `e30.Ã©.${signature}`,
+  ]
+  for (const bad of [...forms, expired, expired.replace(/.{8}$/, 'AAAAAAAA')]) expect(await ask(bad)).toBe(429)
   // Who comes too late is told where to join again.
   const late = await call(`/orders/${order}`, { headers: { authorization: `Bearer ${expired}` } })
   expect(late.headers.get('retry-after')).toMatch(/^\d+$/)

@@ -19,6 +19,10 @@ const GIVE_UP_MS = 3_000
 const LEASING_MS = 250
 /** Longest wait for a shard that is asked about a place. */
 const ASK_MS = 1_000
+/** A place that was not given up counts as kept for so long: a token may claim its turn as often as its holder calls. */
+const KEPT_MS = 5_000
+/** Most places remembered as kept. */
+const MAX_KEPT = 10_000
 
 /** A number in the queue of `now`; `first` is false if the visitor had it before. */
 export interface Taken {
@@ -68,6 +72,7 @@ export async function recordPlace(now: SaleNow, visitor: string, number: number,
 /** Gives up a place for good. Whoever has left a sale may come back in another line. */
 export async function giveUpPlace(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<void> {
   const shard = shardFor(visitor, now.ticketShards)
+  keptUntilMs.delete(placeKey(now, number))
   const leave = (queue: string, left: { visitor: string; number?: number }) =>
     withRetries(() => shardOf(queue, shard, context.env).leave(left))
   await Promise.all([
@@ -76,13 +81,20 @@ export async function giveUpPlace(now: SaleNow, visitor: string, number: number,
   ])
 }
 
+const keptUntilMs = new RecentMap<string, number>(MAX_KEPT)
+const placeKey = ({ queue }: SaleNow, number: number) => `${queue} ${number}`
+
 /**
  * True for a place that was given up, whose token is still good. Asked where a turn is claimed, which a crowd does no faster
  * than the queue moves. A shard that does not respond holds nobody up.
  */
 export async function hasLeft(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<boolean> {
+  const key = placeKey(now, number)
+  if (isAhead(keptUntilMs.get(key) ?? 0, Date.now(), KEPT_MS)) return false
   const shard = shardOf(now.queue, shardFor(visitor, now.ticketShards), context.env)
-  return (await withRetries(() => shard.hasLeft(number), ASK_MS)) === true
+  const left = (await withRetries(() => shard.hasLeft(number), ASK_MS)) === true
+  if (!left) keptUntilMs.set(key, Date.now() + KEPT_MS)
+  return left
 }
 
 // -- Known visitors ----------------------------------------------------------------------------------------------------

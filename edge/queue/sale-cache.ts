@@ -23,7 +23,7 @@ import {
   USABLE_MS,
 } from './timeline.ts'
 
-/** Most queues in memory, with names that turned out to be unknown; beyond it those used longest ago are forgotten. */
+/** Most queues in memory, and as many names that are not known to be one; beyond it those used longest ago are forgotten. */
 const MAX_QUEUES = 2_000
 /** Most requests for new names in one second: somebody who makes names up must not wake an object for each. */
 const LOOKUPS_PER_SECOND = 50
@@ -75,7 +75,10 @@ interface Copy {
   readonly clockMs: number
 }
 
+/** Those with a copy. */
 const queues = new RecentMap<string, CachedQueue>(MAX_QUEUES)
+/** The others apart: however many names are made up, they push no sale out. */
+const withoutCopy = new RecentMap<string, CachedQueue>(MAX_QUEUES)
 
 /** A sale at the moment of a request, as one of its lines has it. */
 export interface SaleNow {
@@ -117,7 +120,7 @@ export async function readSale(sale: string, line: string, context: QueueContext
   return viewAt(queue, queue.copy, sale, line, nowMs, context)
 }
 
-const queueOf = (name: string): CachedQueue => queues.getOrAdd(name, () => newQueue(name))
+const queueOf = (name: string): CachedQueue => queues.get(name) ?? withoutCopy.getOrAdd(name, () => newQueue(name))
 
 function newQueue(name: string): CachedQueue {
   const positions = new RecentMap<number, number>(MAX_POSITIONS)
@@ -257,6 +260,7 @@ function store(queue: CachedQueue, snapshot: SaleSnapshot, requestedAtMs: number
   // A slow response must not make the copy older; a clock put back may.
   const isYounger = !copy || asOfMs > copy.asOfMs || copy.asOfMs > Date.now()
   queue.copy = { snapshot, policy, asOfMs: isYounger ? asOfMs : copy.asOfMs, clockMs }
+  queues.set(queue.name, queue)
   return true
 }
 

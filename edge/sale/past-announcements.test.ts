@@ -33,8 +33,18 @@ it('serves earlier announcements from memory, a full page for long, with an ETag
   const etag = first.headers.get('etag') ?? ''
   expect((await call(`${path}?page=1`, { headers: { 'if-none-match': etag } })).status).toBe(304)
   for (const wrong of ['0', '-1', 'x', '1000', '']) expect((await call(`${path}?page=${wrong}`)).status).toBe(404)
-  await stub(`/internal${path}`, 404, {})
-  expect((await call(`${path}?page=7`)).status).toBe(404)
+})
+
+it('answers pages that a sale has not without asking for them, and keeps the answer', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/sales/${sale.name}/announcements`
+  await stub(`/internal${path}`, 200, { page: 2, older: 1, announcements: [past('21')] })
+  await sale.schedule()
+  stopClock()
+  for (let page = 2; page < 40; page++) expect((await call(`${path}?page=${page}`)).status).toBe(page === 2 ? 200 : 404)
+  const absent = await call(`${path}?page=3`)
+  expect(Object.fromEntries(absent.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.landing))
+  expect((await requestsTo(`/internal${path}`)).calls).toBe(1)
   await stub(`/internal${path}`, 0, {})
-  expect((await call(`${path}?page=8`)).status).toBe(503)
+  expect((await call(`${path}?page=1`)).status).toBe(503)
 })

@@ -5,13 +5,15 @@
 import { ANNOUNCEMENTS_A_PAGE, PastAnnouncements } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { tryParse } from '../../shared/parse.ts'
+import { problem } from '../../shared/problem.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, etagOf, isCached, publicNow, refuse } from '../call.ts'
+import { type Call, etagOf, isCached, publicNow, refuse, sendProblem } from '../call.ts'
 import { callOrigin } from '../origin.ts'
+import { PAGE_HEADERS } from '../pages/respond.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 
-/** The number of a page, below 1,000: more than any sale has. Larger numbers do not reach the origin. */
+/** The number of a page, below 1,000: more than any sale has. */
 const PAGE = /^[1-9]\d{0,2}$/
 const MAX_PAGES_KNOWN = 1_000
 /** How long an isolate sends the same page. */
@@ -20,6 +22,7 @@ const PAGE_MS = 5_000
 const WAIT_MS = 2_000
 
 interface Page {
+  readonly number: number
   readonly body: string
   readonly etag: string
   readonly isFull: boolean
@@ -37,13 +40,28 @@ export async function announcements(sale: string, call: Call): Promise<Response>
   if (wanted !== null && !PAGE.test(wanted)) refuse('not-found')
   const { schedule } = await publicNow(sale, call)
   // Another announcement ends the one before.
-  const key = `${sale} ${wanted} ${schedule.announcement?.id}`
-  const isLoading = (atMs: number) => isAhead(loading.get(key) ?? 0, atMs, WAIT_MS)
-  if (isLoading(Date.now())) await pollWhile((atMs) => !fresh(key, atMs) && isLoading(atMs))
-  const { body, etag, isFull } = fresh(key, Date.now()) ?? (await load(key, sale, wanted, call))
+  const ask = (page: string | null) => pageOf(`${sale} ${page} ${schedule.announcement?.id}`, sale, page, call)
+  const newest = await ask(null)
+  const number = Number(wanted ?? newest.number)
+  if (number > newest.number) return absent(sale)
+  const { body, etag, isFull } = number === newest.number ? newest : await ask(wanted)
   const caching = cacheHeaders(sale, isFull ? CACHE_TTL.past : CACHE_TTL.landing)
   const headers = { 'content-type': 'application/json', etag, ...caching }
   return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+}
+
+/** Beyond the newest page: the ledger is not asked. */
+function absent(sale: string): Response {
+  const response = sendProblem(problem('not-found'))
+  const caching = { ...cacheHeaders(sale, CACHE_TTL.landing), vary: PAGE_HEADERS.vary }
+  for (const [name, value] of Object.entries(caching)) response.headers.set(name, value)
+  return response
+}
+
+async function pageOf(key: string, sale: string, wanted: string | null, call: Call): Promise<Page> {
+  const isLoading = (atMs: number) => isAhead(loading.get(key) ?? 0, atMs, WAIT_MS)
+  if (isLoading(Date.now())) await pollWhile((atMs) => !fresh(key, atMs) && isLoading(atMs))
+  return fresh(key, Date.now()) ?? load(key, sale, wanted, call)
 }
 
 function fresh(key: string, atMs: number): Page | undefined {
@@ -62,7 +80,13 @@ async function load(key: string, sale: string, wanted: string | null, call: Call
     if (!found) return refuse('try-again', { retry_after_seconds: 2 })
     const body = JSON.stringify(found)
     const etag = await etagOf(new TextEncoder().encode(body))
-    const page = { body, etag, isFull: found.announcements.length === ANNOUNCEMENTS_A_PAGE, atMs: Date.now() }
+    const page = {
+      number: found.page,
+      body,
+      etag,
+      isFull: found.announcements.length === ANNOUNCEMENTS_A_PAGE,
+      atMs: Date.now(),
+    }
     pages.set(key, page)
     return page
   } finally {

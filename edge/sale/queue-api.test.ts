@@ -179,6 +179,15 @@ it('limits lookups of made-up sales per second', async () => {
   await expect.poll(async () => (await call('/sales/made-up-later/schedule')).status).toBe(404)
 })
 
+it('keeps a known sale in memory, however many names are made up', async () => {
+  const sale = await new TestSale().publish()
+  await sale.schedule()
+  stopClock()
+  const away = withShards(() => ({ poll: () => Promise.reject(new Error('away')) }))
+  for (let i = 0; i < 3_000; i++) await callNow(`/sales/made-up-${i}-${sale.name}/schedule`, {}, away)
+  expect((await callNow(`/sales/${sale.name}/schedule`, {}, away)).status).toBe(200)
+})
+
 it('leads a browser without scripts back to the page after joining', async () => {
   const sale = await new TestSale().publish()
   const form = { accept: 'text/html,*/*', 'sec-fetch-site': 'same-origin' }

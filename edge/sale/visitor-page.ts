@@ -3,6 +3,7 @@ import { type Problem, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { readJoin } from '../admission/join-request.ts'
+import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
 import { type Call, inLine, NO_STORE, publicNow, seeOther } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
@@ -28,6 +29,7 @@ export const JOINED = 'joined'
 
 /** `GET /sales/{sale}/line`: without a place it shows the landing page's content, and after the sale the final page. */
 export async function showLine(sale: string, call: Call): Promise<Response> {
+  limitAddress('status', call.config.STATUS_PER_ADDRESS, call)
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
   if (!isFinal(phase)) return visitorPage(now, null, call)
@@ -66,6 +68,7 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const { place, refusal } = caller
   const admitted = await findAdmission(sale, call)
   const holder = place ?? admitted
+  if (holder && wanted === null) limitVisitor('status', holder.claims.sub, call.config.STATUS_PER_VISITOR, call)
   const now = holder ? await inLine(publicly, lineOf(holder.claims), call) : publicly
   if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.

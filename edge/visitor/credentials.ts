@@ -13,6 +13,7 @@ import {
   ADMISSION_TTL_SECONDS,
   type AdmissionClaims,
   isEdgeToken,
+  MAX_TOKEN_LENGTH,
   ORDER_TOKEN_TTL_SECONDS,
   QUEUE,
   type QueueClaims,
@@ -182,8 +183,12 @@ export async function findOrderToken(order: string, call: Call, sale?: string): 
   const token = presented(`order-${order}`, call) ?? admission
   if (token === null) return null
   if (isEdgeToken(token)) return (await readAdmission(token, call)) && token
-  return /\.[\w-]{43}$/.test(token) ? token : null
+  return isSigned(token) ? token : null
 }
+
+/** True for the form of the origin's tokens: what has another is refused here. */
+const isSigned = (token: string) =>
+  token.length <= MAX_TOKEN_LENGTH && /^[\w-]+\.[\w-]+\.[\w-]{43}$/.test(token) && claimsIn(token) !== NO_CLAIMS
 
 /** Refuses who has no right to an order. Only their token, if one was sent, can tell of which sale it is. */
 export function refuseOrder(order: string, call: Call): never {
@@ -201,11 +206,13 @@ export function latestOrder(sale: string, call: Call): string | null {
   return cookiesNamed('order-', call).findLast((order) => v.is(OrderId, order) && isOfSale(order)) ?? null
 }
 
+const NO_CLAIMS: JWTPayload = {}
+
 /** The claims in a token, not verified. */
 export function claimsIn(token: string): JWTPayload {
   try {
     return decodeJwt(token)
   } catch {
-    return {}
+    return NO_CLAIMS
   }
 }

@@ -2,7 +2,17 @@
 import { expect, it } from 'vitest'
 import type { Call } from '../../call.ts'
 import type { Env } from '../../config.ts'
-import { call, edgeEnv, knownCookie, ORDER_TOKEN, requestsTo, TestSale } from '../../testing/visitors.ts'
+import type { SnapshotRequest } from '../../queue/rpc.ts'
+import {
+  call,
+  edgeEnv,
+  eventually,
+  knownCookie,
+  ORDER_TOKEN,
+  requestsTo,
+  TestSale,
+  withShards,
+} from '../../testing/visitors.ts'
 import { limitVisitor } from './rate-limits.ts'
 
 it('limits joins and status per address, and all calls without one as one address', async () => {
@@ -30,6 +40,24 @@ it('limits joins and status per visitor', async () => {
   const join = () => sale.join({ cookie }, env)
   expect([(await join()).status, (await join()).status]).toEqual([200, 429])
   for (const wanted of [200, 200, 200, 429]) expect((await sale.status(queue_token, {}, env)).status).toBe(wanted)
+})
+
+it('limits the visitor’s own page as their status, and asks their shard about their turn once', async () => {
+  const sale = await new TestSale().publish()
+  const { queue_token } = await sale.joined()
+  await eventually(async () => (await sale.statusOf(queue_token)).status === 'ready')
+  let asked = 0
+  const shards = withShards(() => ({
+    poll: (request: SnapshotRequest) => sale.shard(0).poll(request),
+    hasLeft: () => Promise.resolve(++asked < 0),
+  }))
+  const from = (address: string) => ({ authorization: `Bearer ${queue_token}`, 'cf-connecting-ip': address })
+  const visitor = { ...shards, STATUS_PER_VISITOR: '4/600' }
+  expect((await sale.status(queue_token, {}, visitor)).status).toBe(200)
+  for (const wanted of [200, 200, 200, 429]) expect((await sale.line(from('192.0.2.61'), visitor)).status).toBe(wanted)
+  expect(asked).toBeLessThanOrEqual(1)
+  const address = { ...shards, STATUS_PER_ADDRESS: '3/600' }
+  for (const wanted of [200, 200, 200, 429]) expect((await sale.line(from('192.0.2.62'), address)).status).toBe(wanted)
 })
 
 it('limits leaving as it does joining, and an address’s calls for orders as its status calls', async () => {
