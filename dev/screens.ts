@@ -34,9 +34,11 @@ const CONSOLE = {
   preview: '/sales/friday/preview',
   scheduled: '/sales/friday/scheduled',
   access: '/sales/friday/access',
+  invitations: '/sales/friday/invitations',
   report: '/sales/friday/report',
   orders: '/orders?q=',
   queues: '/queues',
+  webhooks: '/webhooks',
   audit: '/audit',
   operators: '/operators',
 } as const

@@ -55,13 +55,7 @@ export function Confirm({ action, act, name, effect, disabled, danger, children,
   const { onSubmit, error, isPending } = useSubmit(onConfirm, () => dialog.current?.close())
   return (
     <>
-      <button
-        type="button"
-        class={danger ? 'danger' : ''}
-        aria-label={name}
-        disabled={disabled}
-        onClick={() => dialog.current?.showModal()}
-      >
+      <button type="button" aria-label={name} disabled={disabled} onClick={() => dialog.current?.showModal()}>
         {action}
       </button>
       <dialog ref={dialog} aria-label={action}>
@@ -76,7 +70,7 @@ export function Confirm({ action, act, name, effect, disabled, danger, children,
             </button>
             <button
               type="submit"
-              class={danger ? 'danger primary' : 'primary'}
+              class={danger ? 'danger' : 'primary'}
               disabled={isPending}
               autofocus={act !== undefined}
             >

@@ -102,7 +102,7 @@ function Item({ entry, addressWith }: EntryProps) {
                 <div key={field}>
                   <dt>{field}</dt>
                   <dd>
-                    <code>{[before ?? 'none', after ?? 'none'].join(' → ')}</code>
+                    <code>{after === undefined ? `was ${before}` : [before, after].filter(Boolean).join(' → ')}</code>
                   </dd>
                 </div>
               ))}

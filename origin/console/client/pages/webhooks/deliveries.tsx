@@ -62,7 +62,7 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls must be reachable by keyboard.
         <section class="deliveries" tabIndex={0} aria-label="Deliveries, as a table">
           <table>
-            <TableHead columns={['Event', 'State', 'Attempts', 'Last answer', 'Since', '']} texts={6} />
+            <TableHead columns={['Event', 'State', 'About', 'Attempts', 'Last answer', 'Since', '']} texts={7} />
             <tbody>
               {found.map((one) => (
                 <Row key={one.delivery} one={one} endpoint={endpoint} />
@@ -98,7 +98,10 @@ function Row({ one, endpoint }: { one: Delivery; endpoint: Endpoint }) {
       <td>
         <State one={one} />
       </td>
-      <td>{attempts}</td>
+      <td>
+        <About body={body} />
+      </td>
+      <td data-name="Attempts">{attempts}</td>
       <td>
         {error ?? status ?? 'none yet'}
         {attempts > 0 && next_attempt_at && <div class="quiet">again {moment(next_attempt_at)}</div>}
@@ -119,6 +122,13 @@ function Row({ one, endpoint }: { one: Delivery; endpoint: Endpoint }) {
       </td>
     </tr>
   )
+}
+
+/** The order or the sale that it tells of. */
+function About({ body }: Pick<Delivery, 'body'>) {
+  const { data } = body as { readonly data?: { readonly order_id?: string; readonly sale?: string } | null }
+  if (data?.order_id) return <Link href={`/console/orders/${data.order_id}`}>order …{data.order_id.slice(-8)}</Link>
+  return data?.sale ? <Link href={`/console/sales/${data.sale}`}>{data.sale}</Link> : null
 }
 
 function State({ one: { state, attempts } }: { one: Delivery }) {
