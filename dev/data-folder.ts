@@ -89,8 +89,9 @@ const Secrets = v.object({
   webhookSecret: secretText,
   queueKeys: SecretJwkSet,
   admissionKeys: SecretJwkSet,
-  /** Absent in folders of 0.2.0. */
+  // Absent in folders of 0.2.0.
   orderKeys: v.optional(SecretJwkSet, newKeySet),
+  webhookKeys: v.optional(SecretJwkSet, newKeySet),
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
@@ -127,5 +128,6 @@ function newSecrets(): Secrets {
     queueKeys: newKeySet(),
     admissionKeys: newKeySet(),
     orderKeys: newKeySet(),
+    webhookKeys: newKeySet(),
   }
 }

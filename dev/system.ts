@@ -131,6 +131,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       EDGE_URL: `http://${LOOPBACK}:${behindPort}`,
       PUBLIC_URL: edgeUrl,
       ORDER_KEYS: JSON.stringify(secrets.orderKeys),
+      WEBHOOK_KEYS: JSON.stringify(secrets.webhookKeys),
       WEBHOOK_SECRET: secrets.webhookSecret,
       ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
       ...options.originEnv,

@@ -58,6 +58,7 @@ import { Reconciler } from './stock/reconciler.ts'
 import { SaleWork } from './stock/sale-work.ts'
 import { defineScripts } from './stock/scripts.ts'
 import { Deliverer } from './webhooks/deliverer.ts'
+import { SecretSealer } from './webhooks/sealing.ts'
 import { Sender } from './webhooks/sender.ts'
 
 export type Stop = readonly [what: string, stop: () => unknown]
@@ -139,11 +140,12 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
 
   // -- Background work --
   const webhookSender = new Sender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment })
+  const webhookSealer = new SecretSealer(config.WEBHOOK_KEYS)
   if (config.ROLE !== 'api') {
     const scheduler = new Scheduler({ sql, sales, reconciler, edge, metrics, log })
     const retention = new Retention({ config, sql, metrics })
     const load = () => loadShedder.load()
-    const deliverer = new Deliverer({ sql, sender: webhookSender, metrics, log, load })
+    const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
     const mailer = createMailer({ config, sql, metrics, log })
     const own = { deliverer, mailer, retention, scheduler }
     startActor('worker', createWorker({ ...stock, redis, orders, payments, reconciler, ...own }))
@@ -179,6 +181,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     reconciler,
     sales: adminSales,
     sql,
+    webhookSealer,
     webhookSender,
   })
   const files = await loadConsole(isDevelopment)

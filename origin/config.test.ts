@@ -9,6 +9,7 @@ const production = {
   ADMIN_TOKEN: 'an-admin-token-of-our-own-0123456789',
   EDGE_TOKEN: 'an-edge-token-of-our-own-0123456789',
   ORDER_KEYS: JSON.stringify({ keys: [{ kty: 'oct', kid: 'k2', k: 'B'.repeat(43) }] }),
+  WEBHOOK_KEYS: JSON.stringify({ keys: [{ kty: 'oct', kid: 'k3', k: 'C'.repeat(43) }] }),
   WEBHOOK_SECRET: 'a-webhook-secret-of-our-own-0123456789',
   EDGE_URL: 'https://drop.example',
 }
@@ -112,7 +113,7 @@ it('reports all invalid settings at once', () => {
     EDGE_TOKEN: 'hunter2',
   }
   const names = [
-    ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
+    ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'WEBHOOK_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
     ...['ORDER_KEYS', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'PUBLIC_URL'],
   ]
   expect(() => readConfig(wrong)).toThrow(new RegExp(`^${names.map((name) => `${name}: .*`).join('\n')}$`))
@@ -138,6 +139,7 @@ it.each<[Record<string, string | undefined>, RegExp | string]>([
   [{ ADMISSION_KEYS: 'no JSON' }, /^ADMISSION_KEYS: must be a JWK Set/],
   [{ ADMISSION_KEYS: '{"keys":[]}' }, /^ADMISSION_KEYS: must be a JWK Set/],
   [{ ADMISSION_KEYS: developmentKeys }, 'ADMISSION_KEYS: must be keys of your own'],
+  [{ WEBHOOK_KEYS: developmentKeys }, 'WEBHOOK_KEYS: must be keys of your own'],
   [{ ORDER_KEYS: undefined }, /^ORDER_KEYS: not set$/],
   [{ ORDER_KEYS: '{"keys":[]}' }, /^ORDER_KEYS: must be a JWK Set/],
   [{ ORDER_KEYS: developmentKeys }, /^ORDER_KEYS: must be keys of your own in production$/],

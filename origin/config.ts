@@ -41,7 +41,7 @@ const Settings = v.object({
   OPS_HOST: setting(v.string(), '127.0.0.1', 'The same for monitors'),
   ADDRESS_HEADER: optional(
     v.pipe(v.string(), v.regex(/^[\w-]+$/, 'the name of a header is required'), v.toLowerCase()),
-    "Header in which the proxy before the origin writes the caller's address, as the last one; without it the connection's",
+    "Header in which a proxy before the origin writes the caller's address last; otherwise the connection's",
   ),
   ROLE: setting(
     oneOf('api', 'worker', 'all'),
@@ -76,13 +76,9 @@ const Settings = v.object({
     ),
     'Sender of the mails: an address, or `Name <address>`',
   ),
-  LOG_LEVEL: setting(
-    oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
-    'info',
-    'Least severe log lines that are written',
-  ),
+  LOG_LEVEL: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least severe lines logged'),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
-  EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin, the same in both'),
+  EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin'),
   ALLOW_DIRECT: setting(
     v.pipe(
       oneOf('true', 'false'),
@@ -127,6 +123,7 @@ const Settings = v.object({
     '300',
     'How long a payment may wait for its buyer at their bank; the hold waits with it, at most so long after its end',
   ),
+  WEBHOOK_KEYS: required(SecretKeySetting, 'JWK set that encrypts webhook secrets, symmetric'),
   WEBHOOKS_ALLOW_PRIVATE: setting(
     v.pipe(
       oneOf('true', 'false'),
@@ -138,8 +135,8 @@ const Settings = v.object({
   RETENTION_ORDERS_DAYS: setting(days, '400', "Days from a sale's end until its orders are made anonymous"),
   RETENTION_EVENTS_DAYS: setting(days, '400', 'Days until events and runs of scheduled actions are deleted'),
   RETENTION_FINDINGS_DAYS: setting(days, '400', 'Days until closed findings are deleted'),
-  RETENTION_DELIVERIES_DAYS: setting(days, '30', 'Days until webhooks that were delivered or given up are deleted'),
-  RETENTION_AUDIT_DAYS: setting(days, '3650', 'Days until entries of the audit log are deleted'),
+  RETENTION_DELIVERIES_DAYS: setting(days, '30', 'Days until ended webhooks are deleted'),
+  RETENTION_AUDIT_DAYS: setting(days, '3650', 'Days until audit entries are deleted'),
   ALLOW_TEST_PAYMENTS: setting(
     oneOf('true', 'false'),
     'false',
@@ -149,7 +146,7 @@ const Settings = v.object({
 
 const Stripe = v.object({
   STRIPE_SECRET_KEY: required(v.string(), 'Secret key of the Stripe account'),
-  STRIPE_WEBHOOK_SECRET: required(v.string(), 'Signing secret of the Stripe webhook endpoint'),
+  STRIPE_WEBHOOK_SECRET: required(v.string(), 'Signing secret of its webhook endpoint'),
   STRIPE_API_URL: optional(httpUrl, 'Replaces the API of Stripe'),
 })
 
@@ -213,12 +210,14 @@ export interface Config extends v.InferOutput<typeof Settings> {
   readonly warnings: readonly string[]
 }
 
+const DEVELOPMENT_KEYS = JSON.stringify({ keys: [{ kty: 'oct', kid: 'development', k: 'A'.repeat(43) }] })
 /** What development has besides the defaults. A whole crowd comes from one machine there. */
 const DEVELOPMENT = {
   PROOF_OF_WORK: 'off',
   CALLS_PER_VISITOR: '100',
   WEBHOOKS_ALLOW_PRIVATE: 'true',
-  ORDER_KEYS: JSON.stringify({ keys: [{ kty: 'oct', kid: 'development', k: 'A'.repeat(43) }] }),
+  ORDER_KEYS: DEVELOPMENT_KEYS,
+  WEBHOOK_KEYS: DEVELOPMENT_KEYS,
 }
 
 const isTestKey = (key: string) => key.includes('_test_')
@@ -301,7 +300,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const oidc = readOidc()
   const sandbox = readSandbox()
   for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN']) checkSecret(name)
-  for (const name of ['ADMISSION_KEYS', 'ORDER_KEYS'] as const)
+  for (const name of ['ADMISSION_KEYS', 'ORDER_KEYS', 'WEBHOOK_KEYS'] as const)
     if (production && settings?.[name] && isDevelopmentSet(settings[name]))
       errors.push(`${name}: must be keys of your own in production`)
   if (given.ORDER_KEYS === undefined && given.ORDER_TOKEN_SECRET === undefined) errors.push('ORDER_KEYS: not set')

@@ -26,6 +26,7 @@ import { saleRoutes } from './sales/sale-routes.ts'
 import { scheduledRoutes } from './scheduled/scheduled-routes.ts'
 import type { Reconciler } from './stock/reconciler.ts'
 import { supportRoutes } from './support/support-routes.ts'
+import type { SecretSealer } from './webhooks/sealing.ts'
 import type { Sender } from './webhooks/sender.ts'
 import { webhookRoutes } from './webhooks/webhook-routes.ts'
 
@@ -41,6 +42,7 @@ interface OperatorRoutesDeps {
   readonly reconciler: Reconciler
   readonly sales: AdminSales
   readonly sql: Sql
+  readonly webhookSealer: SecretSealer
   readonly webhookSender: Sender
 }
 

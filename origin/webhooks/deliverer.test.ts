@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { newKeySet } from '../../shared/keys.ts'
 import { useLedger } from '../../test/servers.ts'
 import { type Received, useReceiver } from '../../test/stand-ins/receiver.ts'
 import type { Load } from '../checkout/load-shedder.ts'
@@ -11,12 +12,14 @@ import { JobRunner } from '../jobs/job-runner.ts'
 import { createMetrics } from '../metrics.ts'
 import { Deliverer } from './deliverer.ts'
 import { fanOut } from './fan-out.ts'
+import { type Endpoint, SecretSealer } from './sealing.ts'
 import { CONNECTIONS, Sender } from './sender.ts'
 import { newSecret } from './signing.ts'
-import { addEndpoint, type Endpoint } from './webhook-queries.ts'
+import { addEndpoint } from './webhook-queries.ts'
 
 const sql = await useLedger()
 const receiver = useReceiver()
+const sealer = new SecretSealer(newKeySet())
 let endpoint: Endpoint
 let path: string
 let workers: { stop(): Promise<void> }[] = []
@@ -31,7 +34,7 @@ beforeEach(async () => {
     state: 'active',
     note: '',
   } as const
-  endpoint = await addEndpoint(sql, { ...made, endpoint_id: randomUUID(), events: ['*'] }, 'test')
+  endpoint = await addEndpoint(sql, sealer, { ...made, endpoint_id: randomUUID(), events: ['*'] }, 'test')
 })
 afterEach(async () => {
   receiver.answers(undefined)
@@ -42,7 +45,7 @@ afterEach(async () => {
 function start(load: () => Load = () => 'light') {
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const log = pino({ level: 'silent' })
-  const deliverer = new Deliverer({ sql, sender, metrics: createMetrics(), log, load })
+  const deliverer = new Deliverer({ sql, sealer, sender, metrics: createMetrics(), log, load })
   const runner = new JobRunner({ sql, log }, [deliverer])
   const worker = {
     round: () => runner.round(),

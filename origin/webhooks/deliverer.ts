@@ -10,20 +10,25 @@ import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
 import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf } from './pace.ts'
+import type { Endpoint, SecretSealer } from './sealing.ts'
 import { CONNECTIONS, type Sender } from './sender.ts'
 import { signedHeaders } from './signing.ts'
-import { activeEndpoints, backlogOf, type Endpoint, giveUpOld, pauseEndpoint, retryNow } from './webhook-queries.ts'
+import { activeEndpoints, backlogOf, giveUpOld, pauseEndpoint, retryNow, sealSecrets } from './webhook-queries.ts'
 
 /** Messages taken for one endpoint and not ended yet: as many as are sent before the next are taken. */
 const TAKEN = 4 * CONNECTIONS
 /** Fewer than these are taken together with the next ones: taking costs the ledger as much as a dozen messages. */
 const MIN_TAKEN = CONNECTIONS
 const GONE = 410
-/** A worker that has just begun sends first what has waited for it. */
+/**
+ * A worker that has just begun sends first what has waited for it. Nor does it seal secrets while the version before, which cannot
+ * read them then, may still send beside it.
+ */
 const GIVE_UP_AFTER_MS = 15 * 60_000
 
 interface DelivererDeps {
   readonly sql: Sql
+  readonly sealer: SecretSealer
   readonly sender: Pick<Sender, 'send' | 'close'>
   readonly metrics: Pick<Metrics, 'webhooks' | 'webhookBacklog' | 'webhookAge' | 'findings'>
   readonly log: Logger
@@ -61,7 +66,7 @@ export class Deliverer implements Consumer<'webhook'> {
   }
 
   async room() {
-    const endpoints = await activeEndpoints(this.#deps.sql)
+    const endpoints = await activeEndpoints(this.#deps.sql, this.#deps.sealer)
     const nowMs = performance.now()
     const share = shareOf(this.#deps.load(), nowMs - this.#askedMs, this.#due, TAKEN)
     this.#askedMs = nowMs
@@ -171,13 +176,14 @@ export class Deliverer implements Consumer<'webhook'> {
       .catch((error) => log.warn({ error: String(error) }, 'endpoint not paused'))
   }
 
-  /** Gives up what nobody could send in its time, and measures what waits. */
+  /** Measures what waits, gives up what nobody could send in its time, and seals secrets that are not. */
   async watch(): Promise<void> {
-    const { sql, metrics } = this.#deps
+    const { sql, sealer, metrics } = this.#deps
     const { pending, oldest_seconds } = await backlogOf(sql)
     metrics.webhookBacklog.set({}, pending)
     metrics.webhookAge.set({}, oldest_seconds)
     if (performance.now() - this.#beganMs < GIVE_UP_AFTER_MS) return
+    await sealSecrets(sql, sealer)
     await sql.begin(async (tx) => {
       for (const endpoint of await giveUpOld(tx)) await this.#find(tx, endpoint, 'messages were not sent in time')
     })

@@ -7,7 +7,7 @@ import type { JobData } from '../jobs/queues.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { type Endpoint, isWanted, keepEndpoints, skipEvents } from './webhook-queries.ts'
+import { isWanted, keepEndpoints, type Receiver, skipEvents } from './webhook-queries.ts'
 
 const READER = 'webhooks'
 /** Events per transaction, which makes ten calls of a ledger that checkouts may keep busy. */
@@ -38,7 +38,7 @@ export async function fanOut(sql: Sql): Promise<boolean> {
 function messagesOf(
   change: Change,
   orders: ReadonlyMap<string, OrderRow>,
-  endpoints: readonly Endpoint[],
+  endpoints: readonly Receiver[],
 ): NewJob<JobData['webhook']>[] {
   const { type, ...message } = messageOf(change, orders)
   const body = JSON.stringify({ type, ...message })
@@ -49,5 +49,5 @@ function messagesOf(
 }
 
 /** An endpoint receives what happens after it was created. */
-const wants = ({ events, created_at }: Endpoint, { type, at }: { type: string; at: Date }) =>
+const wants = ({ events, created_at }: Receiver, { type, at }: { type: string; at: Date }) =>
   at >= created_at && (events.includes('*') || events.includes(type))

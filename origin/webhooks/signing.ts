@@ -1,9 +1,7 @@
 /** Secrets and signatures by the Standard Webhooks specification. Pure. */
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import type { Endpoint } from './webhook-queries.ts'
-
-type Secrets = Endpoint['secrets']
+import type { Secrets } from './sealing.ts'
 
 const PREFIX = 'whsec_'
 /** How long a replaced secret still signs. */

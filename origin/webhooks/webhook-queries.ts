@@ -6,65 +6,92 @@ import { ProblemError, problem } from '../../shared/problem.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import { type JobData, QUEUES } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { webhookEndpoints } from '../ledger/schema/events.ts'
 import type { jobs } from '../ledger/schema/jobs.ts'
 import { ALL_SALES, audit } from '../operators/audit.ts'
+import type { Endpoint, EndpointRow, SecretSealer } from './sealing.ts'
 import type { DeliveryQuery, ReplayRequest } from './webhook-requests.ts'
 
 /** Each change costs a row per endpoint. */
 const MAX_ENDPOINTS = 20
 
-export type Endpoint = Readonly<typeof webhookEndpoints.$inferSelect>
 const LIFETIME_MS = QUEUES.webhook.lifetimeMs ?? Number.POSITIVE_INFINITY
 
 // -- Endpoints ---------------------------------------------------------------------------------------------------
 
-export const readEndpoints = (sql: Queryable) => sql<Endpoint[]>`select * from webhook_endpoints order by created_at`
+export async function readEndpoints(sql: Queryable, sealer: SecretSealer): Promise<Endpoint[]> {
+  const rows = await sql<EndpointRow[]>`select * from webhook_endpoints order by created_at`
+  return rows.map((row) => sealer.open(row))
+}
+
+/** What decides which events an endpoint receives. */
+export type Receiver = Pick<Endpoint, 'endpoint_id' | 'events' | 'created_at'>
 
 /** The endpoints, which stay until the transaction ends: messages to them may be added. */
-export const keepEndpoints = (tx: Queryable) => tx<Endpoint[]>`select * from webhook_endpoints for key share`
+export const keepEndpoints = (tx: Queryable) => tx<Receiver[]>`
+  select endpoint_id, events, created_at from webhook_endpoints for key share`
 
-export const activeEndpoints = (sql: Sql) => sql<Endpoint[]>`select * from webhook_endpoints where state = 'active'`
-
-export async function findEndpoint(sql: Queryable, id: string): Promise<Endpoint | undefined> {
-  const [endpoint] = await sql<Endpoint[]>`select * from webhook_endpoints where endpoint_id = ${id} for no key update`
-  return endpoint
+export async function activeEndpoints(sql: Sql, sealer: SecretSealer): Promise<Endpoint[]> {
+  const rows = await sql<EndpointRow[]>`select * from webhook_endpoints where state = 'active'`
+  return rows.map((row) => sealer.open(row))
 }
+
+export async function findEndpoint(sql: Queryable, sealer: SecretSealer, id: string): Promise<Endpoint | undefined> {
+  const [row] = await sql<EndpointRow[]>`select * from webhook_endpoints where endpoint_id = ${id} for no key update`
+  return row && sealer.open(row)
+}
+
+/** Encrypts secrets that 0.2.0 wrote, and with the first key those that another one encrypted. */
+export async function sealSecrets(sql: Sql, sealer: SecretSealer): Promise<void> {
+  const rows = await sql<EndpointRow[]>`select * from webhook_endpoints`
+  for (const { endpoint_id } of rows.filter((row) => !sealer.isCurrent(row)))
+    await sql.begin(async (tx) => {
+      const endpoint = await findEndpoint(tx, sealer, endpoint_id)
+      if (endpoint) await writeSecrets(tx, sealer, endpoint)
+    })
+}
+
+const writeSecrets = (tx: Queryable, sealer: SecretSealer, { endpoint_id, secrets }: Endpoint) => tx`
+  update webhook_endpoints
+  set secrets = '[]', sealed_secrets = ${JSON.stringify(sealer.seal(secrets, endpoint_id))}::text::jsonb
+  where endpoint_id = ${endpoint_id}`
 
 export async function addEndpoint(
   sql: Sql,
+  sealer: SecretSealer,
   endpoint: Omit<Endpoint, 'created_at'>,
   operator: string,
 ): Promise<Endpoint> {
   const { endpoint_id, url, events, secrets, state, note } = endpoint
   return sql.begin(async (tx) => {
-    const [added] = await tx<Endpoint[]>`
-      insert into webhook_endpoints (endpoint_id, url, events, secrets, state, note)
-      select ${endpoint_id}::uuid, ${url}, ${events}::text[], ${JSON.stringify(secrets)}::text::jsonb, ${state}, ${note}
+    const [added] = await tx<EndpointRow[]>`
+      insert into webhook_endpoints (endpoint_id, url, events, secrets, sealed_secrets, state, note)
+      select ${endpoint_id}::uuid, ${url}, ${events}::text[], '[]',
+        ${JSON.stringify(sealer.seal(secrets, endpoint_id))}::text::jsonb, ${state}, ${note}
       where (select count(*) from webhook_endpoints) < ${MAX_ENDPOINTS}
       returning *`
     if (!added) throw new ProblemError(problem('conflict', { detail: `There are ${MAX_ENDPOINTS} endpoints already.` }))
     await audit(tx, [{ actor: operator, action: 'webhook created', sale: ALL_SALES, after: described(added) }])
-    return added
+    return sealer.open(added)
   })
 }
 
 /** Changes an endpoint by `change`, which gets its current row; undefined if there is no such endpoint. */
 export async function changeEndpoint(
   sql: Sql,
+  sealer: SecretSealer,
   id: string,
   change: (endpoint: Endpoint) => Partial<Endpoint>,
   operator: string,
 ): Promise<Endpoint | undefined> {
   return sql.begin(async (tx) => {
-    const before = await findEndpoint(tx, id)
+    const before = await findEndpoint(tx, sealer, id)
     if (!before) return undefined
-    const to = { ...before, ...change(before) }
-    const [after] = await tx<Endpoint[]>`
-      update webhook_endpoints set url = ${to.url}, events = ${to.events}::text[], state = ${to.state}, note = ${to.note},
-        secrets = ${JSON.stringify(to.secrets)}::text::jsonb
-      where endpoint_id = ${id} returning *`
-    if (!after) return undefined
+    const after = { ...before, ...change(before) }
+    await tx`
+      update webhook_endpoints
+      set url = ${after.url}, events = ${after.events}::text[], state = ${after.state}, note = ${after.note}
+      where endpoint_id = ${id}`
+    await writeSecrets(tx, sealer, after)
     const entry = { actor: operator, action: 'webhook changed', sale: ALL_SALES }
     await audit(tx, [{ ...entry, before: described(before), after: described(after) }])
     return after
@@ -74,7 +101,7 @@ export async function changeEndpoint(
 /** With the messages to it. */
 export async function removeEndpoint(sql: Sql, id: string, operator: string): Promise<boolean> {
   return sql.begin(async (tx) => {
-    const [removed] = await tx<Endpoint[]>`delete from webhook_endpoints where endpoint_id = ${id} returning *`
+    const [removed] = await tx<EndpointRow[]>`delete from webhook_endpoints where endpoint_id = ${id} returning *`
     if (!removed) return false
     await tx`delete from jobs where group_id = ${id}`
     await audit(tx, [{ actor: operator, action: 'webhook deleted', sale: ALL_SALES, before: described(removed) }])
@@ -98,13 +125,13 @@ export async function skipEvents(sql: Sql, reader: string): Promise<void> {
 }
 
 /** Without its secrets. */
-const described = ({ endpoint_id, url, events, state, note, secrets }: Endpoint) => ({
+const described = ({ endpoint_id, url, events, state, note, secrets, ...row }: Endpoint & Partial<EndpointRow>) => ({
   endpoint: endpoint_id,
   url,
   events,
   state,
   note,
-  secrets: secrets.length,
+  secrets: secrets.length || row.sealed_secrets?.length || 0,
 })
 
 /** Stops sending to an endpoint that has asked for it. */

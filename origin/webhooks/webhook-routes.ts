@@ -9,13 +9,13 @@ import { closeAbout } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { readBody, refuse } from '../lib/request.ts'
 import { operatorOf, requireRole } from '../operators/operator-auth.ts'
+import type { Endpoint, SecretSealer } from './sealing.ts'
 import type { Sender } from './sender.ts'
 import { liveSecrets, maskSecret, newSecret, rotate } from './signing.ts'
 import {
   addEndpoint,
   addTest,
   changeEndpoint,
-  type Endpoint,
   findEndpoint,
   MAX_REPLAY,
   readBacklogs,
@@ -28,11 +28,12 @@ import { DeliveryQuery, ReplayRequest, WebhookChange, WebhookConfig } from './we
 
 interface WebhookDeps {
   readonly sql: Sql
+  readonly webhookSealer: SecretSealer
   readonly webhookSender: Pick<Sender, 'refusal'>
 }
 
 /** An endpoint takes buyers' data out of the shop, so only owners create one or replay. */
-export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono {
+export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sender }: WebhookDeps): Hono {
   const app = new Hono()
   const owner = requireRole('owner')
 
@@ -47,18 +48,23 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
   }
 
   app.get('/webhooks', async (c) => {
-    const [endpoints, backlogs] = await Promise.all([readEndpoints(sql), readBacklogs(sql)])
+    const [endpoints, backlogs] = await Promise.all([readEndpoints(sql, sealer), readBacklogs(sql)])
     return c.json({ webhooks: endpoints.map((one) => ({ ...describe(one), ...backlogs.get(one.endpoint_id) })) })
   })
 
   app.post('/webhooks', owner, async (c) => {
     const { secret = newSecret(), ...wanted } = await readBody(c, WebhookConfig)
     checkUrl(wanted.url)
-    const added = await addEndpoint(sql, { ...wanted, endpoint_id: randomUUID(), secrets: [{ secret }] }, operatorOf(c))
+    const added = await addEndpoint(
+      sql,
+      sealer,
+      { ...wanted, endpoint_id: randomUUID(), secrets: [{ secret }] },
+      operatorOf(c),
+    )
     return c.json(describe(added, secret), 201)
   })
 
-  app.get('/webhooks/:endpoint', async (c) => c.json(describe(orNone(await findEndpoint(sql, idOf(c))))))
+  app.get('/webhooks/:endpoint', async (c) => c.json(describe(orNone(await findEndpoint(sql, sealer, idOf(c))))))
 
   app.patch('/webhooks/:endpoint', owner, async (c) => {
     const { rotate: rotates, secret: given, ...wanted } = await readBody(c, WebhookChange)
@@ -67,7 +73,13 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
     const secretsOf = ({ secrets }: Endpoint) =>
       secret === undefined ? {} : { secrets: rotate(secrets, secret, Date.now()) }
     const id = idOf(c)
-    const changed = await changeEndpoint(sql, id, (before) => ({ ...wanted, ...secretsOf(before) }), operatorOf(c))
+    const changed = await changeEndpoint(
+      sql,
+      sealer,
+      id,
+      (before) => ({ ...wanted, ...secretsOf(before) }),
+      operatorOf(c),
+    )
     await closeAbout(sql, 'webhook_failed', [id], 'changed by an operator')
     return c.json(describe(orNone(changed), secret))
   })
@@ -80,7 +92,7 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
   })
 
   app.get('/webhooks/:endpoint/deliveries', async (c) => {
-    const { endpoint_id } = orNone(await findEndpoint(sql, idOf(c)))
+    const { endpoint_id } = orNone(await findEndpoint(sql, sealer, idOf(c)))
     const query = parse(DeliveryQuery, c.req.query())
     const rows = await readDeliveries(sql, endpoint_id, query)
     const deliveries = rows.map(
@@ -105,7 +117,7 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
     const id = idOf(c)
     const wanted = await readBody(c, ReplayRequest)
     const replayed = await sql.begin(async (tx) => {
-      const { state } = orNone(await findEndpoint(tx, id))
+      const { state } = orNone(await findEndpoint(tx, sealer, id))
       const count = await replayDeliveries(tx, id, wanted, operatorOf(c))
       if (count > MAX_REPLAY) refuse(invalidField('to', `more than ${MAX_REPLAY} messages: take a shorter range`))
       if (count === 0 && 'delivery' in wanted)
@@ -120,7 +132,7 @@ export function webhookRoutes({ sql, webhookSender: sender }: WebhookDeps): Hono
   app.post('/webhooks/:endpoint/test', owner, async (c) => {
     const id = idOf(c)
     await sql.begin(async (tx) => {
-      const endpoint = orNone(await findEndpoint(tx, id))
+      const endpoint = orNone(await findEndpoint(tx, sealer, id))
       if (endpoint.state === 'paused')
         refuse(problem('conflict', { detail: 'The endpoint is paused: resume it first.' }))
       await addTest(tx, endpoint, operatorOf(c))

@@ -44,13 +44,20 @@ export const readers = pgTable('readers', {
   seq: bigint({ mode: 'number' }).notNull().default(0),
 })
 
+interface Secret {
+  readonly secret: string
+  readonly until?: string
+}
+
 /** Addresses at which a shop's systems receive events. */
 export const webhookEndpoints = pgTable('webhook_endpoints', {
   endpoint_id: uuid().primaryKey(),
   url: text().notNull(),
   events: text().array().notNull(),
-  /** The first signs too, until its `until` if it has one; while rotating there are two. */
-  secrets: jsonb().$type<readonly { readonly secret: string; readonly until?: string }[]>().notNull(),
+  /** Each signs, until its `until` if it has one; while rotating there are two. Plain: empty, unless 0.2.0 wrote them. */
+  secrets: jsonb().$type<readonly Secret[]>().notNull(),
+  /** The same, encrypted. */
+  sealed_secrets: jsonb().$type<readonly Secret[]>(),
   state: text().$type<'active' | 'paused'>().notNull().default('active'),
   note: text().notNull().default(''),
   created_at: instant().notNull().defaultNow(),

@@ -1,0 +1,54 @@
+/** The secrets of endpoints are encrypted in the ledger, also those of earlier versions and keys. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { newKeySet } from '../../shared/keys.ts'
+import { useLedger } from '../../test/servers.ts'
+import { type EndpointRow, SecretSealer } from './sealing.ts'
+import { newSecret, rotate } from './signing.ts'
+import { activeEndpoints, addEndpoint, changeEndpoint, sealSecrets } from './webhook-queries.ts'
+
+const sql = await useLedger()
+const [former, next] = [newKeySet(), newKeySet()]
+const [before, during, after] = [former, { keys: [...next.keys, ...former.keys] }, next].map(
+  (keys) => new SecretSealer(keys),
+) as [SecretSealer, SecretSealer, SecretSealer]
+
+const rows = () => sql<EndpointRow[]>`select * from webhook_endpoints order by created_at`
+const dump = async () => JSON.stringify(await rows())
+const secretsBy = async (sealer: SecretSealer) => (await activeEndpoints(sql, sealer)).map(({ secrets }) => secrets)
+
+async function add(sealer: SecretSealer) {
+  const [id, secret] = [randomUUID(), newSecret()]
+  const about = { endpoint_id: id, url: 'https://shop.example', events: [], state: 'active', note: '' } as const
+  await addEndpoint(sql, sealer, { ...about, events: ['*'], secrets: [{ secret }] }, 'test')
+  return { id, secret }
+}
+
+test('a secret is nowhere as it signs, is bound to its endpoint, and follows its keys', async () => {
+  const [one, other] = [await add(before), await add(before)]
+  const secret = newSecret()
+  const turn = ({ secrets }: EndpointRow | { secrets: EndpointRow['secrets'] }) => rotate(secrets, secret, Date.now())
+  await changeEndpoint(sql, before, one.id, (endpoint) => ({ secrets: turn(endpoint) }), 'test')
+  const all = [[{ secret }, { secret: one.secret, until: expect.any(String) }], [{ secret: other.secret }]]
+  for (const sealer of [before, during]) expect(await secretsBy(sealer)).toEqual(expect.arrayContaining(all))
+  for (const plain of [secret, one.secret, other.secret]) expect(await dump()).not.toContain(plain.slice(6))
+
+  await expect(secretsBy(after)).rejects.toThrow('WEBHOOK_KEYS has no key')
+  await sealSecrets(sql, during)
+  expect(await secretsBy(after)).toEqual(expect.arrayContaining(all))
+
+  const [first, second] = await rows()
+  expect(() => after.open({ ...(first as EndpointRow), endpoint_id: second?.endpoint_id ?? '' })).toThrow()
+})
+
+test('a plain secret of 0.2.0 signs, and is encrypted in time', async () => {
+  const { id } = await add(after)
+  const secret = newSecret()
+  // 0.2.0 knows one column, and writes what it read there.
+  await sql`update webhook_endpoints set secrets = ${sql.json([{ secret }])} where endpoint_id = ${id}`
+  const secrets = async () => (await activeEndpoints(sql, after)).find(({ endpoint_id }) => endpoint_id === id)?.secrets
+  expect(await secrets()).toEqual([{ secret }])
+  await sealSecrets(sql, after)
+  expect(await dump()).not.toContain(secret.slice(6))
+  expect(await secrets()).toEqual([{ secret }])
+})

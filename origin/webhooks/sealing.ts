@@ -1,0 +1,70 @@
+/**
+ * Encrypts the secrets of endpoints for the ledger: AES-256-GCM, bound to the endpoint, under a key set (WEBHOOK_KEYS) whose first
+ * key encrypts and all of which decrypt.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { SecretJwkSet } from '../../shared/keys.ts'
+import type { webhookEndpoints } from '../ledger/schema/events.ts'
+
+export type EndpointRow = Readonly<typeof webhookEndpoints.$inferSelect>
+/** With its secrets as they sign. */
+export type Endpoint = Omit<EndpointRow, 'sealed_secrets'>
+export type Secrets = Endpoint['secrets']
+
+const CIPHER = 'aes-256-gcm'
+const [KEY_BYTES, IV_BYTES, TAG_BYTES] = [32, 12, 16]
+
+export class SecretSealer {
+  /** The first one encrypts. */
+  readonly #keys: ReadonlyMap<string, Uint8Array>
+  readonly #first: string
+
+  constructor({ keys }: SecretJwkSet) {
+    this.#keys = new Map(keys.map(({ kid, k }) => [kid, derivedKey(Buffer.from(k, 'base64url'))]))
+    this.#first = keys[0]?.kid ?? ''
+  }
+
+  seal(secrets: Secrets, endpoint: string): Secrets {
+    return secrets.map((one) => ({ ...one, secret: this.#encrypt(one.secret, endpoint) }))
+  }
+
+  open({ sealed_secrets, ...endpoint }: EndpointRow): Endpoint {
+    // 0.2.0 writes and reads plain ones.
+    if (sealed_secrets === null || endpoint.secrets.length > 0) return endpoint
+    const secrets = sealed_secrets.map((one) => ({ ...one, secret: this.#decrypt(one.secret, endpoint.endpoint_id) }))
+    return { ...endpoint, secrets }
+  }
+
+  /** True if all secrets are encrypted with the first key. */
+  isCurrent({ secrets, sealed_secrets }: EndpointRow): boolean {
+    const isFirst = ({ secret }: Secrets[number]) => kidOf(secret) === this.#first
+    return secrets.length === 0 && (sealed_secrets ?? []).every(isFirst)
+  }
+
+  #encrypt(secret: string, endpoint: string): string {
+    const iv = randomBytes(IV_BYTES)
+    const cipher = createCipheriv(CIPHER, this.#keyOf(this.#first), iv).setAAD(Buffer.from(endpoint))
+    const bytes = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    return `${this.#first}.${bytes.toString('base64url')}`
+  }
+
+  #decrypt(sealed: string, endpoint: string): string {
+    const kid = kidOf(sealed)
+    const bytes = Buffer.from(sealed.slice(kid.length + 1), 'base64url')
+    const decipher = createDecipheriv(CIPHER, this.#keyOf(kid), bytes.subarray(0, IV_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+    decipher.setAAD(Buffer.from(endpoint)).setAuthTag(bytes.subarray(-TAG_BYTES))
+    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString()
+  }
+
+  #keyOf(kid: string): Uint8Array {
+    const key = this.#keys.get(kid)
+    if (!key) throw new Error(`WEBHOOK_KEYS has no key ${kid}, which encrypts secrets of webhook endpoints`)
+    return key
+  }
+}
+
+const derivedKey = (k: Buffer) => new Uint8Array(hkdfSync('sha256', k, '', 'secrets of webhook endpoints', KEY_BYTES))
+/** A sealed secret is the `kid`, which may hold dots, and the bytes. */
+const kidOf = (sealed: string) => sealed.slice(0, sealed.lastIndexOf('.'))
