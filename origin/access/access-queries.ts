@@ -157,15 +157,14 @@ export async function importInvitations(
 ): Promise<number> {
   return sql.begin(async (tx) => {
     await tx`create temporary table imported (code_hash text primary key, uses int not null) on commit drop`
+    const [sale] = await tx<{ has_codes: boolean }[]>`
+      select exists (select from invitations where sale_id = ${saleId} and not is_link) as has_codes`
     let rows = 0
     let batch: Invitation[] = []
     const flush = async () => {
       rows += batch.length
-      const hashes = await storedHashes(
-        tx,
-        saleId,
-        batch.map(({ code }) => hashesOf(code)),
-      )
+      const candidates = batch.map(({ code }) => hashesOf(code))
+      const hashes = sale?.has_codes ? await storedHashes(tx, saleId, candidates) : candidates.map(([first]) => first)
       await insertImported(tx, hashes, batch)
       batch = []
     }
