@@ -169,7 +169,14 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, reconciler, queues, edge })
   const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
-  const live = new Live({ sql, sales: adminSales, redis, gates, environment })
+  const live = new Live({
+    sql,
+    sales: adminSales,
+    redis,
+    gates,
+    environment,
+    shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
+  })
   const adminRoutes = operatorRoutes({
     blocks,
     config,

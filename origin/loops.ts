@@ -95,7 +95,7 @@ export function createWorker(deps: WorkerDeps): Actor {
 }
 
 async function watchQueues({ sql, metrics }: Pick<WorkerDeps, 'sql' | 'metrics'>): Promise<void> {
-  for (const { queue, oldest_seconds, ...jobs } of await readQueues(sql)) {
+  for (const { queue, oldest_seconds, open: _, ...jobs } of await readQueues(sql)) {
     for (const [state, count] of Object.entries(jobs)) metrics.queueJobs.set({ queue, state }, count)
     metrics.queueAge.set({ queue }, oldest_seconds ?? 0)
   }

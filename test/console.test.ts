@@ -4,6 +4,8 @@ import { text } from 'node:stream/consumers'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
+import { summaryOf } from '../origin/report/sale-health.ts'
+import { fine, wrongs } from '../origin/report/testing.ts'
 import { NO_CONTACT, type SaleConfig } from '../shared/api/operator.ts'
 import type { Role } from '../shared/api/roles.ts'
 import { storyTest } from './in-browser.ts'
@@ -548,6 +550,30 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
       await reader.goto(`${consoleUrl}${path}`)
       await reader.getByText(refused).waitFor()
       expect(await reader.getByRole('button').allInnerTexts(), path).toEqual(['Sign out'])
+    }
+  })
+
+  test('each advice leads to a place that exists', async ({ newPage, expect }) => {
+    const { sale } = await newSale()
+    await buy(sale, `anna@${sale}.example`)
+    const { orders } = await eventually(
+      async () => (await (await admin('GET', `/orders?q=&sale=${sale}`)).json()) as { orders: { order_id: string }[] },
+      ({ orders }) => orders.length > 0,
+    )
+    const shopUrl = `${system.edgeUrl}/sales/${sale}`
+    const situations = Object.values(wrongs(orders[0]?.order_id ?? '')).map((wrong) => ({ ...fine, shopUrl, ...wrong }))
+    const hrefs = situations.flatMap((situation) =>
+      summaryOf({ ...situation, saleId: sale }, undefined).needs.map(({ place }) => place.href),
+    )
+    const page = await newPage({ viewport: DESK })
+    await signIn(page, 'zoe', 'operator')
+    expect(new Set(hrefs)).toContain('/console/queues#webhook')
+    for (const href of new Set(hrefs)) {
+      const url = new URL(href, `${consoleUrl}/sales/${sale}`)
+      expect((await page.goto(url.href))?.status() ?? 200, href).toBe(200)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      expect(await page.getByRole('heading', { name: 'There is nothing here' }).count(), href).toBe(0)
+      if (url.hash !== '') await page.locator(url.hash).waitFor()
     }
   })
 

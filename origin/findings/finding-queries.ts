@@ -3,7 +3,7 @@ import type { OpenFinding } from '../../shared/api/live.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
 
-type FindingKind =
+export type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
   | 'drift' // The fast gate's counters differ from the ledger.
   | 'miscounted' // The ledger's counters are not the sum of its orders.

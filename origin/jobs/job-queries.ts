@@ -2,7 +2,7 @@
  * Jobs in Postgres. They are added in the transaction that makes them necessary: both commit or neither. They are taken on a
  * lease, many by one statement, and ended the same way; a worker that dies loses nothing, since its leases end.
  */
-import type { Backlog, Backlogs } from '../../shared/api/live.ts'
+import type { Backlogs } from '../../shared/api/live.ts'
 import type { DeadJob, QueueState } from '../../shared/api/operator.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import {
@@ -137,8 +137,9 @@ function transitionOf(job: Job, outcome: Outcome) {
 
 // -- For operators -----------------------------------------------------------------------------------------------
 
-export const readQueues = (sql: Sql) => sql<QueueState[]>`
+export const readQueues = (sql: Sql) => sql<(QueueState & { readonly queue: QueueName })[]>`
   select q.queue, j.waiting, j.later, j.active, j.retrying, j.oldest_seconds,
+    json_build_object('waiting', j.open, 'oldest_seconds', j.open_seconds, 'tries', j.tries) as open,
     (select count(*)::int from jobs d where d.queue = q.queue and d.state = 'dead') as dead
   from unnest(${QUEUE_NAMES as string[]}::text[]) as q (queue),
   lateral (
@@ -146,8 +147,12 @@ export const readQueues = (sql: Sql) => sql<QueueState[]>`
       count(*) filter (where run_at > now() and not leased)::int as later,
       count(*) filter (where run_at > now() and leased)::int as active,
       count(*) filter (where attempts > 0 and not leased)::int as retrying,
-      extract(epoch from now() - min(run_at) filter (where run_at <= now()))::float8 as oldest_seconds
-    from (select run_at, leased, attempts from jobs j where j.queue = q.queue and j.state = 'pending' limit ${COUNT_LIMIT}) j) j`
+      extract(epoch from now() - min(run_at) filter (where run_at <= now()))::float8 as oldest_seconds,
+      count(*) filter (where is_open)::int as open, coalesce(max(attempts), 0) as tries,
+      extract(epoch from clock_timestamp() - min(created_at) filter (where is_open))::float8 as open_seconds
+    from (
+      select run_at, leased, attempts, created_at, j.queue <> 'scheduled' or run_at <= now() or attempts > 0 as is_open
+      from jobs j where j.queue = q.queue and j.state = 'pending' limit ${COUNT_LIMIT}) j) j`
 
 /** The latest dead jobs of a queue. */
 export const readDead = (sql: Sql, queue: QueueName, limit: number) => sql<DeadJob[]>`
@@ -163,24 +168,21 @@ export async function retryDead(tx: Queryable, queue: QueueName, job: number): P
   return row?.data
 }
 
-/** The queue of each backlog. */
-const BACKLOGS = {
-  charges: 'charge',
-  captures: 'capture',
-  refunds: 'refund',
-  webhooks: 'webhook',
-  mails: 'mail',
-} as const satisfies Record<keyof Backlogs, QueueName>
-
 /** Nobody needs to know more exactly, and counting more would take long. */
 const COUNT_LIMIT = 100_000
 
 /** How many jobs are open, and how long ago the oldest was added. */
 export async function readBacklogs(sql: Sql): Promise<Backlogs> {
-  const rows = await sql<{ name: string; backlog: Backlog }[]>`
-    select q.name, json_build_object('waiting', j.waiting, 'oldest_seconds', j.oldest_seconds) as backlog
-    from unnest(${Object.keys(BACKLOGS)}::text[], ${Object.values(BACKLOGS)}::text[]) as q (name, queue), lateral (
-      select count(*)::int as waiting, extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
-      from (select created_at from jobs j where j.queue = q.queue and j.state = 'pending' limit ${COUNT_LIMIT}) j) j`
-  return Object.fromEntries(rows.map(({ name, backlog }) => [name, backlog])) as Backlogs
+  const queues = await readQueues(sql)
+  const of = (name: QueueName) => {
+    const { waiting = 0, oldest_seconds = null } = queues.find(({ queue }) => queue === name)?.open ?? {}
+    return { waiting, oldest_seconds }
+  }
+  return {
+    charges: of('charge'),
+    captures: of('capture'),
+    refunds: of('refund'),
+    webhooks: of('webhook'),
+    mails: of('mail'),
+  }
 }

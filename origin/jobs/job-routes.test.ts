@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import type { Level, LiveReading } from '../../shared/api/live.ts'
+import type { QueueState } from '../../shared/api/operator.ts'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { QUEUES } from './queues.ts'
 
 const origin = useOrigin()
-interface Queue {
-  readonly queue: string
-  readonly dead: number
-}
+type Queue = QueueState & { readonly level: Level }
 const stateOf = async (name: string) =>
   ((await origin.admin('GET', '/queues')).body.queues as Queue[]).find(({ queue }) => queue === name)
 
@@ -36,4 +35,22 @@ test('a job that was given up is shown, and is tried again when an operator says
 test('an unknown queue has no jobs', async () => {
   expect(await origin.admin('GET', '/queues/nothing/dead')).toMatchObject({ status: 404 })
   expect(await origin.admin('POST', `/queues/capture/dead/x/retry`)).toMatchObject({ status: 404 })
+})
+
+test('what waits for another attempt is shown as the live page counts it, with its age and tries', async () => {
+  const sale = await origin.sale()
+  const backlogs = async () => (await origin.admin('GET', `/sales/${sale}/live`)).body as never as LiveReading
+  // An endpoint that does not answer: the message is tried again in an hour.
+  await origin.sql()`
+    insert into jobs (queue, group_id, data, attempts, run_at, created_at)
+    values ('webhook', 'nobody', '{}', 4, now() + interval '1 hour', now() - interval '218 seconds')`
+  const { open, level } = (await stateOf('webhook')) ?? {}
+  expect([open?.tries, level]).toEqual([4, 'watch'])
+  expect(open?.oldest_seconds).toBeGreaterThanOrEqual(218)
+  const { summary } = await eventually(backlogs, (now) => now.summary.level !== 'good')
+  expect(summary.parts).toContainEqual(expect.objectContaining({ name: 'Webhooks', level: 'watch' }))
+  expect(summary.needs).toContainEqual(
+    expect.objectContaining({ part: 'Webhooks', place: { text: 'Open Queues', href: '/console/queues#webhook' } }),
+  )
+  await origin.sql()`delete from jobs where group_id = 'nobody'`
 })

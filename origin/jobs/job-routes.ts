@@ -5,6 +5,7 @@ import type { Sql } from '../ledger/connection.ts'
 import { refuse } from '../lib/request.ts'
 import { ALL_SALES, audit } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
+import { levelOf } from '../report/sale-health.ts'
 import { readDead, readQueues, retryDead } from './job-queries.ts'
 import { isQueue } from './queues.ts'
 
@@ -15,7 +16,11 @@ export function queueRoutes(sql: Sql) {
     isQueue(queue) ? queue : refuse(problem('not-found', { detail: 'There is no such queue.' }))
 
   return new Hono()
-    .get('/queues', async (c) => c.json({ queues: await readQueues(sql) }))
+    .get('/queues', async (c) => {
+      const queues = await readQueues(sql)
+      // As the live page judges them.
+      return c.json({ queues: queues.map((queue) => ({ ...queue, level: levelOf(queue.queue, queue.open) })) })
+    })
 
     .get('/queues/:queue/dead', async (c) => {
       const dead = await readDead(sql, knownQueue(c.req.param('queue')), LISTED)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { turnsOf, withCallsMade } from './figures.ts'
+import { describe, expect, it } from 'vitest'
+import { soldOutAtMs, turnsOf, withCallsMade } from './figures.ts'
 
 const people = fc.option(fc.nat(1_000), { nil: undefined })
 const arbitraryGauges = fc
@@ -43,4 +43,26 @@ it('calls are those that were made: since the opening in its minute, unknown whe
     )
   expect(made(99)).toEqual([0, 3, 0, undefined, 0.1])
   expect(made(0)).toEqual([0, 1, 0, undefined, 0.1])
+})
+
+describe('the forecast', () => {
+  const minute = (at: number, sold: number, gauges: Record<string, number> = {}) => ({
+    minute: new Date(at * 60_000).toISOString(),
+    gauges: { total: 1_100, available: 1_000 - sold, held: 0, sold, waiting: 9, ...gauges },
+  })
+  it('goes on at the pace of the last minutes', () => {
+    const minutes = [0, 1, 2, 3, 4, 5].map((at) => minute(at, 100 * at))
+    expect(soldOutAtMs(minutes, 6 * 60_000)).toBe(11 * 60_000)
+  })
+  it('forgets the pace of hours ago, and counts neither the buffer nor what is sold', () => {
+    const minutes = [minute(0, 0), minute(2, 400), minute(120, 500)]
+    expect(soldOutAtMs(minutes, 121 * 60_000)).toBe((121 + 25) * 60_000)
+  })
+  it('says nothing while nothing is sold, when all is, when all is in carts, and when nobody waits', () => {
+    expect(soldOutAtMs([minute(0, 5), minute(1, 5)], 120_000)).toBeNull()
+    expect(soldOutAtMs([minute(0, 5), minute(1, 1_000)], 120_000)).toBeNull()
+    expect(soldOutAtMs([minute(0, 5), minute(1, 980, { available: 0, held: 20 })], 120_000)).toBeNull()
+    expect(soldOutAtMs([minute(0, 5), minute(1, 980, { waiting: 0 })], 120_000)).toBeNull()
+    expect(soldOutAtMs([], 0)).toBeNull()
+  })
 })

@@ -67,3 +67,25 @@ export function withCallsMade(minutes: readonly Minute[], opensAtMs: number): Mi
     return { ...minute, gauges: { ...minute.gauges, called_per_second } }
   })
 }
+
+/** Full minutes on which a forecast is based. */
+const PACE_MINUTES = 5
+const MINUTE_MS = 60_000
+
+/**
+ * When the last unit is likely to be sold at the pace of the last minutes (ms since the epoch); null while nobody knows: nothing is
+ * free, or nobody waits for it.
+ */
+export function soldOutAtMs(minutes: readonly Pick<Minute, 'minute' | 'gauges'>[], nowMs: number): number | null {
+  const [first, last] = [minutes[0], minutes.at(-1)?.gauges]
+  if (!first || !last) return null
+  const endMs = ({ minute }: { readonly minute: string }) => Date.parse(minute) + MINUTE_MS
+  // A quiet sale has no minutes: what it had sold by then is what the minute before says.
+  const startMs = Math.max(endMs(first), nowMs - PACE_MINUTES * MINUTE_MS)
+  const then = minutes.findLast((one) => endMs(one) <= startMs)?.gauges ?? first.gauges
+  const left = (last.available ?? 0) + (last.held ?? 0)
+  const sold = (last.sold ?? 0) - (then.sold ?? 0)
+  const elapsedMs = nowMs - startMs
+  if (!last.available || !last.waiting || sold <= 0 || elapsedMs <= 0) return null
+  return nowMs + (left * elapsedMs) / sold
+}

@@ -3,7 +3,15 @@
  * at most once a second and sale, however many look on. While a store does not respond, its last figures are shown, with the fact that
  * it is away.
  */
-import type { Backlog, Backlogs, Figures, LiveReading, Minute, OpenFinding } from '../../shared/api/live.ts'
+import type {
+  Backlog,
+  Backlogs,
+  Figures,
+  HealthSummary,
+  LiveReading,
+  Minute,
+  OpenFinding,
+} from '../../shared/api/live.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { openFindings } from '../findings/finding-queries.ts'
 import { readBacklogs } from '../jobs/job-queries.ts'
@@ -15,9 +23,9 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate.ts'
 import type { Store } from '../stock/scripts.ts'
-import { firstOpeningMs, gaugesOf, totalOf, turnsOf, withCallsMade } from './figures.ts'
+import { firstOpeningMs, gaugesOf, soldOutAtMs, totalOf, turnsOf, withCallsMade } from './figures.ts'
 import { countsBefore, readMinutes } from './report-queries.ts'
-import { soldOutAtMs, summaryOf } from './sale-health.ts'
+import { summaryOf } from './sale-health.ts'
 import { readWorkers } from './worker-reports.ts'
 
 /** What is shown is at most this old, and the time of the call. */
@@ -36,6 +44,8 @@ interface LiveDeps {
   readonly gates: Pick<Gates, 'of'>
   /** `development` or `production`, and the provider of payments. */
   readonly environment: { readonly name: string; readonly payments: string }
+  /** Where buyers' pages are; undefined where the origin was not told. */
+  readonly shopUrl: string | undefined
 }
 
 /** What only the ledger knows. */
@@ -60,6 +70,7 @@ export class Live {
   readonly #deps: LiveDeps
   readonly #latest = new Map<string, { readonly atMs: number; readonly made: Promise<Made> }>()
   readonly #ofLedger = new RecentMap<string, OfLedger>(KEPT)
+  readonly #summaries = new RecentMap<string, HealthSummary>(KEPT)
 
   constructor(deps: LiveDeps) {
     this.#deps = deps
@@ -79,7 +90,7 @@ export class Live {
   }
 
   async #read(sale: SaleRow): Promise<Made> {
-    const { sales, environment } = this.#deps
+    const { sales, shopUrl } = this.#deps
     const [state, ledger, gate] = await Promise.all([
       sales.inspect(sale),
       this.#readLedger(sale),
@@ -94,19 +105,30 @@ export class Live {
     const phase = phaseOf(sale, nowMs)
     const soldOutMs = phase === 'open' ? soldOutAtMs(minutes, nowMs) : null
     const counts = totalOf(before, minutes)
+    const environment = { ...this.#deps.environment, ...(sale.test && { payments: 'sandbox' }), test: sale.test }
+    const waiting = { intents, ...backlogs }
+    const summary = summaryOf(
+      {
+        saleId: sale.sale_id,
+        phase,
+        addsUp: addsUp(state.invariant),
+        nowMs,
+        shopUrl: shopUrl === undefined ? null : new URL(`/sales/${sale.sale_id}`, shopUrl).href,
+        environment,
+        health,
+        backlogs: waiting,
+        findings,
+        minutes,
+      },
+      this.#summaries.get(sale.sale_id),
+    )
+    this.#summaries.set(sale.sale_id, summary)
     return {
       state,
-      environment: { ...environment, ...(sale.test && { payments: 'sandbox' }), test: sale.test },
-      summary: summaryOf({
-        ...health,
-        phase,
-        waiting: minutes.at(-1)?.gauges.waiting ?? null,
-        findings: findings.length,
-        adds_up: state.invariant.holds,
-        oldest_charge_seconds: backlogs.charges.oldest_seconds,
-      }),
+      environment,
+      summary,
       forecast: { sold_out_at: soldOutMs === null ? null : new Date(soldOutMs).toISOString() },
-      backlogs: { intents: intents === null ? null : { waiting: intents, oldest_seconds: null }, ...backlogs },
+      backlogs: waiting,
       health,
       findings,
       rules: sale.rules,
@@ -153,12 +175,17 @@ export class Live {
   /** Null where Redis does not answer. */
   async #readRedis({ sale_id }: SaleRow) {
     const { redis, gates, sales } = this.#deps
+    const { intents } = gates.of(sale_id)
     try {
-      const [workers, intents] = await Promise.all([
+      const [workers, waiting, [oldest]] = await Promise.all([
         readWorkers(redis, sales.nowMs()),
-        withTimeout(gates.of(sale_id).intents.count(), STORE_TIMEOUT_MS),
+        withTimeout(intents.count(), STORE_TIMEOUT_MS),
+        // The oldest of a thousand; of more, of some.
+        withTimeout(intents.read(1), STORE_TIMEOUT_MS),
       ])
-      return { ...workers, intents }
+      const oldestMs = oldest ? sales.nowMs() - Number.parseInt(oldest.stored, 10) : null
+      const oldest_seconds = oldestMs === null || waiting === 0 ? null : Math.max(0, oldestMs / 1000)
+      return { ...workers, intents: { waiting, oldest_seconds } }
     } catch {
       return null
     }
@@ -171,3 +198,7 @@ function nowOf({ queue: { called, waiting, may_come, arrivals } }: State): Figur
     ? {}
     : { called, waiting, arrived: arrivals, ...(may_come !== null && { may_come }) }
 }
+
+/** Also by what is shown: the sum must be one that anybody can check. */
+const addsUp = ({ holds, sold, held, available, buffer, total }: State['invariant']) =>
+  holds && sold + held + available + buffer === total

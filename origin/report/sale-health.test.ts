@@ -1,55 +1,72 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Situation, soldOutAtMs, summaryOf } from './sale-health.ts'
+import { type Situation, summaryOf } from './sale-health.ts'
+import { fine, wrongs } from './testing.ts'
 
-const fine: Situation = {
-  phase: 'open',
-  adds_up: true,
-  ledger: true,
-  redis: true,
-  edge_seconds: 1,
-  workers: 1,
-  provider: 'answers',
-  findings: 0,
-  oldest_charge_seconds: null,
-  waiting: 12,
-}
+const WRONG = wrongs('an-order')
+const summary = (changes: Partial<Situation>) => summaryOf({ ...fine, ...changes }, undefined)
 
 describe('the summary of health', () => {
-  it.each([
-    ['It goes well.', {}],
-    ['Stock does not add up', { adds_up: false, redis: false }],
-    ['Neither Postgres nor Redis', { ledger: false, redis: false }],
-    ['Postgres does not answer', { ledger: false }],
-    ['Redis does not answer', { redis: false, findings: 3 }],
-    ['The edge has not asked', { edge_seconds: 20 }],
-    ['No worker runs', { workers: 0, edge_seconds: 20 }],
-    ['The provider of payments does not answer', { provider: 'fails' }],
-    ['Charges wait', { oldest_charge_seconds: 61 }],
-    ['1 finding is open', { findings: 1 }],
-    ['The sale is paused', { phase: 'paused', edge_seconds: null }],
-  ] as const)('says the worst first: %s', (text, wrong) => {
-    expect(summaryOf({ ...fine, ...wrong }).text).toContain(text)
+  it('is a state and a demand', () => {
+    const text = (changes: Partial<Situation>) => summary(changes).text
+    expect(text({})).toBe('Selling well. Nothing needs you.')
+    expect(text(WRONG.webhooks ?? {})).toBe('Selling well. One thing needs you.')
+    expect(text(WRONG.redis ?? {})).toBe('Open, and in trouble. One thing needs you now.')
+    expect(text({ minutes: [{ minute: '', counts: {}, gauges: { waiting: 0 } }] })).toContain('Open; nobody waits.')
+    expect(text({ phase: 'sold_out' })).toBe('Sold out. Nothing needs you.')
+    expect(text({ phase: 'paused', addsUp: false })).toContain('Two things need you now.')
+  })
+
+  it.each(Object.entries(WRONG))('is not green, and says what, since when and where to go: %s', (_, wrong) => {
+    const { level, needs } = summary(wrong)
+    expect(level).not.toBe('good')
+    expect(needs).toMatchObject([{ what: expect.stringMatching(/\.$/), advice: expect.stringMatching(/\.$/) }])
+    expect(needs[0]?.place.href).toMatch(/^(\/console\/|#\w|https:)/)
+    expect(Date.parse(needs[0]?.since ?? '')).toBeLessThanOrEqual(fine.nowMs)
+  })
+
+  it('says the worst first, in the order of causes', () => {
+    const all = summary({
+      ...WRONG.webhooks,
+      ...WRONG.workers,
+      phase: 'paused',
+      findings: WRONG['finding oversold']?.findings ?? [],
+    })
+    expect(all.needs.map(({ part }) => part)).toEqual(['Workers', 'Findings', 'Webhooks', 'Sale'])
+  })
+
+  it('remembers since when something is wrong', () => {
+    const first = summary(WRONG.workers ?? {})
+    const later = { ...fine, ...WRONG.workers, nowMs: fine.nowMs + 5_000 }
+    expect(summaryOf(later, first).needs[0]?.since).toBe(new Date(fine.nowMs).toISOString())
+    expect(summary(WRONG.webhooks ?? {}).needs[0]?.since).toBe(new Date(fine.nowMs - 218_000).toISOString())
+  })
+
+  it('is as bad as the worst part, whatever is wrong together', () => {
+    const rank = { unknown: 0, good: 0, watch: 1, bad: 2 }
+    fc.assert(
+      fc.property(
+        fc.subarray(Object.keys(WRONG)),
+        fc.constantFrom('open', 'upcoming', 'sold_out', 'ended'),
+        (names, phase) => {
+          const wrong = names.map((name) => WRONG[name] ?? {})
+          const findings = wrong.flatMap((one) => one.findings ?? [])
+          const backlogs = Object.assign({}, fine.backlogs, ...wrong.map((one) => late(one)))
+          const health = Object.assign({}, fine.health, ...wrong.map((one) => differing(one)))
+          const { level, parts, needs } = summary({ ...Object.assign({}, ...wrong), phase, findings, backlogs, health })
+          expect(rank[level]).toBe(Math.max(...parts.map((part) => rank[part.level])))
+          for (const part of parts.filter((one) => rank[one.level] > 0))
+            expect(needs.filter((need) => need.part === part.name).map((need) => need.level)).toContain(part.level)
+          if (level === 'good') expect(needs).toEqual([])
+        },
+      ),
+    )
   })
 })
 
-describe('the forecast', () => {
-  const minute = (at: number, sold: number, gauges: Record<string, number> = {}) => ({
-    minute: new Date(at * 60_000).toISOString(),
-    gauges: { total: 1_100, available: 1_000 - sold, held: 0, sold, waiting: 9, ...gauges },
-  })
-  it('goes on at the pace of the last minutes', () => {
-    const minutes = [0, 1, 2, 3, 4, 5].map((at) => minute(at, 100 * at))
-    expect(soldOutAtMs(minutes, 6 * 60_000)).toBe(11 * 60_000)
-  })
-  it('forgets the pace of hours ago, and counts neither the buffer nor what is sold', () => {
-    const minutes = [minute(0, 0), minute(2, 400), minute(120, 500)]
-    expect(soldOutAtMs(minutes, 121 * 60_000)).toBe((121 + 25) * 60_000)
-  })
-  it('says nothing while nothing is sold, when all is, when all is in carts, and when nobody waits', () => {
-    expect(soldOutAtMs([minute(0, 5), minute(1, 5)], 120_000)).toBeNull()
-    expect(soldOutAtMs([minute(0, 5), minute(1, 1_000)], 120_000)).toBeNull()
-    expect(soldOutAtMs([minute(0, 5), minute(1, 980, { available: 0, held: 20 })], 120_000)).toBeNull()
-    expect(soldOutAtMs([minute(0, 5), minute(1, 980, { waiting: 0 })], 120_000)).toBeNull()
-    expect(soldOutAtMs([], 0)).toBeNull()
-  })
-})
+const late = ({ backlogs = fine.backlogs }: Partial<Situation>) =>
+  Object.fromEntries(Object.entries(backlogs).filter(([, backlog]) => (backlog?.waiting ?? 0) > 0))
+const differing = ({ health = fine.health }: Partial<Situation>) =>
+  Object.fromEntries(
+    Object.entries(health).filter(([name, value]) => value !== fine.health[name as keyof typeof fine.health]),
+  )

@@ -1,84 +1,285 @@
-/** Is it going well? One line for the operator, the worst thing first, with what to do about it. Pure. */
+/**
+ * How is it going, and what needs somebody? All that the live page shows goes in; what comes out decides each colour of the page: the
+ * parts, what is wrong with them, since when, what buyers notice, and where to go. Pure.
+ */
 import type { SaleState } from '../../shared/api/internal.ts'
-import type { Health, HealthSummary, Minute } from '../../shared/api/live.ts'
+import type { Backlog, HealthSummary, Level, LiveReading, Minute, Need, Part, Place } from '../../shared/api/live.ts'
+import { clock } from '../../shared/format.ts'
+import type { QueueName } from '../jobs/queues.ts'
+import { type About, FINDING_ADVICE } from './finding-advice.ts'
 
-export interface Situation extends Health {
+export interface Situation extends Pick<LiveReading, 'health' | 'backlogs' | 'findings' | 'minutes' | 'environment'> {
+  readonly saleId: string
   readonly phase: SaleState['phase']
   /** Whether held + sold + free = total, in the ledger and at the gate. */
-  readonly adds_up: boolean
-  readonly findings: number
-  /** Seconds that the oldest charge has waited; null if none waits. */
-  readonly oldest_charge_seconds: number | null
-  readonly waiting: number | null
+  readonly addsUp: boolean
+  readonly nowMs: number
+  /** The sale's page for buyers; null where the origin was not told. */
+  readonly shopUrl: string | null
+}
+
+/** What is wrong with a part. Without `sinceMs`: since somebody saw it first. */
+type Trouble = Omit<Need, 'part' | 'since'> & { readonly sinceMs?: number }
+interface Checked extends Omit<Part, 'level'> {
+  /** Null: nobody knows. */
+  readonly troubles: readonly Trouble[] | null
 }
 
 /** The edge asks once a second while a sale is live. */
 const EDGE_GONE_SECONDS = 15
-const CHARGE_LATE_SECONDS = 60
+/** What has waited for longer is late. */
+const LATE_SECONDS = 60
 
-export function summaryOf(s: Situation): HealthSummary {
-  const isLive = s.phase === 'open' || s.phase === 'all_in_carts'
-  if (!s.adds_up) return bad('Stock does not add up. The reconciler repairs it within seconds; see the findings.')
-  if (!s.ledger && !s.redis)
-    return bad('Neither Postgres nor Redis answers. Nothing is sold, and everyone keeps their place. Start them again.')
-  if (!s.ledger)
-    return bad(
-      'Postgres does not answer. Orders are accepted within a bound, and recorded when it is back. Start it again; if that takes minutes, pause.',
+/** `before`: the last summary, for since when something is wrong. */
+export function summaryOf(situation: Situation, before: HealthSummary | undefined): HealthSummary {
+  const checked = [...dependencies(situation), ...backlogs(situation), ...course(situation)]
+  const since = (part: string, what: string) =>
+    before?.needs.find((need) => need.part === part && need.what === what)?.since ??
+    new Date(situation.nowMs).toISOString()
+  const needs = checked
+    .flatMap(({ name: part, troubles }) =>
+      (troubles ?? []).map(({ sinceMs, ...trouble }) => ({
+        part,
+        ...trouble,
+        since: sinceMs === undefined ? since(part, trouble.what) : new Date(sinceMs).toISOString(),
+      })),
     )
-  if (!s.redis)
-    return bad(
-      'Redis does not answer. Postgres decides alone, exactly and more slowly. Start it again, and let the sale run.',
-    )
-  if (s.workers === 0)
-    return bad('No worker runs: nobody is charged, and no hold ends. Start an origin with ROLE=worker or all.')
-  if (isLive && (s.edge_seconds === null || s.edge_seconds > EDGE_GONE_SECONDS))
-    return bad('The edge has not asked for a while. Nobody is called in until it does. See whether its page opens.')
-  if (s.provider === 'fails')
-    return bad(
-      'The provider of payments does not answer. Charges are tried again. Pause if it lasts longer than a hold.',
-    )
-  if ((s.oldest_charge_seconds ?? 0) > CHARGE_LATE_SECONDS)
-    return bad('Charges wait for more than a minute. See the provider, and whether a worker runs.')
-  if (s.findings > 0)
-    return watch(`${s.findings} ${s.findings === 1 ? 'finding is' : 'findings are'} open. Below is what to do.`)
-  switch (s.phase) {
-    case 'upcoming':
-      return good('All is ready. The sale opens by itself.')
-    case 'paused':
-      return watch('The sale is paused. Everyone keeps their place. Resume when it can go on.')
-    case 'all_in_carts':
-      return good('All units are in carts. Some may come back; nobody else is called until then.')
-    case 'sold_out':
-      return good('Sold out.')
-    case 'ended':
-      return good('The sale is over.')
-    case 'open':
-      return good((s.waiting ?? 0) > 0 ? 'It goes well.' : 'It goes well. Nobody waits.')
+    .sort((a, b) => RANK[b.level] - RANK[a.level])
+  const level = worst(needs)
+  return {
+    level,
+    text: `${stateText(situation, level)} ${demandText(needs.length, level)}`,
+    needs,
+    parts: checked.map(({ name, text, troubles }) => ({ name, text, level: troubles ? worst(troubles) : 'unknown' })),
   }
 }
 
-const good = (text: string): HealthSummary => ({ level: 'good', text })
-const watch = (text: string): HealthSummary => ({ level: 'watch', text })
-const bad = (text: string): HealthSummary => ({ level: 'bad', text })
+const RANK = { good: 0, watch: 1, bad: 2 } as const
+const worst = (of: readonly { readonly level: Level }[]) =>
+  of.reduce<Level>((level, one) => (RANK[one.level] > RANK[level] ? one.level : level), 'good')
 
-/** Full minutes on which a forecast is based. */
-const PACE_MINUTES = 5
-const MINUTE_MS = 60_000
+const IN_WORDS = ['Nothing needs', 'One thing needs', 'Two things need', 'Three things need', 'Four things need']
+const demandText = (needs: number, level: Level) =>
+  `${IN_WORDS[needs] ?? `${needs} things need`} you${level === 'bad' ? ' now' : ''}.`
 
-/**
- * When the last unit is likely to be sold at the pace of the last minutes (ms since the epoch); null while nobody knows: nothing is
- * free, or nobody waits for it.
- */
-export function soldOutAtMs(minutes: readonly Pick<Minute, 'minute' | 'gauges'>[], nowMs: number): number | null {
-  const [first, last] = [minutes[0], minutes.at(-1)?.gauges]
-  if (!first || !last) return null
-  const endMs = ({ minute }: { readonly minute: string }) => Date.parse(minute) + MINUTE_MS
-  // A quiet sale has no minutes: what it had sold by then is what the minute before says.
-  const startMs = Math.max(endMs(first), nowMs - PACE_MINUTES * MINUTE_MS)
-  const then = minutes.findLast((one) => endMs(one) <= startMs)?.gauges ?? first.gauges
-  const left = (last.available ?? 0) + (last.held ?? 0)
-  const sold = (last.sold ?? 0) - (then.sold ?? 0)
-  const elapsedMs = nowMs - startMs
-  if (!last.available || !last.waiting || sold <= 0 || elapsedMs <= 0) return null
-  return nowMs + (left * elapsedMs) / sold
+function stateText({ phase, minutes }: Situation, level: Level): string {
+  switch (phase) {
+    case 'upcoming':
+      return level === 'bad' ? 'Not ready to open.' : 'Ready to open.'
+    case 'paused':
+      return 'Paused; everyone keeps their place.'
+    case 'all_in_carts':
+      return 'All units are in carts; some may come back.'
+    case 'sold_out':
+      return 'Sold out.'
+    case 'ended':
+      return 'The sale is over.'
+    case 'open':
+      if (level === 'bad') return 'Open, and in trouble.'
+      if (minutes.slice(-2).some(({ counts }) => (counts.reserved ?? 0) > 0)) return 'Selling well.'
+      return (minutes.at(-1)?.gauges.waiting ?? 0) > 0 ? 'Open.' : 'Open; nobody waits.'
+  }
+}
+
+const queues = (queue: string): Place => ({ text: 'Open Queues', href: `/console/queues#${queue}` })
+const PARTS: Place = { text: 'See all parts', href: '#parts' }
+const CONTROLS: Place = { text: 'Go to the controls', href: '#controls' }
+const bad = (what: string, advice: string, place: Place): Trouble => ({ level: 'bad', what, advice, place })
+const watch = (what: string, advice: string, place: Place): Trouble => ({ level: 'watch', what, advice, place })
+const isLive = ({ phase }: Situation) => phase === 'open' || phase === 'all_in_carts'
+const shopOf = ({ shopUrl }: Situation): Place => (shopUrl ? { text: 'Open the sale’s page', href: shopUrl } : PARTS)
+
+// -- What the sale depends on ------------------------------------------------------------------------------------
+
+function dependencies(situation: Situation): Checked[] {
+  const { health, environment } = situation
+  const { ledger, redis, workers, provider } = health
+  const postgresAway = bad(
+    'Postgres does not answer.',
+    redis
+      ? 'Buyers read "processing": orders are accepted within a bound, and recorded when it is back. Nothing can be changed here meanwhile. Start it again.'
+      : 'Nothing is sold, and everyone keeps their place. Start Redis and Postgres again.',
+    PARTS,
+  )
+  const redisAway = bad(
+    'Redis does not answer.',
+    'Buyers wait a little longer: Postgres decides alone, exactly and more slowly. Start it again, and let the sale run.',
+    PARTS,
+  )
+  const noWorker = bad(
+    'No worker runs.',
+    'Nobody is charged, and no hold ends. Start an origin with ROLE=worker or all.',
+    queues('charge'),
+  )
+  const providerFails = bad(
+    'The provider of payments does not answer.',
+    'Buyers read that their payment is being made. It is tried again; pause if that lasts longer than a hold.',
+    CONTROLS,
+  )
+  return [
+    { name: 'Postgres', text: ledger ? 'answers' : 'does not answer', troubles: ledger ? [] : [postgresAway] },
+    { name: 'Redis', text: redis ? 'answers' : 'does not answer', troubles: redis ? [] : [redisAway] },
+    edge(situation),
+    {
+      name: 'Workers',
+      text: workers === null ? 'not known without Redis' : workers === 0 ? 'none runs' : `${workers} at work`,
+      troubles: workers === null ? null : workers === 0 ? [noWorker] : [],
+    },
+    {
+      name: 'Payments',
+      text: `${environment.payments} ${PROVIDER[provider ?? 'unknown']}`,
+      troubles: provider === null ? null : provider === 'fails' ? [providerFails] : [],
+    },
+  ]
+}
+
+const PROVIDER = {
+  answers: 'answers',
+  fails: 'does not answer',
+  unused: 'was not asked yet',
+  unknown: 'is not known: no worker says',
+} as const
+
+function edge(situation: Situation): Checked {
+  const { health, nowMs } = situation
+  const { ledger, edge_seconds: seconds } = health
+  if (!ledger) return { name: 'Edge', text: 'not known without Postgres', troubles: null }
+  const gone = {
+    ...bad(
+      'The edge has not asked for a while.',
+      'Nobody is called until it does. If the sale’s page does not come, look at the edge’s log and at EDGE_TOKEN on both sides.',
+      shopOf(situation),
+    ),
+    ...(seconds !== null && { sinceMs: nowMs - 1000 * seconds }),
+  }
+  // It asks only about a sale that somebody looks at.
+  const isGone = isLive(situation) && (seconds === null || seconds > EDGE_GONE_SECONDS)
+  return {
+    name: 'Edge',
+    text: seconds === null ? 'has not asked yet' : `asked ${Math.round(seconds)} s ago`,
+    troubles: isGone ? [gone] : [],
+  }
+}
+
+// -- What waits --------------------------------------------------------------------------------------------------
+
+const BACKLOGS = [
+  ['intents', 'Intents', 'bad', 'Buyers read "processing". See whether Postgres and the workers keep up.', PARTS],
+  [
+    'charges',
+    'Charges',
+    'bad',
+    'Buyers wait for their payment. See the provider, and whether enough workers run.',
+    queues('charge'),
+  ],
+  [
+    'captures',
+    'Captures',
+    'watch',
+    'No buyer notices. Authorizations last for days; see what fails.',
+    queues('capture'),
+  ],
+  ['refunds', 'Refunds', 'watch', 'Buyers wait for their money. See what fails.', queues('refund')],
+  [
+    'webhooks',
+    'Webhooks',
+    'watch',
+    'No buyer notices; nothing is lost for 24 hours. See which endpoint does not answer.',
+    queues('webhook'),
+  ],
+  ['mails', 'Mails', 'watch', 'Buyers wait for their mail. See whether the mail server answers.', queues('mail')],
+] as const
+
+const isLate = ({ oldest_seconds }: Pick<Backlog, 'oldest_seconds'>) => (oldest_seconds ?? 0) > LATE_SECONDS
+
+/** How what waits in a queue does, as the parts of a sale say it. */
+export function levelOf(queue: QueueName, backlog: Pick<Backlog, 'oldest_seconds'>): Level {
+  if (!isLate(backlog)) return 'good'
+  return BACKLOGS.find(([, , , , place]) => place.href === queues(queue).href)?.[2] ?? 'watch'
+}
+
+const backlogs = ({ backlogs, nowMs }: Situation): Checked[] =>
+  BACKLOGS.map(([of, name, level, advice, place]) => {
+    const backlog = backlogs[of]
+    if (backlog === null) return { name, text: 'not known without Redis', troubles: null }
+    const { waiting, oldest_seconds: oldest } = backlog
+    const sinceMs = nowMs - 1000 * (oldest ?? 0)
+    const what = `${name} wait: ${waiting.toLocaleString('en')}.`
+    return {
+      name,
+      text:
+        waiting === 0 ? 'none waits' : `${waiting.toLocaleString('en')} wait, the oldest ${clock('en', oldest ?? 0)}`,
+      troubles: isLate(backlog) ? [{ level, what, advice, place, sinceMs }] : [],
+    }
+  })
+
+// -- How the sale goes -------------------------------------------------------------------------------------------
+
+function course(situation: Situation): Checked[] {
+  const { addsUp, phase, findings, saleId } = situation
+  const wrong = bad(
+    'Stock does not add up.',
+    'The reconciler repairs it within seconds; see the findings if it stays.',
+    {
+      text: 'Go to the stock',
+      href: '#stock',
+    },
+  )
+  const paused = watch(
+    'The sale is paused.',
+    'Nobody is called and nobody can check out. Resume when it can go on.',
+    CONTROLS,
+  )
+  const seen = findings.map(({ kind, product_id, subject, units, detail, first_seen_at }) => {
+    const { level, advice, place } = FINDING_ADVICE[kind] ?? FINDING_ADVICE.unknown
+    const about = [product_id, subject, units > 0 && `${units} ${units === 1 ? 'unit' : 'units'}`].filter(Boolean)
+    return {
+      level,
+      what: `Found: ${[kind.replaceAll('_', ' '), ...about].join(', ')}.`,
+      advice,
+      place: place({ saleId, orderId: orderIn(detail) }),
+      sinceMs: new Date(first_seen_at).getTime(),
+    }
+  })
+  return [
+    { name: 'Stock', text: addsUp ? 'adds up' : 'does not add up', troubles: addsUp ? [] : [wrong] },
+    { name: 'Sale', text: phase.replaceAll('_', ' '), troubles: phase === 'paused' ? [paused] : [] },
+    arrivals(situation),
+    { name: 'Findings', text: findings.length === 0 ? 'none is open' : `${findings.length} open`, troubles: seen },
+  ]
+}
+
+function orderIn(detail: unknown): About['orderId'] {
+  const { order } = (detail ?? {}) as { order?: unknown }
+  return typeof order === 'string' ? order : null
+}
+
+/** Of fewer called, none may come by chance. */
+const MANY_CALLED = 20
+/** Time to come for those called last. */
+const TO_COME_MS = 30_000
+
+/** Whether anybody came of those who were called in the minutes before, and had time to come. */
+function arrivals(situation: Situation): Checked {
+  const { minutes, nowMs } = situation
+  const known = minutes.filter(({ gauges }) => gauges.called !== undefined && gauges.edge_at_ms !== undefined)
+  const [last] = known.slice(-1)
+  if (!last) return { name: 'Arrivals', text: 'nobody is called yet', troubles: [] }
+  const settled = known.findLast(({ gauges }) => nowMs - (gauges.edge_at_ms ?? nowMs) >= TO_COME_MS)
+  const before = settled && known[known.indexOf(settled) - 1]
+  const grown = (name: string, from: Minute | undefined, to: Minute | undefined) =>
+    Math.max(0, (to?.gauges[name] ?? 0) - (from?.gauges[name] ?? 0))
+  const called = grown('called', before, settled)
+  const arrived = grown('arrived', before, last)
+  const nobody = bad(
+    `${called} were called, and nobody came.`,
+    'The way to the checkout may be broken: open the sale’s page, and go through it as a buyer.',
+    shopOf(situation),
+  )
+  const isWrong = isLive(situation) && situation.health.redis && called >= MANY_CALLED && arrived === 0
+  return {
+    name: 'Arrivals',
+    text: isWrong ? 'nobody comes' : `${last.gauges.arrived ?? 0} came of ${last.gauges.called} called`,
+    troubles: isWrong ? [nobody] : [],
+  }
 }

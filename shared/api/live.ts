@@ -14,7 +14,7 @@ export interface Minute {
 export interface Backlog {
   /** Counted up to a hundred thousand. */
   readonly waiting: number
-  /** Null if none waits, and where nobody knows. */
+  /** Since the oldest was added; null if none waits. */
   readonly oldest_seconds: number | null
 }
 
@@ -33,9 +33,41 @@ export interface Health {
   readonly provider: 'answers' | 'fails' | 'unused' | null
 }
 
-export interface HealthSummary {
-  readonly level: 'good' | 'watch' | 'bad'
+export type Level = 'good' | 'watch' | 'bad'
+
+/** A page of the console, or a part of the sale's own; of buyers, an address. */
+export interface Place {
   readonly text: string
+  readonly href: string
+}
+
+/** Something that an operator should see to. */
+export interface Need {
+  readonly part: string
+  readonly level: 'watch' | 'bad'
+  readonly what: string
+  /** ISO 8601. */
+  readonly since: string
+  /** What buyers notice, and what to do. */
+  readonly advice: string
+  readonly place: Place
+}
+
+/** Something that the sale depends on, or that waits. */
+export interface Part {
+  readonly name: string
+  readonly level: Level | 'unknown'
+  readonly text: string
+}
+
+/** How the sale does. Its level is that of the worst part. */
+export interface HealthSummary {
+  readonly level: Level
+  /** A state and a demand. */
+  readonly text: string
+  /** The worst first. */
+  readonly needs: readonly Need[]
+  readonly parts: readonly Part[]
 }
 
 /** An open finding. */

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, whole } from './fields.ts'
+import type { Backlog } from './live.ts'
 import { AskedContact, type Order, ProductId, Texts } from './public.ts'
 import { ROLES } from './roles.ts'
 
@@ -247,6 +248,8 @@ export interface QueueState {
   /** For how long the oldest job that could begin has waited; null if none does. */
   readonly oldest_seconds: number | null
   readonly dead: number
+  /** All that wait, whatever for, since when the oldest of them, and how often one of them was tried at most. */
+  readonly open: Backlog & { readonly tries: number }
 }
 /** `GET /admin/queues/{queue}/dead`. */
 export interface DeadJob {

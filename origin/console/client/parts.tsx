@@ -191,7 +191,9 @@ export const figure = (value: number) => value.toLocaleString('en', { maximumFra
 
 /** What stands between those called and those who arrived. */
 export const whoCame = ({ did_not_come, may_come }: Pick<Funnel, 'did_not_come' | 'may_come'>) =>
-  did_not_come === null || may_come === null ? '' : `${count(did_not_come)} did not come, ${count(may_come)} still may`
+  did_not_come === null || may_come === null
+    ? ''
+    : `${count(did_not_come)} did not come, ${count(may_come)} may still come`
 
 /** All units, as a sum that anybody can check. */
 export const unitsSum = ({

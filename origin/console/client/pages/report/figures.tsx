@@ -1,6 +1,6 @@
 /** The figures of a report: from joining to paying, money, units and times. */
-import { clock, money } from '../../../../../shared/format.ts'
-import { count, moment, unitsSum, whoCame } from '../../parts.tsx'
+import { clock, money, roughly } from '../../../../../shared/format.ts'
+import { count, instant, moment, unitsSum, whoCame } from '../../parts.tsx'
 import { type Report, Section } from './section.tsx'
 
 const known = (value: number | null) => (value === null ? 'unknown' : count(value))
@@ -19,10 +19,12 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
   ] as const
   const times = [
     ['Opened', moment(figures.opened_at)],
-    ['All in carts', figures.all_in_carts_at && moment(figures.all_in_carts_at)],
-    ['Sold out', figures.sold_out_at ? moment(figures.sold_out_at) : 'not sold out'],
+    ['All in carts', figures.all_in_carts_at && instant(figures.all_in_carts_at)],
+    ['Sold out', figures.sold_out_at ? instant(figures.sold_out_at) : 'not sold out'],
     ['Ended', figures.ended_at && moment(figures.ended_at)],
-    [figures.sold_out_at ? 'From opening to sold out' : 'Open for', clock('en', figures.duration_seconds)],
+    figures.sold_out_at
+      ? ['From opening to sold out', `about ${roughly('en', figures.duration_seconds)}`]
+      : ['Open for', clock('en', figures.duration_seconds)],
     ['Most people waiting', known(figures.most_waiting)],
     ['Of those who joined, came', percent(conversion.joined_to_arrived) || 'unknown'],
     ['Of those who joined, paid', percent(conversion.joined_to_paid) || 'unknown'],

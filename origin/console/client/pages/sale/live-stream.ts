@@ -53,7 +53,22 @@ export function useLive(sale: string) {
   if (latest.value === null) return { seen: null, error: error.value }
   const ageMs = performance.now() - latest.value.atMs
   const { live } = latest.value
-  return { seen: { live, ageMs, nowMs: Date.parse(live.read_at) + ageMs }, error: error.value }
+  return { seen: { live: aged(live, ageMs), ageMs, nowMs: Date.parse(live.read_at) + ageMs }, error: error.value }
+}
+
+/** Without news nothing is known of the present. */
+function aged(live: Live, ageMs: number): Live {
+  if (ageMs <= OLD_AFTER_MS) return live
+  const need = {
+    part: 'Console',
+    level: 'bad',
+    what: 'No news reaches this page.',
+    since: live.read_at,
+    advice: 'What is below may have changed. It tries again by itself; check your network, then the origin.',
+    place: { text: 'Load it again', href: '' },
+  } as const
+  const parts = live.summary.parts.map(({ name }) => ({ name, level: 'unknown', text: 'not known now' }) as const)
+  return { ...live, summary: { level: 'bad', text: 'Nobody knows how it goes.', needs: [need], parts } }
 }
 
 const MINUTE_MS = 60_000

@@ -8,7 +8,7 @@ export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
   const { state, forecast, minutes } = live
   const { queue, rates, admission } = state
   const known = (value: number | null | undefined) => (value == null ? '–' : figure(value))
-  const last = minutes.at(-1)?.gauges ?? {}
+  const called = queue.called === null ? null : minutes.findLast(({ gauges }) => gauges.called_per_second !== undefined)
   const real = minutes.findLast(({ gauges }) => gauges.wait_real !== undefined)?.gauges.wait_real ?? null
   const soldOut = forecast.sold_out_at
   return (
@@ -21,7 +21,7 @@ export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
         <Fact name="waiting" value={known(live.funnel.waiting)} note="people" />
         <Fact
           name="called a second"
-          value={known(last.called_per_second)}
+          value={known(called?.gauges.called_per_second)}
           note={`of ${figure(admission.rate_per_second)} asked for`}
         />
         <Fact
@@ -72,6 +72,7 @@ function waitNote({ state: { phase, queue } }: Live, realSeconds: number | null)
 function forecastNote({ state: { phase, invariant }, funnel }: Live): string {
   if (phase === 'all_in_carts' || (invariant.available === 0 && invariant.held > 0)) return 'all units are in carts'
   if (phase === 'sold_out') return 'it is'
+  if (phase === 'ended') return 'the sale is over'
   return phase === 'open' && funnel.waiting === 0 ? 'nobody waits' : 'unknown yet'
 }
 

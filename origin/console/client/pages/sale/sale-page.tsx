@@ -5,7 +5,7 @@ import { FlowChart, RateChart, WaitChart, WaitingChart } from '../../charts.tsx'
 import { fillGaps } from '../../gap-fill.ts'
 import { count, Failure, instant, Loading, useTitle, whoCame } from '../../parts.tsx'
 import { Announcements, PhaseControls } from './controls.tsx'
-import { Findings, Health, Problems } from './health.tsx'
+import { Needs, Parts } from './health.tsx'
 import { type Live, minuteAgo, OLD_AFTER_MS, useLive } from './live-stream.ts'
 import { Queue } from './queue.tsx'
 import { Refusals } from './refusals.tsx'
@@ -13,18 +13,15 @@ import { Stock } from './stock.tsx'
 
 export function SalePage({ sale }: { sale: string }) {
   const { seen, error } = useLive(sale)
-  const mark = seen && (seen.live.summary.level === 'bad' || seen.ageMs > OLD_AFTER_MS) ? '⚠ ' : ''
+  const mark = seen?.live.summary.level === 'bad' ? '⚠ ' : ''
   useTitle(seen ? `${mark}${seen.live.state.name} · Console` : 'Console')
   if (seen === null) return error ? <Failure error={error} /> : <Loading />
   const { live, ageMs, nowMs } = seen
-  const hasFindings = live.findings.length > 0
   return (
     <>
       <Banner live={live} ageMs={ageMs} nowMs={nowMs} />
-      {hasFindings && <Findings findings={live.findings} />}
-      <Problems live={live} />
       <div class="columns">
-        <Stock state={live.state} />
+        <Stock live={live} />
         <Queue live={live} nowMs={nowMs} />
       </div>
       <Funnel live={live} nowMs={nowMs} />
@@ -32,9 +29,8 @@ export function SalePage({ sale }: { sale: string }) {
       <div class="columns three">
         <Announcements state={live.state} />
         <Refusals live={live} />
-        <Health live={live} />
+        <Parts parts={live.summary.parts} />
       </div>
-      {!hasFindings && <Findings findings={live.findings} />}
     </>
   )
 }
@@ -47,7 +43,7 @@ interface Seen {
 function Banner({ live: { state, environment, summary }, ageMs, nowMs }: Seen & { readonly ageMs: number }) {
   const isOld = ageMs > OLD_AFTER_MS
   return (
-    <header class={`banner is-${isOld ? 'bad' : summary.level}`}>
+    <header class={`banner is-${summary.level}`} id="controls">
       <div>
         <p class="badges">
           <span class={`badge ${environment.name}`}>{environment.name}</span>
@@ -60,12 +56,11 @@ function Banner({ live: { state, environment, summary }, ageMs, nowMs }: Seen & 
         </p>
         <h1>{state.name}</h1>
         <p class="summary" role="status">
-          {isOld
-            ? 'No news reaches this page. What is below may have changed. It tries again by itself; check your network, then the origin.'
-            : summary.text}
+          {summary.text}
         </p>
       </div>
       <PhaseControls state={state} />
+      <Needs needs={summary.needs} />
     </header>
   )
 }

@@ -1,14 +1,13 @@
 /** The job queues: what waits, and what was given up. */
 import './scheduled.css'
 import { useQuery } from '@tanstack/preact-query'
+import { useEffect } from 'preact/hooks'
 import { roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, count, Failure, moment, TableHead, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 
 const REFRESH_MS = 3_000
-/** The oldest job that could begin has waited for so long: no worker runs, or too few. */
-const OLD_SECONDS = 60
 
 /** What each is for. */
 const ABOUT: Readonly<Record<string, string>> = {
@@ -20,13 +19,35 @@ const ABOUT: Readonly<Record<string, string>> = {
   mail: 'Mails to buyers',
 }
 
+type Queue = Awaited<ReturnType<typeof readQueues>>['queues'][number]
+const readQueues = () => read(admin.queues.$get())
+
+const LOOKS = { good: '', watch: 'late', bad: 'failed' } as const
+/** All that waits is now due, behind a retry or for later; the rest of the row says how much of it. */
+const COLUMNS: readonly (readonly [name: string, text: (queue: Queue) => string, look?: (queue: Queue) => string])[] = [
+  ['Waiting', ({ open }) => count(open.waiting)],
+  [
+    'Oldest',
+    ({ open }) => (open.oldest_seconds === null ? '–' : roughly('en', open.oldest_seconds)),
+    ({ level }) => LOOKS[level],
+  ],
+  ['To be retried', ({ retrying }) => count(retrying)],
+  ['Most tries', ({ open }) => count(open.tries)],
+  ['With a worker', ({ active }) => count(active)],
+  ['For later', ({ later }) => count(later)],
+  ['Dead', ({ dead }) => count(dead), ({ dead }) => (dead > 0 ? 'failed' : '')],
+]
+
 export function QueuesPage() {
   const { data, error } = useQuery({
     queryKey: ['queues'],
-    queryFn: () => read(admin.queues.$get()),
+    queryFn: readQueues,
     refetchInterval: REFRESH_MS,
   })
   useTitle('Queues · Console')
+  const isThere = data !== undefined
+  // An advice leads to one of the queues.
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' }), [isThere])
   const dead = data?.queues.filter((queue) => queue.dead > 0) ?? []
   return (
     <>
@@ -40,33 +61,18 @@ export function QueuesPage() {
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls must be reachable by keyboard. */}
         <section class="wide" tabIndex={0} aria-label="All queues, as a table">
           <table>
-            <TableHead
-              columns={['Queue', 'Waiting', 'Oldest', 'With a worker', 'To be retried', 'For later', 'Dead']}
-            />
+            <TableHead columns={['Queue', ...COLUMNS.map(([name]) => name)]} />
             <tbody>
               {data?.queues.map((q) => (
-                <tr key={q.queue}>
+                <tr key={q.queue} id={q.queue}>
                   <th scope="row">
                     <code>{q.queue}</code> <span class="quiet">{ABOUT[q.queue]}</span>
                   </th>
-                  <td class="number" data-name="Waiting">
-                    {count(q.waiting)}
-                  </td>
-                  <td class={`number ${(q.oldest_seconds ?? 0) > OLD_SECONDS ? 'failed' : ''}`} data-name="Oldest">
-                    {q.oldest_seconds === null ? '–' : roughly('en', q.oldest_seconds)}
-                  </td>
-                  <td class="number" data-name="With a worker">
-                    {count(q.active)}
-                  </td>
-                  <td class="number" data-name="To be retried">
-                    {count(q.retrying)}
-                  </td>
-                  <td class="number" data-name="For later">
-                    {count(q.later)}
-                  </td>
-                  <td class={`number ${q.dead > 0 ? 'failed' : ''}`} data-name="Dead">
-                    {count(q.dead)}
-                  </td>
+                  {COLUMNS.map(([name, text, look]) => (
+                    <td key={name} class={`number ${look?.(q) ?? ''}`} data-name={name}>
+                      {text(q)}
+                    </td>
+                  ))}
                 </tr>
               ))}
             </tbody>

@@ -1,0 +1,57 @@
+/** What each kind of finding asks of a person, what buyers notice, and where to go. Pure. */
+import type { Level, Place } from '../../shared/api/live.ts'
+import type { FindingKind } from '../findings/finding-queries.ts'
+
+/** What a finding is about, as far as a page shows it. */
+export interface About {
+  readonly saleId: string
+  readonly orderId: string | null
+}
+
+interface Advice {
+  readonly level: Exclude<Level, 'good'>
+  readonly advice: string
+  readonly place: (about: About) => Place
+}
+
+const stock = (): Place => ({ text: 'Go to the stock', href: '#stock' })
+const parts = (): Place => ({ text: 'See all parts', href: '#parts' })
+const order = ({ saleId, orderId }: About): Place =>
+  orderId === null
+    ? { text: 'Open the orders', href: `/console/orders?sale=${encodeURIComponent(saleId)}` }
+    : { text: 'Open the order', href: `/console/orders/${encodeURIComponent(orderId)}` }
+const search = ({ orderId }: About): Place => ({
+  text: 'Search the orders',
+  href: `/console/orders?q=${encodeURIComponent(orderId ?? '')}`,
+})
+const scheduled = ({ saleId }: About): Place => ({
+  text: 'Open Scheduled',
+  href: `/console/sales/${encodeURIComponent(saleId)}/scheduled`,
+})
+const queues = (queue: string) => (): Place => ({ text: 'Open Queues', href: `/console/queues#${queue}` })
+const watch = (advice: string, place: Advice['place']): Advice => ({ level: 'watch', advice, place })
+
+export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<FindingKind | 'unknown', Advice>> = {
+  fenced: watch('Nothing to do: the gate is rebuilt from Postgres within seconds.', parts),
+  drift: watch('It is repaired. If it comes back, look for another program that writes to this Redis.', stock),
+  miscounted: watch('It is repaired from the orders.', stock),
+  oversold: {
+    level: 'bad',
+    advice: 'Decide: add units, cancel the latest orders, or take from the buffer (reconcile with a decision).',
+    place: stock,
+  },
+  unreadable_intent: watch('Its buyer was told "processing". Decide about them by hand.', order),
+  unknown_charge: watch(
+    'Look it up at the provider: it may belong to another system, or must be refunded there.',
+    search,
+  ),
+  refund_failed: watch('Its buyer waits for the money. Refund it at the provider by hand.', order),
+  capture_failed: watch('The order is confirmed, and its money was not taken. Look it up at the provider.', order),
+  wrong_amount: watch('It is refunded. Find out who made the charge.', order),
+  refunded_outside: watch('Decide whether the order is delivered all the same.', order),
+  webhook_failed: watch('No buyer notices. Mend the endpoint, then replay its deliveries.', queues('webhook')),
+  scheduled_failed: watch('Do by hand what it was to do, or schedule it again.', scheduled),
+  scheduled_suspended: watch('An owner decides: resume it or call it off, among the scheduled actions.', scheduled),
+  mail_failed: watch('Buyers wait for their mail. Check the address and the mail server.', queues('mail')),
+  unknown: watch('See docs/on-call.md.', parts),
+}
