@@ -36,7 +36,8 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
   owner: [
     ...['GET /operators', 'POST /operators', 'DELETE /operators/:name', 'DELETE /visitors/:visitor'],
     'POST /sales/:sale/scheduled/:action/resume',
-    ...['POST /webhooks', 'PATCH /webhooks/:endpoint', 'DELETE /webhooks/:endpoint', 'POST /webhooks/:endpoint/replay'],
+    ...['POST /webhooks', 'PATCH /webhooks/:endpoint', 'DELETE /webhooks/:endpoint'],
+    ...['POST /webhooks/:endpoint/replay', 'POST /webhooks/:endpoint/test'],
   ],
 }
 const ALL = ROLES.flatMap((needed) => CALLS[needed].map((route) => ({ needed, route })))
