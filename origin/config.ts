@@ -33,11 +33,11 @@ const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
 const Settings = v.object({
   NODE_ENV: optional(
     v.string(),
-    '`development` has public secrets and a sandbox for payments; anything else is production, where all must be set',
+    '`development` has public secrets and a sandbox for payments; anything else is production',
   ),
   PORT: setting(port, '3000', 'Port of the origin'),
   OPS_PORT: setting(port, '3001', 'Port for monitors, who need no token'),
-  HOST: setting(v.string(), '127.0.0.1', 'Address that the origin listens on'),
+  HOST: setting(v.string(), '127.0.0.1', 'Address to listen on'),
   OPS_HOST: setting(v.string(), '127.0.0.1', 'The same for monitors'),
   ADDRESS_HEADER: optional(
     v.pipe(v.string(), v.regex(/^[\w-]+$/, 'the name of a header is required'), v.toLowerCase()),
@@ -156,7 +156,7 @@ const Sandbox = v.object({
     'development-webhook-secret-0000000',
     "Signs the sandbox's webhooks; beside Stripe made from the key of orders unless set",
   ),
-  SANDBOX_URL: optional(httpUrl, 'A running sandbox; without it the origin starts its own'),
+  SANDBOX_URL: optional(httpUrl, 'A running sandbox; otherwise the origin starts one'),
   SANDBOX_TIMEOUT_MS: setting(
     v.pipe(milliseconds, v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`)),
     '2000',
@@ -173,7 +173,7 @@ const Oidc = v.object({
   OIDC_CLIENT_ID: required(nonEmpty, 'Client id there'),
   OIDC_CLIENT_SECRET: required(nonEmpty, 'Client secret there'),
   CONSOLE_URL: required(httpUrl, "The origin as operators' browsers reach it"),
-  OIDC_ROLE_CLAIM: setting(nonEmpty, 'roles', 'Claim of the ID token, text or list, that gives the role'),
+  OIDC_ROLE_CLAIM: setting(nonEmpty, 'roles', 'Claim of the ID token that gives the role'),
   OIDC_ROLES: setting(
     v.pipe(
       v.string(),

@@ -128,3 +128,22 @@ test.each([
   expect(text).toMatch(start)
   expect(text).toContain('created')
 })
+
+test('logs who read personal data, by which kind of search, once in a while, and never what was typed', async () => {
+  const sale = await origin.sale()
+  const id = (await origin.checkout(sale)).body.order_id
+  const mail = `eve-${sale}@shop.example`
+  for (let i = 0; i < 2; i++) await origin.admin('GET', `/orders?sale=${sale}&q=${mail}`)
+  for (let i = 0; i < 2; i++) expect(await origin.admin('GET', `/orders/${id}`)).toMatchObject({ status: 200 })
+  expect((await origin.admin('GET', `/sales/${sale}/orders?format=csv`)).status).toBe(200)
+  const { entries } = (await origin.admin('GET', `/audit?sale=${sale}`)).body as { entries: { action: string }[] }
+  expect(entries.slice(0, 3)).toMatchObject([
+    { operator: 'admin', action: 'orders exported' },
+    { operator: 'admin', action: 'order read', order_id: id },
+    { operator: 'admin', action: 'orders searched', after: { by: 'mail' } },
+  ])
+  expect(entries.filter(({ action }) => action.startsWith('order'))).toHaveLength(3)
+  expect(JSON.stringify(entries)).not.toContain(mail)
+  const { history } = (await origin.admin('GET', `/orders/${id}`)).body as { history: { what: string }[] }
+  expect(history.map(({ what }) => what)).toEqual(['order.reserved'])
+})

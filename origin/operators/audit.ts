@@ -1,9 +1,13 @@
 /** The audit log: what operators and the reconciler changed, one row per change, written in the transaction of the change. */
 import type { AuditRow } from '../../shared/api/operator.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 
 /** Whoever has the admin token. */
 export const ADMIN_NAME = 'admin'
+
+/** What reads of personal data are called: they changed nothing, and are no part of a timeline. */
+export const READS = ['order read', 'orders searched', 'orders exported'] as const
 
 /** The sale of entries that concern all of them. */
 export const ALL_SALES = ''
@@ -29,6 +33,27 @@ export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Prom
       insert into audit_log (actor, action, sale_id, product_id, order_id, idempotency_key, before, after)
       values (${actor}, ${action}, ${sale}, ${product ?? null}, ${order ?? null}, ${key ?? null},
               ${json(before)}::text::jsonb, ${json(after)}::text::jsonb)`
+  }
+}
+
+/** Reads that are remembered, in each process, and for how long the same one of an operator is not logged again. */
+const [MAX_READS, AGAIN_MS] = [10_000, 10 * 60_000]
+
+/** Logs reads of personal data, before they are answered; the console repeats itself, and its entry stands for ten minutes. */
+export class ReadAudit {
+  readonly #sql: Sql
+  readonly #loggedAtMs = new RecentMap<string, number>(MAX_READS)
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  async log(read: AuditEntry & { readonly action: (typeof READS)[number] }): Promise<void> {
+    const same = JSON.stringify(read)
+    const nowMs = performance.now()
+    if (nowMs - (this.#loggedAtMs.get(same) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS) return
+    await audit(this.#sql, [read])
+    this.#loggedAtMs.set(same, nowMs)
   }
 }
 

@@ -8,6 +8,7 @@ import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderView } from '../ledger/order-statements.ts'
 import { jsonBody, refuse } from '../lib/request.ts'
+import { audit, type READS } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
@@ -36,7 +37,12 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
   }
   const app = new Hono()
   app.get('/orders', (c, next) => (OF_SEARCH.some((name) => c.req.query(name) !== undefined) ? next() : feed(sql, c)))
-  app.get('/sales/:sale/orders', (c) => exportOrders(sql, c, c.req.param('sale')))
+  app.get('/sales/:sale/orders', async (c) => {
+    const sale = c.req.param('sale')
+    const table = exportOrders(sql, c, sale)
+    await audit(sql, [{ actor: operatorOf(c), action: 'orders exported' satisfies (typeof READS)[number], sale }])
+    return table
+  })
 
   return app
     .post('/orders/:order/fulfil', (c) => fulfil(c, c.req.param('order')))

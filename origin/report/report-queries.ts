@@ -4,6 +4,7 @@ import type { Incident } from '../../shared/api/report.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
+import { READS } from '../operators/audit.ts'
 import type { Gauges } from './figures.ts'
 
 /** Orders of a sale by status and currency. */
@@ -80,7 +81,7 @@ export const incidents = (sql: Sql, saleId: string, limit: number) => sql<Incide
   select at, kind, what, by, until, detail from (
     (select at, 'action' as kind, action as what, actor as by, null::timestamptz as until,
        jsonb_strip_nulls(jsonb_build_object('product_id', product_id, 'before', before, 'after', after)) as detail
-     from audit_log where sale_id = ${saleId} and order_id is null order by entry_id desc limit ${limit})
+     from audit_log where sale_id = ${saleId} and order_id is null and action <> all(${[...READS]}) order by entry_id desc limit ${limit})
     union all
     (select first_seen_at, 'finding', kind, null, closed_at,
        jsonb_strip_nulls(jsonb_build_object('product_id', nullif(product_id, ''), 'subject', nullif(subject, ''),

@@ -47,6 +47,15 @@ const ALL: readonly LedgerStatus[] = [...ORDER_STATUSES.filter((status) => statu
 const wordsIn = (text: string) =>
   (text.match(/[\p{L}\p{N}@._:+-]+/gu) ?? []).filter((word) => /[\p{L}\p{N}]/u.test(word))
 
+/** What was searched for, for the audit log, which must not hold it. */
+export function kindOfSearch(text: string): 'date' | 'mail' | 'address' | 'number' | 'words' {
+  const typed = text.trim().toLowerCase()
+  if (typed === '') return 'date'
+  if (typed.includes('@')) return 'mail'
+  if (/^[0-9a-f.:]+$/.test(typed) && /[.:]/.test(typed)) return 'address'
+  return /^[0-9a-f-]{4,}$|#?\d+$/.test(typed) ? 'number' : 'words'
+}
+
 /**
  * What finds the text as it is. A number is looked for as a whole, and what could be of a hexadecimal number, as visitors have, as a
  * beginning; an address too, with x for its dots and colons as in the ledger; so are words without three letters in a row, of which the index has no inner part.

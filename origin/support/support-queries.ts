@@ -7,7 +7,7 @@ import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import type { HistoryEntry, OrderTimeline } from '../../shared/api/operator.ts'
 import type { LedgerStatus } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { ALL_SALES, audit } from '../operators/audit.ts'
+import { ALL_SALES, audit, READS } from '../operators/audit.ts'
 
 /** More would be a fault: an order has some ten events in its life, and each a delivery to a few endpoints. */
 const MOST_ENTRIES = 1_000
@@ -48,7 +48,7 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
         from jobs where queue = 'mail' and lane = ${orderId}
         union all
         select 1, at, 'action', actor, action, jsonb_build_object('before', before, 'after', after)
-        from audit_log where order_id = ${orderId} and action <> ${NOTED}
+        from audit_log where order_id = ${orderId} and action <> all(${[NOTED, ...READS]})
         union all
         select 1, at, 'note', operator, text, '{}' from order_notes where order_id = ${orderId}
       ) h order by at, place limit ${MOST_ENTRIES}`,

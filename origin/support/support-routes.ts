@@ -10,12 +10,13 @@ import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders } from '../ledger/order-statements.ts'
 import { jsonBody, query, refuse } from '../lib/request.ts'
+import { ALL_SALES, ReadAudit } from '../operators/audit.ts'
 import { operatorOf, requireRole } from '../operators/operator-auth.ts'
 import { requireOrder } from '../orders/order-routes.ts'
 import { forgetVisitor } from '../retention/retention-queries.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import { foundOrder, orderHistory } from './history.ts'
-import { findOrderIds } from './order-search.ts'
+import { findOrderIds, kindOfSearch } from './order-search.ts'
 import { insertNote, readAbout } from './support-queries.ts'
 
 /** Found orders per page. */
@@ -40,6 +41,7 @@ interface SupportDeps {
 }
 
 export function supportRoutes({ sql, sales }: SupportDeps) {
+  const reads = new ReadAudit(sql)
   return (
     new Hono()
       /**
@@ -48,6 +50,8 @@ export function supportRoutes({ sql, sales }: SupportDeps) {
        */
       .get('/orders', query(SearchQuery), async (c) => {
         const { q, sale, product, status, limit, after } = c.req.valid('query')
+        const looked = { by: kindOfSearch(q), product, status }
+        await reads.log({ actor: operatorOf(c), action: 'orders searched', sale: sale ?? ALL_SALES, after: looked })
         const statuses = status === 'refunded' ? (['refunded', 'returned'] as const) : status && [status]
         const page = await findOrderIds(sql, { text: q, sale, product, statuses, limit, after })
         const [orders, about] = await Promise.all([findOrders(sql, page.ids), readAbout(sql, page.ids)])
@@ -62,7 +66,9 @@ export function supportRoutes({ sql, sales }: SupportDeps) {
       .get('/orders/:order', async (c) => {
         const orderId = c.req.param('order')
         const history = v.is(OrderId, orderId) ? await orderHistory(sql, orderId, sales.nowMs()) : undefined
-        return c.json(history ?? refuse(problem('unknown-order')))
+        if (!history) return refuse(problem('unknown-order'))
+        await reads.log({ actor: operatorOf(c), action: 'order read', sale: history.sale, order: orderId })
+        return c.json(history)
       })
 
       .post('/orders/:order/notes', jsonBody(NoteRequest), async (c) => {

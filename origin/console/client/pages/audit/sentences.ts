@@ -81,6 +81,9 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     return `refunded ${amount} of the order${because(after.reason)}`
   },
   noted: () => 'wrote a note about the order',
+  'order read': () => 'read the order and its contact',
+  'orders searched': ({ after }) => `searched orders by ${String(after.by)}`,
+  'orders exported': () => 'exported all orders',
   visitor_forgotten: ({ after }) => `forgot a visitor, with ${some(after.orders, 'order')}`,
   'operator added': ({ before, after }) =>
     before.name === undefined
