@@ -6,8 +6,8 @@ import type { Gains, LedgerOrder } from '../invariants/evidence.ts'
 import { HttpClient } from '../lib/http.ts'
 import type { Issuer } from '../rehearsal/crowd/identities.ts'
 import { ProofServer, type Prover } from '../rehearsal/crowd/prover.ts'
-import { type Attack, PLAYS } from './attacks.ts'
-import { Bot, Loot } from './bot.ts'
+import { type Attack, PLAYS, TRIES } from './attacks.ts'
+import { Bot, type Ground, Loot } from './bot.ts'
 
 /** Sockets of one attacker. */
 const CONNECTIONS = 1_000
@@ -29,10 +29,17 @@ interface Options {
   readonly prover: Prover | null
 }
 
+/** The bots of one attack, and what they play on. */
+interface Team {
+  readonly ground: Ground
+  readonly bots: readonly Bot[]
+}
+
 export class Attackers {
   readonly #options: Options
   readonly #loot: ReadonlyMap<Attack, Loot>
   readonly #clients: HttpClient[] = []
+  readonly #teams: ReadonlyMap<Attack, Team>
   readonly #stop = new AbortController()
   #playing: Promise<unknown> = Promise.resolve()
 
@@ -40,10 +47,16 @@ export class Attackers {
     this.#options = options
     this.#loot = new Map(options.attacks.map((attack) => [attack, new Loot()]))
     setMaxListeners(0, this.#stop.signal)
+    this.#teams = new Map([...this.#loot].map(([attack, loot]) => [attack, this.#team(attack, loot)]))
+  }
+
+  /** Before the sale asks for accounts: takes the places that `stuff` brings back with one. */
+  async takeUnknown(): Promise<void> {
+    await Promise.all((this.#teams.get('stuff')?.bots ?? []).map((bot) => bot.joinUnknown(TRIES)))
   }
 
   start(): void {
-    this.#playing = Promise.all([...this.#loot].map(([attack, loot]) => this.#attack(attack, loot)))
+    this.#playing = Promise.all([...this.#teams].map(([attack, team]) => this.#attack(attack, team)))
   }
 
   async stop(): Promise<void> {
@@ -65,23 +78,28 @@ export class Attackers {
     return [...this.#loot].map(([attack, loot]) => gainsOf(attack, this.#options.bots, loot, ledger, lastedMs))
   }
 
-  async #attack(attack: Attack, loot: Loot): Promise<void> {
-    const { edge, sale, bots, holdMs, comeWithinMs, issuer, random, prover } = this.#options
+  #team(attack: Attack, loot: Loot): Team {
+    const { edge, sale, bots, holdMs, issuer, random, prover } = this.#options
     // Nobody's calls wait for a socket behind those of another attacker.
     const client = new HttpClient({ url: edge, connections: CONNECTIONS })
     this.#clients.push(client)
-    const { together, play } = PLAYS[attack]
     const { signal } = this.#stop
     const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
     const proofs = prover && new ProofServer(prover)
     const ground = { client, sale, holdMs, random, pause, over: () => signal.aborted, loot, proofs }
     const all = Array.from({ length: bots }, (_, i) => new Bot(ground, () => issuer.ofBot(attack, i, random)))
-    const groups = Array.from({ length: Math.ceil(bots / together) }, (_, i) =>
-      all.slice(i * together, (i + 1) * together),
+    return { ground, bots: all }
+  }
+
+  async #attack(attack: Attack, { ground, bots }: Team): Promise<void> {
+    const { comeWithinMs, random } = this.#options
+    const { together, play } = PLAYS[attack]
+    const groups = Array.from({ length: Math.ceil(bots.length / together) }, (_, i) =>
+      bots.slice(i * together, (i + 1) * together),
     )
     await Promise.all(
       groups.map(async (group) => {
-        await pause(random() * comeWithinMs)
+        await ground.pause(random() * comeWithinMs)
         await play(ground, group)
       }),
     )
@@ -89,14 +107,15 @@ export class Attackers {
 }
 
 function gainsOf(attack: string, bots: number, loot: Loot, ledger: readonly LedgerOrder[], lastedMs: number): Gains {
-  const { numbers, orders, refusals, calls, admissions } = loot
+  const { numbers, givenUp, visitors, orders, refusals, calls, admissions } = loot
   const sold = ledger.filter((order) => orders.has(order.order_id) && isSold(order.status))
   return {
     attack,
     bots,
     calls,
     admissions,
-    places: numbers.size,
+    places: numbers.size - givenUp.size,
+    visitors: visitors.size,
     bought: sold.reduce((units, { quantity }) => units + quantity, 0),
     held: lastedMs > 0 ? loot.heldMs() / lastedMs : 0,
     refusals: [...refusals].sort((a, b) => b[1] - a[1]),

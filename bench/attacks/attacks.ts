@@ -8,7 +8,7 @@ export const ATTACKS = ['squat', 'stuff', 'hammer', 'share'] as const
 export type Attack = (typeof ATTACKS)[number]
 
 /** A bot that was refused a place comes again so often; one that wants in for good, for as long as the sale lasts. */
-const TRIES = 5
+export const TRIES = 5
 /** A squatter acts this long before a deadline .. */
 const BEFORE_END_MS = 500
 /** .. and asks for a unit so often, whatever it is told. */
@@ -93,8 +93,12 @@ async function stall(ground: Ground, bot: Bot, order: string) {
   }
 }
 
-/** As many draw numbers as it can get, each as a visitor of its own; buys with every one that is called. */
+/**
+ * As many draw numbers as it can get, each as a visitor of its own; buys with every one that is called. A place from before the
+ * sale asked for accounts is given up, to be brought back by all with the one account.
+ */
 async function stuff(ground: Ground, [bot]: readonly Bot[]) {
+  await bot?.giveUp()
   if (bot && (await bot.join(TRIES)) && (await bot.wait())) await buy(ground, bot)
 }
 
@@ -118,7 +122,9 @@ async function hammer(ground: Ground, bots: readonly Bot[]) {
   for (const bot of places) void bot.join(TRIES).then((joined) => joined && bot.wait())
   while (!ground.over()) {
     const one = places.find((bot) => bot.admission !== '') ?? places[0]
-    const calls = bots.map((_, i) => (i % 2 === 0 ? one?.poll() : one?.checkout(randomUUID())))
+    const calls = bots.map((_, i) =>
+      i % 2 === 0 ? one?.checkout(randomUUID()) : i % 4 === 1 ? one?.poll() : one?.page(),
+    )
     await ground.pause(HAMMER_EVERY_MS)
     const seen = (await Promise.all(calls)).map((answer) => answer && orderIn(answer))
     const reserved = new Set(seen.flatMap((order) => (order?.status === 'reserved' ? [order.order_id] : [])))

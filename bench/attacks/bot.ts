@@ -1,8 +1,9 @@
 /** One client of an attacker: real calls, one after the other or many at once, each of them counted. */
+import { decodeJwt } from 'jose'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { type Answer, type HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { orderIn, placeIn, problemType } from '../lib/responses.ts'
-import type { Identity } from '../rehearsal/crowd/identities.ts'
+import { type Identity, SESSION } from '../rehearsal/crowd/identities.ts'
 import type { ProofServer } from '../rehearsal/crowd/prover.ts'
 
 export interface Ground {
@@ -27,6 +28,9 @@ export class Bot {
   /** Called for each call: its address may be another each time. */
   readonly #identity: () => Identity
   #place = ''
+  /** A place that it has given up, which it brings when it joins. */
+  #lost = ''
+  #isSignedIn = true
   admission = ''
 
   constructor(ground: Ground, identity: () => Identity) {
@@ -44,6 +48,7 @@ export class Bot {
       if (place?.queue_token) {
         this.#place = place.queue_token
         loot.numbers.add(place.number)
+        if (this.#isSignedIn) loot.visitors.add(decodeJwt(place.queue_token).sub)
         this.#see(place)
         return true
       }
@@ -53,16 +58,38 @@ export class Bot {
     return false
   }
 
+  /** Joins without its account, while the sale asks for none. */
+  async joinUnknown(tries: number): Promise<void> {
+    this.#isSignedIn = false
+    await this.join(tries)
+    this.#isSignedIn = true
+  }
+
+  /** Gives its place up, where it has one: after the draw, before which places are kept. */
+  async giveUp(): Promise<void> {
+    const { sale, loot, over, pause } = this.#ground
+    while (this.#place !== '' && !over()) {
+      const place = placeIn(await this.poll())
+      if (place && place.status !== 'pre_queue') {
+        this.#lost = this.#place
+        loot.givenUp.add(place.number)
+        await this.call('DELETE', `/sales/${sale}/queue`, this.#lost)
+        return
+      }
+      await pause(PAUSE_MS)
+    }
+  }
+
   /** The answer to the join, or to the challenge before it where that is refused. */
   async #joinOnce(): Promise<Answer> {
     const { sale, proofs, pause } = this.#ground
     const invitation = this.#identity().invitation ?? undefined
-    if (!proofs) return this.call('POST', `/sales/${sale}/queue`, '', [], JSON.stringify({ invitation }))
-    const challenge = await this.call('GET', `/sales/${sale}/challenge`, '')
+    if (!proofs) return this.call('POST', `/sales/${sale}/queue`, this.#lost, [], JSON.stringify({ invitation }))
+    const challenge = await this.call('GET', `/sales/${sale}/challenge`, this.#lost)
     if (challenge.status !== 200) return challenge
     const { altcha, takesMs } = await proofs.solve(challenge.body)
     await pause(takesMs)
-    return this.call('POST', `/sales/${sale}/queue`, '', [], JSON.stringify({ invitation, altcha }))
+    return this.call('POST', `/sales/${sale}/queue`, this.#lost, [], JSON.stringify({ invitation, altcha }))
   }
 
   /** Waits for the turn. True with an admission; false when the place is none any more, or the sale is over. */
@@ -82,6 +109,10 @@ export class Bot {
 
   poll(): Promise<Answer> {
     return this.call('GET', `/sales/${this.#ground.sale}/queue/status`, this.#place)
+  }
+
+  page(): Promise<Answer> {
+    return this.call('GET', `/sales/${this.#ground.sale}/line`, this.#place)
   }
 
   /** Asks for a unit, with a key of its own. */
@@ -109,7 +140,8 @@ export class Bot {
   call(method: string, path: string, token: string, headers: readonly string[] = [], body?: string): Promise<Answer> {
     const { client, loot } = this.#ground
     const authorization = token === '' ? [] : [`authorization: Bearer ${token}`]
-    const lines = ['accept: application/json', ...authorization, ...this.#identity().headers, ...headers]
+    const identity = this.#identity().headers.filter((line) => this.#isSignedIn || !line.startsWith(SESSION))
+    const lines = ['accept: application/json', ...authorization, ...identity, ...headers]
     loot.calls++
     return client.request(requestText(method, path, client.host, lines, body)).then((answer) => {
       if (answer.status >= 400) loot.refusals.set(refusalOf(answer), (loot.refusals.get(refusalOf(answer)) ?? 0) + 1)
@@ -136,6 +168,9 @@ export function patienceOf(answer: Answer): number {
 /** What an attack got. */
 export class Loot {
   readonly numbers = new Set<number>()
+  readonly givenUp = new Set<number>()
+  /** The names under which it joined since the sale asks for what it asks for. */
+  readonly visitors = new Set<string | undefined>()
   readonly orders = new Set<string>()
   readonly refusals = new Map<string, number>()
   calls = 0

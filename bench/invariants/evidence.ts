@@ -156,6 +156,8 @@ export interface Gains {
   /** Places in the queue, and turns that came. */
   readonly places: number
   readonly admissions: number
+  /** Names of visitors under which it joined. */
+  readonly visitors: number
   /** Units that the ledger has as sold to it, and those that it kept from others meanwhile, on average. */
   readonly bought: number
   readonly held: number
@@ -169,8 +171,8 @@ export interface AttackRecord {
   readonly orders: ReadonlySet<string>
   /** Visitors of the crowd who were refused by a limit. */
   readonly refusedByLimit: number
-  /** True if nobody has a place without an account. */
-  readonly needsAccount: boolean
+  /** How many accounts each attack has; null where a place needs none. */
+  readonly accounts: number | null
 }
 
 export interface FaultRecord {

@@ -168,9 +168,20 @@ const failed = (evidence: Evidence) =>
 const changed = (changes: Partial<Evidence>): Evidence => ({ ...good(), ...changes })
 const withAttackers = (changes: Partial<AttackRecord> = {}, gain: Partial<Gains> = {}): Evidence => {
   const gains = [
-    { attack: 'squat', bots: 20, calls: 90, places: 1, admissions: 1, bought: 0, held: 0, refusals: [], ...gain },
+    {
+      attack: 'squat',
+      bots: 20,
+      calls: 90,
+      places: 1,
+      visitors: 1,
+      admissions: 1,
+      bought: 0,
+      held: 0,
+      refusals: [],
+      ...gain,
+    },
   ]
-  return changed({ attackers: { gains, orders: new Set(), refusedByLimit: 0, needsAccount: true, ...changes } })
+  return changed({ attackers: { gains, orders: new Set(), refusedByLimit: 0, accounts: 1, ...changes } })
 }
 const withVisit = (number: number, changes: Partial<VisitRecord>) =>
   changed({ visits: good().visits.map((visit) => (visit.number === number ? { ...visit, ...changes } : visit)) })
@@ -365,6 +376,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     'a unit that was kept from others for a while': withAttackers({}, { held: 0.05 }),
     'a unit that was bought': withAttackers({}, { bought: 1 }),
   },
+  'an account is one visitor': { 'a second name': withAttackers({}, { visitors: 2 }) },
   'no honest visitor is refused by a limit': { 'one who was': withAttackers({ refusedByLimit: 1 }) },
   'repeated checkouts make one order': { 'a second order': withAttempts({ secondOrders: 1 }) },
 }
@@ -436,7 +448,7 @@ describe('the judgement', () => {
 
   test('judges what attackers got only where an account is required', () => {
     expect(failed(withAttackers())).toEqual([])
-    const anyone = withAttackers({ needsAccount: false, refusedByLimit: 3 }, { held: 1 })
+    const anyone = withAttackers({ accounts: null, refusedByLimit: 3 }, { held: 1 })
     expect(failed(anyone)).toEqual([])
     expect(judge(anyone).find(({ what }) => what.startsWith('attackers'))?.detail).toMatch(/^50 %: 0 bought, 1 kept/)
   })
@@ -449,7 +461,7 @@ describe('the judgement', () => {
     const feed = [...(good().feed as Change[]), ...published('bot', 'reserved', 'paying', 'confirmed')]
     const sold = { stock: 3, orders, charges, inventory, stores, feed }
     expect(failed(changed(sold))).toEqual(['sold exactly', 'no live order unknown to its buyer'])
-    const record = { orders: new Set(['bot']), needsAccount: false }
+    const record = { orders: new Set(['bot']), accounts: null }
     expect(failed({ ...withAttackers(record, { bought: 1 }), ...sold })).toEqual([])
   })
 

@@ -51,8 +51,8 @@ const MOST_GAINED = 0.02
 /** Judged where an account is required: anywhere else the figures are what the shop has chosen. */
 function attackChecks({ attackers, stock }: Evidence): Check[] {
   if (!attackers) return []
-  const { gains, refusedByLimit, needsAccount } = attackers
-  const judged = (holds: boolean) => (needsAccount ? holds : null)
+  const { gains, refusedByLimit, accounts } = attackers
+  const judged = (holds: boolean) => (accounts === null ? null : holds)
   const sum = (of: (gain: Gains) => number) => gains.reduce((all, gain) => all + of(gain), 0)
   const [bought, held] = [sum((gain) => gain.bought), sum((gain) => gain.held)]
   const share = (bought + held) / stock
@@ -66,5 +66,11 @@ function attackChecks({ attackers, stock }: Evidence): Check[] {
     judged(refusedByLimit === 0),
     `${n(refusedByLimit)} visitors were refused by a limit`,
   )
-  return gains.length === 0 ? [unhindered] : [little, unhindered]
+  const most = Math.max(0, ...gains.map((gain) => gain.visitors))
+  const single = check(
+    'an account is one visitor',
+    judged(most <= (accounts ?? most)),
+    `an attack with ${accounts === null ? 'no accounts' : n(accounts)} joined as ${n(most)} visitors at most`,
+  )
+  return gains.length === 0 ? [unhindered] : [little, single, unhindered]
 }

@@ -24,8 +24,9 @@ test('where an account is required, four attacks together gain a unit for each o
   expect(attacks.map(({ attack, bots }) => [attack, bots])).toEqual(
     ['squat', 'stuff', 'hammer', 'share'].map((attack) => [attack, VISITORS / 3]),
   )
-  for (const { attack, places, bought, held } of attacks) {
+  for (const { attack, places, visitors, bought, held } of attacks) {
     expect(places, attack).toBeGreaterThan(0)
+    expect(visitors, attack).toBe(1)
     // One account has one unit, on however many devices.
     expect(bought + held, attack).toBeLessThanOrEqual(1)
   }

@@ -83,7 +83,10 @@ export class Rehearsal {
     const opensInMs = LEAD_MS + leadMs(options.arrivals, spreadMs)
     const opensAtMs = performance.now() + opensInMs
     const limit = options.shares.pairs > 0 ? 2 : 1
-    await admin(to, 'PUT', `/sales/${sale}`, {
+    const needsAccount = options.identities === 'accounts'
+    // What was taken before accounts were asked for must give an account no more places.
+    const asksLater = needsAccount && options.attacks.includes('stuff')
+    const terms = {
       name: 'Rehearsal',
       opens_at: new Date(Date.now() + opensInMs).toISOString(),
       hold_seconds: options.holdSeconds,
@@ -92,12 +95,13 @@ export class Rehearsal {
       products: [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
       admission: { rate_per_second: options.rate },
       access: {
-        sign_in: options.identities === 'accounts' ? 'required' : 'optional',
+        sign_in: needsAccount && !asksLater ? 'required' : 'optional',
         invitation: options.identities === 'invitations' ? 'required' : 'off',
         proof_of_work: options.proof,
       },
-      expected_visitors: options.identities === 'accounts' ? options.visitors : null,
-    })
+      expected_visitors: needsAccount ? options.visitors : null,
+    }
+    await admin(to, 'PUT', `/sales/${sale}`, terms)
     const issuer = new Issuer({ ...options, kind: options.identities, shop: this.#shop })
     if (options.identities === 'invitations') {
       const codes = [...issuer.invitations(options.attacks)].join('\n')
@@ -155,6 +159,10 @@ export class Rehearsal {
       holdMs: options.holdSeconds * 1000,
       comeWithinMs: Math.max(0, opensAtMs - performance.now() - LEAD_MS / 2),
     })
+    if (asksLater) {
+      await attackers.takeUnknown()
+      await admin(to, 'PUT', `/sales/${sale}`, { ...terms, access: { ...terms.access, sign_in: 'required' } })
+    }
     attackers.start()
     await crowd.play()
     const lastedMs = performance.now() - opensAtMs
@@ -168,8 +176,8 @@ export class Rehearsal {
     console.log('\nEvery visitor has left. Waiting for the stores to settle ...')
     await crowd.schedule.read().catch(() => {})
     const given = await operator.done()
-    const terms = { holdSeconds: options.holdSeconds, unitMinor: PRICE.unit_price_minor, operator: given }
-    const records = await settledRecords(to, sale, terms)
+    const due = { holdSeconds: options.holdSeconds, unitMinor: PRICE.unit_price_minor, operator: given }
+    const records = await settledRecords(to, sale, due)
     const gains = attackers.gains(records.orders, lastedMs)
     const refusedByLimit = crowd.visitors.filter((visitor) => visitor.refusedByLimit && !visitor.has(PLAN.bot)).length
     const isAttacked = options.attacks.length > 0 || options.limits
@@ -177,7 +185,7 @@ export class Rehearsal {
       ...evidenceOf(crowd, attackers.numbers()),
       ...records,
       attackers: isAttacked
-        ? { gains, orders: attackers.orders(), refusedByLimit, needsAccount: options.identities === 'accounts' }
+        ? { gains, orders: attackers.orders(), refusedByLimit, accounts: needsAccount ? options.botIdentities : null }
         : null,
       operator: given,
       stock: options.stock,

@@ -13,6 +13,8 @@ export interface Identity {
   readonly headers: readonly string[]
   readonly invitation: string | null
 }
+/** How the line begins that has an account's session. */
+export const SESSION = 'x-shop-authorization:'
 export const UNKNOWN: Identity = { headers: [], invitation: null }
 
 interface IssuerOptions {
@@ -62,7 +64,7 @@ export class Issuer {
   #of(name: string, address: string): Identity {
     const { kind, shop, limits } = this.#options
     const headers = limits ? [`cf-connecting-ip: ${address}`] : []
-    if (shop) headers.push(`x-shop-authorization: Bearer ${shop.session(name)}`)
+    if (shop) headers.push(`${SESSION} Bearer ${shop.session(name)}`)
     return { headers, invitation: kind === 'invitations' ? this.#code(name) : null }
   }
 
