@@ -100,6 +100,8 @@ const demoSale = (): Partial<SaleConfig> => ({
     { product_id: 'vinyl', name: 'First pressing', unit_price_minor: 4200, currency: 'EUR', total: 20, buffer: 0 },
   ],
   admission: { rate_per_second: 20, max_inside: null },
+  seller: { name: 'Demo Shop Ltd', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' },
+  tax: { name: 'VAT', percent: 19 },
 })
 
 /** One that asks its visitors to sign in, at the demo shop. */

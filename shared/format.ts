@@ -84,6 +84,10 @@ export function money(lang: string, minor: number, currency: string): string {
   return numbers(lang, options).format(minor / 10 ** digits)
 }
 
+/** "8.1%", of 8.1. */
+export const percentage = (lang: string, percent: number) =>
+  numbers(lang, { style: 'percent', maximumFractionDigits: 3 }).format(percent / 100)
+
 /** A rough duration for a wait: "3 minutes", "40 seconds", "2 hours". */
 export function roughly(lang: string, seconds: number): string {
   if (seconds < 55) return unit(lang, Math.max(5, Math.ceil(seconds / 5) * 5), 'second')
@@ -107,9 +111,9 @@ export function clock(lang: string, seconds: number): string {
   return `${inDays}${hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}`
 }
 
-/** A date and time (`atMs` since the epoch), in the reader's time zone unless one is given. */
-export function moment(lang: string, atMs: number, timeZone?: string): string {
-  const options = { dateStyle: 'medium', timeStyle: 'short', timeZone } as const
+/** A date and time (`atMs` since the epoch), in the reader's time zone unless one is given; `timeStyle` long says the zone. */
+export function moment(lang: string, atMs: number, timeZone?: string, timeStyle: 'short' | 'long' = 'short'): string {
+  const options = { dateStyle: 'medium', timeStyle, timeZone } as const
   return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
 }
 

@@ -646,7 +646,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     visitorWithTurn,
     expect,
   }) => {
-    const page = await visitorWithTurn(await sale('declined', -1_000))
+    const page = await visitorWithTurn(await sale('declined', -1_000), { timezoneId: 'Asia/Tokyo' })
     await reserve(page)
     const left = () => page.locator('#hold time').textContent()
     await page.getByLabel('Card without enough money').check()
@@ -667,7 +667,19 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
 
     await link(page, 'Receipt').click()
     await heading(page, 'Receipt').waitFor()
-    await page.goto(page.url().replace(/order\/.*$/, 'orders'))
+    // In the buyer's time zone, which it names.
+    await expect.poll(() => page.locator('time[data-moment]').textContent()).toMatch(/ GMT\+9$/)
+    const receipt = page.url()
+    await page.setExtraHTTPHeaders({ 'accept-language': 'fr' })
+    for (const url of [receipt, receipt.replace('/receipt', '')])
+      for (const width of [320, 390]) {
+        await page.setViewportSize({ width, height: 844 })
+        await page.goto(url)
+        const number = await page.getByText(/^[0-9a-f]{8}-[0-9a-f-]{27}$/).boundingBox()
+        expect(number?.height).toBeLessThan(30)
+      }
+    await page.setExtraHTTPHeaders({})
+    await page.goto(receipt.replace(/order\/.*$/, 'orders'))
     await heading(page, 'Your orders').waitFor()
     await link(page, 'It is yours').click()
     await heading(page, 'It is yours').waitFor()

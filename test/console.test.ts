@@ -206,9 +206,17 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByLabel('Most units for one visitor').fill('2')
     await page.getByLabel('Name of the product').fill('Vinyl')
     await page.getByLabel('Product id').fill('vinyl')
-    await page.getByLabel('Price').fill('42.50')
+    await page.getByLabel('Price', { exact: true }).fill('42.50')
     await page.getByLabel('Units', { exact: true }).fill('10000')
     await page.getByText('At 50 people a second 10,000 units last about 3:20 minutes').waitFor()
+    await page.getByText('Receipts', { exact: true }).click()
+    await page.getByLabel('Receipts name the seller').check()
+    await page.getByLabel('Name of the seller').fill('Halfway Ltd')
+    await page.getByLabel('Address of the seller').fill('Harbour Street 4\n10115 Berlin')
+    await page.getByLabel('The prices include a tax').check()
+    await page.getByLabel('Name of the tax').fill('VAT')
+    await page.getByLabel('Percent').fill('7.7')
+    expect(await faultsOf(page)).toEqual([])
     await page.getByLabel('Opens', { exact: true }).fill('2020-01-01T12:00:00')
     await page.getByText('This is in the past: the sale opens at once.').waitFor()
     await page.getByRole('button', { name: 'Create the sale' }).click()
@@ -242,6 +250,8 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     expect(copy).toMatchObject({
       phase: 'upcoming',
       limit_per_visitor: 2,
+      seller: { name: 'Halfway Ltd', address: 'Harbour Street 4\n10115 Berlin' },
+      tax: { name: 'VAT', percent: 7.7 },
       admission: { rate_per_second: 80 },
       products: [{ product_id: 'vinyl', unit_price_minor: 4250, total: 10_005, sold: 0 }],
     })

@@ -261,6 +261,8 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   lines: [...ONE_LINE],
   expected_visitors: null,
   contact: NO_CONTACT,
+  seller: null,
+  tax: null,
   indexed: true,
   test: false,
   products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],

@@ -99,9 +99,12 @@ export function keepFocus(): void {
   if (document.activeElement?.closest('[hidden]')) each('h1', (heading) => heading.focus())
 }
 
-/** Moments are written in UTC; the visitor reads them in their own time zone. */
+/** Moments are written in UTC; the visitor reads them in their own time zone, which some name. */
 export const showMoments = () =>
-  each<HTMLTimeElement>('time[data-moment]', (time) => write(time, moment(pageLanguage(), Date.parse(time.dateTime))))
+  each<HTMLTimeElement>('time[data-moment]', (time) => {
+    const style = time.dataset.moment === 'zone' ? 'long' : 'short'
+    write(time, moment(pageLanguage(), Date.parse(time.dateTime), undefined, style))
+  })
 
 // -- Between pages -------------------------------------------------------------------------------------------------------
 

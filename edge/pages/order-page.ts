@@ -128,7 +128,7 @@ export function orderPage(context: PageContext, order: Order, alreadyHas: boolea
       <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(context, line)}</div>`)}</dd></div>
       <div><dt>${words.total}</dt><dd><b>${totalOf(lang, order)}</b></dd></div>
       ${refundedRow(context, order)}
-      <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
+      ${orderNumber(context, order)}
     </dl>
     ${!view.protects && html`<p class="links">${isSold(status) && html`<a href="${pathOf(context, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`}
     ${status === 'reserved' && giveBackForm(context, order)}
@@ -158,6 +158,10 @@ function giveBackForm(context: PageContext, order: Order): Html {
 }
 
 export const pathOf = ({ view }: PageContext, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
+
+/** On a line of its own, so that it never breaks where the words are long. */
+export const orderNumber = ({ words }: PageContext, { order_id }: Order) =>
+  html`<div class="order-number"><dt>${words.orderNumber}</dt><dd><code>${order_id}</code></dd></div>`
 
 export const totalOf = (lang: string, order: Order) => money(lang, order.total_minor, order.currency)
 

@@ -1,9 +1,11 @@
 /** A visitor's own orders of a sale as a list, and the receipt of one, which prints on a sheet of paper. */
-import type { Order } from '../../shared/api/public.ts'
-import { count, moment, money } from '../../shared/format.ts'
+import type { Order, PublicSale } from '../../shared/api/public.ts'
+import { count, fill, moment, money, percentage } from '../../shared/format.ts'
+import { includedTax } from '../../shared/tax.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
-import { lineName, stateOf, totalOf } from './order-page.ts'
+import { lineName, orderNumber, stateOf, totalOf } from './order-page.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
+import type { Words } from './words/words.ts'
 
 export function ordersPage(context: PageContext, orders: readonly Order[]): Content {
   const { view, words } = context
@@ -29,16 +31,17 @@ function orderItem(context: PageContext, order: Order): Html {
 
 const refundOf = (lang: string, { refunded_minor, currency }: Order) => money(lang, refunded_minor, currency)
 
-/** In UTC, which the script changes to the visitor's own time. */
-function timeOf(lang: string, { created_at }: Order): Html {
+/** In UTC, which the script changes to the visitor's own time; `zone`: and names the zone of that. */
+function timeOf(lang: string, { created_at }: Order, zone?: 'zone'): Html {
   const at = new Date(created_at)
-  return html`<time datetime="${at.toISOString()}" data-moment>${moment(lang, at.getTime(), 'UTC')}&nbsp;UTC</time>`
+  return html`<time datetime="${at.toISOString()}" data-moment="${zone}">${moment(lang, at.getTime(), 'UTC')}&nbsp;UTC</time>`
 }
 
 /** The receipt of a paid order. */
 export function receiptPage(context: PageContext, order: Order): Content {
   const { view, words, lang } = context
   const { currency } = order
+  const { seller, tax } = view.state
   const lines = order.lines.map(
     ({
       quantity,
@@ -51,15 +54,18 @@ export function receiptPage(context: PageContext, order: Order): Content {
   const main = html`<article class="card receipt" data-tone="calm">
     ${heading(words.receipt, html`<bdi>${view.brand.name}</bdi>`)}
     <dl>
+      ${seller && sellerRows(context, seller)}
       <div><dt>${words.sale}</dt><dd><bdi>${view.state.name}</bdi></dd></div>
-      <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
-      <div><dt>${words.orderedAt}</dt><dd>${timeOf(lang, order)}</dd></div>
+      ${orderNumber(context, order)}
+      <div><dt>${words.orderedAt}</dt><dd>${timeOf(lang, order, 'zone')}</dd></div>
+      ${order.total_minor > 0 && html`<div><dt>${words.paidWith}</dt><dd>${methodOf(words, order)}</dd></div>`}
     </dl>
     <table>
       <thead><tr><th scope="col">${words.product}</th><th scope="col">${words.amount}</th></tr></thead>
       <tbody>${lines}</tbody>
       <tfoot>
         <tr><th scope="row">${words.total}</th><td><b>${totalOf(lang, order)}</b></td></tr>
+        ${tax && html`<tr><th scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, includedTax(order.total_minor, tax.percent), currency)}</td></tr>`}
         ${order.refunded_minor > 0 && html`<tr><th scope="row">${words.refunded}</th><td>${refundOf(lang, order)}</td></tr>`}
       </tfoot>
     </table>
@@ -67,4 +73,16 @@ export function receiptPage(context: PageContext, order: Order): Content {
       <a class="button second" href="/sales/${view.sale}/order/${order.order_id}">${words.toOrder}</a></div>
   </article>`
   return { title: words.receipt, main, reloadSeconds: null }
+}
+
+function sellerRows({ words }: PageContext, { name, address, tax_id }: NonNullable<PublicSale['seller']>): Html {
+  return html`<div><dt>${words.seller}</dt><dd class="lines"><bdi>${name}</bdi>${address && html`\n<bdi>${address}</bdi>`}</dd></div>
+      ${tax_id && html`<div><dt>${words.taxId}</dt><dd><bdi>${tax_id}</bdi></dd></div>`}`
+}
+
+/** A card, or a method of the sandbox; of any other the provider says no more. */
+function methodOf(words: Words, { payment }: Order): string {
+  const { card, method } = payment ?? {}
+  if (card) return fill(words.cardEndingIn, { brand: card.brand, n: card.last4 })
+  return Object.entries(words.methods).find(([name]) => name === method)?.[1] ?? words.onlinePayment
 }

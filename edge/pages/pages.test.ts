@@ -92,6 +92,22 @@ describe('a page', () => {
     expect(page('order-paid-elsewhere')).not.toContain('value="pm_ok"')
   })
 
+  it('of a receipt names the seller, the tax, the date with its zone and what it was paid with, in each language', () => {
+    const texts = {
+      en: [/Including VAT \(19%\)/, /€12\.45/, /Visa card ending in 4242/],
+      fr: [/Dont VAT \(19\s%\)/, /12,45\s€/, /Carte Visa se terminant par 4242/],
+    }
+    const seller = [/Halfway Records Ltd/, /Harbour Street 4\n10115 Berlin/, /DE123456789/]
+    const date = /<time datetime="2026-11-27T11:59:38.000Z" data-moment="zone">[^<]*2026[^<]*UTC</
+    for (const lang of ['en', 'fr'] as const) {
+      const html = sampled(lang).find(({ name }) => name === 'receipt-by-card')?.html
+      for (const text of [...texts[lang], ...seller, date]) expect(html).toMatch(text)
+    }
+    expect(page('receipt')).toContain(`<dd>${words.methods.pm_ok}</dd>`)
+    expect(page('receipt-without-seller')).toContain(`<dd>${words.onlinePayment}</dd>`)
+    expect(page('receipt-without-seller')).not.toMatch(/Seller|Tax number|Including/)
+  })
+
   it('of a turn counts down, and offers a quantity where the limit is more than one', () => {
     expect(page('turn')).toContain('>5:00</time>')
     expect(page('turn-half-over')).toContain('>1:23</time>')

@@ -1,5 +1,5 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
-import type { Order, PublicSale } from '../../shared/api/public.ts'
+import type { Order, Payment, PublicSale } from '../../shared/api/public.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
@@ -25,6 +25,9 @@ const VINYL = {
   available: 412,
 }
 const TAPE = { ...PRODUCT, product_id: 'tape', name: 'Cassette', unit_price_minor: 1_450, available: 1 }
+
+const SELLER = { name: 'Halfway Records Ltd', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' }
+const TAX = { name: 'VAT', percent: 19 }
 
 const FREE = { unit_price_minor: 0, total_minor: 0 }
 const STRIPE = { key: 'pk_test_samples', script: 'https://js.stripe.com/endive/stripe.js' }
@@ -100,6 +103,8 @@ export function samplePages({
       hold_seconds: sale?.hold_seconds ?? 90,
       limit_per_visitor: limit,
       contact: 'off',
+      seller: sale ? sale.seller : SELLER,
+      tax: sale ? sale.tax : TAX,
       products,
     },
     number: null,
@@ -141,6 +146,10 @@ export function samplePages({
     kind: 'order',
     order: { ...order(status, nowMs), ...changes },
     alreadyHas,
+  })
+  const paid = (payment: Partial<Payment>): Order => ({
+    ...order('confirmed', nowMs),
+    payment: { status: 'succeeded', ...payment },
   })
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
@@ -251,7 +260,12 @@ export function samplePages({
         { ...order('refunded', nowMs - 3 * 86_400_000), refunded_minor: 7_800 },
       ],
     }),
-    receipt: inShop({ kind: 'receipt', order: order('confirmed', nowMs) }),
+    receipt: inShop({ kind: 'receipt', order: paid({ method: 'pm_ok' }) }),
+    'receipt-by-card': inShop({ kind: 'receipt', order: paid({ card: { brand: 'Visa', last4: '4242' } }) }),
+    'receipt-without-seller': inShop(
+      { kind: 'receipt', order: paid({}) },
+      { state: { ...shop.state, seller: null, tax: null } },
+    ),
     'receipt-refunded': inShop({ kind: 'receipt', order: { ...order('refunded', nowMs), refunded_minor: 7_800 } }),
     'order-had-already': inShop(ordered('reserved', {}, true)),
     'site-open': landing('open', { protects: true }),

@@ -192,7 +192,7 @@ export function roundAfter(atMs: number): number {
 
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
-  const { contact, indexed, test } = state
+  const { contact, seller, tax, indexed, test } = state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
   return {
     sale,
@@ -203,6 +203,8 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
     hold_seconds,
     limit_per_visitor,
     contact,
+    seller,
+    tax,
     indexed,
     test,
     products,

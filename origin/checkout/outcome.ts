@@ -147,6 +147,7 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
     reserved_until: recorded.reservedUntil,
     payment_method: r.method,
     charge_id: null,
+    card: null,
     reason: null,
     attempts: 0,
     decline_code: null,

@@ -3,6 +3,7 @@ import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../..
 import { CANCEL_REASONS, isLive, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
 import { type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
+import { isSandboxCharge } from '../payments/providers/sandbox-client.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
@@ -10,14 +11,20 @@ export const kindOf = (reason: string) => reason.split(':', 1)[0]
 
 type TimedOrder = OrderRow & { left_ms?: number }
 
-/** An order at `nowMs` as its buyer sees it: with where to authenticate a payment, and the secret to do so. */
+/** An order at `nowMs` as its buyer sees it: with where to authenticate a payment, and the secret to do so, or what paid it. */
 export function ownOrderAt(row: TimedOrder, nowMs: number): Order {
   const order = orderAt(row, nowMs)
   const { payment } = order
+  if (payment && row.charge_id !== null) return { ...order, payment: { ...payment, ...paidWith(row, row.charge_id) } }
   if (payment?.status !== 'requires_action' || row.action === null) return order
   const { url, client_secret } = row.action
   const next_action = { type: 'redirect', url } as const
   return { ...order, payment: { ...payment, next_action, ...(client_secret !== undefined && { client_secret }) } }
+}
+
+function paidWith({ card, payment_method: method }: OrderRow, charge: string): Pick<Payment, 'method' | 'card'> {
+  if (card !== null) return { card }
+  return method !== null && isSandboxCharge(charge) ? { method } : {}
 }
 
 /** An order at `nowMs`. `left_ms`, if present, is the remaining time of its hold by the ledger's clock. */

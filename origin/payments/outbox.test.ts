@@ -179,7 +179,7 @@ test('keeps a capture that is done when it is reported gone or is to be refunded
   await run(
     capturesBy(async () => {
       await captures.markDone([charge])
-      return false
+      return null
     }),
   )
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])

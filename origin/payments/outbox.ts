@@ -17,6 +17,7 @@ import {
   finishRefunds,
   insertTaken,
   markCaptured,
+  noteCard,
   type OpenRow,
   type OutboxTable,
   reopenRefund,
@@ -110,8 +111,10 @@ export class Outbox implements Consumer<OutboxKind> {
     }
   }
 
-  async #capture(row: OpenRow): Promise<'succeeded' | 'gone'> {
-    return (await this.#deps.provider.capture(row)) ? 'succeeded' : 'gone'
+  async #capture(charge: ChargeOf): Promise<'succeeded' | 'gone'> {
+    const captured = await this.#deps.provider.capture(charge)
+    if (captured?.card) await noteCard(this.#deps.sql, charge, captured.card)
+    return captured ? 'succeeded' : 'gone'
   }
 
   async #refund({ id, charge, order, amountMinor, captureFirst, waits }: OpenRow): Promise<'succeeded'> {
@@ -122,7 +125,7 @@ export class Outbox implements Consumer<OutboxKind> {
       if ((await provider.refund({ charge, order })) === 'refunded') await insertTaken(sql, { charge, order })
       return 'succeeded'
     }
-    if (captureFirst && (await provider.capture({ charge, order }))) await markCaptured(sql, [charge])
+    if (captureFirst && (await this.#capture({ charge, order })) === 'succeeded') await markCaptured(sql, [charge])
     try {
       await provider.refund({ charge, order, refund: { key: id, amountMinor } })
     } catch (error) {

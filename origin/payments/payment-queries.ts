@@ -2,6 +2,7 @@
  * Payments: orders whose charge is to be started or resumed, captures and refunds, each one row that is open until the provider
  * has confirmed it, and the cursor in the provider's records.
  */
+import type { Card } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -137,6 +138,10 @@ export async function markCaptured(sql: Queryable, charges: readonly string[]) {
       select charge_id from captures where charge_id = any(${charges as string[]}::text[]) and captured_at is null
       order by charge_id for update)`
 }
+
+/** Notes the card that paid an order, for its receipt. */
+export const noteCard = (sql: Queryable, { charge, order }: ChargeOf, card: Card) => sql`
+  update orders set card = ${JSON.stringify(card)}::text::jsonb where order_id = ${order} and charge_id = ${charge}`
 
 /** Notes that the money of a charge was taken, also where its open capture is deleted. */
 export async function insertTaken(sql: Queryable, { charge, order }: ChargeOf): Promise<void> {

@@ -62,6 +62,8 @@ describe.concurrent('a payment', () => {
     await becomes('confirmed', id, token)
     expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
     expect(await captured(id)).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
+    const { body } = await origin.call('GET', `/orders/${id}`, { token })
+    expect(body).toMatchObject({ payment: { status: 'succeeded', method: 'pm_ok' } })
   })
 
   test('is confirmed while the row of another sale is locked', async () => {

@@ -49,6 +49,7 @@ async function buyWith3ds() {
 async function isPaid({ id, read }: Awaited<ReturnType<typeof buy>>) {
   await eventuallyMatches(read, { status: 'confirmed', payment: { status: 'succeeded' } })
   await eventuallyMatches(atStripe(id), [{ status: 'succeeded' }])
+  await eventuallyMatches(read, { payment: { card: { brand: 'Visa', last4: '4242' } } })
 }
 
 describe.concurrent('an origin with Stripe', () => {

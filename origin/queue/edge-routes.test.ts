@@ -49,6 +49,21 @@ test('says which sales search engines may show, and which are for tests only, wh
   }
 })
 
+test('says what receipts name, and leaves it out again', async () => {
+  const named = {
+    seller: { name: 'Halfway Ltd', address: 'Harbour Street 4\n10115 Berlin' },
+    tax: { name: 'VAT', percent: 7.7 },
+  }
+  const sale = await origin.sale(named)
+  expect(await requestState(sale)).toMatchObject({ body: named })
+  const { body } = await origin.admin('GET', `/sales/${sale}`)
+  expect(body).toMatchObject(named)
+  const { seller: _, tax: __, ...without } = body
+  const none = { status: 200, body: { seller: null, tax: null } }
+  expect(await origin.admin('PUT', `/sales/${sale}`, without)).toMatchObject(none)
+  expect(await requestState(sale)).toMatchObject(none)
+})
+
 test('shows the report of the edge to operators and monitors', async () => {
   const sale = await origin.sale()
   const read = () => origin.admin('GET', `/sales/${sale}`)

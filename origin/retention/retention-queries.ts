@@ -59,7 +59,7 @@ async function anonymize(tx: Queryable, orders: readonly string[]): Promise<numb
   if (orders.length === 0) return 0
   await tx`delete from order_notes where order_id = any(${orders as string[]}::uuid[])`
   const changed = await tx`
-    update orders set visitor = ${FORGOTTEN}, idempotency_key = order_id::text, request_hash = '', payment_method = null, action = null
+    update orders set visitor = ${FORGOTTEN}, idempotency_key = order_id::text, request_hash = '', payment_method = null, card = null, action = null
     where order_id = any(${orders as string[]}::uuid[]) and status not in ('reserved', 'paying')`
   return changed.count
 }

@@ -46,7 +46,8 @@ async function order(name: string, visitor: string, { sold = true } = {}) {
   expect(await record(sql, name, [r], false)).toMatchObject([{ verdict: 'recorded' }])
   if (sold) {
     await moveOrders(sql, [r.order], { from: ['reserved'], to: 'confirmed' })
-    await sql`update orders set charge_id = ${`ch_${r.order}`}, payment_method = 'pm_ok' where order_id = ${r.order}`
+    await sql`update orders set charge_id = ${`ch_${r.order}`}, payment_method = 'pm_ok',
+      card = '{"brand":"Visa","last4":"4242"}' where order_id = ${r.order}`
   }
   await sql`insert into jobs (queue, lane, data) values ('mail', ${r.order}, '{}')`
   await sql`insert into order_notes (order_id, operator, text) values (${r.order}, 'eve', ${`called ${visitor}`})`
@@ -57,7 +58,7 @@ async function order(name: string, visitor: string, { sold = true } = {}) {
 
 const row = async (id: string) =>
   (
-    await sql`select visitor, idempotency_key, request_hash, payment_method, charge_id, status from orders where order_id = ${id}`
+    await sql`select visitor, idempotency_key, request_hash, payment_method, card, charge_id, status from orders where order_id = ${id}`
   )[0]
 const many = async (table: string, id: string) =>
   (await sql<{ n: number }[]>`select count(*)::int as n from ${sql(table)} where order_id = ${id}`)[0]?.n
@@ -102,6 +103,7 @@ test('makes orders anonymous in time, and keeps what was paid', async () => {
       idempotency_key: id,
       request_hash: '',
       payment_method: null,
+      card: null,
       charge_id: `ch_${id}`,
       status: 'confirmed',
     })

@@ -64,12 +64,13 @@ export async function writeSale(
     const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, oversell_policy, access, lines, expected_visitors,
-                         ticket_shards, max_unpaid_orders, contact, indexed, test)
+                         ticket_shards, max_unpaid_orders, contact, seller, tax, indexed, test)
       values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
               ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.oversell_policy},
               ${tx.json(config.access)}, ${tx.json(config.lines)}, ${config.expected_visitors},
               ${shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
+              ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
               ${config.indexed}, ${config.test})
       on conflict (sale_id) do update set
         name = excluded.name,
@@ -81,7 +82,7 @@ export async function writeSale(
         rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
         oversell_policy = excluded.oversell_policy, access = excluded.access, lines = excluded.lines,
         expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders,
-        contact = excluded.contact, indexed = excluded.indexed
+        contact = excluded.contact, seller = excluded.seller, tax = excluded.tax, indexed = excluded.indexed
       returning xmax = 0 as created, ended_at is not null as ended, test`
     if (onlyNew && !written?.created)
       throw new ProblemError(

@@ -81,6 +81,8 @@ export function describeSale(sale: SaleRow, nowMs: number) {
     max_unpaid_orders: sale.max_unpaid_orders,
     announcement: sale.announcement,
     pause_reason: sale.paused ? sale.pause_reason : null,
+    seller: sale.seller,
+    tax: sale.tax,
     indexed: sale.indexed,
     test: sale.test,
   }

@@ -1,7 +1,7 @@
 /** What the two halves send each other. */
 import * as v from 'valibot'
 import { Policy } from './access.ts'
-import { Announcement, AskedContact, PublicProduct, Texts } from './public.ts'
+import { Announcement, AskedContact, OnReceipts, PublicProduct, Texts } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
 export const EDGE_TOKEN_HEADER = 'edge-token'
@@ -34,6 +34,7 @@ export const SaleState = v.object({
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
   contact: AskedContact,
+  ...OnReceipts,
   indexed: v.boolean(),
   test: v.boolean(),
   products: v.array(v.object({ ...PublicProduct.entries, held: v.number(), sold: v.number() })),

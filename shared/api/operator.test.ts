@@ -38,6 +38,8 @@ describe('a sale', () => {
       expected_visitors: null,
       max_unpaid_orders: 3,
       contact: { email: 'off', address: false, retention_days: 30 },
+      seller: null,
+      tax: null,
       indexed: true,
       test: false,
       products: sale.products.map((product) => ({ ...product, buffer: 0 })),
@@ -56,6 +58,8 @@ describe('a sale', () => {
       lines: [{ line: 'members', weight: 2.5, opens_early_seconds: 900, access: { proof_of_work: 50_000 } }],
       expected_visitors: 500_000,
       max_unpaid_orders: 1,
+      seller: { name: 'Halfway Ltd', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' },
+      tax: { name: 'VAT', percent: 8.875 },
     }
     expect(wrongFields(full)).toEqual([])
   })
@@ -68,6 +72,9 @@ describe('a sale', () => {
     [{ products: [product, product] }, ['products']],
     [{ admission: { rate_per_second: 0 } }, ['admission.rate_per_second']],
     [{ admission: 5 }, ['admission']],
+    [{ seller: { address: 'Berlin\0' } }, ['seller.name', 'seller.address']],
+    [{ tax: { name: 'VAT', percent: 8.8755 } }, ['tax.percent']],
+    [{ tax: { name: 'VAT', percent: 101 } }, ['tax.percent']],
     // Unknown fields, at any depth.
     [{ hold_secondz: 5 }, ['hold_secondz']],
     [{ products: [{ ...product, price: 5 }] }, ['products.0.price']],

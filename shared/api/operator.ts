@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, whole } from './fields.ts'
 import type { Backlog } from './live.ts'
-import { AskedContact, type Order, ProductId, Texts } from './public.ts'
+import { AskedContact, type Order, ProductId, Seller, Tax, Texts } from './public.ts'
 import { ROLES } from './roles.ts'
 
 /** Most units of one product, and most people inside one sale. */
@@ -79,6 +79,9 @@ export const SaleConfig = v.pipe(
       /** After so many failed orders (expired, given back, declined), a visitor comes after all who wait. */
       max_unpaid_orders: v.optional(whole(1, 1000), 3),
       contact: v.optional(Contact, {}),
+      seller: v.optional(v.nullable(Seller), null),
+      /** Included in the prices. */
+      tax: v.optional(v.nullable(Tax), null),
       /** Whether search engines may show the sale's page. */
       indexed: v.optional(v.boolean('true or false is required'), true),
       /** Payments of the sandbox only. Fixed when the sale is created. */

@@ -1,7 +1,7 @@
 /** The shapes that buyers send and that buyers and browsers see, at either half. */
 import * as v from 'valibot'
 import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
-import { whole } from './fields.ts'
+import { exactly, name, whole } from './fields.ts'
 
 // -- Ids -------------------------------------------------------------------------------------------------------------
 
@@ -92,6 +92,10 @@ export const DECLINE_CODES = [
 ] as const
 export type DeclineCode = (typeof DECLINE_CODES)[number]
 
+/** The card that an order was paid with. */
+export const Card = v.object({ brand: v.string(), last4: v.string() })
+export type Card = v.InferOutput<typeof Card>
+
 /** Where the payment of an order is. Null: none was begun. */
 export const Payment = v.object({
   status: v.picklist(['pending', 'requires_action', 'declined', 'succeeded', 'refunded']),
@@ -102,6 +106,9 @@ export const Payment = v.object({
   code: v.optional(v.string()),
   message: v.optional(v.string()),
   attempts_left: v.optional(v.number()),
+  /** What it was paid with, for the order's buyer: a method of the sandbox, or a card once its money was taken. */
+  method: v.optional(v.string()),
+  card: v.optional(Card),
 })
 export type Payment = v.InferOutput<typeof Payment>
 
@@ -185,6 +192,47 @@ export const PublicProduct = v.object({
 /** Whether a checkout asks for an e-mail address. */
 export const AskedContact = v.picklist(['off', 'optional', 'required'], 'off, optional or required is required')
 
+/** Who sells, as receipts say it; the address in lines. */
+export const Seller = exactly({
+  name,
+  address: v.optional(
+    v.pipe(
+      v.string('text is required'),
+      v.trim(),
+      v.maxLength(500, 'at most 500 characters'),
+      v.check((text) => !/[^\P{Cc}\n]/u.test(text), 'no control characters but line breaks'),
+      v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
+    ),
+  ),
+  tax_id: v.optional(
+    v.pipe(
+      v.string('text is required'),
+      v.trim(),
+      v.maxLength(50, 'at most 50 characters'),
+      v.regex(/^\P{C}*$/u, 'no control characters'),
+    ),
+  ),
+})
+export type Seller = v.InferOutput<typeof Seller>
+
+/** The tax that the prices include: "VAT", 19. */
+export const Tax = exactly({
+  name,
+  percent: v.pipe(
+    v.number('a number is required'),
+    v.minValue(0, 'at least 0'),
+    v.maxValue(100, 'at most 100'),
+    v.check((percent) => Number(percent.toFixed(3)) === percent, 'at most three decimals'),
+  ),
+})
+export type Tax = v.InferOutput<typeof Tax>
+
+/** What a sale says on receipts, as programs read it. */
+export const OnReceipts = {
+  seller: v.optional(v.nullable(v.object(Seller.entries))),
+  tax: v.optional(v.nullable(v.object(Tax.entries))),
+}
+
 /**
  * What anyone may know of a sale: `GET /sales/{sale}` as JSON, and what the pages show. `available` is approximate, a
  * second or two old; checkout gives the exact answer.
@@ -199,6 +247,7 @@ export const PublicSale = v.object({
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
   contact: AskedContact,
+  ...OnReceipts,
   /** Whether search engines may show the sale's page. */
   indexed: v.boolean(),
   /** A sale to try things with: no money moves. */

@@ -127,6 +127,8 @@ const BODIES = {
     max_unpaid_orders: 3,
     pre_queue_opens_at: null,
     oversell_policy: 'alarm',
+    seller: { name: 'Shop', address: 'Street 1', tax_id: '1' },
+    tax: { name: 'VAT', percent: 7.7 },
   },
   admission: { rate_per_second: 5 },
   restock: { quantity: 1 },

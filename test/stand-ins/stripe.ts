@@ -119,7 +119,9 @@ export async function startStripe(options: StripeOptions) {
   })
   app.post('/v1/payment_intents', (c) => write(c, create))
   app.post('/v1/payment_intents/:id/cancel', (c) => write(c, () => cancel(c.req.param('id'))))
-  app.post('/v1/payment_intents/:id/capture', (c) => write(c, () => capture(c.req.param('id'))))
+  app.post('/v1/payment_intents/:id/capture', (c) =>
+    write(c, (form) => capture(c.req.param('id'), form.get('expand[0]') === 'latest_charge')),
+  )
   app.post('/v1/refunds', (c) =>
     write(c, (form) => {
       const amount = form.get('amount')
@@ -220,12 +222,12 @@ export async function startStripe(options: StripeOptions) {
     return { status: 200, body: show(intent) }
   }
 
-  function capture(id: string): Reply {
+  function capture(id: string, isExpanded: boolean): Reply {
     const intent = intents.get(id)
     if (!intent) return missing()
     if (intent.status !== 'requires_capture') return unexpectedState(intent)
     succeed(id)
-    return { status: 200, body: show(intent) }
+    return { status: 200, body: show(intent, isExpanded) }
   }
 
   function refund(id: string, metadata: Record<string, string> = {}, part?: number): Reply {
@@ -337,6 +339,9 @@ const metadataIn = (form: URLSearchParams): Record<string, string> =>
     }),
   )
 
+/** Of what Stripe tells of a card. */
+const VISA = { brand: 'visa', last4: '4242' } as Stripe.Charge.PaymentMethodDetails.Card
+
 const chargeOf = ({ id, metadata, refunded, status, amount, amountRefunded, currency }: Intent) =>
   ({
     id: `ch_${id}`,
@@ -349,6 +354,7 @@ const chargeOf = ({ id, metadata, refunded, status, amount, amountRefunded, curr
     captured: status === 'succeeded',
     amount_captured: status === 'succeeded' ? amount : 0,
     amount_refunded: amountRefunded,
+    payment_method_details: { type: 'card', card: VISA },
   }) satisfies Partial<Stripe.Charge>
 
 /** The intent as JSON; a copy, so that an event keeps the state of its time. */

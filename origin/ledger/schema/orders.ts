@@ -1,6 +1,7 @@
 /** Orders, and what is known of their buyers. */
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import type { Card } from '../../../shared/api/public.ts'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
 import { instant } from './columns.ts'
 
@@ -25,6 +26,8 @@ export const orders = pgTable(
     reserved_until: instant().notNull(),
     payment_method: text(),
     charge_id: text(),
+    /** The card that paid it, as the provider said at the capture. */
+    card: jsonb().$type<Card>(),
     reason: text(),
     /** Payments begun. The attempt is part of a charge's idempotency key. */
     attempts: integer().notNull().default(0),

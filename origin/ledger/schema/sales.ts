@@ -22,7 +22,7 @@ import {
   type ScheduledEffect,
   type Suspension,
 } from '../../../shared/api/operator.ts'
-import type { Texts } from '../../../shared/api/public.ts'
+import type { Seller, Tax, Texts } from '../../../shared/api/public.ts'
 import { instant } from './columns.ts'
 
 export const sales = pgTable('sales', {
@@ -48,6 +48,9 @@ export const sales = pgTable('sales', {
   ticket_shards: integer(),
   max_unpaid_orders: integer().notNull().default(3),
   contact: jsonb().$type<Contact>().notNull().default(NO_CONTACT),
+  /** On receipts. */
+  seller: jsonb().$type<Seller>(),
+  tax: jsonb().$type<Tax>(),
   /** Whether search engines may show the sale's page. */
   indexed: boolean().notNull().default(true),
   /** The phase in the latest event about the sale. */

@@ -3,7 +3,7 @@
  * captured when the order is confirmed. The order's id and the attempt are its idempotency key: a repeated request concerns the
  * same charge, never a second one.
  */
-import type { DeclineCode } from '../../../shared/api/public.ts'
+import type { Card, DeclineCode } from '../../../shared/api/public.ts'
 import type { PaymentAction } from '../../ledger/schema/orders.ts'
 
 /** A charge, and the order that it was made for. */
@@ -22,6 +22,11 @@ type AuthorizeResult =
   /** Nothing has happened: a rate limit, or a key without permission. A later attempt may succeed. */
   | { readonly result: 'turned_away'; readonly reason: string }
 
+interface Captured {
+  /** Null: it was no card, or the provider does not say. */
+  readonly card: Card | null
+}
+
 /** A charge in the provider's records. */
 export type ChargeRecord = ChargeOf &
   (
@@ -32,6 +37,7 @@ export type ChargeRecord = ChargeOf &
         readonly currency: string
         /** What was given back of it, short of all. */
         readonly refundedMinor?: number
+        readonly card?: Card
       }
     | { readonly status: 'requires_action'; readonly attempt: number; readonly action: PaymentAction }
     | { readonly status: 'declined'; readonly attempt: number; readonly code: DeclineCode }
@@ -59,8 +65,8 @@ export interface PaymentProvider {
   }): Promise<AuthorizeResult>
   /** The state of a charge at this moment; undefined if there is none. */
   read(charge: string): Promise<ChargeRecord | undefined>
-  /** Takes the money, once. False if nothing is authorized any more, for good; throws if it may be retried. */
-  capture(charge: ChargeOf): Promise<boolean>
+  /** Takes the money, once. Null if nothing is authorized any more, for good; throws if it may be retried. */
+  capture(charge: ChargeOf): Promise<Captured | null>
   /** Cancels a charge for good unless its money was taken; returns its current state. */
   cancel(charge: string): Promise<ChargeRecord>
   /**
@@ -95,10 +101,12 @@ export function authorizeResult(record: ChargeRecord): AuthorizeResult {
   }
 }
 
-/** Whether a charge was captured, by its state after the attempt; throws for "not yet". */
-export function wasCaptured({ status }: ChargeRecord): boolean {
-  if (status === 'captured' || status === 'refunded') return true
-  if (status === 'cancelled') return false
+/** What was captured, by the charge's state after the attempt; throws for "not yet". */
+export function capturedOf(record: ChargeRecord): Captured | null {
+  const { status } = record
+  if (status === 'captured') return { card: record.card ?? null }
+  if (status === 'refunded') return { card: null }
+  if (status === 'cancelled') return null
   throw new Error(`the charge is ${status}`)
 }
 

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'hono/utils/buffer'
 import * as v from 'valibot'
 import { DECLINE_CODES } from '../../../shared/api/public.ts'
-import { authorizeResult, type ChargeRecord, chargeKey, type PaymentProvider, wasCaptured } from './provider.ts'
+import { authorizeResult, type ChargeRecord, capturedOf, chargeKey, type PaymentProvider } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
 const Charge = v.pipe(
@@ -77,7 +77,7 @@ export function sandboxProvider(options: {
       }
     },
 
-    capture: async ({ charge }) => wasCaptured(await act(charge, 'capture')),
+    capture: async ({ charge }) => capturedOf(await act(charge, 'capture')),
 
     async read(charge): Promise<ChargeRecord | undefined> {
       return v.parse(v.array(Charge), await call(`/charges?charge=${encodeURIComponent(charge)}`))[0]

@@ -26,6 +26,7 @@ describe('the Stripe provider', async () => {
   const authorize = (order: string, method = 'pm_card_visa', by = provider) =>
     by.authorize({ order, amountMinor: 2_000, currency: 'EUR', method, ...FIRST })
   const chargeFor = (order: string) => ({ charge: stripe.intents(order)[0]?.id ?? '', order })
+  const TAKEN = { card: { brand: 'Visa', last4: '4242' } }
   /** A new order with an authorized charge. */
   async function authorized() {
     const order = randomUUID()
@@ -68,11 +69,11 @@ describe('the Stripe provider', async () => {
 
   test('captures once, and accepts a charge captured by hand', async () => {
     const [charge, byHand] = [await authorized(), await authorized()]
-    expect(await provider.capture(charge)).toBe(true)
-    expect(await provider.capture(charge)).toBe(true)
+    expect(await provider.capture(charge)).toEqual(TAKEN)
+    expect(await provider.capture(charge)).toEqual(TAKEN)
     expect(await provider.find(charge.order)).toMatchObject({ status: 'captured' })
     stripe.succeed(byHand.charge)
-    expect(await provider.capture(byHand)).toBe(true)
+    expect(await provider.capture(byHand)).toEqual(TAKEN)
     const { records } = await readChanges(provider, null)
     const captured = records.filter((r) => r.order === charge.order && r.status === 'captured')
     expect(captured).toHaveLength(1)
@@ -81,13 +82,13 @@ describe('the Stripe provider', async () => {
   test('distinguishes a charge that can never be captured from one that cannot yet', async () => {
     const lapsed = await authorized()
     stripe.cancel(lapsed.charge)
-    expect(await provider.capture(lapsed)).toBe(false)
+    expect(await provider.capture(lapsed)).toBeNull()
     const order = randomUUID()
     await authorize(order, 'pm_card_processing')
     const early = chargeFor(order)
     await expect(provider.capture(early)).rejects.toThrow('the charge is pending')
     stripe.authorize(early.charge)
-    expect(await provider.capture(early)).toBe(true)
+    expect(await provider.capture(early)).toEqual(TAKEN)
     await expect(provider.capture({ charge: 'pi_none', order })).rejects.toThrow()
   })
 
@@ -200,7 +201,7 @@ describe('the Stripe provider', async () => {
     await provider.refund(charge)
     expect(stripe.calls.slice(before)).not.toContain('POST /v1/refunds')
     expect(await provider.find(charge.order)).toMatchObject({ status: 'cancelled' })
-    expect(await provider.capture(charge)).toBe(false)
+    expect(await provider.capture(charge)).toBeNull()
   })
 
   test('refunds a captured charge once, and accepts one refunded by hand', async () => {
@@ -212,7 +213,7 @@ describe('the Stripe provider', async () => {
     await provider.refund(charge)
     expect(refunded()).toBe(before + 1)
     expect(await provider.find(charge.order)).toMatchObject({ status: 'refunded' })
-    expect(await provider.capture(charge)).toBe(true)
+    expect(await provider.capture(charge)).toEqual({ card: null })
     await provider.capture(byHand)
     stripe.refund(byHand.charge)
     await provider.refund(byHand)
@@ -243,19 +244,19 @@ describe('the Stripe provider', async () => {
     await part('one', 100)
     await part('one', 100)
     const captured = { charge: intent.id, order, status: 'captured', amountMinor: 500, currency: 'ISK' }
-    expect(await provider.read(intent.id)).toEqual({ ...captured, refundedMinor: 100 })
+    expect(await provider.read(intent.id)).toEqual({ ...captured, ...TAKEN, refundedMinor: 100 })
     expect((await readChanges(provider, cursor)).records).toEqual([{ ...captured, refundedMinor: 100 }])
     await expect(part('too much', 401)).rejects.toThrow()
     stripe.settings.refundStatus = 'failed'
     await expect(part('fails', 100)).rejects.toThrow('the refund is failed')
     stripe.settings.refundStatus = 'succeeded'
     await part('fails', 100)
-    expect(await provider.read(intent.id)).toEqual({ ...captured, refundedMinor: 200 })
+    expect(await provider.read(intent.id)).toEqual({ ...captured, ...TAKEN, refundedMinor: 200 })
     await provider.refund({ charge: intent.id, order })
     expect(await provider.read(intent.id)).toEqual({ charge: intent.id, order, status: 'refunded' })
     stripe.sendRefundBack(intent.id)
     for (let times = 0; times < 2; times++) await part('one', 100)
-    expect(await provider.read(intent.id)).toEqual({ ...captured, refundedMinor: 100 })
+    expect(await provider.read(intent.id)).toEqual({ ...captured, ...TAKEN, refundedMinor: 100 })
   })
 
   test('lists changes, the oldest first, over several pages, without those of other systems', async () => {

@@ -4,23 +4,25 @@
  * bank. Its state comes from responses, from signed webhooks, and from the list of events that Stripe keeps for thirty days.
  */
 import Stripe from 'stripe'
-import type { DeclineCode } from '../../../shared/api/public.ts'
+import type { Card, DeclineCode } from '../../../shared/api/public.ts'
 import { fromStripe, toStripe } from '../../../shared/stripe-amount.ts'
 import type { PaymentAction } from '../../ledger/schema/orders.ts'
 import {
   authorizeResult,
   type ChargeOf,
   type ChargeRecord,
+  capturedOf,
   chargeKey,
   type PaymentProvider,
   PROVIDER_TIMEOUT_MS,
-  wasCaptured,
 } from './provider.ts'
 
 /** How far back events are read without a cursor: longer than any order stays unpaid. */
 const FIRST_READ_SECONDS = 24 * 3600
 const PAGE = 100
 const TOLERANCE_SECONDS = 300
+/** Which tells what was refunded, and the card. */
+const WITH_CHARGE = { expand: ['latest_charge'] }
 const EVENTS = [
   'payment_intent.requires_action',
   'payment_intent.amount_capturable_updated',
@@ -109,7 +111,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
 
   const cancel = (charge: string) => stateAfter(stripe.paymentIntents.cancel(charge), charge)
 
-  const retrieve = (charge: string) => stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
+  const retrieve = (charge: string) => stripe.paymentIntents.retrieve(charge, WITH_CHARGE)
 
   /**
    * A part of what was captured. Stripe forgets its own keys after a day, and repeats a failure until then: so its refunds
@@ -157,7 +159,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
 
     read: (charge) => retrieve(charge).then(recordOf),
 
-    capture: async ({ charge }) => wasCaptured(await stateAfter(stripe.paymentIntents.capture(charge), charge)),
+    capture: async ({ charge }) =>
+      capturedOf(await stateAfter(stripe.paymentIntents.capture(charge, WITH_CHARGE), charge)),
 
     cancel,
 
@@ -274,14 +277,32 @@ function recordOf(intent: Stripe.PaymentIntent): ChargeRecord {
     case 'authorized':
       return { ...ref, status, amountMinor: fromStripe(intent.amount_capturable, currency), currency }
     case 'captured': {
-      const refunded = typeof latest_charge === 'object' ? (latest_charge?.amount_refunded ?? 0) : 0
+      const { amount_refunded: refunded = 0, payment_method_details: paidWith } =
+        typeof latest_charge === 'object' ? (latest_charge ?? {}) : {}
+      const card = cardOf(paidWith?.card)
       const refundedMinor = fromStripe(refunded, currency)
       const amountMinor = fromStripe(intent.amount_received, currency)
-      return { ...ref, status, amountMinor, currency, ...(refunded > 0 && { refundedMinor }) }
+      return { ...ref, status, amountMinor, currency, ...(refunded > 0 && { refundedMinor }), ...(card && { card }) }
     }
     default:
       return { ...ref, status }
   }
+}
+
+/** Stripe's codes of the brands whose names are not the same with a capital. */
+const BRANDS: Readonly<Record<string, string>> = {
+  amex: 'American Express',
+  cartes_bancaires: 'Cartes Bancaires',
+  diners: 'Diners Club',
+  eftpos_au: 'eftpos',
+  jcb: 'JCB',
+  unionpay: 'UnionPay',
+}
+
+function cardOf(card: Stripe.Charge.PaymentMethodDetails.Card | undefined): Card | undefined {
+  const { brand, last4 } = card ?? {}
+  if (!brand || !last4) return undefined
+  return { brand: BRANDS[brand] ?? brand.charAt(0).toUpperCase() + brand.slice(1), last4 }
 }
 
 /**

@@ -82,18 +82,20 @@ function Field({ id, label, below, children }: FieldProps) {
   )
 }
 
-export function TextField(props: Named & { readonly list?: string }) {
+/** `rows`: a text of several lines. */
+export function TextField(props: Named & { readonly list?: string; readonly rows?: number }) {
   const { form, value, attributes, below } = useField(props)
+  const input = {
+    ...attributes,
+    value: String(value ?? ''),
+    disabled: props.disabled,
+    autocomplete: 'off',
+    onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
+      form.set(props.path, event.currentTarget.value),
+  } as const
   return (
     <Field id={attributes.id} label={props.label} below={below}>
-      <input
-        {...attributes}
-        value={String(value ?? '')}
-        disabled={props.disabled}
-        list={props.list}
-        autocomplete="off"
-        onInput={(event) => form.set(props.path, event.currentTarget.value)}
-      />
+      {props.rows ? <textarea {...input} rows={props.rows} /> : <input {...input} list={props.list} />}
     </Field>
   )
 }

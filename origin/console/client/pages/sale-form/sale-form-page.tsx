@@ -12,7 +12,7 @@ import { type Done, say } from '../../toast.tsx'
 import { type Body, type Change, changesBetween, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
 import { FormContext, TextField } from './fields.tsx'
 import { warningsIn } from './forecast.ts'
-import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Times } from './sections.tsx'
+import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Receipts, Times } from './sections.tsx'
 import { useUnsavedGuard } from './unsaved-guard.ts'
 
 const calls = admin.sales[':sale']
@@ -150,6 +150,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
           <Lines />
           <Orders />
           <Contact />
+          <Receipts />
           <Page isNew={isNew} />
         </div>
       </form>

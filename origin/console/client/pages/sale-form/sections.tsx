@@ -258,6 +258,39 @@ export function Contact() {
   )
 }
 
+export function Receipts() {
+  const { body, set } = useForm()
+  const optional = (path: 'seller' | 'tax', label: string, empty: Body) => (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={Boolean(body[path])}
+        onChange={(event) => set(path, event.currentTarget.checked ? empty : null)}
+      />
+      {label}
+    </label>
+  )
+  return (
+    <Folded title="Receipts" paths={['seller', 'tax']}>
+      {optional('seller', 'Receipts name the seller', { name: '', address: '', tax_id: '' })}
+      {body.seller && (
+        <>
+          <TextField path="seller.name" label="Name of the seller" />
+          <TextField path="seller.address" label="Address of the seller" rows={3} />
+          <TextField path="seller.tax_id" label="Tax number" />
+        </>
+      )}
+      {optional('tax', 'The prices include a tax', { name: '', percent: '' })}
+      {body.tax && (
+        <>
+          <TextField path="tax.name" label="Name of the tax" hint="As receipts say it: VAT." />
+          <NumberField path="tax.percent" label="Percent" />
+        </>
+      )}
+    </Folded>
+  )
+}
+
 export function Page({ isNew }: { isNew: boolean }) {
   return (
     <Folded title="Search engines, test sale" paths={['indexed', 'test']}>
