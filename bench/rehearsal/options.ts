@@ -42,7 +42,7 @@ The sale
   --stock N            units (100; with --faults half the visitors)
   --rate N             admissions per second (200)
   --hold SECONDS       how long a cart is held (12; 60 from 50,000 visitors on; 4 with --faults)
-  --unpaid N           orders that a visitor may leave unpaid before others come first (3)
+  --unpaid N           unpaid orders from which on visitors count alike; those with fewer come first (3)
   --claim SECONDS      how long a turn may be claimed (20; 60 likewise; only with its own system)
   --shards N           ticket shards (1; only with its own system)
   --cdn                a real HTTP cache (Varnish) before the edge (only with its own system)

@@ -226,7 +226,7 @@ export function Orders() {
       <NumberField
         path="max_unpaid_orders"
         label="Unpaid orders of one visitor"
-        hint="After so many that came to nothing, others come first."
+        hint="Whoever has fewer that came to nothing comes first. So many or more count alike."
       />
       <Choice
         path="oversell_policy"
