@@ -10,8 +10,9 @@ const arbitraryGauges = fc
 it('those called have arrived, may come or did not come, whatever is counted when', () => {
   const phase = fc.constantFrom('open', 'paused', 'all_in_carts', 'sold_out', 'ended')
   fc.assert(
-    fc.property(phase, arbitraryGauges, (phase, gauges) => {
-      const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most: gauges, last: gauges })
+    fc.property(phase, arbitraryGauges, fc.nat(1_000), (phase, gauges, joined) => {
+      const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most: gauges, last: gauges }, joined)
+      if (called !== null && joined > 0) expect(arrived).toBeLessThanOrEqual(joined)
       expect(did_not_come === null).toBe(may_come === null)
       if (called === null || may_come === null) return
       expect(called - (did_not_come ?? 0) - may_come).toBe(arrived)
@@ -22,8 +23,8 @@ it('those called have arrived, may come or did not come, whatever is counted whe
 
 it('nobody waits or may come once the sale is over', () => {
   const gauges = { called: 9, arrived: 4, may_come: 3, waiting: 8 }
-  expect(turnsOf('open', { most: gauges, last: gauges })).toMatchObject({ waiting: 8, may_come: 3, did_not_come: 2 })
-  expect(turnsOf('sold_out', { most: gauges, last: gauges })).toMatchObject({
+  expect(turnsOf('open', { most: gauges, last: gauges }, 9)).toMatchObject({ waiting: 8, may_come: 3, did_not_come: 2 })
+  expect(turnsOf('sold_out', { most: gauges, last: gauges }, 9)).toMatchObject({
     waiting: 0,
     may_come: 0,
     did_not_come: 5,

@@ -26,17 +26,21 @@ export function totalOf(before: Figures, minutes: readonly Minute[]): Figures {
   return sums
 }
 
-/** Who was called, and what became of them. Arrivals are counted apart, so that they may be ahead of the calls for a moment. */
+/**
+ * Who was called, and what became of them. Arrivals are an estimate, to a percent: they are never more than those called, nor than
+ * those who joined where joins were counted.
+ */
 export function turnsOf(
   phase: SaleState['phase'],
   { most, last }: Gauges,
+  joined: number,
 ): Pick<Funnel, 'waiting' | 'called' | 'arrived' | 'may_come' | 'did_not_come'> {
   const isOver = phase === 'sold_out' || phase === 'ended'
   const waiting = isOver ? 0 : (last.waiting ?? null)
   const { called } = last
   if (called === undefined)
     return { waiting, called: null, arrived: most.arrived ?? null, may_come: null, did_not_come: null }
-  const arrived = Math.min(called, most.arrived ?? 0)
+  const arrived = Math.min(called, joined || called, most.arrived ?? 0)
   const rest = called - arrived
   const mayCome = isOver ? 0 : last.may_come
   const may_come = mayCome === undefined ? null : Math.min(rest, mayCome)

@@ -134,7 +134,7 @@ export class Live {
       rules: sale.rules,
       funnel: {
         joined: counts.joined ?? 0,
-        ...turnsOf(phase, gaugesOf(minutes, nowOf(state))),
+        ...turnsOf(phase, gaugesOf(minutes, nowOf(state)), counts.joined ?? 0),
         reserved: counts.reserved ?? 0,
         paid: counts.confirmed ?? 0,
       },

@@ -108,7 +108,7 @@ function figuresOf(sale: SaleRow, { orders, counts, most, last, minutes, untilMs
   const isPaid = ({ status }: OrderFigures) => isSold(status) || status === 'returned'
   const joined = minutes.length === 0 ? null : (counts.joined ?? 0)
   const phase = phaseOf(sale, nowMs)
-  const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most, last })
+  const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most, last }, counts.joined ?? 0)
   const reserved = sum((one) => one.reserved)
   const paid = sum((one) => (isPaid(one) ? one.orders : one.refunded_orders))
   const revenue = [...new Set(orders.map(({ currency }) => currency))].sort().map((currency) => {
