@@ -1,6 +1,17 @@
 /** The page's forms, as its script sends them or holds them back. */
 import { expect, it, vi } from 'vitest'
-import { begin, browser, passes, responding, run, stub, Thing, times, useStubPage } from './testing/stub-page.ts'
+import {
+  begin,
+  browser,
+  passes,
+  reload,
+  responding,
+  run,
+  stub,
+  Thing,
+  times,
+  useStubPage,
+} from './testing/stub-page.ts'
 
 useStubPage()
 
@@ -64,13 +75,21 @@ it('follows a turn more closely than the page before the join', async () => {
   expect(times(/schedule$/)).toBeGreaterThan(before)
 })
 
-it('sends the form of a join that met a problem, which then shows it', async () => {
+it.each([
+  ['the page with the form again', 401, []],
+  ['a page without a sale', 503, ['stage']],
+])('shows the answer to a refused join without asking again: %s', async (_, status, absent) => {
   const { form, replaced } = await joinOnLanding()
-  stub.answer = responding({}, { ok: false, status: 410 })
+  const main = Object.assign(new Thing(), { replaceWith: vi.fn() })
+  Object.assign(stub.things, { main })
+  stub.absent.push(...absent)
+  stub.answer = responding({}, { ok: false, status, text: async () => '' })
   press(form)
   await passes(1_000)
-  expect(form.submit).toHaveBeenCalledOnce()
-  expect(replaced).not.toHaveBeenCalled()
+  expect(times(/queue$/)).toBe(1)
+  expect(form.submit).not.toHaveBeenCalled()
+  expect(reload).not.toHaveBeenCalled()
+  expect(absent.length === 0 ? replaced : main.replaceWith).toHaveBeenCalledOnce()
 })
 
 it('lets a join without a response be tried again', async () => {

@@ -53,9 +53,7 @@ async function join(form: HTMLFormElement, release: () => void): Promise<void> {
     release()
     return readNow()
   }
-  // A problem, and no place: sent again as a plain form, the browser shows the problem's page.
-  if (response.status >= 400) form.submit()
-  else await showResponse(response, linePath()).catch(() => loadAnew(linePath()))
+  await showResponse(response, linePath()).catch(() => loadAnew(linePath()))
 }
 
 /** Keeps the form from being sent again for a while. Returns a function that releases it at once. */

@@ -38,7 +38,9 @@ export async function refresh(path = page.path): Promise<void> {
   refreshedAtMs = performance.now()
   try {
     const headers = { accept: 'text/html' }
-    await showResponse(await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS), path)
+    const response = await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS)
+    if (!response.ok && response.status !== 0) throw new Error(String(response.status))
+    await showResponse(response, path)
     failures.refreshes = 0
   } catch {
     failures.refreshes++
@@ -53,20 +55,48 @@ export async function showResponse(response: Response, path: string): Promise<vo
   const receivedAtMs = performance.now()
   // A redirect to a page that the sale protects: that may be anyone's.
   if (response.status === 0) return loadAnew(path)
-  if (!response.ok) throw new Error(String(response.status))
   const next = new DOMParser().parseFromString(await response.text(), 'text/html')
   const stage = next.getElementById('stage')
+  // A problem's page without a sale.
+  if (!stage && response.status >= 400) return showMain(next)
   // Another version of the page, or another page altogether.
   if (!stage || scriptOf(next) !== scriptOf(document)) return loadAnew(path)
   // The same place in line, from a server that is a moment behind: the page shows no less.
   if (byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)) return
   byId('stage')?.replaceWith(stage)
   document.title = next.title
+  showHead(next)
   // Others are from a cache, and may be older than the clock forgives.
   if (readPage().isOwn) clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
   afterReplaced()
+  focusStart()
+}
+
+function showMain(next: Document): void {
+  const main = next.getElementById('main')
+  if (main) byId('main')?.replaceWith(main)
+  document.title = next.title
+  focusStart()
+}
+
+/** The heading, or what the visitor has to mend. */
+function focusStart(): void {
   scrollTo(0, 0)
-  each('h1', (heading) => heading.focus())
+  each('h1, [autofocus]', (start) => start.focus())
+}
+
+/** What surrounds the content: the brand, which a page that names the sale leaves out, and the widget of a proof. */
+function showHead(next: Document): void {
+  each('.brand', (mark) => mark.remove())
+  const mark = next.querySelector('.brand')
+  if (mark) document.querySelector('.top')?.prepend(mark)
+  const proof = next.getElementById('proof')
+  if (!proof || byId('proof')) return
+  // A script that was parsed does not run; its copy does.
+  const script = document.createElement('script')
+  for (const { name, value } of proof.attributes) script.setAttribute(name, value)
+  const style = next.getElementById('proof-style')
+  document.head.append(...(style ? [style] : []), script)
 }
 
 /** Loads the page as a browser does. The promise never resolves: what would follow must not run on a page that is replaced. */

@@ -34,6 +34,8 @@ export const stub = {
   things: {} as Record<string, Thing>,
   timers: [] as Thing[],
   requested: [] as string[],
+  /** What the page in a response does not have. */
+  absent: ['proof'],
   listeners: new Map<string, (event: unknown) => void>(),
   answer: (_path: string): unknown => schedule(),
   answersInMs: 20,
@@ -115,6 +117,7 @@ export function useStubPage(): void {
       things: {},
       timers: [],
       requested: [],
+      absent: ['proof'],
       listeners: new Map(),
       answer: () => schedule(),
       answersInMs: 20,
@@ -131,7 +134,7 @@ export function useStubPage(): void {
       addEventListener: listen,
     })
     vi.stubGlobal('addEventListener', listen)
-    const next = { ...document, getElementById: () => new Thing() }
+    const next = { ...document, getElementById: (id: string) => (stub.absent.includes(id) ? null : new Thing()) }
     const DOMParser = class {
       parseFromString = () => next
     }
