@@ -14,14 +14,14 @@ async function policy(sale: string, version = '') {
 test('tells the edge what a sale asks of its visitors, and only what is new', async () => {
   const asked = { sign_in: 'required', proof_of_work: 2000 }
   const lines = [
-    { line: 'members', weight: 3, opens_early_seconds: 60 },
+    { line: 'members', name: { en: 'Club members' }, weight: 3, opens_early_seconds: 60 },
     { line: 'public', access: {} },
   ]
   const sale = await origin.sale({ access: asked, lines })
   const told = await policy(sale)
   const open = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false }
   expect(told?.lines).toEqual([
-    { line: 'members', opens_early_seconds: 60, access: { ...open, ...asked } },
+    { line: 'members', name: { en: 'Club members' }, opens_early_seconds: 60, access: { ...open, ...asked } },
     { line: 'public', opens_early_seconds: 0, access: open },
   ])
   expect(await policy(sale, told?.version)).toBeNull()

@@ -18,10 +18,10 @@ export class Policies {
 
   of({ access, lines, rules }: Pick<SaleRow, 'access' | 'lines' | 'rules'>): Policy {
     const policy = {
-      lines: lines.map(({ line, opens_early_seconds, access: own }) => {
+      lines: lines.map(({ line, name, opens_early_seconds, access: own }) => {
         const asked = own ?? access
         const proof_of_work = asked.proof_of_work ?? this.#defaultProof
-        return { line, opens_early_seconds, access: { ...asked, proof_of_work } }
+        return { line, ...(name && { name }), opens_early_seconds, access: { ...asked, proof_of_work } }
       }),
       rules: rules.map(({ rule, when, action }) => ({ rule, when, action })),
       blocks: this.#blocks.all().map(subjectOf),

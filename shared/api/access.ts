@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { exactly, instant, note, whole } from './fields.ts'
-import { ID, ID_FORM, OrderId } from './public.ts'
+import { ID, ID_FORM, OrderId, Texts } from './public.ts'
 
 /** The line of a sale that has no other. */
 export const PUBLIC_LINE = 'public'
@@ -42,6 +42,8 @@ export type Access = v.InferOutput<typeof Access>
 /** A waiting room of its own, with its own draw and numbers. The lines share the sale's rate by weight. */
 export const Line = exactly({
   line: LineId,
+  /** For people, by language; without one the public line is "for everyone", and another shows its id. */
+  name: v.optional(v.nullable(Texts)),
   weight: v.optional(v.pipe(v.number('a number is required'), v.minValue(0.01), v.maxValue(1000)), 1),
   /** Turns of this line begin this much earlier than the sale's `opens_at`. */
   opens_early_seconds: v.optional(whole(0, 30 * 24 * 3600), 0),
@@ -195,6 +197,7 @@ export const Policy = v.object({
   lines: v.array(
     v.object({
       line: v.string(),
+      name: v.optional(v.nullable(v.record(v.string(), v.string()))),
       opens_early_seconds: v.number(),
       access: v.object({
         sign_in: v.picklist(['optional', 'required']),

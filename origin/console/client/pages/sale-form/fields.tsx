@@ -2,7 +2,9 @@
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId } from 'preact/hooks'
+import { LANGUAGES } from '../../../../../shared/api/public.ts'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
+import { languageName } from '../../parts.tsx'
 import { type Body, type Json, valueAt, type Wrong } from './draft.ts'
 import { localOf } from './units.ts'
 
@@ -97,6 +99,41 @@ export function TextField(props: Named & { readonly list?: string; readonly rows
     <Field id={attributes.id} label={props.label} below={below}>
       {props.rows ? <textarea {...input} rows={props.rows} /> : <input {...input} list={props.list} />}
     </Field>
+  )
+}
+
+/** A text in some of the visitors' languages; null for none. */
+export function TextsField({ path, label, hint }: Named) {
+  const { body, wrong, set, touch } = useForm()
+  const texts = (valueAt(body, path) ?? {}) as Body
+  const write = (language: string, text: string) => {
+    const { [language]: _, ...others } = texts
+    const next = text === '' ? others : { ...others, [language]: text }
+    set(path, Object.keys(next).length > 0 ? next : null)
+  }
+  return (
+    <details class="field">
+      <summary>
+        {label}: {Object.values(texts).join(', ') || 'none'}
+      </summary>
+      {hint && <small class="quiet">{hint}</small>}
+      {LANGUAGES.map((language) => (
+        <label key={language}>
+          {languageName(language)}
+          <input
+            name={`${path}.${language}`}
+            lang={language}
+            dir="auto"
+            value={String(texts[language] ?? '')}
+            aria-invalid={wrong.has(`${path}.${language}`)}
+            autocomplete="off"
+            onBlur={() => touch(`${path}.${language}`)}
+            onInput={(event) => write(language, event.currentTarget.value)}
+          />
+          {wrong.has(`${path}.${language}`) && <small class="wrong">{wrong.get(`${path}.${language}`)}</small>}
+        </label>
+      ))}
+    </details>
   )
 }
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type Body, newProduct, valueAt } from './draft.ts'
-import { Check, Choice, MoneyField, NumberField, TextField, TimeField, useForm } from './fields.tsx'
+import { Check, Choice, MoneyField, NumberField, TextField, TextsField, TimeField, useForm } from './fields.tsx'
 import { forecastOf } from './forecast.ts'
 
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KRW', 'AED', 'KWD']
@@ -178,7 +178,8 @@ export function Lines() {
       {lines.map((line, i) => (
         <fieldset key={i} class="group">
           <legend>{String(line.line || `Line ${i + 1}`)}</legend>
-          <TextField path={`lines.${i}.line`} label="Name of the line" hint="public is the one without a name." />
+          <TextField path={`lines.${i}.line`} label="Id of the line" hint="public is the one for everyone." />
+          <TextsField path={`lines.${i}.name`} label="Name for visitors" hint="Empty: its id, or for everyone." />
           <NumberField path={`lines.${i}.weight`} label="Weight" />
           <NumberField path={`lines.${i}.opens_early_seconds`} label="Seconds before all others" />
           <label class="check">
