@@ -67,7 +67,7 @@ test('a rule about a claim is in effect soon, and counted', async () => {
 
 test('one account has one place and one limit, from wherever it comes', async () => {
   const { at } = await openSale({ access: { sign_in: 'required' }, limit_per_visitor: 1 })
-  const back = encodeURIComponent(at)
+  const back = encodeURIComponent(`${at}/line`)
   const refused = { type: '/problems/sign-in-required', sign_in_url: `${system.signInUrl}?return=${back}` }
   expect(await call('POST', `${at}/queue`)).toMatchObject({ status: 401, body: refused })
   const [phone, laptop] = await Promise.all([signedIn('ada'), signedIn('ada')])

@@ -83,6 +83,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     page.on('request', (request) => requested.push(new URL(request.url()).pathname))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
+    expect(await page.locator('header .brand').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('You are in the lobby')
     expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
     await admin('POST', '/sales/whole/open')
@@ -196,7 +197,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     for (const page of pages) {
       await page.getByText('Checked on this device').waitFor()
       await page.getByText('Opened', { exact: true }).waitFor()
-      await hasText(page.locator('#draw-yours'), /^Lot \d+ of \d+ was drawn to place \d+\.$/)
+      await hasText(page.locator('#draw-yours'), /^Draw number \d+ of \d+ was drawn to place \d+\.$/)
     }
     const places = await Promise.all(pages.map((page) => page.locator('#draw-yours').textContent()))
     expect(new Set(places.map((text) => text?.split(' ').at(-1))).size).toBe(2)
@@ -354,12 +355,16 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
       await page.getByLabel('Account').fill(account)
       await button(page, 'Sign in').click()
       await button(page, 'Join the line').waitFor()
-      expect(page.url()).toBe(url)
+      await page.getByText('You are signed in to the shop').filter({ visible: true }).waitFor()
+      expect(await link(page, 'Sign in').isVisible()).toBe(false)
+      expect(page.url()).toBe(`${url}/line`)
     }
     const page = await visitor(url)
+    const joins: string[] = []
+    page.on('request', (request) => request.url().endsWith('/queue') && joins.push(request.method()))
     await button(page, 'Join the line').click()
-    await heading(page, 'Please sign in first').waitFor()
-    await page.goto(url)
+    await hasText(page.getByRole('alert'), 'Please sign in first')
+    expect(joins).toEqual(['POST'])
     await signIn(page, 'ada')
     await button(page, 'Join the line').click()
     await heading(page, 'It is your turn').waitFor()
@@ -447,12 +452,19 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await expect.poll(focused, { interval: 500 }).toBe('The sale has ended')
   })
 
-  test('a visitor who wants more than is left may choose again, also by a reload', async ({ visitorWithTurn }) => {
+  test('a visitor who wants more than is left may choose again, also by a reload', async ({
+    visitorWithTurn,
+    expect,
+  }) => {
     const page = await visitorWithTurn(await sale('fewer', -1_000, FEW_AND_MANY))
+    // Nothing is chosen for them.
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
+    await page.getByLabel('Few').check()
     await page.getByLabel('Quantity').fill('4')
     await button(page, 'Reserve').click()
-    await heading(page, 'Not that many are left').waitFor()
-    await link(page, 'Choose again').waitFor()
+    await hasText(page.getByRole('alert'), 'There are not that many left of this product')
+    expect(await page.getByLabel('Few').isChecked()).toBe(true)
+    expect(await page.getByLabel('Quantity').inputValue()).toBe('4')
     await page.reload()
     await heading(page, 'It is your turn').waitFor()
   })
@@ -482,6 +494,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const few = page.locator('label').filter({ hasText: 'Few' })
     await hasText(few, 'about 2 left')
     const other = await visitorWithTurn(url)
+    await other.getByLabel('Few').check()
     await other.getByLabel('Quantity').fill('2')
     await button(other, 'Reserve').click()
     await hasText(few, 'none left')
@@ -523,8 +536,8 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await page.locator('#turn').getByText('The bank is slow.').waitFor()
     await hasText(page.locator('#announcement'), 'The line is paused. The bank is slow.')
     await button(page, 'Reserve').click()
-    await heading(page, 'The line is paused').waitFor()
-    await page.locator('main').getByText('The bank is slow.').waitFor()
+    await page.waitForURL(/\/line$/)
+    await page.locator('#turn').getByText('The bank is slow.').waitFor()
     await admin('POST', '/sales/turn-paused/resume')
     await page.reload()
     await page.getByText('Nobody can reserve for the moment').waitFor({ state: 'hidden' })
@@ -558,18 +571,24 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     visitor,
     expect,
   }) => {
-    const members = { line: 'members', opens_early_seconds: 700, access: { sign_in: 'required' } }
+    const members = {
+      line: 'members',
+      name: { en: 'Club members' },
+      opens_early_seconds: 700,
+      access: { sign_in: 'required' },
+    }
     const url = await sale('two-lines', 600_000, { ...SLOW, lines: [members, { line: 'public' }] })
     const page = await visitor(url)
     await page.getByText('There is a line of its own').filter({ visible: true }).waitFor()
     await link(page, 'Sign in').filter({ visible: true }).click()
     await page.getByLabel('Account').fill('mia')
     await button(page, 'Sign in').click()
+    await page.getByText('You are signed in to the shop').filter({ visible: true }).waitFor()
     const schedules: string[] = []
     page.on('request', (request) => schedules.push(new URL(request.url()).search))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in line').waitFor()
-    await page.getByText('Your line: members').waitFor()
+    await page.getByText('Your line: Club members').waitFor()
     await page.evaluate(RETURNING)
     await expect.poll(() => schedules).toContain('?line=members')
     await hasText(page.locator('#connection'), 'Connected')
@@ -581,7 +600,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const stranger = await visitor(url)
     await button(stranger, 'Take a place in the lobby').click()
     await heading(stranger, 'You are in the lobby').waitFor()
-    await stranger.getByText('Your line: public').waitFor()
+    await stranger.getByText('Your line: for everyone').waitFor()
   })
 
   test('a problem is a page in the visitor’s language', async ({ visitor }) => {
@@ -630,10 +649,12 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
   test('after an order is given back, the sale links to the one before', async ({ visitorWithTurn, expect }) => {
     const url = await sale('several', -1_000, FEW_AND_MANY)
     const page = await visitorWithTurn(url)
+    await page.getByLabel('Many').check()
     await reserve(page)
     await pay(page)
     const paid = page.url()
     await page.goto(url)
+    await page.getByLabel('Many').check()
     await reserve(page)
     await giveBack(page)
     await link(page, 'Back to the sale').click()

@@ -3,13 +3,17 @@ import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
 import { ProblemError } from '../../shared/problem.ts'
-import { type Call, formFields, refuse } from '../call.ts'
+import { type Call, type Fields, formFields, refuse } from '../call.ts'
 
 const NOTHING: JoinRequest = {}
 /** The fields of a form that this page's own script or ALTCHA's widget adds beside ours. */
 const FormFields = v.object(JoinRequest.entries)
 
 const requests = new WeakMap<Call, Promise<JoinRequest>>()
+const typed = new WeakMap<Call, Fields>()
+
+/** The fields of a join's form as they were sent, wrong or not. */
+export const typedIn = (call: Call): Fields => typed.get(call) ?? {}
 
 /** Read once per request. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
 export function readJoin(call: Call): Promise<JoinRequest> {
@@ -20,7 +24,8 @@ export function readJoin(call: Call): Promise<JoinRequest> {
   return read
 }
 
-async function readOnce({ request }: Call): Promise<JoinRequest> {
+async function readOnce(call: Call): Promise<JoinRequest> {
+  const { request } = call
   const { headers } = request
   const type = headers.get('content-type')
   // Nearly all joins have no body, and reading `body` makes the runtime create a stream.
@@ -29,7 +34,11 @@ async function readOnce({ request }: Call): Promise<JoinRequest> {
   // Too large, or without a length: no client of ours sends that.
   const length = Number(headers.get('content-length') ?? Number.NaN)
   if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
-  if (!isJson) return parse(FormFields, withoutEmpty((await formFields(request)) ?? {}))
+  if (!isJson) {
+    const fields = (await formFields(request)) ?? {}
+    typed.set(call, fields)
+    return parse(FormFields, withoutEmpty(fields))
+  }
   const text = await request.text().catch(() => refuse('invalid-request', { detail: 'The body is cut off.' }))
   return text === '' ? NOTHING : parseJson(JoinRequest, text)
 }

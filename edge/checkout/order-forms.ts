@@ -1,13 +1,13 @@
 /**
  * The pages' plain forms: a checkout, a payment, a cancellation become the contract's calls. A form leads to the order's
- * page, or shows the problem it met on the sale's page, with the form to send again where that may help.
+ * page. A purchase that met a problem comes back with it, and with what was chosen; the others show it, with the form to send
+ * again where that may help.
  */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'
 import { type Call, type Fields, formFields, publicNow, refuse, seeOther } from '../call.ts'
 import { callOrigin } from '../origin.ts'
-import type { Again } from '../pages/view.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { findOrderToken, refuseAdmission, setOrderCookie } from '../visitor/credentials.ts'
 import { aboutBuyer, requireBuyer } from './checkout.ts'
@@ -16,9 +16,13 @@ import { ALREADY, limitOrders, orderIn } from './own-orders.ts'
 /** `POST /sales/{sale}/buy` */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
   const sent = await formFields(call.request)
-  const fields = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
-  const form = { action: `/sales/${sale}/buy`, fields: fields ?? {} }
-  return orProblemPage(sale, form, call, () => buy(sale, fields, call))
+  const chosen = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
+  try {
+    return await buy(sale, chosen, call)
+  } catch (error) {
+    const shows = { kind: 'problem', problem: problemIn(error), chosen: chosen ?? {} } as const
+    return visitorPage(await publicNow(sale, call), shows, call)
+  }
 }
 
 async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
@@ -51,7 +55,7 @@ export const cancelForm = (sale: string, order: string, call: Call) => orderForm
 async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
   const fields = (await formFields(call.request)) ?? {}
   const page = `/sales/${sale}/order/${order}`
-  return orProblemPage(sale, { action: `${page}/${change}`, fields }, call, async () => {
+  try {
     limitOrders(call)
     const token = await findOrderToken(order, call, sale)
     if (token === null) return refuseAdmission(sale)
@@ -66,21 +70,10 @@ async function orderForm(sale: string, order: string, change: 'payment' | 'cance
     if (!response.ok && response.status !== 409) await orderIn(response)
     await response.body?.cancel()
     return seeOther(page)
-  })
-}
-
-/**
- * What a form led to, or the sale's page with the problem. The form to send again holds its idempotency key: should the
- * first request have come through after all, the second finds what it did.
- */
-async function orProblemPage(sale: string, form: Again, call: Call, send: () => Promise<Response>) {
-  try {
-    return await send()
   } catch (error) {
     const problem = problemIn(error)
-    const mayHelp = problem.status === 503 || problem.type === '/problems/all-in-carts'
-    const shows = { kind: 'problem', problem, again: mayHelp ? form : undefined } as const
-    return visitorPage(await publicNow(sale, call), shows, call)
+    const again = problem.status === 503 ? { action: `${page}/${change}`, fields } : undefined
+    return visitorPage(await publicNow(sale, call), { kind: 'problem', problem, again }, call)
   }
 }
 

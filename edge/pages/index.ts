@@ -5,19 +5,20 @@
  */
 import { PHASES } from '../../shared/api/public.ts'
 import { count, exactly, fill, moment, money } from '../../shared/format.ts'
-import type { Problem, ProblemType } from '../../shared/problem.ts'
+import type { Problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
 import type { Brand } from './brand.ts'
 import { buttonTo, type Html, heading, html, postForm, texts } from './html.ts'
 import { orderPage, turnPage } from './order-page.ts'
 import { ordersPage, receiptPage } from './orders-page.ts'
-import { announcementBox, earlierAnnouncements, pauseReason } from './parts/announcement.ts'
+import { announcementBox, earlierAnnouncements } from './parts/announcement.ts'
 import { drawCard } from './parts/draw-card.ts'
+import { wordsFor } from './parts/fault.ts'
 import { isIndexed, sharingHead } from './parts/sharing.ts'
 import { paymentHead, paymentPage } from './payment-page.ts'
-import { BEFORE, during, finalPage, landingPage, linePage, proofFields } from './queue-page.ts'
-import { type Again, type Content, homeOf, type PageContext, type SaleView } from './view.ts'
+import { BEFORE, during, finalPage, landingPage, linePage } from './queue-page.ts'
+import { type Content, homeOf, type PageContext, type SaleView, type Shows } from './view.ts'
 import { directionOf, type Words } from './words/words.ts'
 
 /** The page for a visitor to a sale. */
@@ -37,7 +38,7 @@ function contentOf(context: PageContext): Content {
     case 'line':
       return { ...linePage(context, shows.place, shows.number), aside: aside() }
     case 'turn':
-      return turnPage(context, shows.untilMs)
+      return turnPage(context, shows.untilMs, shows.refused)
     case 'order':
       return orderPage(context, shows.order, shows.alreadyHas)
     case 'orders':
@@ -46,15 +47,8 @@ function contentOf(context: PageContext): Content {
       return receiptPage(context, shows.order)
     case 'payment':
       return paymentPage(context, shows.order, shows.stripe)
-    case 'problem': {
-      const { problem, again, path } = shows
-      const wrong = wrongFields(context, problem)
-      const isPaused = problem.status === 503 && view.schedule.phase === 'paused' && again?.action.endsWith('/buy')
-      const paused = isPaused && pauseReason(context)
-      return (
-        lessIsLeft(context, problem) ?? problemContent(problem, words, homeOf(view), { again, path, wrong, paused })
-      )
-    }
+    case 'problem':
+      return problemContent(shows.problem, words, homeOf(view), shows)
     case 'final':
       return { ...finalPage(context, shows.phase), aside: aside() }
   }
@@ -98,20 +92,17 @@ function about({ view, words, lang }: PageContext): Html {
 
 // -- Problems ------------------------------------------------------------------------------------------------------------
 
-interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand' | 'challenge' | 'turnstile'> {
+interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   readonly home: string | null
   readonly mayReload: boolean
-  /** A join that lacked a proof, to send again with one. */
-  readonly again?: Again | undefined
 }
 
 /** A page for a problem without a sale, or whose sale cannot be read now. */
 export function renderProblem(problem: Problem, view: ProblemView): string {
-  const { lang, words, brand, home, mayReload, again } = view
-  const { title, main } = problemContent(problem, words, home, { again, proof: proofFields(view, words, lang) })
+  const { lang, words, brand, home, mayReload } = view
+  const { title, main } = problemContent(problem, words, home)
   const reloads = problem.status === 503 && (home !== null || mayReload)
-  const head = html`${reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`}
-${proofHead(view)}`
+  const head = reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`
   const body = html`<main id="main">${main}</main>`
   return String(shell({ lang, words, brand, hasMark: true, home, title, head }, body))
 }
@@ -119,60 +110,13 @@ ${proofHead(view)}`
 /** Spread, so that visitors refused together do not come back together. */
 const retrySeconds = ({ retry_after_seconds = 3 }: Problem) => Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
 
-/** A purchase that found too little, or wanted too much, while there is something left to buy; null for any other problem. */
-function lessIsLeft({ view, words }: PageContext, { type, remaining }: Problem): Content | null {
-  // The origin sends what remains where too much was wanted, for now or for good.
-  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && remaining === undefined) return null
-  if (!view.state.products.some((product) => product.available > 0)) return null
-  const main = html`<section class="card notice" data-tone="hold">
-    ${heading(words.lessLeft, words.lessLeftText)}
-    <div class="actions">${buttonTo(`/sales/${view.sale}/line`, words.chooseAgain)}</div>
-  </section>`
-  return { title: words.lessLeft, main, reloadSeconds: null }
-}
-
-/** The wrong fields in the page's own words: the problem's `errors` are for programs. */
-function wrongFields({ view, words, lang }: PageContext, { errors = [] }: Problem): Html | null {
-  const most = fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })
-  const names: Readonly<Record<string, string>> = {
-    product_id: words.product,
-    quantity: `${words.quantity}: ${most}`,
-    payment_method: words.payWith,
-    'contact.email': words.email,
-    contact: words.email,
-  }
-  const wrong = errors.flatMap(({ field }) => names[field] ?? []).map((name) => html`<li>${name}</li>`)
-  return wrong.length > 0 ? html`<ul>${wrong}</ul>` : null
-}
-
 /** What may help, as far as it is known. */
-interface Remedies {
-  readonly again?: Again | undefined
-  readonly path?: string | undefined
-  readonly wrong?: Html | null
-  readonly proof?: Html | false
-  /** Why nobody can reserve now. */
-  readonly paused?: Html | false | undefined
-}
+type Remedies = Pick<Extract<Shows, { kind: 'problem' }>, 'again' | 'path'>
 
-function problemContent(
-  problem: Problem,
-  words: Words,
-  home: string | null,
-  { again, path, wrong, proof, paused }: Remedies = {},
-): Content {
-  const type = problem.type.slice('/problems/'.length) as ProblemType
-  const known: Readonly<Record<string, readonly [string, string]>> = {
-    ...words.problems,
-    ended: [words.ended, words.endedText],
-  }
-  // Where others come first there is a time to retry.
+function problemContent(problem: Problem, words: Words, home: string | null, { again, path }: Remedies = {}): Content {
+  const type = problem.type.slice('/problems/'.length)
   const isForGood = type === 'too-many-orders' && problem.retry_after_seconds === undefined
-  const [title, text] = isForGood
-    ? words.cancelledFor.too_many
-    : paused
-      ? [words.paused, words.turnPaused]
-      : (known[type] ?? [words.problem, problem.errors ? words.problemFields : words.problemText])
+  const [title, text] = wordsFor(problem, words)
   const fields = Object.entries(again?.fields ?? {}).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
@@ -182,11 +126,9 @@ function problemContent(
   const mayPass = !isForGood && [503, 429, 409].includes(problem.status)
   const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${isAsked ? 'calm' : mayPass ? 'hold' : 'bad'}">
     ${heading(title, text)}
-    ${paused}
-    ${wrong}
     <div class="actions">
       ${signIn !== null && buttonTo(signIn, words.signIn)}
-      ${again && postForm(again.action, html`${fields}${proof}<button class="button">${words.tryAgain}</button>`)}
+      ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
       ${path && buttonTo(path, words.tryAgain)}
       ${home !== null && html`<a class="button ${(again || path || signIn) && 'second'}" href="${home}">${words.backToSale}</a>`}
     </div>
@@ -238,7 +180,7 @@ const proofHead = ({
   lang,
   words,
 }: Pick<SaleView, 'challenge' | 'turnstile' | 'lang' | 'words'>) =>
-  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
+  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}" id="proof-style"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
 
 /**
  * The way back to an order, which the script shows in the browser that made it. Where that order is all that one person can
@@ -260,7 +202,7 @@ function ownOrder({ view, words }: PageContext): Html {
 }
 
 /** Where the page can be loaded again; null for the response to a form that met a problem. */
-function pagePath({ sale, shows }: SaleView): string | null {
+function pagePath({ sale, shows, signedInAs }: SaleView): string | null {
   switch (shows.kind) {
     case 'problem':
       return shows.path ?? null
@@ -275,6 +217,9 @@ function pagePath({ sale, shows }: SaleView): string | null {
     case 'line':
     case 'turn':
       return `/sales/${sale}/line`
+    // It knows who is signed in, unlike the page of all.
+    case 'landing':
+      return `/sales/${sale}${signedInAs === undefined ? '' : '/line'}`
     default:
       return `/sales/${sale}`
   }

@@ -1,13 +1,15 @@
 /** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
-import { DECLINE_CODES, type DeclineCode, type Order, type Payment, type PublicSale } from '../../shared/api/public.ts'
+import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, money, plural } from '../../shared/format.ts'
 import { isSettled, isSold, progressOf } from '../../shared/order-status.ts'
+import type { Problem } from '../../shared/problem.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
 import { tick } from './parts/draw-card.ts'
+import { faultOf } from './parts/fault.ts'
 import { during } from './queue-page.ts'
-import { type Content, homeOf, type PageContext } from './view.ts'
+import { type Content, homeOf, type PageContext, type Refused } from './view.ts'
 import type { Words } from './words/words.ts'
 
 /** Without a script, an order in progress reloads so often. */
@@ -22,7 +24,7 @@ const RELOAD_IN_CARTS_SECONDS = 5
 // -- The turn ------------------------------------------------------------------------------------------------------------
 
 /** The visitor's turn: choose and reserve, or, where all units are in carts, wait for what comes back. */
-export function turnPage(context: PageContext, untilMs: number): Content {
+export function turnPage(context: PageContext, untilMs: number, refused?: Refused): Content {
   const { view, words, lang } = context
   const { products, hold_seconds } = view.state
   const seconds = Math.max(0, (untilMs - view.nowMs) / 1000)
@@ -34,40 +36,69 @@ export function turnPage(context: PageContext, untilMs: number): Content {
     ${heading(title, text)}
     ${during(view.schedule, ['paused'], html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(context)}`)}
     ${timeLeft(context, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
-    ${first && reserveForm(context, first)}
+    ${first && reserveForm(context, refused)}
   </section>`
   // Not before the turn is over: a reload would take away what the visitor is about to choose.
   return { title, main, reloadSeconds: first ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS }
 }
 
-/** The idempotency key is in the form, so that sending it twice makes one order. */
-function reserveForm({ view, words, lang }: PageContext, first: PublicSale['products'][number]): Html {
+/**
+ * The idempotency key is in the form, so that sending it twice makes one order. After a 503 it stays: the first may have come
+ * through.
+ */
+function reserveForm(context: PageContext, refused?: Refused): Html {
+  const { view, words, lang } = context
   const { products, limit_per_visitor } = view.state
+  const { chosen = {}, problem } = refused ?? {}
+  const key = problem?.status === 503 ? chosen.idempotency_key : undefined
+  const faults = problem ? faultsOf(context, problem) : {}
+  const fault = (name: keyof Faults) =>
+    faults[name] && html`<p class="fault" id="fault-${name}" role="alert">${faults[name]}</p>`
+  const describes = (name: keyof Faults) =>
+    faults[name] && html`aria-invalid="true" aria-describedby="fault-${name}" autofocus`
   const most = Math.min(limit_per_visitor, Math.max(...products.map((product) => product.available)))
   const choices = products.map((product) => {
     const none = product.available === 0
+    const isChosen = products.length === 1 || product.product_id === chosen.product_id
     return html`<label class="choice">
-      <input type="radio" name="product_id" value="${product.product_id}" ${product === first && html`checked`} ${none && html`disabled`} required>
+      <input type="radio" name="product_id" value="${product.product_id}" ${isChosen && html`checked`} ${none && html`disabled`} required>
       <span><bdi>${product.name}</bdi>
       <small>${none ? words.noneLeft : fill(words.left, { n: count(lang, product.available) })}</small></span>
       <b>${money(lang, product.unit_price_minor, product.currency)}</b></label>`
   })
   const quantity = html`<label class="field">${words.quantity}
-      <input type="number" name="quantity" min="1" max="${most}" value="1" inputmode="numeric" required></label>`
+      <input type="number" name="quantity" min="1" max="${most}" value="${chosen.quantity ?? 1}" inputmode="numeric" required ${describes('quantity')}></label>${fault('quantity')}`
   const { contact } = view.state
   const email = html`<label class="field">${contact === 'required' ? words.email : words.emailOptional}
-      <input type="email" name="email" autocomplete="email" maxlength="254" ${contact === 'required' && html`required`} aria-describedby="email-for">
-      <small id="email-for">${words.emailFor}</small></label>`
+      <input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${contact === 'required' && html`required`} ${describes('email') ?? html`aria-describedby="email-for"`}>
+      <small id="email-for">${words.emailFor}</small></label>${fault('email')}`
   return postForm(
     `/sales/${view.sale}/buy`,
     html`
-    <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
-    <fieldset id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>${choices}</fieldset>
+    <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">
+    <fieldset id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>${choices}</fieldset>${fault('product')}
     ${most > 1 && quantity}
     ${contact !== 'off' && email}
+    ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}
     <button class="button">${words.reserve}</button>
   `,
   )
+}
+
+type Faults = Partial<Record<'product' | 'quantity' | 'email', string>>
+
+/** What is wrong with a purchase, by the field to mend it in. */
+function faultsOf({ view, words, lang }: PageContext, { type, errors = [], remaining }: Problem): Faults {
+  const of = (form: RegExp) => errors.some(({ field }) => form.test(field))
+  // The origin sends what remains where too much was wanted, for now or for good.
+  if (remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { product: words.lessLeftText }
+  return {
+    ...(of(/^product_id$/) && { product: words.chooseAgain }),
+    ...(of(/^quantity$/) && {
+      quantity: fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) }),
+    }),
+    ...(of(/^contact/) && { email: words.emailWrong }),
+  }
 }
 
 export function steps({ words }: PageContext, at: 0 | 1 | 2): Html {

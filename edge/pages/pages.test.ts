@@ -75,12 +75,63 @@ describe('a page', () => {
   const words = WORDS.en
   const pages = new Map(sampled('en').map(({ name, html }) => [name, html]))
   const page = (name: string) => pages.get(name) ?? ''
+  const fault = (field: string, text: string) =>
+    new RegExp(
+      `aria-invalid="true"[\\s\\S]*id="fault-${field}" role="alert">${text}|id="fault-${field}" role="alert">${text}`,
+    )
 
   it('explains a purchase of more than is left, while something is left', () => {
-    expect(page('problem-less-left')).toContain(words.lessLeftText)
-    expect(page('problem-too-many')).toContain(words.lessLeftText)
-    expect(page('problem-less-left')).not.toMatch(/<form|Everything is in carts/)
-    expect(page('problem-all-in-carts')).toContain('Everything is in carts')
+    expect(page('turn-less-left')).toMatch(fault('product', words.lessLeftText))
+    expect(page('turn-too-many')).toMatch(fault('product', words.lessLeftText))
+    expect(page('turn-all-in-carts-again')).toContain(words.turnAllInCarts)
+  })
+
+  it('of a refused purchase says why beside the field, and keeps what was chosen and typed', () => {
+    expect(page('turn-wrong-fields')).toMatch(fault('quantity', 'At most 2 per person, all orders together'))
+    expect(page('turn-wrong-email')).toMatch(fault('email', words.emailWrong))
+    expect(page('turn-wrong-email')).toMatch(/name="email"[^>]* value="ada@home"[^>]* aria-describedby="fault-email"/)
+    for (const name of ['turn-wrong-email', 'turn-wrong-fields', 'turn-try-again', 'turn-less-left']) {
+      expect(page(name), name).toMatch(/value="vinyl" checked/)
+      expect(page(name), name).toMatch(/name="quantity"[^>]* value="2"/)
+      expect(page(name), name).not.toMatch(/invalid-fields|<code>/)
+    }
+    // The first may have come through after a 503, and only then.
+    expect(page('turn-try-again')).toContain('name="idempotency_key" value="a-key"')
+    expect(page('turn-wrong-email')).not.toContain('value="a-key"')
+    expect(page('turn-try-again')).toContain(words.problems['try-again'][1])
+    expect(page('turn-paused-again')).toContain(words.turnPaused)
+    expect(page('turn-paused-again')).not.toContain(words.problems['try-again'][1])
+  })
+
+  it('chooses nothing where there is a choice', () => {
+    expect(page('turn')).not.toMatch(/ checked/)
+    expect(page('turn-last-one')).toMatch(/name="product_id" value="tape" checked/)
+  })
+
+  it('asks to sign in before it offers to join, and says who is signed in', () => {
+    for (const name of ['sale-sign-in', 'sale-sign-in-refused'])
+      expect(page(name), name).toMatch(
+        /<a class="button" href="\/sign-in">Sign in<\/a>[\s\S]*<button class="button second">/,
+      )
+    expect(page('sale-signed-in')).toMatch(
+      /Signed in to the shop as: <b><bdi>Ada<\/bdi><\/b>[\s\S]*<button class="button ">/,
+    )
+    expect(page('sale-signed-in')).not.toContain('/sign-in')
+    // A reload asks for the page that knows it.
+    expect(page('sale-signed-in')).toContain('data-path="/sales/demo/line"')
+  })
+
+  it('says that the draw decides, and not the number of the visitor', () => {
+    expect(page('lobby')).toMatch(/<dt>Your draw number<\/dt>[\s\S]*says nothing about your place[^<]*the draw decides/)
+  })
+
+  it('names a line as people do', () => {
+    const line = (lang: Language, name: string) =>
+      /class="label"><bdi>([^<]*)</.exec(sampled(lang).find((one) => one.name === name)?.html ?? '')?.[1]
+    expect(line('en', 'line-of-all')).toBe('Your line: for everyone')
+    expect(line('de', 'line-of-members')).toBe('Deine Schlange: Mitglieder des Clubs')
+    expect(line('fr', 'line-of-members')).toContain('Members of the club')
+    expect(line('en', 'line')).toBeUndefined()
   })
 
   it('of a test sale says so', () => {
@@ -194,7 +245,13 @@ describe('a page', () => {
 
   it('states the end of a countdown where there is no script', () => {
     expect(page('order-reserved')).toContain('<noscript><b>until 12:01:08 UTC</b></noscript>')
-    expect(page('lobby')).toMatch(/<noscript>.*Nov 27, 2026, 12:12.PM&nbsp;UTC/)
+  })
+
+  it('gives each countdown its own date', () => {
+    expect(page('lobby')).toMatch(/>Opens <b><time [^>]*data-at="opens_at">Nov 27, 2026, 12:12.PM&nbsp;UTC/)
+    expect(page('sale-upcoming')).toMatch(
+      /The lobby opens in<[\s\S]*>The lobby opens <b><time [^>]*data-at="pre_queue_opens_at">Nov 29, 2026, 12:24.PM&nbsp;UTC/,
+    )
   })
 
   it('links to the shop’s payment page, or offers the sandbox’s methods', () => {
@@ -316,9 +373,8 @@ describe('a page', () => {
   })
 
   it('names wrong fields in the visitor’s language', () => {
-    const german = sampled('de').find(({ name }) => name === 'problem-fields')?.html
-    expect(german).toContain(WORDS.de.problemFields)
-    expect(german).toContain('<li>Anzahl: Höchstens 2 pro Person, alle Bestellungen zusammen</li>')
+    const german = sampled('de').find(({ name }) => name === 'turn-wrong-fields')?.html
+    expect(german).toMatch(fault('quantity', 'Höchstens 2 pro Person, alle Bestellungen zusammen'))
     expect(german).not.toMatch(/Some fields are not valid|must be at least/)
   })
 })

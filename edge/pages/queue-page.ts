@@ -2,12 +2,14 @@
  * The sale before one has joined, the lobby, and the line in all its states. A page holds every state that it can reach,
  * and its script shows the current one: at the opening, half a million pages turn over without a request.
  */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { Phase, Schedule } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/format.ts'
 import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../../shared/schedule.ts'
 import { buttonTo, type Html, heading, hidden, html, postForm, texts } from './html.ts'
-import { pauseReason } from './parts/announcement.ts'
+import { inLanguage, pauseReason } from './parts/announcement.ts'
 import { toCalendar } from './parts/calendar.ts'
+import { faultOf, wordsFor } from './parts/fault.ts'
 import { outlook } from './parts/outlook-text.ts'
 import type { Content, PageContext, SaleView } from './view.ts'
 import type { Language, Words } from './words/words.ts'
@@ -51,8 +53,7 @@ export function landingPage(context: PageContext): Content {
   ${during(schedule, BEFORE, howItWorks(context, true))}
   ${during(schedule, DURING, howItWorks(context, false))}`
   const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
-  const fault = view.invitation?.fault
-  if (fault) return { title: words.problems['invitation-required'][0], main, reloadSeconds: null, named: true }
+  if (view.refusal) return { title: wordsFor(view.refusal, words)[0], main, reloadSeconds: null, named: true }
   // Somebody may be typing a code: reloads seldom.
   const duringSeconds = view.invites || view.othersInvite ? RELOAD_MAX_SECONDS : 15
   const reloadSeconds = BEFORE.includes(phase) ? reload((untilMs - view.nowMs) / 1000) : duringSeconds
@@ -67,8 +68,16 @@ const earlierLine = (context: PageContext) =>
 /** The way in. */
 function joinForm(context: PageContext, where: string, label: string): Html {
   const { view, words, lang } = context
-  const fields = html`${invitationField(context, where)}${proofFields(view, words, lang)}<button class="button">${label}</button>`
+  const second = asksToSignIn(view) && 'second'
+  const fields = html`${invitationField(context, where)}${proofFields(view, words, lang)}${refusalOf(context)}<button class="button ${second}">${label}</button>`
   return html`${accessNotes(context)}${postForm(`/sales/${view.sale}/queue`, fields)}`
+}
+
+/** Why the form did not lead to a place, unless a field of it says so. */
+function refusalOf({ view, words }: PageContext): Html | false {
+  const { refusal, invitation } = view
+  if (!refusal || invitation?.fault) return false
+  return faultOf(refusal, words)
 }
 
 /** A code is typed, or comes by a link; a signed one is long, and is pasted. */
@@ -82,12 +91,15 @@ function invitationField({ view, words }: PageContext, where: string): Html | un
     ${fault && html`<p class="fault" id="${id}">${words.invitationFaults[fault]}</p>`}`
 }
 
+/** True where signing in comes first, as far as the page knows. */
+const asksToSignIn = ({ signIn, signedInAs }: SaleView) => typeof signIn === 'string' && signedInAs === undefined
+
 /** What is asked of all who join, said before they wait. */
 const accessNotes = ({ view, words }: PageContext) =>
   html`${signInNote(view, words)}${view.invites && html`<p class="note">${words.invitationNeeded}</p>`}`
 
 /** What a form to join proves: ALTCHA's widget works when the form is sent, and Turnstile's once it is seen. */
-export function proofFields(
+function proofFields(
   { challenge, turnstile }: Pick<SaleView, 'challenge' | 'turnstile'>,
   words: Words,
   lang: Language,
@@ -101,12 +113,14 @@ export function proofFields(
   return (widget || box) && html`${widget}${box}<noscript><p>${words.proofNeedsScript}</p></noscript>`
 }
 
-/** Said to all: this page does not know who is signed in. */
-function signInNote({ signIn, othersSignIn }: SaleView, words: Words): Html | false {
-  const url = signIn === undefined ? othersSignIn : signIn
-  if (url === undefined) return false
-  const note = signIn === undefined ? words.signInForLine : words.signInNeeded
-  return html`<p class="note">${note} ${url !== null && html`${words.notSignedIn} <a href="${url}">${words.signIn}</a>`}</p>`
+/** The page that is the same for all does not know who is signed in. */
+function signInNote({ signIn, othersSignIn, signedInAs }: SaleView, words: Words): Html | false {
+  if (signedInAs === '') return html`<p class="note">${words.signedIn}</p>`
+  if (signedInAs !== undefined) return html`<p class="note">${words.signedInAs} <b><bdi>${signedInAs}</bdi></b></p>`
+  if (signIn !== undefined)
+    return html`<p class="note">${words.signInNeeded}</p>${signIn !== null && buttonTo(signIn, words.signIn)}`
+  if (othersSignIn === undefined) return false
+  return html`<p class="note">${words.signInForLine} ${othersSignIn !== null && html`${words.notSignedIn} <a href="${othersSignIn}">${words.signIn}</a>`}</p>`
 }
 
 /** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
@@ -130,20 +144,21 @@ function howItWorks(context: PageContext, isBefore: boolean): Html {
 const turnWaits = ({ view, words, lang }: PageContext) => fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
 
 /** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
-export type ScheduleMoment = 'opens_at' | 'ends_at' | Countdown
+export type ScheduleMoment = 'opens_at' | 'ends_at' | 'pre_queue_opens_at' | Countdown
 type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 
-/** Counts down to one of the schedule's moments by script. Without a script a date replaces it. */
+/** Counts down to one of the schedule's moments by script, above its date. Without a script there is the date alone. */
 function countdown({ view, words, lang }: PageContext, to: Countdown): Html {
   const { schedule } = view
   const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : schedule.pre_queue_opens_at_ms
-  const [label, without, date] =
+  const [label, name, at] =
     to === 'anchor_at_ms'
-      ? [words.opensIn, words.opensAt, schedule.opens_at]
-      : [words.lobbyOpensIn, words.lobbyOpensAt, schedule.pre_queue_opens_at]
+      ? ([words.opensIn, words.opensAt, 'opens_at'] as const)
+      : ([words.lobbyOpensIn, words.lobbyOpensAt, 'pre_queue_opens_at'] as const)
+  const date = new Date(schedule[at])
   return html`<p class="countdown"><span class="label" data-over="${words.opening}">${label}</span>
     <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-at="${to}">${clock(lang, (untilMs - view.nowMs) / 1000)}</time></p>
-    <noscript><p><span class="label">${without}</span> <b>${moment(lang, Date.parse(date), 'UTC')}&nbsp;UTC</b></p></noscript>`
+    <p class="quiet">${name} <b><time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time></b></p>`
 }
 
 // -- The line ------------------------------------------------------------------------------------------------------------
@@ -173,7 +188,7 @@ export function linePage(context: PageContext, place: Place, number: number): Co
       ${toCalendar(context)}
       <p class="quiet">${turnWaits(context)}</p>`
   const main = html`<section class="card" id="line" data-status="${place.status}">
-    ${context.view.line !== undefined && html`<p class="label">${fill(words.ofLine, { line: context.view.line })}</p>`}
+    ${ofLine(context)}
     ${when('pre_queue', lobby)}
     ${when('waiting')}
     ${when('paused', html`${lead(words.pausedText)}${pauseReason(context)}`)}
@@ -190,6 +205,14 @@ export function linePage(context: PageContext, place: Place, number: number): Co
   const isMissed = place.status === 'missed_turn'
   const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
   return { title: titles[place.status], main, reloadSeconds }
+}
+
+/** The visitor's line by its name for people, where the sale has several. */
+function ofLine({ view: { line }, words, lang }: PageContext): Html | false {
+  if (line === undefined) return false
+  const unnamed = line.line === PUBLIC_LINE ? words.everyone : line.line
+  const name = line.name ? inLanguage(line.name, lang).text : unnamed
+  return html`<p class="label"><bdi>${fill(words.ofLine, { line: name })}</bdi></p>`
 }
 
 /** Buttons for the notices of a turn, hidden until the second script works them. */

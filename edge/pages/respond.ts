@@ -6,7 +6,6 @@ import type { PublicSale } from '../../shared/api/public.ts'
 import { preferred } from '../../shared/format.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { asksForProof } from '../admission/admit.ts'
-import { readJoin } from '../admission/join-request.ts'
 import { accessOf } from '../admission/rules.ts'
 import { type Call, hostOf, pathOf, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
@@ -73,7 +72,8 @@ export function viewOf(now: Moment, number: number | null, shows: Shows, call: C
   const { request, config } = call
   const { sale, policy } = now
   const { lines } = policy
-  const others = lines.length > 1 ? { line: now.line, ...othersOf(now, call) } : {}
+  const line = lines.find((one) => one.line === now.line) ?? { line: now.line }
+  const others = lines.length > 1 ? { line, ...othersOf(now, call) } : {}
   const access = accessOf(policy, now.line)
   return {
     sale,
@@ -138,10 +138,7 @@ async function problemPage(response: Response, call: Call): Promise<Response> {
   const [, root, sale, under] = pathOf(request.url).split('/', 4)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
   const home = under === 'line' ? `/sales/${sale}/line` : `/sales/${sale}`
-  const asked =
-    problem.type === '/problems/proof-required' && known ? await joinAgain(`/sales/${sale}`, problem, call) : {}
   const page = renderProblem(problem, {
-    ...asked,
     lang: languageOf(request),
     words: config.WORDS[languageOf(request)],
     brand: brandOf(config, 'Waiting room'),
@@ -150,17 +147,6 @@ async function problemPage(response: Response, call: Call): Promise<Response> {
     mayReload: request.method === 'GET',
   })
   const headers = new Headers(response.headers)
-  for (const [name, value] of Object.entries(headersOf(asked))) headers.set(name, value)
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) headers.set(name, value)
   return new Response(page, { status: response.status, headers })
-}
-
-/** The form that lacked a proof, with the widget that makes one: a rule may ask for it where the sale's own page does not. */
-async function joinAgain(home: string, { kind, challenge }: Problem, call: Call) {
-  // The other proof, where two are asked for, has not been used.
-  const fields = Object.fromEntries(Object.entries(await readJoin(call)).filter(([name]) => name !== kind))
-  const siteKey = call.config.turnstile?.TURNSTILE_SITE_KEY
-  return {
-    again: { action: `${home}/queue`, fields },
-    ...(kind === 'turnstile' ? { turnstile: siteKey } : { challenge: String(challenge) }),
-  }
 }

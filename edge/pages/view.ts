@@ -1,8 +1,10 @@
 /** What the pages are made from, and what each part of a page returns. */
+import type { Policy } from '../../shared/api/access.ts'
 import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { InvitationFault } from '../admission/proofs/invitation.ts'
+import type { Fields } from '../call.ts'
 import type { StripePage } from '../config.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
@@ -16,7 +18,7 @@ export interface SaleView {
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
   /** The line of the schedule, where the sale has several; and what one of the others asks for or has. */
-  readonly line?: string
+  readonly line?: Pick<Policy['lines'][number], 'line' | 'name'>
   readonly othersInvite?: boolean
   readonly othersOpenEarlier?: boolean
   /** Where to sign in for another line; null where the shop has not said. */
@@ -33,6 +35,10 @@ export interface SaleView {
   readonly turnstile?: string | undefined
   /** Where to sign in before joining, if that is required; null where the shop has not said. */
   readonly signIn?: string | null
+  /** The visitor is signed in at the shop, under this name (empty: it gave none). Absent where the page does not know it. */
+  readonly signedInAs?: string
+  /** Why a join did not succeed, for its form to say. */
+  readonly refusal?: Problem
   /** True if joining requires an invitation. */
   readonly invites?: boolean
   /** What the visitor has brought along, by a link or a form, and what is wrong with it. */
@@ -62,16 +68,17 @@ export type Shows =
   | { readonly kind: 'landing' }
   | { readonly kind: 'line'; readonly place: Place; readonly number: number }
   /** Until when the admission is good, on the edge's clock. */
-  | { readonly kind: 'turn'; readonly untilMs: number }
+  | { readonly kind: 'turn'; readonly untilMs: number; readonly refused?: Refused }
   /** `alreadyHas`: the existing order, returned since a new one would exceed the visitor's limit. */
   | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
   | { readonly kind: 'orders'; readonly orders: readonly Order[] }
   | { readonly kind: 'receipt'; readonly order: Order }
   | { readonly kind: 'payment'; readonly order: Order; readonly stripe: StripePage }
-  /** Where a retry may help: the form to send again, or the path of the page that could not be shown. */
+  /** Where a retry may help: what was chosen, the form to send again, or the path of the page that could not be shown. */
   | {
       readonly kind: 'problem'
       readonly problem: Problem
+      readonly chosen?: Fields
       readonly again?: Again | undefined
       readonly path?: string | undefined
     }
@@ -80,9 +87,16 @@ export type Shows =
 /** What a page shows that has an address of its own. */
 export type RequestedPage = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
 
+/** A purchase that met a problem, and what was chosen. */
+export interface Refused {
+  readonly problem: Problem
+  readonly chosen: Fields
+}
+
+/** A form to send again as it was. */
 export interface Again {
   readonly action: string
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields: Fields
 }
 
 /** What every part of a page is made from. */

@@ -28,6 +28,8 @@ const TAPE = { ...PRODUCT, product_id: 'tape', name: 'Cassette', unit_price_mino
 
 const SELLER = { name: 'Halfway Records Ltd', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' }
 const TAX = { name: 'VAT', percent: 19 }
+const PUBLIC = { line: 'public' }
+const MEMBERS = { line: 'members', name: { en: 'Members of the club', de: 'Mitglieder des Clubs' } }
 
 const FREE = { unit_price_minor: 0, total_minor: 0 }
 const STRIPE = { key: 'pk_test_samples', script: 'https://js.stripe.com/endive/stripe.js' }
@@ -152,7 +154,13 @@ export function samplePages({
     payment: { status: 'succeeded', ...payment },
   })
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
-  const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
+  const again = { action: `/sales/demo/order/${ORDER_ID}/payment`, fields: { payment_method: 'pm_ok' } }
+  const chosen = { idempotency_key: 'a-key', product_id: 'vinyl', quantity: '2', email: 'ada@home' }
+  const turnAgain = (problem: Problem): Shows => ({
+    kind: 'turn',
+    untilMs: nowMs + ADMISSION_TTL_SECONDS * 1000,
+    refused: { problem, chosen },
+  })
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
   const alone =
     (problem: Problem, home: string | null, more: object = {}) =>
@@ -173,16 +181,20 @@ export function samplePages({
     'sale-all-in-carts': landing('all_in_carts'),
     'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
     'sale-turnstile': landing('open', { turnstile: '1x00000000000000000000AA' }),
-    'problem-proof-required': alone(problem('proof-required', { kind: 'altcha' }), '/sales/demo', {
+    'sale-proof-refused': landing('open', {
       challenge: '/sales/demo/challenge',
-      again: { action: '/sales/demo/queue', fields: {} },
+      refusal: problem('proof-required', { kind: 'altcha' }),
     }),
+    'sale-too-often': landing('open', { refusal: problem('too-many-requests', { retry_after_seconds: 2 }) }),
     'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
+    'sale-sign-in-refused': landing('open', { signIn: '/sign-in', refusal: problem('sign-in-required') }),
+    'sale-signed-in': landing('open', { signIn: '/sign-in', signedInAs: called ?? 'Ada' }),
     'sale-invitation-upcoming': landing('upcoming', { invites: true }),
     'sale-invitation': landing('open', { invites: true }),
-    'sale-lines-upcoming': landing('upcoming', { line: 'public', othersOpenEarlier: true, othersInvite: true }),
-    'sale-lines-lobby': landing('pre_queue', { line: 'public', othersInvite: true, othersSignIn: '/sign-in' }),
-    'line-of-members': line({ ...open, line: 'members' }, NUMBER, { line: 'members' }),
+    'sale-lines-upcoming': landing('upcoming', { line: PUBLIC, othersOpenEarlier: true, othersInvite: true }),
+    'sale-lines-lobby': landing('pre_queue', { line: PUBLIC, othersInvite: true, othersSignIn: '/sign-in' }),
+    'line-of-members': line({ ...open, line: 'members' }, NUMBER, { line: MEMBERS }),
+    'line-of-all': line(open, NUMBER, { line: PUBLIC }),
     'sale-invitation-entered': landing('pre_queue', { invites: true, invitation: { code: 'SUMMER-24', fault: null } }),
     'sale-invitation-none': landing('open', { invites: true, invitation: { code: '', fault: 'none' } }),
     'sale-invitation-unknown': landing('open', {
@@ -193,8 +205,6 @@ export function samplePages({
       invites: true,
       invitation: { code: 'SUMMER-24', fault: 'used_up' },
     }),
-    'problem-sign-in-required': alone(problem('sign-in-required', { sign_in_url: '/sign-in' }), '/sales/demo'),
-    'problem-invitation-required': bare('invitation-required', '/sales/demo'),
     'problem-refused': bare('refused', '/sales/demo'),
     lobby: line(scheduled('pre_queue')),
     line: line(open),
@@ -274,12 +284,17 @@ export function samplePages({
     'sold-out': landing('sold_out'),
     'sold-out-announced': () => renderSale(view(scheduled('sold_out', ANNOUNCED))),
     ended: landing('ended'),
-    'problem-less-left': inShop(met(problem('all-in-carts'), { again })),
-    'problem-too-many': inShop(met({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })),
-    'problem-all-in-carts': inShop(met(problem('all-in-carts'), { again }), stocked([])),
-    'problem-paused': inShop(met(problem('try-again'), { again }), { schedule: scheduled('paused', REASONED) }),
-    'problem-fields': inShop(met(problem('invalid-fields', { errors: [wrong] }))),
-    'problem-email': inShop(met(invalidField('contact.email', 'an e-mail address is required'))),
+    'turn-less-left': inShop(turnAgain(problem('all-in-carts'))),
+    'turn-too-many': inShop(turnAgain({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })),
+    'turn-all-in-carts-again': inShop(turnAgain(problem('all-in-carts')), stocked([{ ...last, available: 0 }])),
+    'turn-paused-again': inShop(turnAgain(problem('try-again')), { schedule: scheduled('paused', REASONED) }),
+    'turn-try-again': inShop(turnAgain(problem('try-again'))),
+    'turn-wrong-fields': inShop(turnAgain(problem('invalid-fields', { errors: [wrong] }))),
+    'turn-wrong-email': inShop(turnAgain(invalidField('contact.email', 'an e-mail address is required')), {
+      state: { ...shop.state, contact: 'required' },
+    }),
+    'problem-payment': inShop(met(problem('try-again'), { again })),
+    'problem-fields': inShop(met(invalidField('payment_method', 'is required'))),
     'problem-too-many-requests': inShop(met(problem('too-many-requests', { retry_after_seconds: 2 }))),
     'problem-too-many-orders': inShop(met(problem('too-many-orders'))),
     'problem-others-first': inShop(met(problem('too-many-orders', { retry_after_seconds: 80 }))),

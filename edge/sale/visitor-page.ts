@@ -1,8 +1,8 @@
 /** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
-import { type Problem, problem } from '../../shared/problem.ts'
+import { type Problem, problem, problemIn, problemResponse } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
-import { readJoin } from '../admission/join-request.ts'
+import { readJoin, typedIn } from '../admission/join-request.ts'
 import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
 import { type Call, inLine, NO_STORE, publicNow, seeOther } from '../call.ts'
@@ -21,7 +21,7 @@ import {
   type Place,
   renewPlace,
 } from '../visitor/credentials.ts'
-import { signInUrl } from '../visitor/session.ts'
+import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
 
 /** In the address of the page that a form's join leads to, which explains if the place did not come along. */
@@ -46,19 +46,37 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   if (onwards !== null) return seeOther(onwards)
   const shows = ownPlace(num, admission?.claims.exp, now)
   const view = { ...viewOf(now, num, shows, call), order: latestOrder(sale, call) }
-  return pageOf(view, first ? 201 : 200)
+  return pageOf(await withAccount(view, call), first ? 201 : 200)
 }
 
-/** The landing page again, where a join failed for a fault of its invitation; null for any other problem. */
-export async function pageAskingAgain(publicly: SaleNow, problem: Problem, call: Call): Promise<Response | null> {
-  const fault = faultIn(problem)
-  if (fault === null) return null
+/** What the form of a join can say beside what was typed, and the visitor can mend or wait for. */
+const MENDABLE = /^\/problems\/((sign-in|proof)-required|too-many-requests|try-again)$/
+
+/** The landing page again, with the problem of a join in its form; null for one that trying again does not mend. */
+export async function pageAskingAgain(publicly: SaleNow, refusal: Problem, call: Call): Promise<Response | null> {
+  const fault = faultIn(refusal)
+  if (fault === null && !MENDABLE.test(refusal.type)) return null
+  // It may have been refused before it was read.
+  await readJoin(call).catch(() => {})
   const view = viewOf(publicly, null, { kind: 'landing' }, call)
-  const code = await readJoin(call).then(
-    ({ invitation = '' }) => invitation,
-    () => '',
-  )
-  return pageOf({ ...view, order: latestOrder(publicly.sale, call), invitation: { code, fault } }, 403)
+  const { invitation: code = '' } = typedIn(call)
+  const asked = {
+    order: latestOrder(publicly.sale, call),
+    refusal,
+    invitation: { code, fault },
+    // A rule may ask for a proof where the sale's own page does not.
+    ...(refusal.kind === 'altcha' ? { challenge: String(refusal.challenge) } : {}),
+  }
+  return pageOf(await withAccount({ ...view, ...asked }, call), refusal.status, problemResponse(refusal).headers)
+}
+
+/** With the name under which the visitor is signed in at the shop, on pages that ask for it. */
+async function withAccount(view: SaleView, call: Call): Promise<SaleView> {
+  if (view.signIn === undefined && view.othersSignIn === undefined) return view
+  // Without the shop's keys nobody is known; joining says so.
+  const session = await sessionOf(call).catch((error) => void problemIn(error))
+  const { name, email } = session?.claims ?? {}
+  return session ? { ...view, signedInAs: [name, email].find((one) => typeof one === 'string') ?? '' } : view
 }
 
 /** A page for one visitor: what they asked for, or else their own place. */
@@ -91,9 +109,23 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   }
   const number = place?.claims.num ?? admission?.claims.num ?? null
   const missing = admission ? null : await missingPlace(caller, call)
-  const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
+  const own = ownPlace(number, admission?.claims.exp, now)
+  const shows = (wanted && turnAgain(wanted, own, now)) ?? wanted ?? missing ?? own
   const view = { ...viewOf(now, number, shows, call), order: latestOrder(sale, call) }
-  return pageOf(view, wanted?.kind === 'problem' ? wanted.problem.status : 200)
+  const status = wanted?.kind === 'problem' ? wanted.problem.status : 200
+  return pageOf(wanted ? view : await withAccount(view, call), status)
+}
+
+/** The turn again where a purchase met a problem that another choice or try may mend, with what was chosen; null for any other. */
+function turnAgain(wanted: RequestedPage, own: Shows, { facts }: SaleNow): Shows | null {
+  if (wanted.kind !== 'problem' || !wanted.chosen || own.kind !== 'turn') return null
+  const { problem, chosen } = wanted
+  const { type, status, errors, retry_after_seconds } = problem
+  const isLess = type.endsWith('/sold-out') && facts.products.some(({ available }) => available > 0)
+  const mayMend =
+    isLess || errors !== undefined || status === 503 || type.endsWith('/all-in-carts') || /too-many/.test(type)
+  const isForGood = type.endsWith('/too-many-orders') && retry_after_seconds === undefined
+  return mayMend && !isForGood ? { ...own, refused: { problem, chosen } } : null
 }
 
 function ownPlace(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
@@ -114,5 +146,5 @@ async function missingPlace({ place, refusal }: Caller, call: Call) {
   return known ? null : shows(problem('cookies-required'))
 }
 
-const pageOf = (view: SaleView, status: number) =>
-  new Response(renderSale(view), { status, headers: { ...headersOf(view), 'cache-control': NO_STORE } })
+const pageOf = (view: SaleView, status: number, headers: Readonly<Record<string, string>> = {}) =>
+  new Response(renderSale(view), { status, headers: { ...headers, ...headersOf(view), 'cache-control': NO_STORE } })

@@ -63,12 +63,12 @@ export async function mayUse(visitor: string, call: Call): Promise<boolean> {
   return !visitor.startsWith(ACCOUNT_PREFIX) || visitor === (await accountOf(call))
 }
 
-/** Where visitors sign in, and come back to the sale of this request from; null where the shop has not said. */
+/** Where visitors sign in, and come back from to their own page, which knows who is signed in; null where the shop has not said. */
 export function signInUrl(call: Call): string | null {
   const template = call.config.shop?.SHOP_SIGN_IN_URL
   if (template === undefined) return null
   const salePage = pathOf(call.request.url).split('/', 3).join('/')
-  return template.replace('{return}', encodeURIComponent(hostOf(call) + salePage))
+  return template.replace('{return}', encodeURIComponent(`${hostOf(call)}${salePage}/line`))
 }
 
 async function readSession(call: Call): Promise<Session | null> {

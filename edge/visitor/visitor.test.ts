@@ -110,7 +110,7 @@ it('keeps the place of an account whose session has expired, and offers no other
   const sale = await new TestSale().publish()
   const { number, queue_token } = await join(sale, await signedIn('ada'))
   const cookie = `queue-${sale.name}=${queue_token}`
-  const sign_in_url = `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${sale.name}`)}`
+  const sign_in_url = `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${sale.name}/line`)}`
   const way = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>
     call(`/sales/${sale.name}${path}`, { ...init, headers: { cookie, ...headers } }, env)
   for (const [path, method] of [

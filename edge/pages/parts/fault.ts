@@ -1,0 +1,21 @@
+/** What went wrong, in the page's own words: a problem's title and detail are for programs. */
+import type { Problem, ProblemType } from '../../../shared/problem.ts'
+import { type Html, html } from '../html.ts'
+import type { Words } from '../words/words.ts'
+
+export function wordsFor({ type, retry_after_seconds, errors }: Problem, words: Words): readonly [string, string] {
+  const name = type.slice('/problems/'.length) as ProblemType
+  // Where others come first there is a time to retry.
+  if (name === 'too-many-orders' && retry_after_seconds === undefined) return words.cancelledFor.too_many
+  if (name === 'ended') return [words.ended, words.endedText]
+  const known: Readonly<Record<string, readonly [string, string]>> = words.problems
+  return known[name] ?? [words.problem, errors ? words.problemFields : words.problemText]
+}
+
+/** Beside the button of a form that met a problem. */
+export function faultOf(problem: Problem, words: Words): Html {
+  const [title, text] = wordsFor(problem, words)
+  // The form says already who the sale is for.
+  const more = !problem.type.endsWith('/sign-in-required') && html`${words.fullStop}${text}`
+  return html`<p class="fault" role="alert" tabindex="-1" autofocus><b>${title}</b>${more}</p>`
+}
