@@ -15,11 +15,15 @@ type TimedOrder = OrderRow & { left_ms?: number }
 export function ownOrderAt(row: TimedOrder, nowMs: number): Order {
   const order = orderAt(row, nowMs)
   const { payment } = order
-  if (payment && row.charge_id !== null) return { ...order, payment: { ...payment, ...paidWith(row, row.charge_id) } }
-  if (payment?.status !== 'requires_action' || row.action === null) return order
-  const { url, client_secret } = row.action
-  const next_action = { type: 'redirect', url } as const
-  return { ...order, payment: { ...payment, next_action, ...(client_secret !== undefined && { client_secret }) } }
+  if (payment?.status === 'requires_action' && row.action !== null) {
+    const { url, client_secret } = row.action
+    const next_action = { type: 'redirect', url } as const
+    return { ...order, payment: { ...payment, next_action, ...(client_secret !== undefined && { client_secret }) } }
+  }
+  const isPaid = payment?.status === 'succeeded' || payment?.status === 'refunded'
+  return isPaid && row.charge_id !== null
+    ? { ...order, payment: { ...payment, ...paidWith(row, row.charge_id) } }
+    : order
 }
 
 function paidWith({ card, payment_method: method }: OrderRow, charge: string): Pick<Payment, 'method' | 'card'> {
