@@ -115,6 +115,10 @@ test.each([
   expect(() => readReport(file)).toThrow(what)
 })
 
+test('the bench measures an order over its whole life', () => {
+  expect(bench(['--only', 'life'])).toMatchObject({ parts: ['life'] })
+})
+
 describe('a rehearsal', () => {
   test('has defaults for everything', () => {
     expect(rehearsal([])).toMatchObject({ visitors: 2_000, stock: 100, rate: 200, arrivals: 'spike' })

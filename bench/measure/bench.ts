@@ -11,6 +11,7 @@ import { againstAlternatives } from './parts/alternatives.ts'
 import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
 import { growth } from './parts/growth.ts'
+import { life } from './parts/life.ts'
 import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
@@ -20,7 +21,7 @@ import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
 /** Parts with servers of their own, those that share a system, and all of them. */
-const ALONE = { recovery, search: searches }
+const ALONE = { recovery, search: searches, life }
 const SHARED = {
   edge: againstEdge,
   origin: againstOrigin,
@@ -57,6 +58,7 @@ export function readOptions(args?: readonly string[]) {
     seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 1.6, 0.1, 60),
     buyers: quick ? [1, 256] : [1, 16, 256, 1_000],
     rivals: quick ? [256] : [1, 16, 256],
+    orders: quick ? 1_000 : 4_000,
     crowd: wholeOf('crowd', values.crowd, quick ? 10_000 : 1_000_000, 1_000, 1_000_000),
   }
   const parts = PARTS.filter((part) => only.length === 0 || only.includes(part))

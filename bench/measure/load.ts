@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { paint, terminal } from '../../dev/command.ts'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { type Answer, HttpClient } from '../lib/http.ts'
+import type { Cost } from './programs.ts'
 
 export type Next = (client: HttpClient) => string | null
 
@@ -26,6 +27,8 @@ export interface Measured {
   readonly ms: Percentiles
   /** Processor time of the measured processes for each response, microseconds; null if unknown. */
   readonly cpuMicros: number | null
+  /** The same by program, where programs are measured apart. */
+  readonly cpuOf?: Cost
   /** The client's share of one core: near 1 it is what limited the measurement. */
   readonly clientCpu: number
   readonly wrong: number

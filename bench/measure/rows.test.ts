@@ -11,6 +11,8 @@ test.each<[Aim | null, boolean | null]>([
   [{ cpuMicros: 90 }, false],
   [{ perSecond: 500, cpuMicros: 90 }, false],
   [{ perSecond: 500, cpuMicros: 100 }, true],
+  [{ corePercent: 0.01 }, true],
+  [{ corePercent: 0.009 }, false],
   [{ p50Ms: 1 }, true],
   [{ slowestMs: 1 }, true],
   [{}, null],

@@ -7,6 +7,8 @@ export interface Aim {
   readonly cpuRatio?: number
   readonly perSecond?: number
   readonly cpuMicros?: number
+  /** Of a second. */
+  readonly corePercent?: number
   readonly p50Ms?: number
   readonly p99Ms?: number
   /** Where there are too few for a percentile. */
@@ -75,6 +77,10 @@ const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   cpuRatio: { isAtLeast: true, of: ({ cpuRatio }) => cpuRatio, text: (value) => `${times(value)} by CPU` },
   perSecond: { isAtLeast: true, of: ({ measured }) => measured.perSecond, text: (value) => `${n(value)}/s` },
   cpuMicros: { of: ({ measured }) => measured.cpuMicros, text: (value) => `${value.toFixed(0)} us of CPU` },
+  corePercent: {
+    of: ({ measured }) => measured.cpuMicros && measured.cpuMicros / 1e4,
+    text: (value) => `${value.toFixed(1)} % of a core`,
+  },
   p50Ms: { of: ({ measured }) => measured.ms.p50, text: (value) => `p50 ${duration(value)}` },
   p99Ms: { of: ({ measured }) => measured.ms.p99, text: (value) => `p99 ${duration(value)}` },
   slowestMs: { of: ({ measured }) => measured.ms.max, text: (value) => `all ${duration(value)}` },

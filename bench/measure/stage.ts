@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type ChildOptions, freePort, LOOPBACK, Server, temporaryFolder } from '../../dev/processes.ts'
 import { COMPATIBILITY_DATE, findWorkerd } from '../../dev/servers/workerd.ts'
-import { type System, startSystem } from '../../dev/system.ts'
+import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
 import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { importSecrets, type SecretJwkSet } from '../../shared/keys.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../../shared/tokens.ts'
@@ -30,8 +30,8 @@ const CHECKOUTS_PER_SECOND = 22_000
 const CHECKOUTS_PER_BUYER = 4_000
 
 /** As in production, the origin serves the edge alone, so every load sends the edge's token. */
-export async function startStage(logLevel = 'error'): Promise<Stage> {
-  const system = await startSystem({ originEnv: { LOG_LEVEL: logLevel, ALLOW_DIRECT: 'false' } })
+export async function startStage(originEnv: SystemOptions['originEnv'] = {}): Promise<Stage> {
+  const system = await startSystem({ originEnv: { LOG_LEVEL: 'error', ALLOW_DIRECT: 'false', ...originEnv } })
   return { system, mint: admissionMint(system.secrets.admissionKeys) }
 }
 
@@ -51,7 +51,7 @@ export function admissionMint(secrets: SecretJwkSet) {
 /** An open sale, or one that opens later; without units it is sold out. */
 export async function createSale(
   { system }: Stage,
-  { stock = PLENTY, rate = 1_000, opensInMs = -1_000, products = 1 } = {},
+  { stock = PLENTY, rate = 1_000, opensInMs = -1_000, products = 1, mails = false } = {},
 ): Promise<string> {
   const sale = `bench-${randomUUID().slice(0, 8)}`
   const product = { name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: stock }
@@ -59,6 +59,7 @@ export async function createSale(
     name: 'Bench',
     opens_at: new Date(Date.now() + opensInMs).toISOString(),
     hold_seconds: 3_600,
+    contact: { email: mails ? 'optional' : 'off' },
     products: Array.from({ length: products }, (_, i) => ({ ...product, product_id: productOf(i, products) })),
     admission: { rate_per_second: rate },
   })
@@ -148,14 +149,22 @@ export async function durableCheckouts(
 
 // -- Servers to compare with -------------------------------------------------------------------------------------------
 
+type Env = Readonly<Record<string, string>>
+
 /** One of the servers in servers/, as a process. */
-export function startServer(name: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
-  const script = fileURLToPath(new URL(`./servers/${name}.ts`, import.meta.url))
-  return start(name, '/healthz', (_, port) => ({
+export const startServer = (name: string, env: Env = {}) => startScript(name, `./servers/${name}.ts`, '/healthz', env)
+
+/** The stand-in of a payment provider as a process of its own, which an origin starts in its own otherwise. */
+export const startProvider = (port: number, env: Env) =>
+  startScript('the provider', '../../origin/payments/providers/sandbox.ts', '/charges?charge=none', env, port)
+
+function startScript(name: string, script: string, probe: string, env: Env, onPort?: number): Promise<Server> {
+  const command = (_: string, port: number) => ({
     command: process.execPath,
-    args: [script],
+    args: [fileURLToPath(new URL(script, import.meta.url))],
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
-  }))
+  })
+  return start(name, probe, command, onPort)
 }
 
 /** The same, with the stores and the admission keys of the system. */
@@ -182,6 +191,8 @@ const configOf = (port: number, objects: string, object?: string) => `using Work
 const config :Workerd.Config = (
   services = [
     (name = "bare", worker = .bare),
+    # The other servers are on this machine.
+    (name = "internet", network = (allow = ["private"])),
     (name = "objects", disk = (path = ${JSON.stringify(objects)}, writable = true)),
   ],
   sockets = [(name = "http", address = "${LOOPBACK}:${port}", http = (), service = "bare")],
@@ -199,13 +210,14 @@ ${
 });
 `
 
-/** Starts a server on a port and a folder of its own, which answers `probe` when it serves. */
+/** Starts a server on a folder of its own, and a port unless one is given, which answers `probe` when it serves. */
 async function start(
   name: string,
   probe: string,
   command: (folder: string, port: number) => Pick<ChildOptions, 'command' | 'args' | 'cwd' | 'env'>,
+  onPort?: number,
 ): Promise<Server> {
-  const port = await freePort()
+  const port = onPort ?? (await freePort())
   const url = `http://${LOOPBACK}:${port}`
   const { path, remove } = temporaryFolder('bench')
   const options = { name, logFile: join(path, 'server.log'), ...command(path, port) }

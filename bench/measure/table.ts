@@ -2,6 +2,7 @@
 import { paint } from '../../dev/command.ts'
 import { duration, n } from '../lib/figures.ts'
 import { nowMeasuring } from './load.ts'
+import { PROGRAMS } from './programs.ts'
 import { aimsOf, isReached, type Row, reachedOf, type Table, times } from './rows.ts'
 
 export interface Bench {
@@ -13,12 +14,19 @@ export interface Bench {
   readonly rivals: readonly number[]
   /** The largest crowd that really joins. */
   readonly crowd: number
+  /** Sold one part of their life after the other. */
+  readonly orders: number
 }
 
 /** A 99th percentile of fewer is nothing but the slowest. */
 const ENOUGH_FOR_P99 = 100
 
 export function printTable({ title, against, rows }: Table): void {
+  if (rows.some(({ measured }) => measured.cpuOf)) printPrograms(title, rows)
+  else printRates(title, against, rows)
+}
+
+function printRates(title: string, against: string, rows: readonly Row[]): void {
   printCells(
     title,
     ['', 'a second', 'p50', 'p99', against, 'by CPU', 'CPU each', 'aim'],
@@ -26,6 +34,22 @@ export function printTable({ title, against, rows }: Table): void {
     rows.flatMap((row) =>
       isReached(row) === false && row.floor ? [cellsOf(row), cellsOf(row.floor)] : [cellsOf(row)],
     ),
+  )
+}
+
+/** What each program used, in microseconds. */
+function printPrograms(title: string, rows: readonly Row[]): void {
+  const us = (value?: number | null) => (value === undefined || value === null ? '' : n(Math.round(value)))
+  printCells(
+    title,
+    ['processor time, us', ...PROGRAMS, 'our own', 'floor', 'a second', 'p50', 'p99'],
+    rows.flatMap(({ what, measured: { cpuOf, cpuMicros, perSecond, ms }, floor }) => {
+      if (!cpuOf) return []
+      const programs = PROGRAMS.map((program) => us(cpuOf[program]))
+      const latency = ms.count < ENOUGH_FOR_P99 ? [] : [duration(ms.p50), duration(ms.p99)]
+      const rate = perSecond > 0 ? n(Math.round(perSecond)) : ''
+      return [{ cells: [what, ...programs, us(cpuMicros), us(floor?.measured.cpuMicros), rate, ...latency] }]
+    }),
   )
 }
 

@@ -165,7 +165,7 @@ async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: 
 }
 
 /** The Worker that does only what must be done, with the edge's key. */
-function floorScript({ system }: Stage): string {
+export function floorScript({ system }: Stage): string {
   const script = readFileSync(new URL('../servers/floor-worker.js', import.meta.url), 'utf8')
   return `const SECRET = ${JSON.stringify(system.secrets.queueKeys.keys[0]?.k)}\n${script}`
 }
@@ -210,7 +210,7 @@ function knownCookies({ system }: Stage, count: number): string[] {
 }
 
 /** The queue tokens of new visitors. */
-async function join(edgeUrl: string, sale: string, visitors: number): Promise<string[]> {
+export async function join(edgeUrl: string, sale: string, visitors: number): Promise<string[]> {
   const client = new HttpClient({ url: edgeUrl, connections: 32 })
   const text = requestText('POST', `/sales/${sale}/queue`, client.host, [JSON_TYPE])
   const answers = await Promise.all(Array.from({ length: visitors }, () => client.request(text)))

@@ -30,7 +30,7 @@ const BUYERS = 256
 export async function* recovery(bench: Bench): AsyncGenerator<Table> {
   for (const measure of [rebuilds, withoutRedis]) {
     // At this level the origin logs how long a rebuild took.
-    const stage = await startStage('info')
+    const stage = await startStage({ LOG_LEVEL: 'info' })
     const redis = defineScripts(
       new Redis(stage.system.redisUrl, { retryStrategy: () => POLL_EVERY_MS, maxRetriesPerRequest: null }),
     )

@@ -1,0 +1,102 @@
+/**
+ * The origin's background work, in this process, one kind at a time over orders that wait for it. An origin that serves calls
+ * alone (`ROLE=api`) leaves all of it to be measured here.
+ */
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import type { System } from '../../dev/system.ts'
+import { readConfig } from '../../origin/config.ts'
+import { readEvents } from '../../origin/events/reader.ts'
+import { type Consumer, JobRunner } from '../../origin/jobs/job-runner.ts'
+import type { QueueName } from '../../origin/jobs/queues.ts'
+import { connect } from '../../origin/ledger/connection.ts'
+import { addMails } from '../../origin/mail/mail-queries.ts'
+import { createMailer } from '../../origin/mail/mailer.ts'
+import { createMetrics } from '../../origin/metrics.ts'
+import { Orders } from '../../origin/orders/orders.ts'
+import { Outbox } from '../../origin/payments/outbox.ts'
+import { PaymentJobs } from '../../origin/payments/payment-jobs.ts'
+import { startPayments } from '../../origin/payments/payments.ts'
+import { sandboxProvider } from '../../origin/payments/providers/sandbox-client.ts'
+import { countOrders } from '../../origin/report/sale-counts.ts'
+import { Gates } from '../../origin/stock/gate.ts'
+import { defineScripts } from '../../origin/stock/scripts.ts'
+import { searchRounds } from '../../origin/support/indexer.ts'
+import { Deliverer } from '../../origin/webhooks/deliverer.ts'
+import { fanOut } from '../../origin/webhooks/fan-out.ts'
+import { SecretSealer } from '../../origin/webhooks/sealing.ts'
+import { Sender } from '../../origin/webhooks/sender.ts'
+
+const MAX_ROUNDS = 2_000
+
+export type Background = Awaited<ReturnType<typeof openBackground>>
+
+/** `env` is what the origin has beside its stores and keys. */
+export async function openBackground(system: System, env: Readonly<Record<string, string>>) {
+  const { databaseUrl, redisUrl, secrets } = system
+  const config = readConfig({
+    NODE_ENV: 'development',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
+    WEBHOOK_KEYS: JSON.stringify(secrets.webhookKeys),
+    EDGE_URL: system.edgeUrl,
+    ...env,
+  })
+  const sql = connect(databaseUrl)
+  const redis = defineScripts(new Redis(redisUrl))
+  const log = pino({ level: 'error' })
+  const metrics = createMetrics()
+  const nowMs = () => Date.now()
+  const jobs = new PaymentJobs(log)
+  const deps = { config, sql, metrics, log }
+  const actionSeconds = config.PAYMENT_ACTION_SECONDS
+  const orders = new Orders({ ...deps, gates: new Gates(redis), charges: jobs, actionSeconds })
+  const unitsReturned = async () => {}
+  const { charges } = await startPayments({ ...deps, jobs, sales: { nowMs }, orders, unitsReturned })
+  const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = config.sandbox
+  const provider = sandboxProvider({ url, secret, timeoutMs, nowMs })
+  const sender = new Sender({ allowPrivate: true, allowHttp: true })
+  const sealer = new SecretSealer(config.WEBHOOK_KEYS)
+  const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light' })
+  const mailer = createMailer(deps)
+
+  const isEmpty = async (queue: QueueName) =>
+    (await sql`select from jobs where queue = ${queue} and state = 'pending' limit 1`).length === 0
+
+  /** Runs the jobs of a queue until none waits, by a consumer of its own for each round: those of the outbox rest after one. */
+  async function run<Name extends QueueName>(queue: Name, consumer: () => Consumer<Name>): Promise<void> {
+    for (let rounds = 0; !(await isEmpty(queue)); rounds++) {
+      if (rounds === MAX_ROUNDS) throw new Error(`The jobs of the queue ${queue} do not end.`)
+      const runner = new JobRunner(deps, [consumer()])
+      await runner.round()
+      await runner.drain()
+    }
+  }
+
+  const all = async (round: () => Promise<boolean>) => {
+    while (await round());
+  }
+
+  return {
+    charges: () => run('charge', () => charges),
+    comparison: () => charges.compare(),
+    captures: () => run('capture', () => new Outbox('capture', { ...deps, provider })),
+    search: () => all(searchRounds(sql, Number.POSITIVE_INFINITY)),
+    counts: () => all(() => countOrders(sql)),
+    webhookMessages: () => all(() => fanOut(sql)),
+    webhooks: () => run('webhook', () => deliverer),
+    mails: async () => {
+      if (!mailer) throw new Error('No mail server is set.')
+      await all(() => readEvents(sql, 'mail', addMails))
+      await run('mail', () => mailer)
+    },
+    async close() {
+      deliverer.stop()
+      deliverer.close()
+      mailer?.close()
+      redis.disconnect()
+      await sql.end({ timeout: 2 })
+    },
+  }
+}

@@ -1,0 +1,103 @@
+/** What buyers send from their turn to the receipt, and those who send it: all at a stage one after the other, or each by themselves. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, HttpClient, requestText } from '../lib/http.ts'
+import { cookieIn, orderIn, placeIn } from '../lib/responses.ts'
+import { join } from './parts/edge.ts'
+import type { Stage } from './stage.ts'
+
+const JSON_TYPE = 'accept: application/json'
+const HTML_TYPE = 'accept: text/html'
+const CALLED_TRIES = 300
+const CALLED_EVERY_MS = 100
+
+/** Someone in the line, whose turn has come. */
+export interface Buyer {
+  readonly place: string
+  readonly key: string
+  admission: string
+  order: string
+}
+
+type Step = 'turn' | 'checkout' | 'pay' | 'page' | 'poll' | 'stream'
+
+export class Buyers {
+  readonly all: readonly Buyer[]
+  readonly #sale: string
+  readonly #client: HttpClient
+
+  private constructor(sale: string, client: HttpClient, places: readonly string[]) {
+    this.#sale = sale
+    this.#client = client
+    this.all = places.map((place) => ({ place, key: randomUUID(), admission: '', order: '' }))
+  }
+
+  /** So many join, and wait until their turn has come. */
+  static async join({ system }: Stage, sale: string, buyers: number, connections: number): Promise<Buyers> {
+    const client = new HttpClient({ url: system.edgeUrl, connections })
+    const places = await join(system.edgeUrl, sale, buyers)
+    const last = [JSON_TYPE, `authorization: Bearer ${places.at(-1)}`]
+    const status = requestText('GET', `/sales/${sale}/queue/status`, client.host, last)
+    for (let tries = 0; placeIn(await client.request(status))?.status !== 'ready'; tries++) {
+      if (tries === CALLED_TRIES) throw new Error('The line does not move.')
+      await sleep(CALLED_EVERY_MS)
+    }
+    return new Buyers(sale, client, places)
+  }
+
+  /** All take a step, as many at a time as there are connections. */
+  async each(step: Step): Promise<void> {
+    await Promise.all(this.all.map((buyer) => this.take(step, buyer)))
+  }
+
+  async take(step: Step, buyer: Buyer): Promise<void> {
+    const answer = await this.#client.request(this.#textOf(step, buyer))
+    const done = this.#noteAnswer(step, buyer, answer)
+    if (!done) throw new Error(`${step}: ${answer.status || answer.failure} ${answer.body.slice(0, 200)}`)
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+
+  #textOf(step: Step, { place, key, admission, order }: Buyer): string {
+    const [sale, { host }] = [this.#sale, this.#client]
+    const by = `authorization: Bearer ${admission}`
+    switch (step) {
+      case 'turn':
+        return requestText('GET', `/sales/${sale}/line`, host, [HTML_TYPE, `cookie: queue-${sale}=${place}`])
+      case 'checkout': {
+        const headers = [JSON_TYPE, by, `idempotency-key: ${key}`]
+        const body = { quantity: 1, contact: { email: `${key}@example.com` } }
+        return requestText('POST', `/sales/${sale}/checkout`, host, headers, JSON.stringify(body))
+      }
+      case 'pay':
+        return requestText('POST', `/orders/${order}/payment`, host, [JSON_TYPE, by], '{"payment_method":"pm_ok"}')
+      case 'page': {
+        const cookie = `cookie: admission-${sale}=${admission}`
+        return requestText('GET', `/sales/${sale}/order/${order}`, host, [HTML_TYPE, cookie])
+      }
+      case 'poll':
+        return requestText('GET', `/orders/${order}`, host, [JSON_TYPE, by])
+      case 'stream':
+        return requestText('GET', `/orders/${order}/events`, host, ['accept: text/event-stream', by])
+    }
+  }
+
+  #noteAnswer(step: Step, buyer: Buyer, answer: Answer): boolean {
+    if (step === 'turn') buyer.admission = cookieIn(answer, `admission-${this.#sale}`) ?? ''
+    if (step === 'checkout') buyer.order = orderIn(answer)?.order_id ?? ''
+    switch (step) {
+      case 'turn':
+        return answer.status === 200 && buyer.admission !== ''
+      case 'checkout':
+      case 'pay':
+      case 'poll':
+        return orderIn(answer) !== null && buyer.order !== ''
+      case 'page':
+        return answer.status === 200
+      case 'stream':
+        return answer.status === 200 && answer.body.includes('"confirmed"')
+    }
+  }
+}

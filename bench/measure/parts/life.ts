@@ -1,0 +1,292 @@
+/**
+ * The life of a sold order, from the turn to the capture: what each part of it costs each program, over many orders one part
+ * after the other; the same at saturation, all at once; and what a sale costs in which nobody is. The provider of payments, its
+ * records included, runs apart, and its cost is shown apart. The floor of a part is what must be sent, at a bare Worker and a
+ * bare endpoint, and what must be written, in batches of 100.
+ */
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import { freePort, type Server } from '../../../dev/processes.ts'
+import { startPostgres } from '../../../dev/servers/postgres.ts'
+import { Histogram } from '../../lib/histogram.ts'
+import { HttpClient, requestText } from '../../lib/http.ts'
+import { admin } from '../../rehearsal/records.ts'
+import { openBackground } from '../background.ts'
+import { Buyers } from '../buyers.ts'
+import { flat, type Measured, nowMeasuring } from '../load.ts'
+import { type Cost, inAll, type Measure, measureBy, NOTHING, type Program, sumOf, times } from '../programs.ts'
+import { type Aim, type Row, row, type Table } from '../rows.ts'
+import { createSale, type Stage, startBareWorker, startProvider, startServer, startStage } from '../stage.ts'
+import type { Bench } from '../table.ts'
+import { floorScript } from './edge.ts'
+
+const RATE = 100_000
+const CONNECTIONS = 64
+const SATURATING = 256
+/** More than are paid at saturation. */
+const PAID_PER_SECOND = 1_500
+/** A closed loop of whole lives: its first is a warm-up, and each takes some hundred milliseconds. */
+const SATURATED = { warmMs: 3_000, rounds: 8 }
+/** What goes on beside the orders is subtracted: an origin compares and counts also where nothing happens. */
+const QUIET_MS = 5_000
+/** What a start leaves to do. */
+const CALM_MS = 5_000
+/** Webhooks of the provider come after the work. */
+const AFTER_MS = 1_000
+/** Orders before those that count. */
+const WARM_SHARE = 0.2
+const BATCH = 100
+const PASSES = ['checkout', "the order's page", 'request to pay', 'stream of changes']
+const SELLING = 'until the receipt'
+const MUST = 'what must be sent and written'
+
+const AIMS = {
+  paid: { perSecond: 500 },
+  origin: { cpuMicros: 1_000 },
+  edge: { cpuMicros: 1_500 },
+  quiet: { corePercent: 3 },
+  pass: { cpuRatio: 0.5 },
+} as const
+
+interface LifeStage extends Stage {
+  readonly measure: Measure
+  /** What the origin has beside its stores and keys. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export async function* life({ orders, seconds }: Bench): AsyncGenerator<Table> {
+  const rows = await onStage('api', (stage) => parts(stage, orders))
+  yield { title: `One sold order, over ${orders} orders`, against: '', rows }
+  yield { title: 'A request at the edge, of a bare pass-through', against: 'ratio', rows: rows.flatMap(passOf) }
+  const { quiet, sold } = await onStage('all', async (stage) => {
+    const quiet = await nobodyThere(stage)
+    return { quiet, sold: await saturated(stage, seconds * SATURATED.rounds) }
+  })
+  const floor = rows.find(({ what }) => what === SELLING)?.floor?.measured
+  const of = (what: string, aim: Aim, ...programs: Program[]) => {
+    const by = ({ cpuOf = NOTHING, perSecond }: Measured) => ({ ...flat(perSecond), cpuMicros: inAll(cpuOf, programs) })
+    return row(what, by(sold), null, aim, floor && { what: MUST, measured: by(floor) })
+  }
+  yield {
+    title: `Sold orders at saturation, ${SATURATING} buyers`,
+    against: '',
+    rows: [
+      row('from the turn to the receipt', sold, null, AIMS.paid),
+      of('origin, Postgres and Redis', AIMS.origin, 'origin', 'Postgres', 'Redis'),
+      of('the edge', AIMS.edge, 'edge'),
+    ],
+  }
+  yield { title: 'A sale open, each second', against: '', rows: [row('nobody there', quiet, null, AIMS.quiet)] }
+}
+
+/** What one request costs the edge, compared with a bare Worker that passes it on. */
+function passOf({ what, measured, floor }: Row): Row[] {
+  const [ours, bare] = [measured.cpuOf?.edge ?? 0, floor?.measured.cpuOf?.edge ?? 0]
+  if (!PASSES.includes(what)) return []
+  const each = (cpuMicros: number): Measured => ({ ...flat(1e6 / cpuMicros), cpuMicros })
+  return [row(what, each(ours), each(bare), AIMS.pass)]
+}
+
+/** A system of its own, whose origin has the role, with the provider in processes of its own. */
+async function onStage<T>(role: 'api' | 'all', use: (stage: LifeStage) => Promise<T>): Promise<T> {
+  const servers: { stop(): Promise<void> }[] = []
+  const started = <S extends { stop(): Promise<void> }>(server: S): S => {
+    servers.push(server)
+    return server
+  }
+  try {
+    const [providerPort, smtpPort] = [await freePort(), await freePort()]
+    const env = {
+      SANDBOX_URL: `http://127.0.0.1:${providerPort}`,
+      WEBHOOK_SECRET: randomUUID(),
+      SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
+      MAIL_FROM: 'shop@example.com',
+    }
+    started(await startServer('smtp', { SMTP_PORT: String(smtpPort) }))
+    const stage = await startStage({ ROLE: role, ...env })
+    const { system } = stage
+    started(system)
+    const records = started(await startPostgres())
+    const provider = started(
+      await startProvider(providerPort, {
+        DATABASE_URL: records.url,
+        WEBHOOK_URL: `${system.originUrl}/webhooks/sandbox`,
+        WEBHOOK_SECRET: env.WEBHOOK_SECRET,
+      }),
+    )
+    const measure = measureBy({
+      edge: [system.edge.pid],
+      origin: [system.origin.pid],
+      Postgres: [system.postgres?.pid],
+      Redis: [system.redis?.pid],
+      provider: [provider.pid, records.pid],
+    })
+    return await use({ ...stage, env, measure })
+  } finally {
+    for (const server of servers.toReversed()) await server.stop()
+  }
+}
+
+const measured = (cost: Cost, perSecond = 0): Measured => ({
+  ...flat(perSecond),
+  cpuMicros: inAll(cost),
+  cpuOf: cost,
+})
+
+// -- Part by part ------------------------------------------------------------------------------------------------------
+
+async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
+  const { system, measure, env } = stage
+  const { passed, sent, inserted, updated, turned } = await measureFloors(stage, orders)
+  const receiver = await startServer('receiver')
+  await admin(system, 'POST', '/webhooks', { url: receiver.url, events: ['*'] })
+  const background = await openBackground(system, env)
+  const live = async (count: number): Promise<Row[]> => {
+    const sale = await createSale(stage, { rate: RATE, mails: true })
+    const buyers = await Buyers.join(stage, sale, count, CONNECTIONS)
+    nowMeasuring('  what goes on besides')
+    await sleep(AFTER_MS)
+    const quiet = await measure(() => sleep(QUIET_MS))
+    const rows: Row[] = []
+    const part = async (what: string, floor: readonly Cost[], work: () => Promise<unknown>, isOrigin = false) => {
+      nowMeasuring(`  ${what}, of ${count} orders`)
+      const { cost, seconds } = await measure(work, { isOrigin })
+      const own = sumOf([cost, times(quiet.cost, -seconds / quiet.seconds)])
+      rows.push(row(what, measured(times(own, 1 / count), count / seconds), null, null, floorOf(floor)))
+    }
+    const sum = (what: string) => {
+      const parts = rows.filter((part) => part.what !== SELLING)
+      const costs = parts.map(({ measured: { cpuOf = NOTHING } }) => cpuOf)
+      const floors = parts.map(({ floor }) => floor?.measured.cpuOf ?? NOTHING)
+      rows.push(row(what, measured(sumOf(costs)), null, null, floorOf(floors)))
+    }
+    const here = true
+    // With what the provider sends back.
+    const paying = (work: () => Promise<unknown>) => () => work().then(() => sleep(AFTER_MS))
+    await part('turn and its page', [turned], () => buyers.each('turn'))
+    await part('checkout', [passed, inserted, inserted], () => buyers.each('checkout'))
+    await part("the order's page", [passed], () => buyers.each('page'))
+    await part('request to pay', [passed, updated, inserted], () => buyers.each('pay'))
+    await part('charge and its webhook', [sent, updated, inserted, inserted], paying(background.charges), here)
+    await part('stream of changes', [passed], () => buyers.each('stream'))
+    await part("the order's page, sold", [passed], () => buyers.each('page'))
+    sum(SELLING)
+    await part('capture and its webhook', [sent, updated], paying(background.captures), here)
+    await part('comparison with the provider', [], background.comparison, here)
+    await part('search', [inserted, inserted], background.search, here)
+    await part('counts of the report', [], background.counts, here)
+    await part('webhooks, written', [inserted, inserted, inserted], background.webhookMessages, here)
+    await part('webhooks, sent', [sent, sent, sent], background.webhooks, here)
+    await part('mail', [inserted, sent, updated], background.mails, here)
+    sum('in all')
+    await part('instead of the stream: one poll', [passed], () => buyers.each('poll'))
+    buyers.close()
+    return rows
+  }
+  try {
+    // Warmed up first.
+    await live(Math.ceil(orders * WARM_SHARE))
+    return await live(orders)
+  } finally {
+    await background.close()
+    await receiver.stop()
+  }
+}
+
+const floorOf = (costs: readonly Cost[]) => ({ what: MUST, measured: measured(sumOf(costs)) })
+
+/** What the least of each kind costs: a request passed on, one sent, a row written in a batch, and a turn. */
+async function measureFloors({ system, ...stage }: LifeStage, count: number) {
+  nowMeasuring('  the floors')
+  const bare = await startServer('bare-hono')
+  const passing = await startBareWorker(
+    `export default { fetch: (request) => fetch('${bare.url}' + new URL(request.url).pathname, request) }`,
+  )
+  const signing = await startBareWorker(floorScript({ system, ...stage }), 'Visitors')
+  const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
+  const measure = measureBy({
+    edge: [passing.pid, signing.pid],
+    origin: [bare.pid],
+    Postgres: [system.postgres?.pid],
+  })
+  const least = async (work: () => Promise<unknown>, by = measure, isOrigin = false) => {
+    // Warmed up first.
+    await work()
+    return times((await by(work, { isOrigin })).cost, 1 / count)
+  }
+  const here = measureBy({ Postgres: [system.postgres?.pid] })
+  const posts = (to: Server, path: string) => async () => {
+    const client = new HttpClient({ url: to.url, connections: CONNECTIONS })
+    const text = requestText('POST', path, client.host, ['accept: application/json'], '{"quantity":1}')
+    const answers = await Promise.all(Array.from({ length: count }, () => client.request(text)))
+    client.close()
+    const wrong = answers.find(({ status }) => status !== 201)
+    if (wrong) throw new Error(`A bare server responded ${wrong.status}: ${wrong.body.slice(0, 200)}`)
+  }
+  const batches = async (write: (ids: string[]) => Promise<unknown>) => {
+    for (let at = 0; at < count; at += BATCH) await write(ids.slice(at, at + BATCH))
+  }
+  let ids: string[] = []
+  const insert = () => {
+    ids = Array.from({ length: count }, () => randomUUIDv7())
+    const text = 'x'.repeat(200)
+    return batches((some) => sql`insert into bench.rows select id, ${text} from unnest(${some}::uuid[]) id`)
+  }
+  const update = () => batches((some) => sql`update bench.rows set text = 'y' || text where id = any(${some}::uuid[])`)
+  try {
+    await sql.unsafe('create schema if not exists bench; create table bench.rows (id uuid primary key, text text)')
+    return {
+      passed: await least(posts(passing, '/sales/bench/checkout')),
+      turned: await least(posts(signing, '/sales/bench/queue')),
+      // The other side is the provider's, or the shop's.
+      sent: await least(posts(bare, '/sales/bench/checkout'), here, true),
+      inserted: await least(insert, here, true),
+      updated: await least(update, here, true),
+    }
+  } finally {
+    await sql`drop schema if exists bench cascade`
+    await sql.end({ timeout: 2 })
+    for (const server of [passing, signing, bare]) await server.stop()
+  }
+}
+
+// -- All at once -------------------------------------------------------------------------------------------------------
+
+/** Each buyer goes from the turn to the receipt, and the next one comes. */
+async function saturated(stage: LifeStage, seconds: number): Promise<Measured> {
+  const { measure } = stage
+  const sale = await createSale(stage, { rate: RATE })
+  const crowd = Math.ceil(PAID_PER_SECOND * (seconds + SATURATED.warmMs / 1000))
+  nowMeasuring(`  ${crowd} join`)
+  const buyers = await Buyers.join(stage, sale, crowd, SATURATING)
+  nowMeasuring(`  ${SATURATING} buyers at a time`)
+  const histogram = new Histogram()
+  let [next, paid, isOver] = [0, 0, false]
+  const one = async () => {
+    for (let buyer = buyers.all[next++]; buyer && !isOver; buyer = buyers.all[next++]) {
+      const beganMs = performance.now()
+      for (const step of ['turn', 'checkout', 'page', 'pay', 'stream', 'page'] as const) await buyers.take(step, buyer)
+      histogram.add(performance.now() - beganMs)
+      paid++
+    }
+  }
+  const selling = Promise.all(Array.from({ length: SATURATING }, one))
+  await Promise.race([selling, sleep(SATURATED.warmMs)])
+  const before = paid
+  const { cost, seconds: lasted } = await measure(() => Promise.race([selling, sleep(seconds * 1000)]))
+  const sold = paid - before
+  isOver = true
+  await selling
+  buyers.close()
+  return { ...measured(times(cost, 1 / sold), sold / lasted), ms: histogram.summary() }
+}
+
+/** A sale that nobody has come to. */
+async function nobodyThere(stage: LifeStage): Promise<Measured> {
+  await createSale(stage)
+  nowMeasuring('  a sale with nobody there')
+  await sleep(CALM_MS)
+  const { cost, seconds } = await stage.measure(() => sleep(2 * QUIET_MS))
+  return measured(times(cost, 1 / seconds))
+}

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { inAll, measureBy, NOTHING, sumOf, times } from './programs.ts'
+
+/** Enough for /proc, which counts hundredths of a second. */
+const BUSY =
+  'const began = process.cpuUsage(); while (process.cpuUsage(began).user < 60_000); console.log("done"); setInterval(() => {}, 1e3)'
+
+test.runIf(process.platform === 'linux')('work costs the program that does it', async () => {
+  const child = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'pipe', 'ignore'] })
+  try {
+    const measure = measureBy({ edge: [child.pid], Redis: [undefined] })
+    const { cost } = await measure(() => once(child.stdout, 'data'))
+    expect(cost.edge).toBeGreaterThanOrEqual(50_000)
+    expect(cost).toMatchObject({ origin: 0, Postgres: 0, Redis: 0, provider: 0 })
+  } finally {
+    child.kill()
+  }
+})
+
+test('work of the origin in this process costs the origin', async () => {
+  const burn = async () => {
+    for (const began = process.cpuUsage(); process.cpuUsage(began).user < 20_000; );
+  }
+  expect((await measureBy({})(burn, { isOrigin: true })).cost.origin).toBeGreaterThanOrEqual(20_000)
+  expect((await measureBy({})(burn)).cost).toEqual(NOTHING)
+})
+
+test("the provider's cost is shown, and not our own", () => {
+  const cost = sumOf([times({ ...NOTHING, edge: 1, origin: 2, provider: 8 }, 10), { ...NOTHING, Postgres: 5 }])
+  expect(cost).toEqual({ edge: 10, origin: 20, Postgres: 5, Redis: 0, provider: 80 })
+  expect(inAll(cost)).toBe(35)
+  expect(inAll(cost, ['origin', 'Postgres'])).toBe(25)
+})

@@ -1,0 +1,47 @@
+/** Processor time by program: of the edge, the origin, the stores, and what stands in for a payment provider. */
+import { cpuSeconds } from './load.ts'
+
+export const PROGRAMS = ['edge', 'origin', 'Postgres', 'Redis', 'provider'] as const
+export type Program = (typeof PROGRAMS)[number]
+/** Microseconds. */
+export type Cost = Readonly<Record<Program, number>>
+
+const costOf = (of: (program: Program) => number): Cost => ({
+  edge: of('edge'),
+  origin: of('origin'),
+  Postgres: of('Postgres'),
+  Redis: of('Redis'),
+  provider: of('provider'),
+})
+
+export const NOTHING = costOf(() => 0)
+export const times = (cost: Cost, factor: number) => costOf((program) => cost[program] * factor)
+export const sumOf = (costs: readonly Cost[]) =>
+  costOf((program) => costs.reduce((sum, cost) => sum + cost[program], 0))
+
+/** Of these programs together; the provider's cost is no one's of ours. */
+export const inAll = (cost: Cost, programs: readonly Program[] = PROGRAMS.filter((one) => one !== 'provider')) =>
+  programs.reduce((sum, program) => sum + cost[program], 0)
+
+interface Measuring {
+  /** Work of the origin that runs in this process. */
+  readonly isOrigin?: boolean
+}
+
+/** Measures work: what it cost each program, and how long it took. */
+export type Measure = (work: () => Promise<unknown>, how?: Measuring) => Promise<{ cost: Cost; seconds: number }>
+
+export const measureBy =
+  (pids: Readonly<Partial<Record<Program, readonly (number | undefined)[]>>>): Measure =>
+  async (work, { isOrigin = false } = {}) => {
+    const used = () =>
+      costOf((program) => {
+        const own = process.cpuUsage()
+        const here = isOrigin && program === 'origin' ? own.user + own.system : 0
+        return here + 1e6 * cpuSeconds(pids[program]?.flatMap((pid) => pid ?? []))
+      })
+    const [before, beganMs] = [used(), performance.now()]
+    await work()
+    const seconds = (performance.now() - beganMs) / 1000
+    return { cost: sumOf([used(), times(before, -1)]), seconds }
+  }
