@@ -15,6 +15,8 @@ import type { PendingReservations } from './pending-reservations.ts'
 
 /** Keys or orders looked up in one statement, and callers who may wait for one. */
 const LOOK_UPS = { size: 500, queue: 5_000 }
+/** Between two look-ups of orders: most are of buyers whose order is being paid. */
+const PAUSE_MS = 10
 /** How long a call waits for an order to be found. */
 const FIND_TIMEOUT_MS = 2_000
 
@@ -34,7 +36,7 @@ export class ExistingOrder {
 
   constructor(deps: ExistingOrderDeps) {
     this.#deps = deps
-    this.#orders = new Batcher(LOOK_UPS, async (ids) => {
+    this.#orders = new Batcher({ ...LOOK_UPS, pauseMs: PAUSE_MS }, async (ids) => {
       const found = await findOrders(deps.sql, [...new Set(ids)])
       const byId = new Map(found.map((order) => [order.order_id, order]))
       return ids.map((id) => byId.get(id))

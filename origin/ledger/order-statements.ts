@@ -156,7 +156,7 @@ const MAX_EVENTS = 50
 
 /** Calls `onChange` with the id of each changed order, and `onListen` whenever listening starts again. */
 export function listenToOrders(sql: Sql, onChange: (orderId: string) => void, onListen: () => void) {
-  return sql.listen('order_changed', onChange, onListen)
+  return sql.listen('order_changed', (ids) => ids.split(',').forEach(onChange), onListen)
 }
 
 /**

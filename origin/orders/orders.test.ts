@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
@@ -41,6 +42,25 @@ test('confirms an order together with its capture, and queues no capture for any
   await expect(confirming.confirm(paid)).rejects.toThrow('the queue is away')
   expect(captured).toEqual([{ order: paying.id, charge: `charge of ${paying.id}` }])
   expect(await findOrder(sql, paying.id)).toMatchObject({ status: 'paying', charge_id: null })
+})
+
+test('begins the payments of buyers who come one after the other in one transaction, and notifies once', async () => {
+  const charges = { addCharges: async () => {}, addCaptures: async () => {}, addRefunds: async () => [] }
+  const paying = new Orders({ ...deps, actionSeconds: 300, charges })
+  const [first = '', ...others] = (await Promise.all(Array.from({ length: 4 }, () => order('reserved')))).map(
+    (o) => o.id,
+  )
+  const notified: string[][] = []
+  await sql.listen('order_changed', (ids) => void notified.push(ids.split(',').sort()))
+  await paying.pay(first, 'pm_ok')
+  const begun = others.map(async (id, turns) => {
+    for (let i = 0; i < turns; i++) await turn()
+    return paying.pay(id, 'pm_ok')
+  })
+  expect(await Promise.all(begun)).toMatchObject(others.map((order_id) => ({ order_id, status: 'paying' })))
+  const transactions = await sql`select distinct xid from events where order_id = any(${others}::uuid[])`
+  expect(transactions).toHaveLength(1)
+  await expect.poll(() => notified).toEqual([[first], others.sort()])
 })
 
 test('fulfils a confirmed order once, and repeats the response', async () => {

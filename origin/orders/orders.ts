@@ -31,8 +31,11 @@ import type { ChargeOf } from '../payments/providers/provider.ts'
 import type { Gates, HoldEnd } from '../stock/gate.ts'
 import { kindOf } from './order-json.ts'
 
-/** Payments begun in one transaction, and buyers waiting for theirs to begin; more get a "try again". */
-const PAYMENTS = { size: 200, queue: 5_000 }
+/**
+ * Payments begun in one transaction, the pause between two, and buyers waiting for theirs to begin; more get a "try again". A charge
+ * takes longer than the pause.
+ */
+const PAYMENTS = { size: 200, queue: 5_000, pauseMs: 25 }
 
 interface OrdersDeps {
   readonly sql: Sql
@@ -120,9 +123,9 @@ export class Orders {
     )
   }
 
-  /** Confirms the orders of authorized charges that still wait for it, and queues captures for those and no others. */
-  async confirm(paid: readonly ChargeOf[]): Promise<void> {
-    if (paid.length === 0) return
+  /** Confirms the orders of authorized charges that still wait for it. Queues captures for those and no others, and returns them. */
+  async confirm(paid: readonly ChargeOf[]): Promise<OrderRow[]> {
+    if (paid.length === 0) return []
     const { sql, charges } = this.#deps
     const confirmed = await sql.begin(async (tx) => {
       const moved = await advanceOrders(tx, paid, { from: ['paying', 'reserved'], to: 'confirmed' })
@@ -133,6 +136,7 @@ export class Orders {
       return moved
     })
     await this.#moved(confirmed, 'confirmed')
+    return confirmed
   }
 
   /** The charge of an attempt waits for its buyer, and the hold with it. */

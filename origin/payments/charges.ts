@@ -34,8 +34,8 @@ const CONCURRENCY = 256
 export const CHARGE_ATTEMPTS = 3
 /** A charge that is turned away waits this long and up to twice as long, so that they do not all return at once. */
 const REQUEUE_MS = 2_000
-/** Charges settled in one transaction: the product's row is locked once for all of them. */
-const SETTLE = { size: 200, queue: 20_000 }
+/** Charges settled in one transaction, and the pause between two: the product's row is locked once for all of them. */
+const SETTLE = { size: 200, queue: 20_000, pauseMs: 50 }
 /** The process that accepts an order with a payment method begins its payment; workers do so after this time. */
 const BEGIN_AFTER_MS = 1_000
 /** After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the second. */
@@ -155,7 +155,7 @@ export class Charges implements Consumer<'charge'> {
     switch (result) {
       case 'authorized': {
         const { charge } = charged
-        await this.settle({ charge, order: order_id, status: 'authorized', amountMinor, currency })
+        await this.settle({ charge, order: order_id, status: 'authorized', amountMinor, currency }, order)
         return DONE
       }
       case 'requires_action':
@@ -249,31 +249,36 @@ export class Charges implements Consumer<'charge'> {
 
   // -- Settling ----------------------------------------------------------------------------------------------------
 
-  /** Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. */
-  async settle(charge: ChargeRecord): Promise<void> {
+  /**
+   * Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. `known` is the order as it
+   * was read lately.
+   */
+  async settle(charge: ChargeRecord, known?: OrderRow): Promise<void> {
     if (charge.status === 'refund_failed') return this.#deps.refunds.reopen(charge)
     if (charge.status === 'requires_action') return this.#waiting.add(charge)
     if (charge.status !== 'declined' && !isAuthorized(charge))
       return charge.status === 'pending' ? undefined : this.#returned.add(charge)
     // Reports mostly repeat what is known: reading first avoids a lock of the product's row.
-    const order = await this.#orders.add(charge.order)
+    const order = known ?? (await this.#orders.add(charge.order))
     const isOpen = order?.status === 'reserved' || order?.status === 'paying'
     if (charge.status === 'declined') {
       if (isOpen) await this.#declined.add(order.sale_id, { ...charge, declineCode: charge.code })
       return
     }
-    if (isOpen && isPriceOf(order, charge)) await this.#paid.add(order.sale_id, charge)
     if (!order) return this.#noteUnknown(charge)
-    await this.#refundUnlessPaid(charge)
+    const isConfirmed = isOpen && isPriceOf(order, charge) && (await this.#paid.add(order.sale_id, charge))
+    // Whatever else happened to an open order meanwhile, the ledger knows now.
+    if (!isConfirmed) await this.#refundUnlessPaid(charge, isOpen ? await this.#orders.add(charge.order) : order)
     if (charge.status !== 'captured') return
     await this.#captured.add(charge.charge)
     if (charge.refundedMinor) await this.#partlyReturned.add(charge)
   }
 
   /** By sale: locked rows delay the charges of their own sale only. */
-  readonly #paid = new BatcherByKey<AuthorizedCharge, void>(SETTLE, (_sale, charges) =>
-    this.#deps.orders.confirm(charges),
-  )
+  readonly #paid = new BatcherByKey<AuthorizedCharge, boolean>(SETTLE, async (_sale, charges) => {
+    const confirmed = new Set((await this.#deps.orders.confirm(charges)).map(({ charge_id }) => charge_id))
+    return charges.map(({ charge }) => confirmed.has(charge))
+  })
   readonly #declined = new BatcherByKey<Declined, void>(SETTLE, (_sale, attempts) =>
     this.#deps.orders.decline(attempts),
   )
@@ -296,10 +301,9 @@ export class Charges implements Consumer<'charge'> {
   readonly #orders = new Batcher<string, OrderRow | undefined>(SETTLE, (ids) => this.#findOrders(ids))
 
   /** Refunds a charge whose order was cancelled meanwhile, is paid with another charge, or has another price. */
-  async #refundUnlessPaid(paid: AuthorizedCharge): Promise<void> {
+  async #refundUnlessPaid(paid: AuthorizedCharge, order: OrderRow | undefined): Promise<void> {
     const { sql, jobs, metrics } = this.#deps
     const { charge, order: orderId, amountMinor, currency } = paid
-    const order = await this.#orders.add(orderId)
     const isPaid = isSold(order?.status) || order?.status === 'returned'
     if (isPaid && order?.charge_id === charge) return
     const isWrong = order !== undefined && !isPriceOf(order, paid)
