@@ -1,7 +1,7 @@
 /** The sandbox as a payment provider. */
-import { timingSafeEqual } from 'hono/utils/buffer'
 import * as v from 'valibot'
 import { DECLINE_CODES } from '../../../shared/api/public.ts'
+import { comparesTo } from '../../lib/request.ts'
 import { authorizeResult, type ChargeRecord, capturedOf, chargeKey, type PaymentProvider } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
@@ -111,7 +111,7 @@ export function sandboxProvider(options: {
     async readWebhook(headers, body) {
       const given = headers.get('sandbox-signature') ?? ''
       const seconds = Number(/^t=(\d{1,12}),/.exec(given)?.[1] ?? Number.NaN)
-      const isValid = await timingSafeEqual(given, signWebhook(options.secret, body, seconds))
+      const isValid = comparesTo(signWebhook(options.secret, body, seconds))(given)
       if (!isValid || Math.abs(options.nowMs() / 1000 - seconds) > TOLERANCE_SECONDS) return undefined
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Charge), body)
       return parsed.success ? parsed.output : null
