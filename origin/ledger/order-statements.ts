@@ -1,5 +1,6 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
 
+import type { PendingQuery, Row } from 'postgres'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
 import type { orders, PaymentAction } from './schema/orders.ts'
@@ -38,25 +39,31 @@ export interface Advance {
 }
 
 /**
- * One transition of many orders. Returns those that made it, which happens once for each. A charge waits for its buyer for
+ * One transition of many orders, to select those from that made it, which happens once for each. A charge waits for its buyer for
  * `actionSeconds`.
  */
-export async function advanceOrders(
+export function advancing(
   sql: Queryable,
   advances: readonly Advance[],
   { from, to, type, reason }: Move,
   actionSeconds = 0,
-): Promise<OrderRow[]> {
-  if (advances.length === 0) return []
+): PendingQuery<Row[]> {
   const column = <K extends keyof Advance>(key: K) =>
     advances.some((one) => one[key] !== undefined) ? advances.map((one) => one[key] ?? null) : null
   const actions = column('action')?.map((action) => action && JSON.stringify(action)) ?? null
-  return sql<OrderRow[]>`
-    select * from advance_orders(${advances.map(({ order }) => order)}::uuid[], ${from as string[]}::text[], ${to ?? null},
+  return sql`
+    advance_orders(${advances.map(({ order }) => order)}::uuid[], ${from as string[]}::text[], ${to ?? null},
       ${type ?? null}, ${reason ?? null}, ${column('method')}::text[], ${column('charge')}::text[],
       ${column('attempt')}::int[], ${column('declineCode')}::text[], ${actions}::text[]::jsonb[], ${actionSeconds},
       ${column('refundedMinor')}::bigint[])`
 }
+
+/** One transition of many orders. Returns those that made it. */
+export async function advanceOrders(sql: Queryable, ...args: Advancing): Promise<OrderRow[]> {
+  if (args[0].length === 0) return []
+  return sql<OrderRow[]>`select * from ${advancing(sql, ...args)}`
+}
+type Advancing = readonly [advances: readonly Advance[], move: Move, actionSeconds?: number]
 
 /** The same where the orders bring nothing along. */
 export const moveOrders = (sql: Queryable, ids: readonly string[], move: Move) =>

@@ -7,7 +7,6 @@ import { useLedger } from '../../test/servers.ts'
 import { findOrder, moveOrders, type OrderRow } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { createMetrics } from '../metrics.ts'
-import type { ChargeOf } from '../payments/providers/provider.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Orders } from './orders.ts'
 
@@ -28,38 +27,36 @@ const events = (id: string) => sql<{ status: string }[]>`select status from even
 
 test('confirms an order together with its capture, and queues no capture for any other', async () => {
   const [paying, cancelled] = [await order('paying'), await order('cancelled')]
-  let captured: readonly ChargeOf[] = []
-  const charges = {
-    addCharges: async () => {},
-    addRefunds: async () => [],
-    addCaptures: async (_: unknown, captures: readonly ChargeOf[]) => {
-      captured = captures
-      throw new Error('the queue is away')
-    },
-  }
-  const confirming = new Orders({ ...deps, actionSeconds: 300, charges })
   const paid = [paying, cancelled].map(({ id }) => ({ order: id, charge: `charge of ${id}` }))
-  await expect(confirming.confirm(paid)).rejects.toThrow('the queue is away')
-  expect(captured).toEqual([{ order: paying.id, charge: `charge of ${paying.id}` }])
+  await sql`alter table captures add constraint away check (false) not valid`
+  await expect(orders.confirm(paid)).rejects.toThrow('away')
   expect(await findOrder(sql, paying.id)).toMatchObject({ status: 'paying', charge_id: null })
+  await sql`alter table captures drop constraint away`
+  const settled: unknown[] = []
+  const gates = { of: () => ({ settle: async (ends: unknown[]) => settled.push(...ends) }) } as never
+  const confirming = new Orders({ ...deps, gates, actionSeconds: 300, charges: undefined as never })
+  expect(await confirming.confirm(paid)).toMatchObject([{ order_id: paying.id, status: 'confirmed' }])
+  expect(settled).toMatchObject([{ order: paying.id, how: 'sell' }])
+  expect(await sql`select charge_id as charge, order_id as order from captures`).toEqual([paid[0]])
+  expect(await sql`select queue, data from jobs`).toEqual([{ queue: 'capture', data: paid[0] }])
 })
 
 test('begins the payments of buyers who come one after the other in one transaction, and notifies once', async () => {
-  const charges = { addCharges: async () => {}, addCaptures: async () => {}, addRefunds: async () => [] }
-  const paying = new Orders({ ...deps, actionSeconds: 300, charges })
   const [first = '', ...others] = (await Promise.all(Array.from({ length: 4 }, () => order('reserved')))).map(
     (o) => o.id,
   )
   const notified: string[][] = []
   await sql.listen('order_changed', (ids) => void notified.push(ids.split(',').sort()))
-  await paying.pay(first, 'pm_ok')
+  await orders.pay(first, 'pm_ok')
   const begun = others.map(async (id, turns) => {
     for (let i = 0; i < turns; i++) await turn()
-    return paying.pay(id, 'pm_ok')
+    return orders.pay(id, 'pm_ok')
   })
   expect(await Promise.all(begun)).toMatchObject(others.map((order_id) => ({ order_id, status: 'paying' })))
   const transactions = await sql`select distinct xid from events where order_id = any(${others}::uuid[])`
   expect(transactions).toHaveLength(1)
+  const queued = await sql`select data ->> 'order' as order from jobs where queue = 'charge'`
+  expect(queued.map((job) => job.order).sort()).toEqual([first, ...others].sort())
   await expect.poll(() => notified).toEqual([[first], others.sort()])
 })
 

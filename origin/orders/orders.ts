@@ -26,7 +26,7 @@ import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
 import { audit } from '../operators/audit.ts'
-import { lockOrders, type Refund } from '../payments/payment-queries.ts'
+import { beginPayments, confirmPaid, lockOrders, type Refund } from '../payments/payment-queries.ts'
 import type { ChargeOf } from '../payments/providers/provider.ts'
 import type { Gates, HoldEnd } from '../stock/gate.ts'
 import { kindOf } from './order-json.ts'
@@ -40,10 +40,8 @@ const PAYMENTS = { size: 200, queue: 5_000, pauseMs: 25 }
 interface OrdersDeps {
   readonly sql: Sql
   readonly gates: Gates
-  /** Queues charges, captures and refunds in the transaction that asks for them. */
+  /** Queues refunds in the transaction that asks for them. */
   readonly charges: {
-    addCharges(tx: Queryable, orderIds: readonly string[]): Promise<void>
-    addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void>
     addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<unknown>
   }
   /** How long a charge may wait for its buyer. */
@@ -98,16 +96,10 @@ export class Orders {
   readonly #payments = new Batcher<{ orderId: string; method: string }, OrderRow | undefined>(
     PAYMENTS,
     async (payments) => {
-      const { sql, charges } = this.#deps
-      const begun = payments.map(({ orderId: order, method }) => ({ order, method }))
-      const moved = await sql.begin(async (tx) => {
-        const paying = await advanceOrders(tx, begun, { from: ['reserved'], to: 'paying' })
-        await charges.addCharges(
-          tx,
-          paying.map((o) => o.order_id),
-        )
-        return paying
-      })
+      const moved = await beginPayments(
+        this.#deps.sql,
+        payments.map(({ orderId: order, method }) => ({ order, method })),
+      )
       this.#count(moved)
       const byId = new Map(moved.map((o) => [o.order_id, o]))
       return payments.map(({ orderId }) => byId.get(orderId))
@@ -126,15 +118,7 @@ export class Orders {
   /** Confirms the orders of authorized charges that still wait for it. Queues captures for those and no others, and returns them. */
   async confirm(paid: readonly ChargeOf[]): Promise<OrderRow[]> {
     if (paid.length === 0) return []
-    const { sql, charges } = this.#deps
-    const confirmed = await sql.begin(async (tx) => {
-      const moved = await advanceOrders(tx, paid, { from: ['paying', 'reserved'], to: 'confirmed' })
-      const captures = moved.flatMap(({ charge_id: charge, order_id: order }) =>
-        charge === null ? [] : [{ charge, order }],
-      )
-      await charges.addCaptures(tx, captures)
-      return moved
-    })
+    const confirmed = await confirmPaid(this.#deps.sql, paid)
     await this.#moved(confirmed, 'confirmed')
     return confirmed
   }

@@ -5,6 +5,7 @@ import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import { QUEUES } from '../jobs/queues.ts'
 import { Outbox } from './outbox.ts'
+import type { ChargeOf } from './providers/provider.ts'
 
 const { stripe, runJobs, ...deps } = await usePayments()
 const { provider, sql, jobs, metrics } = deps
@@ -18,6 +19,17 @@ const capturesBy = (capture: typeof provider.capture) =>
 const run = (outbox: Outbox) => runJobs(outbox, { atOnce: true })
 const captures = new Outbox('capture', deps)
 const refunds = new Outbox('refund', deps)
+/** Owes captures, as the confirmation of their orders does. */
+async function addCaptures(...owed: ChargeOf[]): Promise<void> {
+  const captures = owed.map(({ charge, order }) => ({ charge, order }))
+  for (const { charge, order } of captures)
+    await sql`insert into captures (charge_id, order_id) values (${charge}, ${order})`
+  await addJobs(
+    sql,
+    'capture',
+    captures.map((data) => ({ data })),
+  )
+}
 /** A charge at Stripe, for an order that is not in the ledger. */
 function newCharge() {
   const order = randomUUID()
@@ -28,7 +40,7 @@ function newCharge() {
 async function newCapture() {
   const charge = newCharge()
   stripe.authorize(charge.charge)
-  await jobs.addCaptures(sql, [charge])
+  await addCaptures(charge)
   return charge
 }
 const lastAttempt = (kind: 'capture' | 'refund') =>
@@ -68,7 +80,7 @@ test('opens a finding for a refund that failed its last attempt, and closes it o
 
 test('retries a failed capture, and opens a finding after the last attempt', async () => {
   const { order, charge } = newCharge()
-  await jobs.addCaptures(sql, [{ charge, order }])
+  await addCaptures({ charge, order })
   await run(captures)
   expect(await findings()).toEqual([])
   expect(await counted('captures')).toEqual([{ outcome: 'failed', value: 1 }])
@@ -138,7 +150,7 @@ test('refunds a charge whose capture was in progress', async () => {
 
 test('closes the finding of a capture done by hand, or to be refunded', async () => {
   const [byHand, refunded] = [newCharge(), newCharge()]
-  await jobs.addCaptures(sql, [byHand, refunded])
+  await addCaptures(byHand, refunded)
   await lastAttempt('capture')
   await run(captures)
   expect(await findings()).toHaveLength(2)
@@ -175,7 +187,7 @@ test('queues a refund that lost its job again, once, unless it is done', async (
 
 test('keeps a capture that is done when it is reported gone or is to be refunded', async () => {
   const { order, charge } = newCharge()
-  await jobs.addCaptures(sql, [{ charge, order }])
+  await addCaptures({ charge, order })
   await run(
     capturesBy(async () => {
       await captures.markDone([charge])

@@ -1,9 +1,9 @@
-/** Queues charges, captures and refunds, in the transaction that makes them necessary. */
+/** Queues charges that were lost, and refunds, in the transaction that makes them necessary. */
 import type { Logger } from 'pino'
 import { closeAbout } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { insertCaptures, insertRefunds, type Refund } from './payment-queries.ts'
+import { insertRefunds, type Refund } from './payment-queries.ts'
 import type { ChargeOf } from './providers/provider.ts'
 
 export class PaymentJobs {
@@ -15,13 +15,6 @@ export class PaymentJobs {
 
   addCharges(tx: Queryable, orderIds: readonly string[]): Promise<void> {
     return addJobs(tx, 'charge', jobsOf(orderIds.map((order) => ({ order }))))
-  }
-
-  /** Queues captures, one row per charge. A second job for a charge finds no open row. */
-  async addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void> {
-    if (captures.length === 0) return
-    // Pipelined, since the products' rows are locked meanwhile.
-    await Promise.all([insertCaptures(tx, captures), addJobs(tx, 'capture', jobsOf(captures))])
   }
 
   /** Queues refunds, one per charge, and drops the open captures of these charges. Returns the refunds that are new. */

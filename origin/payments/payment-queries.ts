@@ -6,7 +6,7 @@ import type { Card } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { advanceOrders, type OrderRow, totalOf } from '../ledger/order-statements.ts'
+import { type Advance, advanceOrders, advancing, type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { ChargeOf } from './providers/provider.ts'
 import { amountLeft, type RefundRow, refundMove } from './refund-sums.ts'
 
@@ -18,6 +18,12 @@ export interface Refund extends ChargeOf {
 export const OUTSIDE = 'refunded_outside'
 
 // -- Charges -----------------------------------------------------------------------------------------------------
+
+/** Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not ended. */
+export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => sql<OrderRow[]>`
+  with paying as materialized (select * from ${advancing(sql, payments, { from: ['reserved'], to: 'paying' })}),
+    queued as (insert into jobs (queue, data) select 'charge', jsonb_build_object('order', order_id) from paying)
+  select * from paying`
 
 /** Reserved orders that came with a payment method, and whose payment has not begun `afterMs` later. */
 export async function findPaymentsToBegin(sql: Sql, afterMs: number, limit: number) {
@@ -91,12 +97,16 @@ export interface OpenRow extends ChargeOf {
   readonly waits: boolean
 }
 
-export async function insertCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void> {
-  await tx`
-    insert into captures (charge_id, order_id)
-    select * from unnest(${captures.map((c) => c.charge)}::text[], ${captures.map((c) => c.order)}::uuid[])
-    on conflict do nothing`
-}
+/** Confirms orders that still wait for it, and queues the captures of their charges, in one statement. Returns them. */
+export const confirmPaid = (sql: Queryable, paid: readonly ChargeOf[]) => sql<OrderRow[]>`
+  with confirmed as materialized (
+      select * from ${advancing(sql, paid, { from: ['paying', 'reserved'], to: 'confirmed' })}),
+    owed as (insert into captures (charge_id, order_id) select charge_id, order_id from confirmed on conflict do nothing),
+    -- A second job for a charge finds no open row.
+    queued as (
+      insert into jobs (queue, data)
+      select 'capture', jsonb_build_object('charge', charge_id, 'order', order_id) from confirmed)
+  select * from confirmed`
 
 /** The open rows of these jobs, parallel to them. */
 export async function findOpen(

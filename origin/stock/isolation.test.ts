@@ -39,7 +39,7 @@ beforeAll(async () => {
   await sales.start()
   const metrics = createMetrics()
   const gates = new Gates(redis)
-  const charges = { addCharges: async () => {}, addCaptures: async () => {}, addRefunds: async () => [] }
+  const charges = { addRefunds: async () => [] }
   const orders = new Orders({ sql, gates, charges, actionSeconds: 300, metrics, log })
   // A round waits no longer than this for a sale.
   const work = new SaleWork(200)
