@@ -80,6 +80,7 @@ export class Buyers {
       case 'poll':
         return requestText('GET', `/orders/${order}`, host, [JSON_TYPE, by])
       case 'stream':
+        // Of an order that is sold, with all its changes, it ends by itself.
         return requestText('GET', `/orders/${order}/events`, host, ['accept: text/event-stream', by])
     }
   }

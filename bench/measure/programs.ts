@@ -34,14 +34,11 @@ export type Measure = (work: () => Promise<unknown>, how?: Measuring) => Promise
 export const measureBy =
   (pids: Readonly<Partial<Record<Program, readonly (number | undefined)[]>>>): Measure =>
   async (work, { isOrigin = false } = {}) => {
-    const used = () =>
-      costOf((program) => {
-        const own = process.cpuUsage()
-        const here = isOrigin && program === 'origin' ? own.user + own.system : 0
-        return here + 1e6 * cpuSeconds(pids[program]?.flatMap((pid) => pid ?? []))
-      })
-    const [before, beganMs] = [used(), performance.now()]
+    const used = () => costOf((program) => 1e6 * cpuSeconds(pids[program]?.flatMap((pid) => pid ?? [])))
+    const [before, beganMs, own] = [used(), performance.now(), process.cpuUsage()]
     await work()
+    const { user, system } = process.cpuUsage(own)
     const seconds = (performance.now() - beganMs) / 1000
-    return { cost: sumOf([used(), times(before, -1)]), seconds }
+    const here = { ...NOTHING, origin: isOrigin ? user + system : 0 }
+    return { cost: sumOf([used(), times(before, -1), here]), seconds }
   }
