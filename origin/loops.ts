@@ -6,6 +6,7 @@
 import { readEvents } from './events/reader.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
+import { listenToOrders } from './ledger/order-statements.ts'
 import { type Actor, loop } from './lib/loop.ts'
 import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
@@ -46,6 +47,14 @@ export function createWorker(deps: WorkerDeps): Actor {
   const { charges, captures, refunds } = deps.payments
   const jobs = new JobRunner(deps, [charges, captures, refunds, scheduler, deliverer, ...(mailer ? [mailer] : [])])
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
+  // Begun by a change of an order, from any process; their interval is for what else becomes due.
+  const changed = {
+    jobs: loop('jobs', 500, deps, () => jobs.round(), 150),
+    messages: loop('webhook messages', 1_000, deps, () => fanOut(sql), 300),
+  }
+  const wake = () => {
+    for (const { wake } of Object.values(changed)) wake()
+  }
   // After a restart of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
   const gateWatch = every(500, 'gate watch', () => reconciler.watch())
   const actors = [
@@ -57,7 +66,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(5_000, 'reconciler', () => reconciler.round()),
     every(1_000, 'sale events', () => publishPhases(sql, deps.sales)),
     // Jobs: charges, captures, refunds, scheduled actions, webhooks, mails
-    every(150, 'jobs', () => jobs.round()),
+    changed.jobs,
     every(5_000, 'queue watch', () => watchQueues(deps)),
     // Payments
     every(500, 'charges', () => charges.beginPayments()),
@@ -68,9 +77,9 @@ export function createWorker(deps: WorkerDeps): Actor {
       for (const owed of [charges, captures, refunds]) await owed.resume()
     }),
     // Readers of the events
-    every(300, 'search', searchRounds(sql)),
+    every(1_000, 'search', searchRounds(sql)),
     every(1_000, 'order counts', () => countOrders(sql)),
-    every(300, 'webhook messages', () => fanOut(sql)),
+    changed.messages,
     ...(mailer ? [every(1_000, 'mail reader', () => readEvents(sql, 'mail', addMails))] : []),
     // Watches
     every(15_000, 'webhook watch', () => deliverer.watch()),
@@ -81,6 +90,8 @@ export function createWorker(deps: WorkerDeps): Actor {
   return {
     start() {
       redis.on('ready', gateWatch.wake)
+      // Where the ledger does not answer, the intervals remain.
+      listenToOrders(sql, wake, wake).catch((error) => deps.log.warn({ error: String(error) }, 'orders are not heard'))
       for (const actor of actors) actor.start()
     },
     async stop() {

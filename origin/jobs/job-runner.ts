@@ -44,8 +44,8 @@ export class JobRunner {
     this.#consumers = consumers as readonly Consumer<QueueName>[]
   }
 
-  /** Takes the jobs that are due, as far as there is room, and begins them. */
-  async round(): Promise<void> {
+  /** Takes the jobs that are due, as far as there is room, and begins them. True while any are in progress. */
+  async round(): Promise<boolean> {
     const rooms = await Promise.all(
       this.#consumers.map(async (consumer) => {
         const { queue } = consumer
@@ -56,6 +56,7 @@ export class JobRunner {
     )
     const taken = Map.groupBy(await takeJobs(this.#deps.sql, rooms.flat()), ({ queue }) => queue)
     for (const consumer of this.#consumers) this.#start(consumer, taken.get(consumer.queue) ?? [])
+    return this.#running.size > 0
   }
 
   /** Waits for the jobs in progress. */

@@ -176,3 +176,22 @@ test('a webhook has some twenty attempts within 24 hours, the last at the end of
   expect(attempt).toBeGreaterThan(18)
   expect(attempt).toBeLessThan(30)
 })
+
+test('rounds follow each other while jobs are in progress', async () => {
+  const { promise: ended, resolve: endJob } = Promise.withResolvers<void>()
+  const consumer: Consumer<'charge'> = {
+    queue: 'charge',
+    room: () => 10,
+    run: async (jobs, end) => {
+      await ended
+      for (const job of jobs) await end(job, done)
+    },
+  }
+  const runner = new JobRunner({ sql, log }, [consumer])
+  expect(await runner.round()).toBe(false)
+  await addCharges('one')
+  expect([await runner.round(), await runner.round()]).toEqual([true, true])
+  endJob()
+  await runner.drain()
+  expect(await runner.round()).toBe(false)
+})

@@ -46,3 +46,23 @@ test('starts another round at once when woken during a round', async () => {
   expect(rounds).toBe(2)
   await actor.stop()
 })
+
+test('rests between two rounds, however often it is woken', async () => {
+  let rounds = 0
+  let again = true
+  const round = async () => {
+    rounds++
+    actor.wake()
+    return again
+  }
+  const actor = loop('test', 60_000, { log, metrics: createMetrics() }, round, 1_000)
+  actor.start()
+  for (let turns = 0; turns < 10; turns++) {
+    await new Promise(setImmediate)
+    actor.wake()
+  }
+  expect(rounds).toBe(1)
+  await expect.poll(() => rounds, { timeout: 30_000 }).toBe(2)
+  again = false
+  await actor.stop()
+})

@@ -1,4 +1,5 @@
 /** A background actor: one round after the other until it is stopped, which waits for the round in progress. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Counter, Gauge } from 'prom-client'
 import { Signal } from './signal.ts'
@@ -28,8 +29,17 @@ interface Loop extends Actor {
   wake(): void
 }
 
-/** Runs rounds `everyMs` apart (jittered). A round that returns true is followed by the next one at once. */
-export function loop(name: string, everyMs: number, { log, metrics }: LoopDeps, round: () => Promise<unknown>): Loop {
+/**
+ * Runs rounds `everyMs` apart (jittered). A round that returns true is followed by the next one at once. However often it is woken,
+ * `restMs` pass between two: what comes meanwhile is for one round.
+ */
+export function loop(
+  name: string,
+  everyMs: number,
+  { log, metrics }: LoopDeps,
+  round: () => Promise<unknown>,
+  restMs = 0,
+): Loop {
   let running: Promise<void> | undefined
   let stopped = false
   const signal = new Signal()
@@ -46,6 +56,7 @@ export function loop(name: string, everyMs: number, { log, metrics }: LoopDeps, 
         metrics.actorFailures.inc({ actor: name })
         if (shouldLog(failures)) log.warn({ actor: name, failures, error: String(error) }, 'round failed')
       }
+      if (restMs > 0 && !stopped) await sleep(restMs)
       if (stopped || again) continue
       const pauseMs = Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures))
       await signal.wait(pauseMs * (0.75 + Math.random() / 2))
