@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { soldOutAtMs, turnsOf, withCallsMade } from './figures.ts'
+import { soldOutAtMs, turnsOf, withCallsMade, withPeople } from './figures.ts'
 
 const people = fc.option(fc.nat(1_000), { nil: undefined })
 const arbitraryGauges = fc
@@ -23,12 +23,31 @@ it('those called have arrived, may come or did not come, whatever is counted whe
 
 it('nobody waits or may come once the sale is over', () => {
   const gauges = { called: 9, arrived: 4, may_come: 3, waiting: 8 }
-  expect(turnsOf('open', { most: gauges, last: gauges }, 9)).toMatchObject({ waiting: 8, may_come: 3, did_not_come: 2 })
-  expect(turnsOf('sold_out', { most: gauges, last: gauges }, 9)).toMatchObject({
+  expect(turnsOf('open', { most: gauges, last: gauges }, 17)).toMatchObject({
+    waiting: 8,
+    may_come: 3,
+    did_not_come: 2,
+  })
+  expect(turnsOf('sold_out', { most: gauges, last: gauges }, 17)).toMatchObject({
     waiting: 0,
     may_come: 0,
     did_not_come: 5,
   })
+})
+
+it('numbers that nobody has are no people: those who joined wait or were called', () => {
+  const gauges = { called: 419, arrived: 408, may_come: 11, waiting: 694 }
+  expect(turnsOf('open', { most: gauges, last: gauges }, 1_100)).toMatchObject({ called: 419, waiting: 681 })
+  expect(turnsOf('ended', { most: gauges, last: { ...gauges, called: 1_113 } }, 1_100)).toMatchObject({ called: 1_100 })
+  const minutes = [5, 3].map((joined, i) => ({
+    minute: `${i}`,
+    counts: { joined },
+    gauges: { called: 9 * i, waiting: 20 },
+  }))
+  expect(withPeople(minutes, { joined: 2 }).map((minute) => minute.gauges)).toEqual([
+    { called: 0, waiting: 7 },
+    { called: 9, waiting: 1 },
+  ])
 })
 
 it('calls are those that were made: since the opening in its minute, unknown where the edge said nothing', () => {

@@ -26,9 +26,26 @@ export function totalOf(before: Figures, minutes: readonly Minute[]): Figures {
   return sums
 }
 
+/** Of numbers, the people: a number that was lost with a lease is called as well, and nobody has it. */
+function ofPeople(gauges: Figures, joined: number): Figures {
+  const { called, waiting } = gauges
+  if (joined === 0) return gauges
+  const people = called === undefined ? {} : { called: Math.min(called, joined) }
+  const inLine = waiting === undefined ? {} : { waiting: Math.min(waiting, joined - (people.called ?? 0)) }
+  return { ...gauges, ...people, ...inLine }
+}
+
+/** The minutes in people, of those who had joined by then. `before`: the counts of the minutes before these. */
+export function withPeople(minutes: readonly Minute[], before: Figures): Minute[] {
+  let joined = before.joined ?? 0
+  return minutes.map((minute) => {
+    joined += minute.counts.joined ?? 0
+    return { ...minute, gauges: ofPeople(minute.gauges, joined) }
+  })
+}
+
 /**
- * Who was called, and what became of them. Arrivals are an estimate, to a percent: they are never more than those called, nor than
- * those who joined where joins were counted.
+ * Who was called, and what became of them. Arrivals are an estimate, to a percent: they are never more than those called.
  */
 export function turnsOf(
   phase: SaleState['phase'],
@@ -36,11 +53,11 @@ export function turnsOf(
   joined: number,
 ): Pick<Funnel, 'waiting' | 'called' | 'arrived' | 'may_come' | 'did_not_come'> {
   const isOver = phase === 'sold_out' || phase === 'ended'
-  const waiting = isOver ? 0 : (last.waiting ?? null)
-  const { called } = last
+  const { called, waiting: inLine } = ofPeople(last, joined)
+  const waiting = isOver ? 0 : (inLine ?? null)
   if (called === undefined)
     return { waiting, called: null, arrived: most.arrived ?? null, may_come: null, did_not_come: null }
-  const arrived = Math.min(called, joined || called, most.arrived ?? 0)
+  const arrived = Math.min(called, most.arrived ?? 0)
   const rest = called - arrived
   const mayCome = isOver ? 0 : last.may_come
   const may_come = mayCome === undefined ? null : Math.min(rest, mayCome)

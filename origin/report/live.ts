@@ -23,7 +23,7 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate.ts'
 import type { Store } from '../stock/scripts.ts'
-import { firstOpeningMs, gaugesOf, soldOutAtMs, totalOf, turnsOf, withCallsMade } from './figures.ts'
+import { firstOpeningMs, gaugesOf, soldOutAtMs, totalOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
 import { countsBefore, readMinutes } from './report-queries.ts'
 import { summaryOf } from './sale-health.ts'
 import { readWorkers } from './worker-reports.ts'
@@ -96,7 +96,8 @@ export class Live {
       this.#readLedger(sale),
       this.#readRedis(sale),
     ])
-    const { minutes, before, findings, backlogs } = ledger.known
+    const { before, findings, backlogs } = ledger.known
+    const minutes = withPeople(ledger.known.minutes, before)
     const nowMs = sales.nowMs()
     const edgeAtMs = ledger.answers ? minutes.at(-1)?.gauges.edge_at_ms : undefined
     const edge_seconds = edgeAtMs === undefined ? null : Math.max(0, (nowMs - edgeAtMs) / 1000)

@@ -16,7 +16,7 @@ import { listAnnouncements } from '../feed/announcement-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
-import { firstOpeningMs, type Gauges, turnsOf, withCallsMade } from './figures.ts'
+import { firstOpeningMs, type Gauges, totalOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
 import {
   overtakingOf,
   type Served,
@@ -73,7 +73,9 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
   // One after another: each is a calculation over all orders of its line.
   for (const { line } of sale.lines) fairness.push(await fairnessOf({ sql, config }, sale, line, { reserved, minutes }))
   const waits = waitsOf(minutes)
-  const { points, minutes_per_point } = thinned(withCallsMade(minutes, firstOpeningMs(sale)), POINTS)
+  const before = { joined: (totals.counts.joined ?? 0) - (totalOf({}, minutes).joined ?? 0) }
+  const people = withCallsMade(withPeople(minutes, before), firstOpeningMs(sale))
+  const { points, minutes_per_point } = thinned(people, POINTS)
   return {
     sale: saleId,
     name: sale.name,

@@ -8,7 +8,9 @@ export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
   const { state, forecast, minutes } = live
   const { queue, rates, admission } = state
   const known = (value: number | null | undefined) => (value == null ? '–' : figure(value))
-  const called = queue.called === null ? null : minutes.findLast(({ gauges }) => gauges.called_per_second !== undefined)
+  const runs = state.phase === 'open'
+  const called =
+    queue.called === null || !runs ? null : minutes.findLast(({ gauges }) => gauges.called_per_second !== undefined)
   const real = minutes.findLast(({ gauges }) => gauges.wait_real !== undefined)?.gauges.wait_real ?? null
   const soldOut = forecast.sold_out_at
   return (
@@ -35,12 +37,12 @@ export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
           note={soldOut === null ? forecastNote(live) : `at about ${time(soldOut).slice(0, -3)}`}
         />
       </dl>
-      {rates.throttle !== null && rates.throttle < 1 && (
+      {runs && rates.throttle !== null && rates.throttle < 1 && (
         <p class="hint">
           The line is slowed to {Math.round(100 * rates.throttle)} % of its rate, since the origin is slow.
         </p>
       )}
-      {rates.boost !== null && rates.boost > 1.01 && (
+      {runs && rates.boost !== null && rates.boost > 1.01 && (
         <p class="hint">The line runs at {Math.round(100 * rates.boost)} %, to make up for people who do not come.</p>
       )}
       {queue.lines.length > 1 && (
