@@ -110,6 +110,11 @@ const Room = v.object({
     '2',
     'How many times the configured rate the line may reach, to make up for no-shows',
   ),
+  ANSWER_TARGET_MS: setting(
+    number(10, 60_000),
+    '500',
+    'The line slows down where checkouts, payments and orders take longer, or those called are later than usual by more',
+  ),
   DRAW_BEACON_URL: optional(url, 'Public random value mixed into the draw; `{round}` is a round of drand'),
   CACHE_PURGE_URL: optional(
     url,
@@ -279,6 +284,7 @@ export function readRoomConfig(env: Env) {
     claimSeconds: room.CLAIM_SECONDS,
     admissionsPerUnit: room.ADMISSIONS_PER_UNIT,
     noShowBoost: room.NO_SHOW_BOOST,
+    answerTargetMs: room.ANSWER_TARGET_MS,
   }
 }
 export type RoomConfig = Readonly<ReturnType<typeof readRoomConfig>>

@@ -46,6 +46,7 @@ import { edgeRoutes } from './queue/edge-routes.ts'
 import { JoinCounter } from './queue/join-counts.ts'
 import { LineShares } from './queue/line-shares.ts'
 import { QueueReports } from './queue/queue-reports.ts'
+import { ResponseTimes } from './queue/response-times.ts'
 import { SaleQueues } from './queue/sale-queues.ts'
 import { Live } from './report/live.ts'
 import { SaleCounts } from './report/sale-counts.ts'
@@ -110,12 +111,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const loadShedder = new LoadShedder()
   const arrivals = new Arrivals({ redis, metrics, log })
   startActor('arrivals', arrivals.actor)
+  const responseTimes = new ResponseTimes({ redis, metrics, log })
+  startActor('response times', responseTimes.actor)
   const reports = new QueueReports(metrics)
   const saleCounts = new SaleCounts({ sql, sales, arrivals, queueReports: reports, metrics, log })
   startActor('sale minutes', saleCounts.actor)
   const queues = new SaleQueues({
     sales,
     arrivals,
+    responseTimes,
     reports,
     joins: new JoinCounter({ sql, metrics, saleCounts, log }),
     shares: new LineShares(redis, log),
@@ -157,8 +161,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     sales,
     checkout,
     orders,
-    traffic: new CheckoutTraffic({ loadShedder, arrivals, saleCounts, metrics }),
-  }).route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events }))
+    traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
+  }).route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
 
   const internalRoutes = new Hono()
     .use('*', requireSecret(config.EDGE_TOKEN))

@@ -10,7 +10,7 @@ import { PerSecond, type Scenario } from './scenario.ts'
 import type { Shop } from './shop.ts'
 
 /** The Worker's defaults. */
-const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2 }
+const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
 const SEED = '5e'.repeat(32)
 
 export class Room {

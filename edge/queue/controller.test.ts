@@ -72,7 +72,7 @@ function* windows(moments: readonly Moment[], seconds: number, of: 'serving' | '
 describe('the controller', () => {
   it('keeps the configured rate within 2 % over any 10 s, however irregular its refreshes', () => {
     for (const seed of SEEDS) {
-      for (const rate of [1, 37.5, 100, 2_000]) {
+      for (const rate of [1, 37.5, 100, 500]) {
         const refreshEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
         for (const called of windows(played({ ...plain, seed, rate, seconds: 30, refreshEveryMs }), 10, 'serving')) {
           expect(Math.abs(called - rate * 10)).toBeLessThanOrEqual(rate * 10 * 0.02)
@@ -307,9 +307,9 @@ describe('the controller', () => {
     const rateAt = rateIn(moments)
     expect(rateAt(9)).toBe(100)
     expect(rateAt(12)).toBeLessThanOrEqual(50)
-    expect(rateAt(19)).toBeCloseTo(100 / 16, 0)
-    expect(rateAt(25)).toBeGreaterThan(40)
-    expect(rateAt(35)).toBe(100)
+    expect(rateAt(19)).toBeCloseTo(100 / 64, 0)
+    expect(rateAt(25)).toBeGreaterThan(25)
+    expect(rateAt(40)).toBe(100)
   })
 
   it('survives leaps of the clock: never back, and not far ahead', () => {

@@ -5,6 +5,7 @@
 import type { SaleState } from '../../shared/api/internal.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { type Phase, type Schedule, servingExactly } from '../../shared/schedule.ts'
+import { lateness, openingPace, type Pace, paceAfter } from './congestion.ts'
 
 export interface Settings {
   /** How long a turn may be claimed. */
@@ -13,6 +14,8 @@ export interface Settings {
   readonly admissionsPerUnit: number
   /** The queue runs at most so many times as fast as configured, to make up for no-shows. */
   readonly noShowBoost: number
+  /** Above it answers are slow, and so are arrivals that are later than usual by more. */
+  readonly answerTargetMs: number
 }
 
 /** Without a response from the origin for so long, the queue stops. */
@@ -24,7 +27,7 @@ const SETTLE_MS = 20_000
 /** .. where the way in is slow, all are late: then it is this many times the median lateness of the latest arrivals .. */
 const SETTLE_LATENESS = 2
 /** .. and at most half the claim time, which it also is until enough arrivals show how late people come. */
-const LATENESS_OF = 20
+const LATENESS_OF = 40
 const LATENESS_KNOWN_OF = 5
 /** The share who turn up is measured over about so many people called .. */
 const WINDOW_CALLED = 1_000
@@ -39,11 +42,10 @@ const NEARLY_ALL = 0.97
 const BOOST_RISE_PER_SECOND = 0.05
 /** Standard deviations by which more people may turn up than expected without breaking a limit. */
 const MARGIN_SIGMAS = 4
-/** A slow origin halves the rate every second, down to this share of it .. */
-const THROTTLE_MIN = 1 / 16
-/** .. and gets a tenth more of it every second once it is well; after an outage it starts at a half. */
-const THROTTLE_RISE_PER_SECOND = 0.1
+/** After an outage the line starts at this share of its rate. */
 const THROTTLE_AFTER_OUTAGE = 0.5
+/** How many people arrive is measured over so long. */
+const ARRIVING_OVER_MS = 3_000
 /** Samples are a second apart for the last minutes, then spread so that this many cover the claim window. */
 const FINE_SAMPLES_MS = 2 * WINDOW_MAX_MS
 const COARSE_SAMPLES = 64
@@ -80,6 +82,10 @@ export interface Memory {
   /** Units held or sold then; while the origin does not count, the most there were. */
   readonly taken: number
   readonly throttle: number
+  /** The rest of the pace, and the usual lateness of the quickest arrivals; not known to an earlier version. */
+  readonly proven?: number
+  readonly quick_seconds?: number
+  readonly usual_ms?: number
   readonly boost: number
   readonly samples: readonly Sample[]
 }
@@ -134,7 +140,7 @@ export function observe(memory: Memory, seen: Observation, settings: Settings): 
     ...next,
     // Not later than now, also if the clock was put back since.
     reached_at_ms: state ? nowMs : Math.min(memory.reached_at_ms, nowMs),
-    throttle: throttleAfter(memory, state, elapsedMs / 1000),
+    ...paceOf(memory, next, seen, settings),
     boost: boostAfter(next, elapsedMs / 1000, settings),
   }
 }
@@ -264,11 +270,28 @@ export function comingIn(memory: Memory, called: number, settings: Settings) {
 
 // -- Speed ---------------------------------------------------------------------------------------------------------
 
-function throttleAfter(memory: Memory, state: SaleState | null, elapsedSeconds: number): number {
-  if (!state) return memory.throttle
-  if (state.health === 'slow') return Math.max(THROTTLE_MIN, memory.throttle * 0.5 ** elapsedSeconds)
-  if (isUnreached(memory)) return Math.min(memory.throttle, THROTTLE_AFTER_OUTAGE)
-  return Math.min(1, memory.throttle + THROTTLE_RISE_PER_SECOND * elapsedSeconds)
+/** The pace after a refresh, from what it knew before and knows now. Before the draw it is that of an opening. */
+function paceOf(before: Memory, memory: Memory, { state, schedule }: Observation, settings: Settings) {
+  if (!state) return {}
+  const rate = state.admission.rate_per_second
+  if (schedule.draw_seed === null) return openingPace(rate)
+  const { proven = 1, quick_seconds = 0, throttle } = before
+  const pace: Pace = { throttle, proven, quick_seconds }
+  if (isUnreached(before)) return { ...pace, throttle: Math.min(throttle, THROTTLE_AFTER_OUTAGE) }
+  if (memory.open_ms === before.open_ms) return pace
+  const elapsedSeconds = (memory.open_ms - before.open_ms) / 1000
+  const isKnown = state.arrived_lately.length > 0 && memory.lateness_ms.length >= LATENESS_OF
+  const { quickestMs, lateMs, usual_ms } = lateness(memory.lateness_ms, before.usual_ms, elapsedSeconds)
+  const lately = memory.arrivals - at(memory, memory.open_ms - ARRIVING_OVER_MS, 'arrivals')
+  const signs = {
+    elapsedSeconds,
+    rate,
+    // Right after a cut mostly those arrive who were called before it, and they are late by that alone.
+    delayMs: Math.max(state.answers_ms ?? 0, isKnown && quick_seconds * 1000 > quickestMs ? lateMs : 0),
+    isOverloaded: state.health === 'slow',
+    arriving: state.counted ? (lately * 1000) / ARRIVING_OVER_MS : rate,
+  }
+  return { ...paceAfter(pace, signs, settings.answerTargetMs), ...(isKnown && { usual_ms }) }
 }
 
 function boostAfter(memory: Memory, elapsedSeconds: number, settings: Settings): number {

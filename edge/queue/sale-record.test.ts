@@ -76,7 +76,7 @@ it('reports the line’s figures, before the opening and while it moves', () => 
 
 it('reports a throttled line, and no wait while the line stands still', () => {
   const slow = figuresOf(recordAt(LATER_MS, CONFIG, 'slow'), PEOPLE, LATER_MS, CONFIG)
-  expect(slow).toMatchObject({ throttle: 1 / 16, called_per_second: 6.25 })
+  expect(slow).toMatchObject({ throttle: 1 / 64, called_per_second: 1.563 })
   const paused = figuresOf(withLine(recordAt(LATER_MS), { phase: 'paused' }), PEOPLE, LATER_MS, CONFIG)
   expect(paused).not.toHaveProperty('wait_seconds')
   expect(paused).toMatchObject({ called_per_second: 0 })

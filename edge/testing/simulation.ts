@@ -36,6 +36,10 @@ export interface Scenario {
   readonly refreshEveryMs?: (random: () => number) => number
   /** The origin's health at a second of the sale; `uncounted`: its counts of people do not move. */
   readonly origin?: (second: number) => Origin
+  /** People a second whom the origin serves; the others wait there. */
+  readonly capacity?: (second: number) => number
+  /** How long the way in takes everybody who is called at a second, beside what they take themselves. */
+  readonly delayMs?: (second: number) => number
   /** How far the clock jumps at a second of the sale. */
   readonly clockStepMs?: (second: number) => number
 }
@@ -54,7 +58,7 @@ export const OPEN_TO_ALL: Policy = {
   blocks: [],
 }
 
-export const SETTINGS: Settings = { claimSeconds: 30, admissionsPerUnit: 2, noShowBoost: 2 }
+export const SETTINGS: Settings = { claimSeconds: 30, admissionsPerUnit: 2, noShowBoost: 2, answerTargetMs: 500 }
 
 export interface Moment {
   readonly atMs: number
@@ -71,6 +75,8 @@ export interface Moment {
   readonly squatted: number
   readonly sold: number
   readonly schedule: Schedule
+  /** How long somebody who arrives now waits for an answer. */
+  readonly answerMs: number
 }
 
 interface Squatter {
@@ -105,6 +111,13 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     due.set(tick, [...(due.get(tick) ?? []), act])
   }
   let nowMs = 0
+  let [freeAtMs, slowestMs] = [0, 0]
+  /** An arrival takes the origin's time. */
+  const serve = () => {
+    if (!scenario.capacity) return
+    freeAtMs = Math.max(freeAtMs, nowMs) + 1_000 / scenario.capacity(Math.floor(nowMs / 1000))
+    slowestMs = Math.max(slowestMs, freeAtMs - nowMs)
+  }
   const waitForStock = (buy: () => boolean, everyMs: number) => {
     waiting_for_stock++
     const again = () => {
@@ -148,8 +161,8 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
       const origin = scenario.origin?.(second) ?? 'ok'
       if (origin !== 'uncounted') counts = { arrivals, waiting_for_stock }
       const stock = { available, held, sold, ...counts }
-      const state = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20) }
-      if (origin !== 'gone') lately = []
+      const state = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20), answers_ms: slowestMs }
+      if (origin !== 'gone') [lately, slowestMs] = [[], 0]
       if (clockMs < memory.polled_at_ms) {
         const carried = onClockPutBack(latest(timeline).schedule, memory.polled_at_ms, clockMs)
         timeline = [{ from_ms: clockMs, schedule: carried }]
@@ -191,10 +204,11 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
       }
       if (random() >= scenario.showShare) continue
       onTheirWay++
-      later(ms + TICK_MS + random() * scenario.slowestArrivalMs, () => {
+      later(ms + TICK_MS + (scenario.delayMs?.(second) ?? 0) + random() * scenario.slowestArrivalMs, () => {
         onTheirWay--
         arrivals++
         lately.push(number)
+        serve()
         const buy = () => {
           if (available === 0) return false
           available--
@@ -211,7 +225,17 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
       })
     }
     const units = { available, held, squatted, sold }
-    yield { atMs: ms, serving, called, arrivals, onTheirWay, waiting_for_stock, ...units, schedule }
+    yield {
+      atMs: ms,
+      serving,
+      called,
+      arrivals,
+      onTheirWay,
+      waiting_for_stock,
+      ...units,
+      schedule,
+      answerMs: Math.max(0, freeAtMs - ms),
+    }
   }
 }
 

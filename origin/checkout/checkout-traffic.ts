@@ -5,6 +5,7 @@
 import { queueName } from '../../shared/api/access.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
+import type { ResponseTimes } from '../queue/response-times.ts'
 import type { SaleCounts } from '../report/sale-counts.ts'
 import type { LoadShedder } from './load-shedder.ts'
 
@@ -14,6 +15,7 @@ const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', '
 interface CheckoutTrafficDeps {
   readonly loadShedder: LoadShedder
   readonly arrivals: Arrivals
+  readonly responseTimes: Pick<ResponseTimes, 'answered'>
   readonly saleCounts: Pick<SaleCounts, 'count'>
   readonly metrics: Pick<Metrics, 'checkouts' | 'checkoutSeconds' | 'degraded'>
 }
@@ -32,6 +34,7 @@ export class CheckoutTraffic {
   leave(saleId: string | undefined, beganMs: number): void {
     this.#deps.metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
     this.#deps.loadShedder.leave(saleId)
+    if (saleId !== undefined) this.#deps.responseTimes.answered(saleId, beganMs)
   }
 
   /** Counts a call by its outcome, a shed one too. The sale's minutes count refusals only: orders they take from the ledger. */

@@ -14,6 +14,7 @@ import { tryAgain } from '../checkout/outcome.ts'
 import type { OrderRow, OrderView } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { readBody, refuse, sendJson } from '../lib/request.ts'
+import type { ResponseTimes } from '../queue/response-times.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { OrderEvents } from './order-events.ts'
 import { ownOrderAt, processingOrder } from './order-json.ts'
@@ -25,13 +26,14 @@ interface OwnOrdersDeps {
   readonly checkout: { readonly existing: Pick<ExistingOrder, 'byId'> }
   readonly orders: Pick<Orders, 'find' | 'ofVisitor' | 'pay' | 'cancel'>
   readonly events: Pick<OrderEvents, 'stream'>
+  readonly responseTimes: Pick<ResponseTimes, 'answered'>
 }
 
 const LISTED_DAYS = 30
 /** More than anyone buys in one sale. */
 const MAX_ORDERS = 100
 
-export function ownOrderRoutes({ sales, buyers, checkout, orders, events }: OwnOrdersDeps): Hono {
+export function ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }: OwnOrdersDeps): Hono {
   const app = new Hono()
   app.use('/orders/*', buyers.throughEdge)
 
@@ -84,6 +86,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events }: OwnO
   /** A handler of calls for the order in the path, by a caller who may see it. */
   function withOrder(serve: (c: Context, found: OrderView | Reservation) => Promise<Response>) {
     return async (c: Context) => {
+      const beganMs = performance.now()
       const right = await buyers.rightOf(c)
       const caller = right.visitor ?? right.order ?? ''
       buyers.enter(caller)
@@ -91,6 +94,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events }: OwnO
         return await serve(c, await ownOrder(c, right))
       } finally {
         buyers.leave(caller)
+        responseTimes.answered(right.sale, beganMs)
       }
     }
   }

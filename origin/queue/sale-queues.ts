@@ -12,10 +12,12 @@ import type { Arrivals, Counts } from './arrivals.ts'
 import type { JoinCounter } from './join-counts.ts'
 import type { LineShares } from './line-shares.ts'
 import { type QueueReports, reportIn } from './queue-reports.ts'
+import type { ResponseTimes } from './response-times.ts'
 
 interface SaleQueuesDeps {
   readonly sales: Pick<Sales, 'nowMs' | 'isLedgerUnresponsive'>
   readonly arrivals: Arrivals
+  readonly responseTimes: Pick<ResponseTimes, 'of'>
   readonly reports: QueueReports
   readonly joins: Pick<JoinCounter, 'add'>
   readonly shares: Pick<LineShares, 'of'>
@@ -31,12 +33,12 @@ export class SaleQueues {
 
   /** Takes the report in the query of a state request; returns what the line's queue is told. Throws while neither store takes orders. */
   async stateOf(sale: SaleRow, line: string, query: Readonly<Record<string, string>>) {
-    const { sales, arrivals, reports, joins, shares } = this.#deps
+    const { sales, arrivals, responseTimes, reports, joins, shares } = this.#deps
     const queue = queueName(sale.sale_id, line)
     joins.add(sale.sale_id, query.counts)
     const report = reportIn(query)
     if (report) arrivals.lineWaits(sale.sale_id, queue, report.waiting + Math.ceil(report.coming_people))
-    const counts = await this.#countsOf(sale.sale_id, line)
+    const [counts, answers_ms] = await Promise.all([this.#countsOf(sale.sale_id, line), responseTimes.of(sale.sale_id)])
     // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
     // and still takes no orders; that it cannot count arrivals shows it.
     if (sales.isLedgerUnresponsive() && !counts.counted) refuse(tryAgain('Neither store takes orders.'))
@@ -49,6 +51,7 @@ export class SaleQueues {
       admission,
       ...counts,
       arrived_lately: arrivals.takeRecent(queue),
+      answers_ms,
       health: this.health(sale.sale_id),
     }
   }

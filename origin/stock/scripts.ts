@@ -22,6 +22,7 @@ interface Scripts {
   clockMs: Script<number>
   countWaitingForStock: Script<number[]>
   replaceValue: Script<number>
+  noteSlowest: Script<number>
 }
 
 /** Unpaid orders of a visitor that are told apart; more count as so many. */
@@ -38,6 +39,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   clockMs: { file: 'clock', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
   replaceValue: { file: 'replace', numberOfKeys: 1 },
+  noteSlowest: { file: 'note-slowest', numberOfKeys: 1 },
 }
 
 const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), 'utf8')

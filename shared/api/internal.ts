@@ -54,6 +54,8 @@ export const SaleState = v.object({
   pause_reason: v.nullable(Texts),
   /** Who may join. Null: the caller has this version of it. */
   policy: v.nullable(Policy),
+  /** How long checkouts, payments and orders took within the last second or so: a high quantile, at the slowest origin. */
+  answers_ms: v.optional(v.number()),
   /** ok: serving; slow: shedding load, admit fewer. "unreachable" exists at the edge only. */
   health: v.picklist(['ok', 'slow']),
 })

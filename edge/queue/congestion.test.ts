@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Moment, play, type Scenario } from '../testing/simulation.ts'
+import { openingPace, type Pace, paceAfter, type Signs } from './congestion.ts'
+
+const TARGET_MS = 500
+const rates = fc.double({ min: 0.01, max: 20_000, noNaN: true })
+const signsOf = (rate: number, delayMs = { min: 0, max: 20_000 }): fc.Arbitrary<Signs> =>
+  fc.record({
+    elapsedSeconds: fc.double({ min: 0.05, max: 30, noNaN: true }),
+    rate: fc.constant(rate),
+    delayMs: fc.double({ ...delayMs, noNaN: true }),
+    isOverloaded: delayMs.max > TARGET_MS ? fc.boolean() : fc.constant(false),
+    arriving: fc.double({ min: 0, max: 2 * rate, noNaN: true }),
+  })
+const withSigns = rates.chain((rate) => fc.tuple(fc.constant(rate), fc.array(signsOf(rate), { maxLength: 60 })))
+
+/** One person a second, or the 64th part of the rate; the whole rate if that is less. */
+const leastOf = (rate: number) => Math.min(1, Math.max(1 / 64, 1 / rate))
+
+describe('the pace', () => {
+  it('is a share of the rate that starves nobody, whatever the signs', () => {
+    fc.assert(
+      fc.property(withSigns, ([rate, signs]) => {
+        let pace = openingPace(rate)
+        for (const seen of signs) {
+          const next = paceAfter(pace, seen, TARGET_MS)
+          expect(next.throttle).toBeLessThanOrEqual(1)
+          expect(next.throttle).toBeGreaterThanOrEqual(leastOf(rate))
+          if (seen.isOverloaded || seen.delayMs > TARGET_MS) {
+            // At once by a tenth at least, unless it is the least already.
+            const isFirst = pace.quick_seconds > 0
+            const most = Math.max(leastOf(rate), pace.throttle * (isFirst ? 0.9 : 1))
+            expect(next.throttle).toBeLessThanOrEqual(most + 1e-9)
+          } else expect(next.throttle).toBeGreaterThanOrEqual(pace.throttle)
+          pace = next
+        }
+      }),
+    )
+  })
+
+  it('is the configured rate while answers are quick, above 500 a second after the first seconds', () => {
+    const quick = rates.chain((rate) =>
+      fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 2 }), { maxLength: 30 })),
+    )
+    fc.assert(
+      fc.property(quick, ([rate, signs]) => {
+        let pace = openingPace(rate)
+        let seconds = 0
+        for (const seen of signs) {
+          pace = paceAfter(pace, seen, TARGET_MS)
+          seconds += Math.min(2, seen.elapsedSeconds)
+          expect(pace.throttle * rate).toBeCloseTo(Math.min(rate, 500 * 2 ** seconds), 3)
+        }
+      }),
+    )
+  })
+
+  it('returns to the configured rate when answers are quick again, within 22 seconds', () => {
+    fc.assert(
+      fc.property(withSigns, ([rate, signs]) => {
+        let pace: Pace = signs.reduce((before, seen) => paceAfter(before, seen, TARGET_MS), openingPace(rate))
+        const quick = { elapsedSeconds: 1, rate, delayMs: TARGET_MS, isOverloaded: false, arriving: 0 }
+        for (let second = 0; second < 22; second++) pace = paceAfter(pace, quick, TARGET_MS)
+        expect(pace.throttle).toBe(1)
+      }),
+    )
+  })
+})
+
+const PLAIN: Omit<Scenario, 'seed' | 'rate'> = {
+  stock: 1_000_000,
+  crowd: 1_000_000,
+  showShare: 1,
+  maxInside: null,
+  seconds: 90,
+  slowestArrivalMs: 1_000,
+  slowestPaymentMs: 20_000,
+  abandoned: 0,
+}
+const servedIn = (moments: readonly Moment[], from: number, to: number) =>
+  ((moments[to * 20 - 1]?.arrivals ?? 0) - (moments[from * 20]?.arrivals ?? 0)) / (to - from)
+const quantile = (values: readonly number[], share: number) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
+
+describe('a line before an origin of limited capacity', () => {
+  const cases = fc.record({
+    seed: fc.integer({ min: 1, max: 1e6 }),
+    rate: fc.constantFrom(200, 500, 2_000),
+    share: fc.double({ min: 0.1, max: 0.9, noNaN: true }),
+    slowestArrivalMs: fc.constantFrom(200, 1_000, 2_000),
+  })
+
+  it('converges to what the origin serves, with answers that stay quick, and calls in order', () => {
+    fc.assert(
+      fc.property(cases, ({ share, ...given }) => {
+        const capacity = given.rate * share
+        const moments = [...play({ ...PLAIN, ...given, capacity: () => capacity })]
+        expect(servedIn(moments, 30, 90) / capacity).toBeGreaterThan(0.7)
+        const late = moments.slice(30 * 20)
+        expect(
+          quantile(
+            late.map((m) => m.answerMs),
+            0.5,
+          ),
+        ).toBeLessThan(TARGET_MS)
+        for (const [i, { serving }] of moments.entries())
+          expect(serving).toBeGreaterThanOrEqual(moments[i - 1]?.serving ?? 0)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('calls at the configured rate again once the origin is quick again', () => {
+    const capacity = (second: number) => (second >= 20 && second < 40 ? 40 : 10_000)
+    const moments = [...play({ ...PLAIN, seed: 1, rate: 400, capacity })]
+    const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second
+    expect(rateAt(19)).toBe(400)
+    expect(rateAt(30)).toBeLessThan(100)
+    expect(rateAt(75)).toBe(400)
+  })
+
+  it('takes people who are slow by themselves for no congestion', () => {
+    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      for (const rate of [20, 200, 2_000]) {
+        const slow = { ...PLAIN, seed, rate, slowestArrivalMs: 20_000, seconds: 60 }
+        for (const { atMs, schedule } of play(slow))
+          if (atMs > 4_000) expect(schedule.rate_per_second, `seed ${seed} at ${atMs}`).toBeGreaterThanOrEqual(rate)
+      }
+    }
+  })
+
+  it('slows down when people called come later than usual, also where the origin is quick', () => {
+    const lateFrom = 20
+    const late = {
+      ...PLAIN,
+      seed: 1,
+      rate: 200,
+      seconds: 40,
+      delayMs: (second: number) => Math.max(0, second - lateFrom) * 500,
+    }
+    const moments = [...play(late)]
+    const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
+    expect(rateAt(lateFrom)).toBe(200)
+    expect(Math.min(...[25, 26, 27, 28].map(rateAt))).toBeLessThan(100)
+  })
+})

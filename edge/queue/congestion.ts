@@ -1,0 +1,92 @@
+/**
+ * Admission as congestion control: which share of the configured rate the line calls. While answers are quick it is all of it. When
+ * they are not it falls at once, to less than what has arrived lately and further until they are quick again; then it
+ * doubles each second up to what went well before, and from there rises the faster the longer answers stay quick.
+ */
+
+/** Stored with the sale, in these field names. */
+export interface Pace {
+  /** The share of the configured rate, above 0, at most 1. */
+  readonly throttle: number
+  /** Up to this share it doubles each second: it went well, or nothing is known yet. */
+  readonly proven: number
+  /** How long answers have been quick. */
+  readonly quick_seconds: number
+}
+
+export interface Signs {
+  readonly elapsedSeconds: number
+  /** The configured rate, people a second. */
+  readonly rate: number
+  /** How long answers take, or those called come later than usual. */
+  readonly delayMs: number
+  /** The origin says itself that it has too much to do. */
+  readonly isOverloaded: boolean
+  /** People a second who arrived lately. */
+  readonly arriving: number
+}
+
+/** An opening begins with at most so many people a second, since nobody knows yet how quick the answers will be. */
+const OPENING_RATE = 500
+/** The least: this share of the rate, and one person a second. */
+const MIN_THROTTLE = 1 / 64
+/** Of what arrived while answers became slow so much went well, and each second of slow answers so much of that .. */
+const PROVEN = 0.9
+/** .. but at first no less than this share of what was called: people may only be late. */
+const PROVEN_MIN = 1 / 4
+/** Those who wait for slow answers get them within about so many times the target, by calling so many fewer. */
+const DRAIN_TARGETS = 6
+/** Beyond what is proven it rises by so much a second, for each second that answers have been quick. */
+const RISE = 0.02
+/** A refresh that is late is no more than one sign. */
+const MAX_ELAPSED_SECONDS = 2
+
+const leastOf = (rate: number) => Math.min(1, Math.max(MIN_THROTTLE, 1 / rate))
+
+export const openingPace = (rate: number): Pace => ({
+  throttle: Math.min(1, OPENING_RATE / rate),
+  proven: 1,
+  quick_seconds: 0,
+})
+
+export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
+  const { rate, delayMs, arriving } = signs
+  const seconds = Math.min(MAX_ELAPSED_SECONDS, signs.elapsedSeconds)
+  const least = leastOf(rate)
+  if (signs.isOverloaded || delayMs > targetMs) {
+    const isFirst = pace.quick_seconds > 0 || pace.proven === 1
+    const arrived = Math.min(pace.throttle, Math.max(pace.throttle * PROVEN_MIN, arriving / rate))
+    const proven = Math.max(least, isFirst ? PROVEN * arrived : pace.proven * PROVEN ** seconds)
+    const drained = proven * Math.max(0, 1 - delayMs / (DRAIN_TARGETS * targetMs))
+    const asked = signs.isOverloaded ? pace.throttle * 0.5 ** seconds : pace.throttle
+    return { throttle: Math.max(least, Math.min(asked, drained)), proven, quick_seconds: 0 }
+  }
+  const quick_seconds = pace.quick_seconds + seconds
+  // Not where answers are almost as slow as they may be.
+  const doubles = pace.throttle < pace.proven && delayMs <= targetMs / 2
+  const risen = doubles
+    ? Math.min(pace.proven, pace.throttle * 2 ** seconds)
+    : pace.throttle * Math.exp(RISE * quick_seconds * seconds)
+  return { ...pace, throttle: Math.max(least, Math.min(1, risen)), quick_seconds }
+}
+
+/** How much of the usual lateness the latest one becomes each second: a crowd of other habits is no congestion for long. */
+const USUAL_SHARE_PER_SECOND = 0.02
+/** The quickest of many come after different times, the more so the more people differ: by this share of the median. */
+const SPREAD_SHARE = 1 / 2
+
+/**
+ * How much later than usual people come, of whom `usualMs` is known: congestion delays all alike, so only the quickest count;
+ * the others may be slow by themselves. Returns the usual lateness after this refresh too.
+ */
+export function lateness(latenessMs: readonly number[], usualMs: number | undefined, elapsedSeconds: number) {
+  const sorted = [...latenessMs].sort((a, b) => a - b)
+  const [quickestMs = 0, medianMs = 0] = [sorted[0], sorted[sorted.length >> 1]]
+  const usual_ms = usualMs ?? quickestMs
+  const share = 1 - (1 - USUAL_SHARE_PER_SECOND) ** elapsedSeconds
+  return {
+    quickestMs,
+    lateMs: Math.max(0, quickestMs - usual_ms - SPREAD_SHARE * (medianMs - quickestMs)),
+    usual_ms: usual_ms + (quickestMs - usual_ms) * share,
+  }
+}
