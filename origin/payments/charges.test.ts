@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
@@ -106,23 +105,6 @@ test('captures a charge once that is reported again, and none of an order that h
   await orders.cancel(ended, ['paying'], 'payment_timeout')
   await orders.confirm([{ order: ended, charge: 'pi_late' }])
   expect(await queued(ended)).toBe(0)
-})
-
-test('confirms orders whose charges are reported one after the other in one transaction', async () => {
-  const charges = chargesBy()
-  const reportOf = (order: string) =>
-    ({ charge: `pi_of_${order}`, order, status: 'authorized', amountMinor: 1_000, currency: 'EUR' }) as const
-  const [first = '', ...others] = await Promise.all(Array.from({ length: 4 }, () => payingWith('pm_card_visa')))
-  await charges.settle(reportOf(first))
-  const settled = others.map(async (order, turns) => {
-    for (let i = 0; i < turns; i++) await turn()
-    await charges.settle(reportOf(order))
-  })
-  await Promise.all(settled)
-  const confirmed = await sql`
-    select xid from events where type = 'order.confirmed' and order_id = any(${others}::uuid[])`
-  expect(new Set(confirmed.map(({ xid }) => xid)).size).toBe(1)
-  expect(confirmed).toHaveLength(3)
 })
 
 test('refunds a charge that is captured while it is cancelled', async () => {
