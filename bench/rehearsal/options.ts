@@ -61,12 +61,20 @@ Faults, on its own system
   --faults LIST        kills these in turn under load: ${FAULTS.join(',')}; Redis sometimes loses its data
   --minutes N          how long visitors come and parts are killed (2)
 
+How many may come, on its own system
+  --capacity           raises the arrivals until p99 of joins, turns and checkouts is too long: prints the highest that are
+                       not, and which program was the limit; all who come are called, and find a unit
+  --from N             arrivals a second of the first step (50)
+  --most N             of the last one (5000)
+  --step SECONDS       how long each lasts (12)
+  --target MS          what p99 must stay below (500)
+
 The run
   --edge URL --origin URL [--admin-token T]    uses a running system (the token also from ADMIN_TOKEN); with DATABASE_URL
                        and REDIS_URL, payments and stores are judged too
   --data FOLDER        of an npm start on this machine, which has the token (./.data, or FLASH_SALE_DATA)
   --max-minutes N      an end in any case (15, or 5 more than all need to come and a cart is held)
-  --out FOLDER         for report.html and report.json (bench/results)
+  --out FOLDER         for report.html and report.json, or capacity.json (bench/results)
   --help               this text
 
 Exit status: 0 good, 1 not good, 2 it could not run, 130 interrupted.`
@@ -106,14 +114,19 @@ const OPTIONS = {
   texts: [
     'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
     'stock rate hold unpaid claim shards proof',
-    'bot-count bot-networks bot-identities faults minutes',
+    'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
   ],
-  flags: 'cdn limits',
+  flags: 'cdn limits capacity',
 } as const
 
+/** What a search for the capacity takes from the others. */
+const OF_CAPACITY =
+  'capacity from most step target declines banks timeouts abandon no-shows pollers known think seed out'
+const OF_CAPACITY_ALONE = ['from', 'most', 'step', 'target'] as const
+
 const givenOptions = (args: readonly string[]) => optionsOf('run rehearse', OPTIONS, args)
-type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits'>
+type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits' | 'capacity'>
 
 export type Options = ReturnType<typeof readOptions>
 
@@ -123,6 +136,9 @@ export function readOptions(args: readonly string[]) {
   const values = { ...given, bots: attacks.length > 0 ? undefined : given.bots }
   const number = (name: Name, usual: number, min: number, max: number) => numberOf(name, values[name], usual, min, max)
   const whole = (name: Name, usual: number, min: number, max: number) => wholeOf(name, values[name], usual, min, max)
+  const capacity = values.capacity ? capacityOf(given, number, whole) : null
+  const alone = OF_CAPACITY_ALONE.find((name) => values[name] !== undefined)
+  if (alone && !capacity) throw new UsageError(`--${alone} goes with --capacity.`)
   const faults = faultsOf(values.faults)
   const calm = faults.length === 0
   const identities = IDENTITIES.find((who) => who === (values.identities ?? 'cookies'))
@@ -188,12 +204,27 @@ export function readOptions(args: readonly string[]) {
     shards: whole('shards', 1, 1, 256),
     cdn: values.cdn ?? false,
     faults,
+    capacity,
     seed: whole('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1),
     maxMinutes,
     edge: values.edge?.replace(/\/$/, ''),
     origin: values.origin?.replace(/\/$/, ''),
     adminToken: values['admin-token'] || process.env.ADMIN_TOKEN || tokenIn(values.data, values.origin),
     out: values.out ?? 'bench/results',
+  }
+}
+
+type NumberOf = (name: Name, usual: number, min: number, max: number) => number
+
+function capacityOf(given: ReturnType<typeof givenOptions>, number: NumberOf, whole: NumberOf) {
+  const other = Object.keys(given).find((name) => !OF_CAPACITY.split(' ').includes(name))
+  if (other !== undefined) throw new UsageError(`--${other} changes nothing with --capacity.`)
+  const from = whole('from', 50, 1, 100_000)
+  return {
+    from,
+    most: whole('most', Math.max(from, 5_000), from, 100_000),
+    stepSeconds: number('step', 12, 1, 30),
+    targetMs: number('target', 500, 1, 3_600_000),
   }
 }
 

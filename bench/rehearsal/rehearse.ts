@@ -1,12 +1,14 @@
 /**
  * `npm run rehearse`: a crowd of real HTTP clients plays a whole sale, on its own system or on a running one, calm or
- * while parts of it are killed (`npm run torture`), and one judge holds what every client received against the records.
+ * while parts of it are killed (`npm run torture`), and one judge holds what every client received against the records. With
+ * `--capacity`, how many may come each second.
  */
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { paint, run, writableFolder } from '../../dev/command.ts'
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
+import { findCapacity } from './capacity.ts'
 import { KINDS } from './crowd/tally.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
@@ -70,8 +72,10 @@ await run(
   async (leave) => {
     const options = readOptions(process.argv.slice(2))
     writableFolder(options.out)
+    const failed = (how: string) => void leave(2, `${how}.`)
+    if (options.capacity) return findCapacity(options, options.capacity, failed)
     rehearsal = new Rehearsal(options)
-    const result = await rehearsal.play((how) => void leave(2, `${how}.`))
+    const result = await rehearsal.play(failed)
     print(result)
     save(result)
     console.log(result.good ? paint('green', '\nGood.') : paint('red', '\nNot good.'))

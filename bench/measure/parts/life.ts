@@ -49,7 +49,7 @@ const AIMS = {
   pass: { cpuRatio: 0.5 },
 } as const
 
-interface LifeStage extends Stage {
+export interface LifeStage extends Stage {
   readonly measure: Measure
   /** What the origin has beside its stores and keys. */
   readonly env: Readonly<Record<string, string>>
@@ -89,7 +89,7 @@ function passOf({ what, measured, floor }: Row): Row[] {
 }
 
 /** A system of its own, whose origin has the role, with the provider in processes of its own. */
-async function onStage<T>(role: 'api' | 'all', use: (stage: LifeStage) => Promise<T>): Promise<T> {
+export async function onStage<T>(role: 'api' | 'all', use: (stage: LifeStage) => Promise<T>): Promise<T> {
   const servers: { stop(): Promise<void> }[] = []
   const started = <S extends { stop(): Promise<void> }>(server: S): S => {
     servers.push(server)

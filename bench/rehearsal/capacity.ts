@@ -1,0 +1,192 @@
+/**
+ * `npm run rehearse -- --capacity`: how many may come each second. Each step is a sale of its own, to which visitors come evenly
+ * from just before its opening on, and all are called and may buy. The steps double until one is too slow, and then close in.
+ */
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { paint, terminal } from '../../dev/command.ts'
+import { visitorKey } from '../../edge/visitor/visitor-secret.ts'
+import { duration, n } from '../lib/figures.ts'
+import { seeded } from '../lib/random.ts'
+import { type LifeStage, onStage } from '../measure/parts/life.ts'
+import { PROGRAMS, type Program } from '../measure/programs.ts'
+import { createSale, endSale } from '../measure/stage.ts'
+import { arrivalTimes } from './crowd/arrivals.ts'
+import { Crowd } from './crowd/crowd.ts'
+import { UNKNOWN } from './crowd/identities.ts'
+import { visit } from './crowd/visit.ts'
+import { type Step as VisitStep, visitorsOf } from './crowd/visitors.ts'
+import type { Options } from './options.ts'
+import { Live } from './progress.ts'
+
+/** Between the sale's creation and its first visitor. */
+const LEAD_MS = 2_000
+/** Visitors come so long before they are called, so that all have a turn to claim. */
+const AHEAD_MS = 1_000
+/** Longest that those who have come are waited for. */
+const DRAIN_MS = 5_000
+/** Work that a step leaves behind must not slow down the next one. */
+const CALM_CORES = 0.25
+const CALM_TRIES = 10
+/** No step begins later; one takes a minute at most. */
+const STEPS_WITHIN_MS = 210_000
+/** The search ends when the next step would be this close. */
+const CLOSE = 1.1
+/** Of visitors; the 99th percentile counts only those who were served. */
+const UNSERVED_SHARE = 0.01
+/** A program that does one thing at a time, or all of them together, can hardly use more of the cores. */
+const BUSY_SHARE = 0.8
+
+const ASKED = { joins: 'join', turns: 'admission', checkouts: 'checkout' } as const
+const UNSERVED: readonly VisitStep[] = ['arrive', 'join', 'claim', 'checkout']
+
+type User = Program | 'the crowd'
+/** Cores in use. */
+export type Use = Readonly<Record<User, number>>
+
+interface Step {
+  /** A second. */
+  readonly arrivals: number
+  readonly good: boolean
+}
+
+interface Measured extends Step {
+  readonly p99Ms: Readonly<Record<keyof typeof ASKED, number>>
+  readonly unserved: number
+  readonly bought: number
+  readonly use: Use
+}
+
+type Range = NonNullable<Options['capacity']>
+
+const highest = (steps: readonly Step[]) => Math.max(0, ...steps.flatMap((step) => (step.good ? step.arrivals : [])))
+const lowestBad = (steps: readonly Step[]) => Math.min(...steps.flatMap((step) => (step.good ? [] : step.arrivals)))
+
+/** The arrivals of the next step; null when the capacity is known. */
+export function nextArrivals(steps: readonly Step[], { from, most }: Pick<Range, 'from' | 'most'>): number | null {
+  const [good, bad] = [highest(steps), lowestBad(steps)]
+  if (steps.length === 0) return from
+  if (good === 0) return bad > 1 ? Math.floor(bad / 2) : null
+  if (bad === Number.POSITIVE_INFINITY) return good < most ? Math.min(2 * good, most) : null
+  const next = Math.round(Math.sqrt(good * bad))
+  return next > good && next < bad && bad / good > CLOSE ? next : null
+}
+
+/** What used the processor most; null where that was neither a whole core nor the whole machine. */
+export function limitOf(use: Use, cores: number): User | null {
+  const users = [...PROGRAMS, 'the crowd'] as const
+  const [most] = users.toSorted((a, b) => use[b] - use[a])
+  const all = users.reduce((sum, user) => sum + use[user], 0)
+  return most && (use[most] >= BUSY_SHARE || all >= BUSY_SHARE * cores) ? most : null
+}
+
+/** One sentence for people: the capacity, and what limited it. */
+export function capacityText(steps: readonly Measured[], { most, targetMs }: Range, cores: number): string {
+  const good = highest(steps)
+  const below = `arrivals a second with p99 of joins, turns and checkouts below ${duration(targetMs)}`
+  const tooMany = steps.find((step) => step.arrivals === lowestBad(steps))
+  if (!tooMany) return `At least ${n(good)} ${below}${good < most ? '; there was no time for more' : ''}.`
+  const limit = limitOf(tooMany.use, cores)
+  const why = limit
+    ? `the limit was ${limit}, with ${n(tooMany.use[limit])} of ${cores} cores`
+    : 'no program was the limit: there was processor time left'
+  return `${good > 0 ? n(good) : 'No'} ${below}; at ${n(tooMany.arrivals)} ${why}.`
+}
+
+/** The exit status: 1 when even the fewest were too many. `failed` is called when a part of the system ends by itself. */
+export async function findCapacity(options: Options, range: Range, failed: (how: string) => void): Promise<number> {
+  console.log('Starting a system ...')
+  return onStage('all', async (stage) => {
+    void stage.system.failed.then(failed)
+    const steps: Measured[] = []
+    const untilMs = performance.now() + STEPS_WITHIN_MS
+    while (performance.now() < untilMs) {
+      const arrivals = nextArrivals(steps, range)
+      if (arrivals === null) break
+      const step = await measureStep(stage, options, range, arrivals)
+      console.log(stepText(step))
+      steps.push(step)
+    }
+    const cores = availableParallelism()
+    writeFileSync(join(options.out, 'capacity.json'), `${JSON.stringify({ cores, ...range, steps })}\n`)
+    console.log(`\n${capacityText(steps, range, cores)}`)
+    return highest(steps) > 0 ? 0 : 1
+  })
+}
+
+async function measureStep(stage: LifeStage, options: Options, range: Range, arrivals: number): Promise<Measured> {
+  const { system } = stage
+  const arriveMs = range.stepSeconds * 1000
+  await calm(stage)
+  const beginsAtMs = performance.now() + LEAD_MS
+  const sale = await createSale(stage, { rate: arrivals, opensInMs: LEAD_MS + AHEAD_MS })
+  const random = seeded(options.seed)
+  const count = Math.ceil(arrivals * range.stepSeconds)
+  const times = arrivalTimes('ramp', count, arriveMs, random).map((ms) => beginsAtMs + ms)
+  const crowd = new Crowd(
+    visitorsOf(times, options.shares, random),
+    {
+      edge: system.edgeUrl,
+      sale,
+      thinkMs: options.thinkSeconds * 1000,
+      hangUps: 0,
+      random,
+      identityOf: () => UNKNOWN,
+      prover: null,
+      visitorKey: visitorKey(system.secrets.queueKeys),
+      onBought: () => {},
+    },
+    visit,
+  )
+  console.log(`\n${n(arrivals)} a second, for ${duration(arriveMs)}`)
+  await crowd.schedule.read()
+  const live = new Live(crowd, beginsAtMs + AHEAD_MS)
+  await sleep(beginsAtMs - performance.now())
+  live.start()
+  const played = crowd.play()
+  const use = await usedBy(stage, () => sleep(arriveMs))
+  await Promise.race([played, sleep(AHEAD_MS + DRAIN_MS)])
+  const unserved = crowd.tally.ends.failed + crowd.visitors.filter(({ step }) => UNSERVED.includes(step)).length
+  crowd.stop()
+  live.stop()
+  if (terminal) process.stdout.write('\r\x1b[K')
+  crowd.close()
+  await endSale(stage, sale)
+  const p99 = (name: keyof typeof ASKED) => crowd.tally.latency[ASKED[name]].percentile(0.99)
+  const p99Ms = { joins: p99('joins'), turns: p99('turns'), checkouts: p99('checkouts') }
+  const isQuick = Object.values(p99Ms).every((ms) => ms < range.targetMs)
+  return {
+    arrivals,
+    good: isQuick && unserved <= count * UNSERVED_SHARE,
+    p99Ms,
+    unserved,
+    bought: crowd.tally.ends.bought,
+    use,
+  }
+}
+
+async function usedBy({ measure }: LifeStage, work: () => Promise<unknown>): Promise<Use> {
+  const before = process.cpuUsage()
+  const { cost, seconds } = await measure(work)
+  const { user, system } = process.cpuUsage(before)
+  const cores = (micros: number) => Math.round(micros / seconds / 1e4) / 100
+  const programs = Object.fromEntries(PROGRAMS.map((program) => [program, cores(cost[program])]))
+  return { ...(programs as Record<Program, number>), 'the crowd': cores(user + system) }
+}
+
+async function calm(stage: LifeStage): Promise<void> {
+  for (let tries = 0; tries < CALM_TRIES; tries++) {
+    const { 'the crowd': _, ...programs } = await usedBy(stage, () => sleep(1_000))
+    if (Object.values(programs).reduce((sum, cores) => sum + cores, 0) < CALM_CORES) return
+  }
+}
+
+function stepText({ good, p99Ms, unserved, bought, use }: Measured): string {
+  const mark = good ? paint('green', '✔') : paint('red', '✘')
+  const slow = Object.entries(p99Ms).map(([what, ms]) => `${what} ${duration(ms)}`)
+  const cores = Object.entries(use).map(([user, value]) => `${user} ${value}`)
+  const lost = unserved > 0 ? [`${n(unserved)} not served`] : []
+  return `  ${mark} p99 of ${slow.join(', ')}; ${[`${n(bought)} bought`, ...lost].join(', ')}\n    cores: ${cores.join(', ')}`
+}
