@@ -27,14 +27,18 @@ async function both() {
   return each as [ResponseTimes, ResponseTimes]
 }
 const ago = (ms: number) => performance.now() - ms
+/** As many calls as count. */
+const answered = (one: ResponseTimes, sale: string, ms: number) => {
+  for (let i = 0; i < 5; i++) one.answered(sale, ago(ms))
+}
 const all = (origins: readonly ResponseTimes[], sale: string) => Promise.all(origins.map((one) => one.of(sale)))
 
 test('every origin knows how long the slowest answers of a sale take, and that they are quick again', async () => {
   const [one, other] = await both()
   const slow = await eventually(
     () => {
-      one.answered('sale', ago(3_000))
-      other.answered('sale', ago(10))
+      answered(one, 'sale', 3_000)
+      answered(other, 'sale', 10)
       return all([one, other], 'sale')
     },
     (each) => each.every((ms) => ms >= 3_000),
@@ -49,13 +53,29 @@ test('an origin knows its own while Redis is away', async () => {
   way.vanish()
   const [own, unknown] = await eventually(
     () => {
-      one.answered('alone', ago(2_000))
+      answered(one, 'alone', 2_000)
       return all([one, other], 'alone')
     },
     ([own = 0]) => own >= 2_000,
   )
   expect(own).toBeGreaterThanOrEqual(2_000)
   expect(unknown).toBe(0)
+})
+
+test('takes a single slow call for no congestion', async () => {
+  const [one] = await both()
+  const seen: number[] = []
+  one.answered('quiet', ago(3_000))
+  answered(one, 'busy', 2_000)
+  await eventually(
+    async () => {
+      seen.push(await one.of('quiet'))
+      return one.of('busy')
+    },
+    (ms) => ms >= 2_000,
+  )
+  await expect.poll(() => one.of('busy')).toBe(0)
+  expect(Math.max(...seen, await one.of('quiet'))).toBe(0)
 })
 
 test('takes a high quantile: of many the slowest twentieth, of two calls the quicker one', () => {

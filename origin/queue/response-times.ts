@@ -10,8 +10,10 @@ const NOTE_EVERY_MS = 500
 /** The slowest note of a sale holds for so long, unless a slower one comes. */
 const HOLDS_MS = 1_000
 const QUANTILE = 0.95
-/** Calls of a sale between two notes that count, at most. */
+/** Calls of a sale between two notes that count, at most .. */
 const MAX_CALLS = 5_000
+/** .. and at least: fewer wait for those until the next note, since one slow call is no congestion. */
+const MIN_CALLS = 5
 const REDIS_TIMEOUT_MS = 300
 
 interface ResponseTimesDeps extends LoopDeps {
@@ -21,6 +23,8 @@ interface ResponseTimesDeps extends LoopDeps {
 export class ResponseTimes {
   readonly #redis: ResponseTimesDeps['redis']
   #calls = new Map<string, number[]>()
+  /** Sales whose few calls have waited for a second note. */
+  #waited: ReadonlySet<string> = new Set()
   /** This process's last notes. */
   #own: ReadonlyMap<string, number> = new Map()
   readonly actor: Actor
@@ -45,9 +49,12 @@ export class ResponseTimes {
   }
 
   async #note(): Promise<void> {
-    const calls = this.#calls
-    this.#calls = new Map()
-    this.#own = new Map([...calls].map(([saleId, times]) => [saleId, Math.ceil(highOf(times))]))
+    const calls = [...this.#calls]
+    const few = calls.filter(([saleId, times]) => times.length < MIN_CALLS && !this.#waited.has(saleId))
+    this.#calls = new Map(few)
+    this.#waited = new Set(this.#calls.keys())
+    const enough = calls.filter(([, times]) => times.length >= MIN_CALLS)
+    this.#own = new Map(enough.map(([saleId, times]) => [saleId, Math.ceil(highOf(times))]))
     await Promise.all(
       [...this.#own].map(([saleId, ms]) =>
         withTimeout(this.#redis.noteSlowest(keyOf(saleId), ms, HOLDS_MS), REDIS_TIMEOUT_MS),
@@ -58,6 +65,6 @@ export class ResponseTimes {
 
 const keyOf = (saleId: string) => `{${saleId}}:slowest`
 
-/** Of few calls a lower one: a single slow call is no congestion. */
+/** Of few calls a lower one. */
 export const highOf = (times: readonly number[]) =>
   [...times].sort((a, b) => a - b)[Math.floor(QUANTILE * (times.length - 1))] ?? 0
