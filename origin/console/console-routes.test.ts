@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import type { Role } from '../../shared/api/roles.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
 import { insertSession, revokeOperator, writeOperator } from '../operators/operator-queries.ts'
-import { newKey, newSecret } from '../operators/operators.ts'
+import { newKey, newSecret, Operators } from '../operators/operators.ts'
+import { consoleRoutes } from './console-routes.ts'
+import { loadConsole } from './files.ts'
 
 const origin = useOrigin()
 const OUR_PAGE = { 'sec-fetch-site': 'same-origin' }
@@ -31,6 +33,25 @@ test('an operator signs in, steers sales by the cookie, and signs out', async ()
   })
   expect(await origin.call('DELETE', '/console/session', { headers })).toMatchObject({ status: 204 })
   expect(await origin.call('GET', '/admin/sales', { headers })).toMatchObject({ status: 401 })
+})
+
+test('in production the cookie is for https, whatever the front says, and browsers come back by https', async () => {
+  const operators = new Operators(origin.sql(), () => false, ADMIN_TOKEN)
+  const sales = { find: async () => undefined }
+  for (const NODE_ENV of [undefined, 'development'] as const) {
+    const config = { NODE_ENV, ADMIN_TOKEN }
+    const app = consoleRoutes({ config, operators, files: await loadConsole(true), sales } as never)
+    const headers = { ...OUR_PAGE, 'x-forwarded-proto': 'http', 'content-type': 'application/json' }
+    const signedIn = await app.request('/session', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ key: ADMIN_TOKEN }),
+    })
+    expect(signedIn.status).toBe(201)
+    const isProduction = NODE_ENV === undefined
+    expect(/^__Host-operator=.*; Secure/.test(signedIn.headers.get('set-cookie') ?? '')).toBe(isProduction)
+    expect(signedIn.headers.has('strict-transport-security')).toBe(isProduction)
+  }
 })
 
 test('a page of another site can do nothing with the cookie', async () => {

@@ -27,10 +27,12 @@ export const pageHeaders = (edge?: string) => ({
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 })
+/** Browsers come back by https for a year. */
+const HSTS = 'max-age=31536000'
 const KEPT = 'public, max-age=31536000, immutable'
 
 interface ConsoleDeps {
-  readonly config: Pick<Config, 'ADDRESS_HEADER' | 'ADMIN_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL' | 'oidc'>
+  readonly config: Pick<Config, 'ADDRESS_HEADER' | 'ADMIN_TOKEN' | 'EDGE_URL' | 'NODE_ENV' | 'PUBLIC_URL' | 'oidc'>
   readonly operators: Operators
   readonly files: ConsoleFiles
   readonly sales: Pick<Sales, 'find'>
@@ -41,6 +43,11 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
   const isAdmin = comparesTo(config.ADMIN_TOKEN)
   const attempts = new SignInAttempts()
   const app = new Hono()
+  if (isProduction(config))
+    app.use(async (c, next) => {
+      await next()
+      c.header('strict-transport-security', HSTS)
+    })
 
   app.post('/session', async (c) => {
     mustBeOurPage(c)
@@ -53,7 +60,7 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
       if (waitSeconds > 0) return refuse(problem('too-many-requests', tooMany))
       return refuse(problem('unauthorized', { detail: 'There is no operator with this key.' }))
     }
-    setSession(c, await operators.beginSession(operator, operator !== ADMIN))
+    setSession(c, await operators.beginSession(operator, operator !== ADMIN), isSecure(c, config))
     return c.json(operator, 201, NO_STORE)
   })
 
@@ -68,7 +75,8 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
     mustBeOurPage(c)
     const cookie = sessionIn(c)
     if (cookie) await operators.endSession(cookie)
-    deleteCookie(c, sessionCookie(isSecure(c)), { path: '/', secure: isSecure(c) })
+    const secure = isSecure(c, config)
+    deleteCookie(c, sessionCookie(secure), { path: '/', secure })
     return c.body(null, 204)
   })
 
@@ -87,8 +95,7 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
 }
 
 /** A session lasts as long as a shift, and no page of another site can use it. */
-export function setSession(c: Context, cookie: string): void {
-  const secure = isSecure(c)
+export function setSession(c: Context, cookie: string, secure: boolean): void {
   setCookie(c, sessionCookie(secure), cookie, {
     path: '/',
     secure,
@@ -98,9 +105,12 @@ export function setSession(c: Context, cookie: string): void {
   })
 }
 
-/** Behind a proxy that ends TLS, by its header. A client that forges the header only spoils its own cookie. */
-export const isSecure = (c: Context) =>
-  (headerOf(c, 'x-forwarded-proto') ?? new URL(c.req.url).protocol).startsWith('https')
+type Environment = Pick<Config, 'NODE_ENV'>
+const isProduction = ({ NODE_ENV }: Environment) => NODE_ENV !== 'development'
+
+/** In production always; in development behind a proxy that ends TLS, by its header. */
+export const isSecure = (c: Context, config: Environment) =>
+  isProduction(config) || (headerOf(c, 'x-forwarded-proto') ?? new URL(c.req.url).protocol).startsWith('https')
 
 function mustBeOurPage(c: Context): void {
   const site = headerOf(c, 'sec-fetch-site')

@@ -4,7 +4,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { tryParse } from '../../shared/parse.ts'
-import type { OidcConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import { isSecure, pageHeaders, setSession } from '../console/console-routes.ts'
 import type { ConsoleFiles } from '../console/files.ts'
 import type { Operators } from './operators.ts'
@@ -13,10 +13,10 @@ import { SignInService } from './sign-in-service.ts'
 /** Long enough to find one's phone. */
 const ATTEMPT_SECONDS = 600
 const Attempt = v.object({ state: v.string(), nonce: v.string(), verifier: v.string() })
-const cookieName = (c: Context) => (isSecure(c) ? '__Host-sign-in' : 'sign-in')
+const cookieName = (secure: boolean) => (secure ? '__Host-sign-in' : 'sign-in')
 
 interface SignInDeps {
-  readonly config: { readonly oidc?: OidcConfig }
+  readonly config: Pick<Config, 'NODE_ENV' | 'oidc'>
   readonly operators: Operators
   readonly files: ConsoleFiles
   readonly log: Logger
@@ -34,9 +34,10 @@ export function signInRoutes({ config, operators, files, log }: SignInDeps): Hon
     try {
       const { url, attempt } = await service.begin()
       // Lax: the way back begins at another site.
-      setCookie(c, cookieName(c), Buffer.from(JSON.stringify(attempt)).toString('base64url'), {
+      const secure = isSecure(c, config)
+      setCookie(c, cookieName(secure), Buffer.from(JSON.stringify(attempt)).toString('base64url'), {
         path: '/',
-        secure: isSecure(c),
+        secure,
         httpOnly: true,
         sameSite: 'Lax',
         maxAge: ATTEMPT_SECONDS,
@@ -50,8 +51,9 @@ export function signInRoutes({ config, operators, files, log }: SignInDeps): Hon
   })
 
   app.get('/signed-in', async (c) => {
-    const attempt = attemptOf(c)
-    deleteCookie(c, cookieName(c), { path: '/', secure: isSecure(c) })
+    const secure = isSecure(c, config)
+    const attempt = attemptOf(c, cookieName(secure))
+    deleteCookie(c, cookieName(secure), { path: '/', secure })
     if (!attempt) return page(c, 400, 'This sign-in is over', 'It took longer than ten minutes, or began elsewhere.')
     try {
       const { name, role } = await service.end(new URL(c.req.url).search, attempt)
@@ -65,7 +67,7 @@ export function signInRoutes({ config, operators, files, log }: SignInDeps): Hon
           `${name} is signed in, but may not use this console. Ask an owner.`,
         )
       }
-      setSession(c, await operators.beginSession({ name, role }, false))
+      setSession(c, await operators.beginSession({ name, role }, false), secure)
       c.header('cache-control', 'no-store')
       return c.redirect('/console')
     } catch (error) {
@@ -76,8 +78,8 @@ export function signInRoutes({ config, operators, files, log }: SignInDeps): Hon
   return app
 }
 
-function attemptOf(c: Context) {
-  const kept = getCookie(c, cookieName(c))
+function attemptOf(c: Context, name: string) {
+  const kept = getCookie(c, name)
   if (kept === undefined) return undefined
   try {
     return tryParse(Attempt, JSON.parse(Buffer.from(kept, 'base64url').toString()))
