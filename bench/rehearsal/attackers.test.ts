@@ -38,7 +38,7 @@ test('where an account is required, four attacks together gain a unit for each o
 const SQUATTED = [
   '--visitors 60 --stock 20 --rate 200 --arrivals late --spread 3 --seed 7 --hold 5 --unpaid 10 --think 0.1',
   '--timeouts 0 --abandon 0 --declines 0 --banks 0 --refunds 0',
-  '--bots squat --bot-count 30 --max-minutes 0.75',
+  '--bots squat --bot-count 30 --max-minutes 3',
 ].join(' ')
 
 test('squatters who ask much more often get no unit again that somebody without unpaid orders wants', async () => {
@@ -48,4 +48,4 @@ test('squatters who ask much more often get no unit again that somebody without 
   expect(checks.filter((check) => check.holds === false)).toEqual([])
   expect(attacks).toMatchObject([{ attack: 'squat', bots: 30, bought: 0 }])
   expect(ends).toMatchObject({ bought: 20, sold_out: 40 })
-}, 120_000)
+}, 240_000)
