@@ -54,6 +54,7 @@ import { Retention } from './retention/retention.ts'
 import { AdminSales } from './sales/admin-sales.ts'
 import { Sales } from './sales/sales.ts'
 import { Scheduler } from './scheduled/scheduler.ts'
+import { Halls } from './seats/halls.ts'
 import { Gates } from './stock/gate.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { SaleWork } from './stock/sale-work.ts'
@@ -130,7 +131,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   // -- Stock, orders and payments --
   const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
-  const checkout = new Checkout({ sql, warm, gates, sales, arrivals, metrics, log })
+  const halls = new Halls(sql)
+  const checkout = new Checkout({ sql, warm, gates, sales, halls, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()

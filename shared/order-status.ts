@@ -61,6 +61,7 @@ const settled: ReadonlySet<string> = /* @__PURE__ */ new Set<string>([
  * blocked, by_shop  by an operator
  * no_stock, limit, replay   accepted while the ledger was away, which then found no unit left, the visitor's limit used up,
  *                   or another order with the same key
+ * seat_taken        the same, where another order has the seat
  * too_many          too many of the visitor's earlier orders were cancelled or expired
  */
 export const CANCEL_REASONS = [
@@ -74,6 +75,7 @@ export const CANCEL_REASONS = [
   'no_stock',
   'limit',
   'replay',
+  'seat_taken',
   'too_many',
 ] as const
 

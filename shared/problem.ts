@@ -33,6 +33,7 @@ const CATALOGUE = {
   'method-not-allowed': [405, 'Method not allowed', 'The Allow header lists the allowed methods.'],
   'request-timeout': [408, 'The request took too long', 'Send it again.'],
   conflict: [409, 'Conflict with the current state', 'Read the current state, then decide again.'],
+  'seat-taken': [409, 'A seat is taken', 'Choose other seats.'],
   'all-in-carts': [409, 'All units are in carts', 'Some may come back: retry after Retry-After.'],
   'sold-out': [410, 'Sold out', 'All units are sold.'],
   ended: [410, 'The sale has ended', 'Nothing is sold any more.'],

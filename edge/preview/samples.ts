@@ -1,7 +1,7 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import type { Order, Payment, PublicSale } from '../../shared/api/public.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
-import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
+import { CANCEL_REASONS, isLive, isSold, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
@@ -367,7 +367,16 @@ export const orderOf = (
   reserved_until: new Date(nowMs + 68_000).toISOString(),
   expires_in_seconds: status === 'reserved' ? 68 : 0,
   created_at: new Date(nowMs - 22_000).toISOString(),
-  lines: [{ product_id: product.product_id, quantity, unit_price_minor: product.unit_price_minor }],
+  lines: [
+    {
+      line: 1,
+      product_id: product.product_id,
+      name: product.name,
+      quantity,
+      unit_price_minor: product.unit_price_minor,
+      status: isSold(status) ? 'sold' : isLive(status) ? 'held' : 'returned',
+    },
+  ],
   total_minor: quantity * product.unit_price_minor,
   refunded_minor: 0,
   payment: null,

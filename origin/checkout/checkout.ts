@@ -15,17 +15,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { problem } from '../../shared/problem.ts'
-import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
+import type { Problem } from '../../shared/problem.ts'
+import { mayHaveCommitted, type Queryable, type Sql } from '../ledger/connection.ts'
 import { type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
-import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
+import { bitsOf } from '../seats/bits.ts'
+import { chooseCart, isNamed, isPart } from '../seats/cart-choice.ts'
+import type { Chart } from '../seats/chart.ts'
+import { nearest } from '../seats/choice.ts'
+import { Free } from '../seats/free.ts'
+import type { Halls } from '../seats/halls.ts'
+import { takenSeats } from '../seats/seat-queries.ts'
 import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
+import { type Asked, askedOf, asksForSeats } from './cart.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
   type Attempt,
@@ -59,6 +67,7 @@ interface CheckoutDeps {
   readonly warm: WarmConnections
   readonly gates: Gates
   readonly sales: Sales
+  readonly halls: Halls
   readonly arrivals: Pick<Arrivals, 'demand'>
   readonly metrics: Metrics
   readonly log: Logger
@@ -84,57 +93,66 @@ export class Checkout {
   }
 
   /** A refusal that needs no store promises nothing. */
-  checkout(
-    sale: SaleRow,
-    buyer: Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'>,
-    request: CheckoutRequest,
-    key: string,
-  ): Outcome | Promise<Outcome> {
+  checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Outcome | Promise<Outcome> {
+    // Only a request for seats waits for the hall, which is in memory after the first.
+    return asksForSeats(request, sale)
+      ? this.#deps.halls
+          .of(sale)
+          .then((hall) => this.#begin(sale, buyer, request, key, askedOf(request, sale, hall?.chart ?? null)))
+      : this.#begin(sale, buyer, request, key, askedOf(request, sale, null))
+  }
+
+  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, asked: Asked | Problem) {
+    if ('type' in asked) return refusal(asked)
     const { visitor, line, number, contact } = buyer
-    const product = request.product_id
-      ? sale.products.find((p) => p.product_id === request.product_id)
-      : sale.products[0]
-    if (!product) {
-      const detail = `There is no product ${request.product_id} in this sale.`
-      return refusal(problem('unknown-product', { detail, errors: [{ field: 'product_id', detail }] }))
-    }
-    if (request.quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product.product_id, visitor))
-      return SOLD_OUT
+    const { product, quantity, cart, choice } = asked
+    const isPlain = !cart && !choice
+    if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
     const reservation: Reservation = {
       order: randomUUIDv7(),
       sale: sale.sale_id,
-      product: product.product_id,
+      product,
       visitor,
       line,
       number,
-      quantity: request.quantity,
+      quantity,
+      ...(cart && { cart }),
+      ...(choice && { choice }),
       key,
       hash: requestHash(request),
       method: request.payment_method ?? null,
       ...(contact && { contact }),
     }
-    const closed = closedFor(sale, request.quantity, this.#deps.sales.nowMs())
-    return closed ? this.#respond({ sale, reservation, closed }) : this.#reserve(sale, product, reservation)
+    const closed = closedFor(sale, quantity, this.#deps.sales.nowMs())
+    return closed ? this.#respond({ sale, reservation, closed }) : this.#reserve(sale, reservation)
   }
 
-  async #reserve(sale: SaleRow, product: ProductRow, reservation: Reservation): Promise<Outcome> {
+  async #reserve(sale: SaleRow, reservation: Reservation): Promise<Outcome> {
     let gate: GateVerdict
     try {
       const { hold_seconds, limit_per_visitor: limit } = sale
-      const terms = { holdMs: hold_seconds * 1000, limit, demand: this.#deps.arrivals.demand(sale) }
+      const demand = this.#deps.arrivals.demand(sale)
+      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: limitsOf(sale) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
       return untaken('Too many people are checking out at this moment.')
     }
-    if (gate.verdict === 'reserved') return this.#recordReserved(sale, reservation, gate)
+    if (gate.verdict === 'reserved') {
+      const { cart } = gate
+      const chosen = cart ? { ...reservation, product: cart[0]?.product ?? reservation.product, cart } : reservation
+      return this.#recordReserved(sale, chosen, gate)
+    }
+    if (gate.verdict === 'seat_taken')
+      return this.#respond(await this.#withOffer({ sale, reservation, gate }, gate.seats))
     if (gate.verdict === 'fenced' || gate.verdict === 'unknown') this.#deps.metrics.degraded.inc({ without: 'gate' })
     if (gate.verdict === 'unknown') return this.#recordExactly({ sale, reservation, gate })
     if (gate.verdict !== 'none' || gate.available > 0 || gate.held > 0)
       return this.#respond({ sale, reservation, gate })
     // While a unit returns, or right after a rebuild, the gate may count it nowhere: the ledger knows whether all are sold.
-    const latest = product.sold < forSale(product) ? await this.#latest(sale) : sale
-    this.#soldOut.noteEmpty(latest, product.product_id)
+    const product = sale.products.find((p) => p.product_id === (gate.product ?? reservation.product))
+    const latest = product && product.sold < forSale(product) ? await this.#latest(sale) : sale
+    if (product) this.#soldOut.noteEmpty(latest, product.product_id)
     return this.#respond({ sale: latest, reservation, gate })
   }
 
@@ -269,9 +287,40 @@ export class Checkout {
       this.#gateOf(r)
         .learnUnpaid(r.visitor, ledger.unpaid)
         .catch(() => {})
+    if (ledger.verdict === 'seat_taken') {
+      // The gate took them for free: it learns, and what it chose is chosen again, from what the ledger has.
+      if (ledger.seats)
+        await this.#gateOf(r)
+          .markTaken(ledger.seats)
+          .catch(() => {})
+      if (r.choice && !ledger.seats?.some(isNamed(r.choice))) return this.#chooseAgain(attempt)
+      return this.#respond(await this.#withOffer(attempt, ledger.seats ?? []))
+    }
     if (ledger.verdict !== 'no_stock') return this.#respond(attempt)
     // Which refusal it is depends on how many units there are now.
     return this.#respond({ ...attempt, sale: await this.#latest(attempt.sale) })
+  }
+
+  /** Names the taken seats, and offers the nearest of their kind, held for nobody. */
+  async #withOffer(attempt: Attempt, taken: readonly number[]): Promise<Attempt> {
+    const { reservation: r } = attempt
+    if (!r.choice) return attempt
+    const { chart, wants } = r.choice
+    const all = wants
+      .filter(isPart)
+      .flatMap(({ seats }) => seats ?? [])
+      .flatMap((i) => chart.at(i) ?? [])
+    const seats = taken.flatMap((i) => chart.at(i) ?? [])
+    // Without Redis there is no offer; the answer is true without one.
+    const bits = await this.#gateOf(r)
+      .seats()
+      .catch(() => null)
+    return { ...attempt, taken: { seats, offer: bits && nearest(chart, new Free(chart, bits), all) } }
+  }
+
+  /** By the exact gate, as a new order: the refused one may have been noted. */
+  async #chooseAgain({ sale, reservation: { cart: _, ...r } }: Attempt): Promise<Outcome> {
+    return this.#recordExactly({ sale, reservation: { ...r, order: randomUUIDv7() }, gate: { verdict: 'fenced' } })
   }
 
   /** The sale as the ledger has it now; as it was, while the ledger is away. */
@@ -299,6 +348,36 @@ export class Checkout {
   }
 }
 
+type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'>
+
+const limited = new WeakMap<SaleRow, Record<string, number>>()
+
+/** The products of a sale of which a visitor may have only so many. */
+function limitsOf(sale: SaleRow): Readonly<Record<string, number>> {
+  const known = limited.get(sale)
+  if (known) return known
+  const limits = Object.fromEntries(
+    sale.products.flatMap(({ product_id, limit_per_visitor: limit }) => (limit === null ? [] : [[product_id, limit]])),
+  )
+  limited.set(sale, limits)
+  return limits
+}
+
+/** Chooses seats for those whose carts have none yet, from what the ledger has free. */
+async function chosen(sql: Queryable, saleId: string, batch: readonly Reservation[]): Promise<readonly Reservation[]> {
+  if (!batch.some(({ choice, cart }) => choice && !cart)) return batch
+  const taken = bitsOf(await takenSeats(sql, saleId))
+  const frees = new Map<Chart, Free>()
+  return batch.map((r) => {
+    if (!r.choice || r.cart) return r
+    const { chart } = r.choice
+    const free = frees.get(chart) ?? new Free(chart, taken)
+    frees.set(chart, free)
+    const cart = chooseCart(r.choice, free)
+    return { ...r, product: cart[0]?.product ?? r.product, cart }
+  })
+}
+
 /** Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one instead. */
 function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals: boolean): Recorder {
   return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
@@ -307,7 +386,9 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
     try {
       const row = sales.get(sale)
       const demand = row ? arrivals.demand(row) : []
-      const verdicts = await warm.use((sql) => record(sql, sale, batch, noteRefusals, demand))
+      const verdicts = await warm.use(async (sql) =>
+        record(sql, sale, await chosen(sql, sale, batch), noteRefusals, demand),
+      )
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts
@@ -319,10 +400,11 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
 
 /** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
 function requestHash(request: CheckoutRequest): string {
-  const { product_id = null, quantity, payment_method = null, contact } = request
-  const sent = JSON.stringify([product_id, quantity, payment_method, ...(contact ? [contact.email] : [])])
+  const { lines, product_id = null, quantity = 1, payment_method = null, contact } = request
+  const asked = lines ? [lines] : [product_id, quantity]
+  const sent = JSON.stringify([...asked, payment_method, ...(contact ? [contact.email] : [])])
   // Not remembered: addresses differ, and are personal data.
-  if (contact) return hash('sha256', sent, 'base64url')
+  if (contact || lines) return hash('sha256', sent, 'base64url')
   const known = hashes.get(sent)
   if (known !== undefined) return known
   const hashed = hash('sha256', sent, 'base64url')
@@ -333,4 +415,4 @@ function requestHash(request: CheckoutRequest): string {
 /** Most requests of a sale are alike. */
 const hashes = new RecentMap<string, string>(100)
 
-const SOLD_OUT = refusal(soldOut())
+const SOLD_OUT: Outcome = refusal(soldOut())

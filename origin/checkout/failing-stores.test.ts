@@ -19,6 +19,7 @@ import { Arrivals } from '../queue/arrivals.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { Sales } from '../sales/sales.ts'
+import { Halls } from '../seats/halls.ts'
 import { Gate, Gates } from '../stock/gate.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 import { Checkout } from './checkout.ts'
@@ -63,7 +64,10 @@ async function alone({ total = 5, limit = 1, maxPending = 20_000, ledger = datab
   const metrics = createMetrics()
   const gates = new Gates(store)
   const arrivals = new Arrivals({ redis: store, metrics, log })
-  const checkout = new Checkout({ sql: its, warm, gates, sales, arrivals, metrics, log }, maxPending)
+  const checkout = new Checkout(
+    { sql: its, warm, gates, sales, halls: new Halls(its), arrivals, metrics, log },
+    maxPending,
+  )
   if (isThere) await (await gates.of(sale).fence()).open([{ product: 'one', available: total, held: 0 }])
   const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
     checkout.checkout(row, { visitor, line: 'public', number: 1 }, { quantity }, key)

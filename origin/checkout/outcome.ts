@@ -5,6 +5,8 @@ import type { OrderView } from '../ledger/order-statements.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts'
+import { wishedSections } from '../seats/cart-choice.ts'
+import type { Seat } from '../seats/chart.ts'
 import type { GateVerdict, Stock } from '../stock/gate.ts'
 
 /** What one checkout call has come to so far. */
@@ -15,6 +17,8 @@ export interface Attempt {
   readonly closed?: Problem
   readonly gate?: GateVerdict
   readonly ledger?: RecordVerdict
+  /** Seats that it named and that are taken, and the seats that are offered instead. */
+  readonly taken?: { readonly seats: readonly Seat[]; readonly offer: readonly Seat[] | null }
 }
 
 /** What already exists for a call: by its key, or by its visitor, who has all they may. */
@@ -62,8 +66,11 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
     case 'unpaid':
       return { ...refusal(othersFirst()), unpaid: ledger.unpaid }
     case 'no_stock':
-      return { ...refusal(noStock(sale, r)), unpaid: ledger.unpaid }
+      return { ...refusal(noStock(sale, withProduct(r, ledger.product))), unpaid: ledger.unpaid }
+    case 'seat_taken':
+      return refusal(seatTaken(attempt))
     case 'limit':
+      if (ledger.product) return refusal(overProductLimit(sale, ledger.product))
       // The response names how many units the visitor may still have, and no other order.
       if (ledger.order === null || ledger.units < limit) return refusal(overLimit(sale, ledger.units))
       return ofVisitor ?? unreadable()
@@ -72,8 +79,13 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
       return ledger.order === r.order ? processing(r) : unreadable()
   }
   if (gate?.verdict === 'unpaid') return { ...refusal(othersFirst()), unpaid: gate.unpaid }
+  if (gate?.verdict === 'seat_taken') return refusal(seatTaken(attempt))
+  if (gate?.verdict === 'product_limit') return refusal(overProductLimit(sale, gate.product))
   if (gate?.verdict === 'none')
-    return { ...refusal(noStock(sale, r, gate)), ...(gate.unpaid && { unpaid: gate.unpaid }) }
+    return {
+      ...refusal(noStock(sale, withProduct(r, gate.product), gate)),
+      ...(gate.unpaid && { unpaid: gate.unpaid }),
+    }
   if (gate?.verdict === 'limit') {
     // The gate knows the latest order, not whether it is live: otherwise the ledger decides.
     if (ofVisitor && gate.units >= limit) return ofVisitor
@@ -130,17 +142,21 @@ export const inDoubt = () =>
 const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.'))
 
 export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
-  const price = recorded.prices[r.product]
+  const cart = recorded.carts?.[r.order] ?? null
+  const product = cart?.[0]?.product ?? r.product
+  const price = recorded.prices[product]
   return {
     order_id: r.order,
     sale_id: r.sale,
-    product_id: r.product,
+    product_id: product,
+    product_name: price?.name ?? null,
     visitor: r.visitor,
     line: r.line,
     ticket_number: r.number,
     quantity: r.quantity,
-    unit_price_minor: price?.unit_price_minor ?? 0,
+    unit_price_minor: cart?.[0]?.unit_price_minor ?? price?.unit_price_minor ?? 0,
     currency: price?.currency ?? '',
+    cart,
     status: 'reserved',
     idempotency_key: r.key,
     request_hash: r.hash,
@@ -195,17 +211,58 @@ const othersFirst = () =>
 
 export const soldOut = () => problem('sold-out', { detail: 'Every unit has been sold.' })
 
+/** What a refusal is about: the product that a gate names, or those whose seats fit no wish. */
+type About = Pick<Reservation, 'quantity' | 'cart' | 'choice'> & { readonly product: string | null }
+
+const withProduct = (r: Reservation, product: string | null | undefined): About => ({
+  ...r,
+  product: product === undefined ? r.product : product,
+})
+
+const seatTaken = ({ taken }: Attempt) =>
+  problem('seat-taken', {
+    detail: 'Somebody else has it, or it is not for sale.',
+    seats: taken?.seats.map(({ seat }) => seat) ?? [],
+    offer: [...Map.groupBy(taken?.offer ?? [], ({ section }) => section)].map(([section_id, seats]) => ({
+      section_id,
+      seats: seats.map(({ seat }) => seat),
+    })),
+  })
+
+const overProductLimit = ({ products }: SaleRow, product: string) => {
+  const { limit_per_visitor: limit, name } = products.find((p) => p.product_id === product) ?? {}
+  return { ...invalidField('quantity', `at most ${limit ?? 0} per visitor of ${name ?? product}`), product_id: product }
+}
+
 /** Not enough units: some may come back, or none will, or never so many. The stock is the gate's, or else the ledger's. */
-function noStock(sale: SaleRow, { product: productId, quantity }: Reservation, gate?: Stock): Problem {
-  const product = sale.products.find((p) => p.product_id === productId)
+function noStock(sale: SaleRow, r: About, gate?: Stock): Problem {
+  if (r.product === null) return noSeats(sale, r)
+  const product = sale.products.find((p) => p.product_id === r.product)
   if (!product) return problem('unknown-product')
+  const quantity = r.cart?.find((part) => part.product === r.product)?.quantity ?? r.quantity
   const left = gate?.available ?? available(product)
   const unsold = forSale(product) - product.sold
-  if (left === 0 && (gate ?? product).held === 0 && unsold <= 0) return soldOut()
-  const about = { product_id: productId, remaining: left }
+  const name = product.section_type ? { section_id: product.product_id } : { product_id: product.product_id }
+  if (left === 0 && (gate ?? product).held === 0 && unsold <= 0)
+    return { ...soldOut(), ...(product.section_type && name) }
+  const about = { ...name, remaining: left }
   if (unsold > 0 && quantity > unsold) return { ...invalidField('quantity', `at most ${unsold} can be had`), ...about }
   const detail = left > 0 ? `Only ${left} left.` : 'All units are in carts. Some may come back.'
   return problem('all-in-carts', { detail, ...about, retry_after_seconds: 5 })
+}
+
+/** No seats fit a wish: those that are held may come back. */
+function noSeats(sale: SaleRow, { choice }: About): Problem {
+  const wished = choice ? wishedSections(choice) : null
+  const sections = sale.products.filter(
+    (p) => p.section_type === 'reserved' && (wished === null || wished.includes(p.product_id)),
+  )
+  const about = wished?.length === 1 ? { section_id: wished[0] } : {}
+  const unsold = sections.reduce((seats, section) => seats + forSale(section) - section.sold, 0)
+  if (unsold <= 0) return { ...soldOut(), ...about }
+  const detail = 'There are not so many such seats at this moment. Some may come back.'
+  const remaining = sections.reduce((seats, section) => seats + available(section), 0)
+  return problem('all-in-carts', { detail, ...about, remaining, retry_after_seconds: 5 })
 }
 
 export const tryAgain = (detail: string) => problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })

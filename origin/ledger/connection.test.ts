@@ -12,6 +12,7 @@ import * as orders from './schema/orders.ts'
 import * as payments from './schema/payments.ts'
 import * as sales from './schema/sales.ts'
 import * as search from './schema/search.ts'
+import * as seats from './schema/seats.ts'
 
 const sql = await useLedger()
 
@@ -67,7 +68,7 @@ test('a ledger that is prepared again keeps functions that only another version 
 })
 
 test('the migration makes the columns and indexes that the schema files describe', async () => {
-  const described = [access, events, jobs, operations, orders, payments, sales, search]
+  const described = [access, events, jobs, operations, orders, payments, sales, search, seats]
     .flatMap((file) => Object.values(file))
     .flatMap((table) => {
       const { name, columns, indexes } = getTableConfig(table)

@@ -7,12 +7,18 @@ import type { orders, PaymentAction } from './schema/orders.ts'
 
 export type OrderRow = Readonly<typeof orders.$inferSelect>
 
-/** What an order costs in all. */
-export const totalOf = ({ unit_price_minor, quantity }: Pick<OrderRow, 'unit_price_minor' | 'quantity'>) =>
-  unit_price_minor * quantity
+/** What an order costs in all. In SQL: order_total. */
+export const totalOf = ({
+  unit_price_minor,
+  quantity,
+  cart,
+}: Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart'>) =>
+  cart === null
+    ? unit_price_minor * quantity
+    : cart.reduce((sum, line) => sum + line.unit_price_minor * line.quantity, 0)
 
 /** An order with the milliseconds left of its hold, by the ledger's clock. */
-export type OrderView = OrderRow & { readonly left_ms: number }
+export type OrderView = OrderRow & { readonly left_ms: number; readonly product_name?: string | null }
 
 // -- Transitions -------------------------------------------------------------------------------------------------
 
@@ -78,8 +84,9 @@ export const moveOrders = (sql: Queryable, ids: readonly string[], move: Move) =
 export async function findOrders(sql: Queryable, ids: readonly string[]): Promise<OrderView[]> {
   if (ids.length === 0) return []
   return sql<OrderView[]>`
-    select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms
-    from orders where order_id = any(${ids as string[]}::uuid[])`
+    select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
+      (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name
+    from orders o where order_id = any(${ids as string[]}::uuid[])`
 }
 
 export async function findOrder(sql: Queryable, id: string): Promise<OrderView | undefined> {

@@ -4,18 +4,27 @@
  */
 
 import type { ProductRow } from '../sales/sale-row.ts'
+import type { CartChoice } from '../seats/cart-choice.ts'
+import { type Cart, partsOf } from '../stock/cart.ts'
 import type { Queryable } from './connection.ts'
+import type { StoredLine } from './schema/orders.ts'
 
 /** What recording needs. It also travels as an intent through Redis, so it contains nothing that may change meanwhile. */
 export interface Reservation {
   readonly order: string
   readonly sale: string
+  /** Of the first line, where there is a cart. */
   readonly product: string
   readonly visitor: string
   /** The queue of the sale that admitted the visitor. */
   readonly line: string
   readonly number: number
+  /** Of all lines. */
   readonly quantity: number
+  /** Left out: units of one product that has no limit of its own. Empty: no seats fit its wishes. */
+  readonly cart?: Cart
+  /** What it asks for of a hall; without a cart, seats are still to be chosen. Never stored. */
+  readonly choice?: CartChoice
   readonly key: string
   readonly hash: string
   readonly method: string | null
@@ -37,18 +46,27 @@ export interface Recorded {
   readonly createdAt: Date
   readonly reservedUntil: Date
   /** By product, as written: they may have changed since the caller read them. */
-  readonly prices: Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'currency'>>>
+  readonly prices: Readonly<Record<string, Pick<ProductRow, 'name' | 'unit_price_minor' | 'currency'>>>
+  /** The lines of orders with a cart, by order. */
+  readonly carts?: Readonly<Record<string, readonly StoredLine[]>> | null
 }
 
 export type RecordVerdict =
   | Recorded
   | { readonly verdict: 'replay'; readonly order: string }
-  /** The visitor's limit is used up. `order` is their live order, if any; `units` counts those of all their live orders. */
-  | { readonly verdict: 'limit'; readonly order: string | null; readonly units: number }
+  /** The visitor's limit is used up: of the sale, or of `product`. `order` is their live order, if any; `units` counts those of all their live orders. */
+  | {
+      readonly verdict: 'limit'
+      readonly order: string | null
+      readonly units: number
+      readonly product?: string | null
+    }
   /** The visitor has had too many orders in this sale that expired, were given back or were declined. */
   | { readonly verdict: 'too_many' }
   /** Too few units are left; or others with fewer unpaid orders come first. `unpaid`: how many the visitor has. */
-  | { readonly verdict: 'no_stock' | 'unpaid'; readonly unpaid: number }
+  | { readonly verdict: 'no_stock' | 'unpaid'; readonly unpaid: number; readonly product?: string | null }
+  /** Seats that somebody else has, or that are blocked; null where an earlier call was told which. */
+  | { readonly verdict: 'seat_taken'; readonly seats: readonly number[] | null }
 
 interface RecordRow extends Omit<Recorded, 'verdict'> {
   readonly recorded: number
@@ -67,28 +85,47 @@ export async function record(
   noteRefusals: boolean,
   demand: readonly number[] = [],
 ): Promise<RecordVerdict[]> {
-  const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
+  const column = <K extends Exclude<keyof Reservation, 'cart' | 'choice' | 'contact'>>(key: K) =>
+    batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
-  // Most sales keep no contacts, and do not pay for them.
-  const how =
-    contacts.length > 0
-      ? sql`record_reservations_with_contacts(${JSON.stringify(contacts)}::text::jsonb,`
-      : sql`record_reservations(`
+  const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
+    ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[], ${column('method')}::text[],
+    ${noteRefusals}, ${demand as number[]}::int[]`
+  // Most sales have no carts and keep no contacts, and do not pay for them.
+  const hasCarts = batch.some(({ cart }) => cart)
+  const kept = sql`add_contacts(${JSON.stringify(contacts)}::text::jsonb, ${saleId}, ${column('order')}::uuid[], created_at, others)`
+  const also = sql`${hasCarts ? sql`, carts` : sql``} ${contacts.length > 0 ? sql`, ${kept}` : sql``}`
+  const call = hasCarts
+    ? sql`record_carts(${saleId}, ${column('order')}::uuid[], ${buyers}, ${linesOf(sql, batch)})`
+    : sql`record_reservations(${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${buyers})`
   const [row] = await sql<RecordRow[]>`
-    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from ${how}
-      ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
-      ${column('line')}::text[], ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[],
-      ${column('hash')}::text[], ${column('method')}::text[], ${noteRefusals}, ${demand as number[]}::int[])`
+    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also} from ${call}`
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)
-  const { createdAt, reservedUntil, prices } = row
+  const { createdAt, reservedUntil, prices, carts } = row
   const verdicts: RecordVerdict[] = Array(batch.length).fill({
     verdict: 'recorded',
     createdAt,
     reservedUntil,
     prices,
+    ...(carts && { carts }),
   })
   for (const { index, ...verdict } of others) verdicts[index - 1] = verdict
   return verdicts
+}
+
+/** The lines of a batch as record_carts takes them: one for each seat, one for the units of a product. */
+function linesOf(sql: Queryable, batch: readonly Reservation[]) {
+  const lines = batch.flatMap((r, i) =>
+    partsOf(r).flatMap(
+      ({ product, quantity, seats }): { order: number; product: string; quantity: number; seat: number | null }[] =>
+        seats
+          ? seats.map((seat) => ({ order: i + 1, product, quantity: 1, seat }))
+          : [{ order: i + 1, product, quantity, seat: null }],
+    ),
+  )
+  return sql`${lines.map(({ order }) => order)}::int[], ${lines.map(({ product }) => product)}::text[],
+    ${lines.map(({ quantity }) => quantity)}::int[], ${lines.map(({ seat }) => seat)}::int[],
+    ${batch.map(({ cart }) => Number(cart !== undefined))}::int[]`
 }

@@ -5,7 +5,7 @@ import type { OrderRow } from '../ledger/order-statements.ts'
 import { orderAt } from './order-json.ts'
 
 const now = new Date()
-const prices = { one: { unit_price_minor: 1000, currency: 'EUR' } }
+const prices = { one: { name: 'One', unit_price_minor: 1000, currency: 'EUR' } }
 const order = orderFrom(reservationOf('sale'), { verdict: 'recorded', createdAt: now, reservedUntil: now, prices })
 const shown = (status: OrderRow['status'], reason: string | null) =>
   orderAt({ ...order, status, reason }, now.getTime())

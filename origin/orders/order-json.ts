@@ -1,15 +1,16 @@
 /** An order as the API sends it to its buyer and to operators. */
-import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../../shared/api/public.ts'
+import { DECLINE_CODES, type DeclineCode, type Order, type OrderLine, type Payment } from '../../shared/api/public.ts'
 import { CANCEL_REASONS, isLive, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
 import { type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { isSandboxCharge } from '../payments/providers/sandbox-client.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
+import { partsOf } from '../stock/cart.ts'
 
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]
 
-type TimedOrder = OrderRow & { left_ms?: number }
+type TimedOrder = OrderRow & { readonly left_ms?: number; readonly product_name?: string | null }
 
 /** An order at `nowMs` as its buyer sees it: with where to authenticate a payment, and the secret to do so, or what paid it. */
 export function ownOrderAt(row: TimedOrder, nowMs: number): Order {
@@ -42,7 +43,7 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
     order_id,
     sale,
     product_id,
-    quantity,
+    quantity: order.cart?.[0]?.quantity ?? quantity,
     unit_price_minor,
     currency,
     status,
@@ -50,11 +51,25 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
     reserved_until: order.reserved_until.toISOString(),
     expires_in_seconds: status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
     created_at: order.created_at.toISOString(),
-    lines: [{ product_id, quantity, unit_price_minor }],
+    lines: linesOf(order),
     total_minor: totalOf(order),
     refunded_minor,
     payment: paymentOf(order, nowMs),
   }
+}
+
+/** Its lines, as they are stored or, for units of one product, follow from the order. */
+function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
+  const of = isSold(status) ? 'sold' : isLive(status) ? 'held' : 'returned'
+  const { product_id, quantity, unit_price_minor } = order
+  if (cart === null)
+    return [{ line: 1, product_id, name: order.product_name ?? product_id, quantity, unit_price_minor, status: of }]
+  return cart.map(({ product, section, seat: _, returned, ...line }, i) => ({
+    line: i + 1,
+    ...(section ? { section_id: product } : { product_id: product }),
+    ...line,
+    status: returned ? 'returned' : of,
+  }))
 }
 
 /** The state of its payment, derived from the order. */
@@ -89,22 +104,31 @@ const MESSAGES: Record<DeclineCode, string> = {
   authentication_failed: 'Your bank did not confirm that it was you. Try again, or use another card.',
 }
 
-/** A reservation that is not recorded yet. */
+/** A reservation that is not recorded yet. Names and prices of seats are known once it is: it shows the section's. */
 export function processingOrder(r: Reservation, sale: SaleRow | undefined): Order {
-  const product = sale?.products.find((p) => p.product_id === r.product)
+  const lines = partsOf(r).map(({ product, quantity }, i) => {
+    const {
+      name = product,
+      unit_price_minor = 0,
+      section_type,
+    } = sale?.products.find((p) => p.product_id === product) ?? {}
+    const of = section_type ? { section_id: product } : { product_id: product }
+    return { line: i + 1, ...of, name, quantity, unit_price_minor, status: 'held' as const }
+  })
+  const [first] = lines
   return {
     order_id: r.order,
     sale: r.sale,
     product_id: r.product,
-    quantity: r.quantity,
-    unit_price_minor: product?.unit_price_minor ?? 0,
-    currency: product?.currency ?? '',
+    quantity: first?.quantity ?? r.quantity,
+    unit_price_minor: first?.unit_price_minor ?? 0,
+    currency: sale?.products.find((p) => p.product_id === r.product)?.currency ?? '',
     status: 'processing',
     reserved_until: null,
     expires_in_seconds: 0,
     created_at: new Date(createdAtMs(r.order)).toISOString(),
-    lines: [{ product_id: r.product, quantity: r.quantity, unit_price_minor: product?.unit_price_minor ?? 0 }],
-    total_minor: (product?.unit_price_minor ?? 0) * r.quantity,
+    lines,
+    total_minor: lines.reduce((sum, line) => sum + line.unit_price_minor * line.quantity, 0),
     refunded_minor: 0,
     payment: null,
   }

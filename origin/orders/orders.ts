@@ -28,6 +28,7 @@ import type { Metrics } from '../metrics.ts'
 import { audit } from '../operators/audit.ts'
 import { beginPayments, confirmPaid, lockOrders, type Refund } from '../payments/payment-queries.ts'
 import type { ChargeOf } from '../payments/providers/provider.ts'
+import { cartOf } from '../stock/cart.ts'
 import type { Gates, HoldEnd } from '../stock/gate.ts'
 import { kindOf } from './order-json.ts'
 
@@ -65,6 +66,7 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
   visitor: order.visitor,
   product: order.product_id,
   quantity: order.quantity,
+  cart: cartOf(order.cart),
   key: order.idempotency_key,
   how: isSold(order.status) ? 'sell' : isUnpaid(order) ? 'unpaid' : 'release',
 })

@@ -112,7 +112,10 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
     return found
   }
 
-  const orderNow = (order: OrderRow & { left_ms?: number }) => ownOrderAt(order, sales.nowMs())
+  const orderNow = (order: OrderRow & { left_ms?: number }) => {
+    const product = sales.get(order.sale_id)?.products.find(({ product_id }) => product_id === order.product_id)
+    return ownOrderAt({ product_name: product?.name ?? null, ...order }, sales.nowMs())
+  }
 
   return app
 }

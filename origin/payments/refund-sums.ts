@@ -7,7 +7,7 @@ import type { refunds } from '../ledger/schema/payments.ts'
 
 export type RefundRow = Readonly<typeof refunds.$inferSelect>
 
-type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity'>
+type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart'>
 
 const sumOf = (total: number, rows: readonly RefundRow[]) =>
   rows.some((row) => row.amount_minor === null)

@@ -26,10 +26,12 @@ export async function readSales(
 ): Promise<{ nowMs: number; sales: SaleRow[] }> {
   const rows = await sql<(SaleRow & { now_ms: number })[]>`
     select s.*, now_ms,
-      (select json_agg(json_build_object(
+      (select coalesce(json_agg(json_build_object(
           'product_id', p.product_id, 'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency,
-          'total', p.total, 'buffer', p.buffer, 'held', p.held, 'sold', p.sold) order by p.place)
+          'total', p.total, 'buffer', p.buffer, 'held', p.held, 'sold', p.sold,
+          'section_type', p.section_type, 'limit_per_visitor', p.limit_per_visitor) order by p.place, p.product_id), '[]')
         from products p where p.sale_id = s.sale_id) as products,
+      (select c.version from charts c where c.sale_id = s.sale_id) as chart_version,
       (select coalesce(json_agg(json_build_object(
           'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met) order by r.rule_id), '[]')
         from rules r where r.sale_id = s.sale_id) as rules,
@@ -63,11 +65,11 @@ export async function writeSale(
     const before = await configOf(tx, saleId)
     const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
-                         rate_per_second, max_inside, oversell_policy, access, lines, expected_visitors,
-                         ticket_shards, max_unpaid_orders, contact, seller, tax, indexed, test)
+                         rate_per_second, max_inside, limit_per_order, oversell_policy, access, lines,
+                         expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, indexed, test)
       values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
-              ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.oversell_policy},
+              ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.limit_per_order ?? null}, ${config.oversell_policy},
               ${tx.json(config.access)}, ${tx.json(config.lines)}, ${config.expected_visitors},
               ${shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
               ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
@@ -79,7 +81,7 @@ export async function writeSale(
                         then sales.opens_at else excluded.opens_at end,
         ends_at = excluded.ends_at, pre_queue_opens_at = excluded.pre_queue_opens_at,
         hold_seconds = excluded.hold_seconds, limit_per_visitor = excluded.limit_per_visitor,
-        rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
+        limit_per_order = excluded.limit_per_order, rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
         oversell_policy = excluded.oversell_policy, access = excluded.access, lines = excluded.lines,
         expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders,
         contact = excluded.contact, seller = excluded.seller, tax = excluded.tax, indexed = excluded.indexed
@@ -98,8 +100,9 @@ export async function writeSale(
     // Only removed products are checked for orders: for a product without any, the check reads all orders of the sale.
     const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
       select p.product_id, p.held, p.sold, p.product_id <> all(${productIds}::text[]) and exists (
-        select 1 from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as ordered
-      from products p where p.sale_id = ${saleId} order by p.product_id for no key update of p`
+        select 1 from orders o where o.sale_id = p.sale_id
+          and (o.product_id = p.product_id or o.cart @> jsonb_build_array(jsonb_build_object('product', p.product_id)))) as ordered
+      from products p where p.sale_id = ${saleId} and section_type is null order by p.product_id for no key update of p`
     for (const { product_id, held, sold, ordered } of present) {
       const product = config.products.find((p) => p.product_id === product_id)
       if (!product && ordered) throw conflict(`${product_id} has orders and cannot be removed`)
@@ -110,13 +113,19 @@ export async function writeSale(
           `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${total}${buffer ? ` with a buffer of ${buffer}` : ''}`,
         )
     }
-    await tx`delete from products where sale_id = ${saleId} and product_id <> all(${productIds}::text[])`
+    await tx`
+      delete from products where sale_id = ${saleId} and product_id <> all(${productIds}::text[]) and section_type is null`
     for (const [place, p] of config.products.entries()) {
       await tx`
-        insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, buffer)
-        values (${saleId}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total}, ${p.buffer})
+        insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, buffer,
+                              limit_per_visitor)
+        values (${saleId}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total}, ${p.buffer},
+                ${p.limit_per_visitor ?? null})
         on conflict (sale_id, product_id) do update set place = excluded.place, name = excluded.name,
-          unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total, buffer = excluded.buffer`
+          unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total,
+          buffer = excluded.buffer, limit_per_visitor = excluded.limit_per_visitor
+        -- A section has calls of its own.
+        where products.section_type is null`
     }
     await publishPhase(tx, saleId)
     const action = written?.created ? 'created' : 'changed'

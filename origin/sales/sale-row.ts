@@ -10,7 +10,10 @@ export type ProductRow = Readonly<Omit<typeof products.$inferSelect, 'sale_id' |
 export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
   /** The sale may still have holds, intents or gates. */
   readonly in_use: boolean
+  /** Sections of a hall are among them. */
   readonly products: readonly ProductRow[]
+  /** Of the chart of its hall; null where it has none. */
+  readonly chart_version: number | null
   readonly rules: readonly Rule[]
   /** The announcement that visitors see now. */
   readonly announcement: Announcement | null

@@ -7,6 +7,9 @@ import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { type CartChoice, chooseCart, isNamed } from '../seats/cart-choice.ts'
+import { Free } from '../seats/free.ts'
+import { type Cart, cartOf, partsOf, type Units, unitsText } from './cart.ts'
 import { Intents, storedDetails } from './intents.ts'
 import type { LiveOrder } from './reconciliation-queries.ts'
 import { Replicas } from './replicas.ts'
@@ -19,6 +22,8 @@ const MAX_WAITING = 5_000
 const POSTPONE_MS = 5_000
 /** Keys remembered per visitor besides those of their orders. People send a few, and Redis stores each. */
 const MAX_REMEMBERED = 20
+/** Seats are chosen again where another process took them meanwhile; each time somebody has got some. */
+const CHOICES = 10
 /** Orders restored, or ended, in one call. */
 const REBUILD_CHUNK = 500
 /** A gate that no worker has compared for this long belongs to a sale that is over, and is deleted. */
@@ -30,13 +35,13 @@ interface Terms {
   readonly limit: number
   /** How many units those may buy who come before a visitor with one, two, .. or more unpaid orders. */
   readonly demand: readonly number[]
+  /** How many units of a product a visitor may have, for products with such a limit. */
+  readonly limits?: Readonly<Record<string, number>>
 }
 
-export interface HoldEnd {
+export interface HoldEnd extends Units {
   readonly order: string
   readonly visitor: string
-  readonly product: string
-  readonly quantity: number
   readonly key: string
   /**
    * release: the units come back; unpaid: they do, and the order counts as failed; sell: they stay gone; refuse: they come
@@ -45,11 +50,12 @@ export interface HoldEnd {
   readonly how: 'release' | 'unpaid' | 'sell' | 'refuse'
 }
 
-export const refused = ({ order, visitor, product, quantity, key }: Reservation): HoldEnd => ({
+export const refused = ({ order, visitor, product, quantity, cart, key }: Reservation): HoldEnd => ({
   order,
   visitor,
   product,
   quantity,
+  ...(cart && { cart }),
   key,
   how: 'refuse',
 })
@@ -69,19 +75,26 @@ export interface KnownKey {
 }
 
 export type GateVerdict =
-  | ({ readonly verdict: 'reserved' } & Stock)
+  /** With the seats that were chosen for it. */
+  | ({ readonly verdict: 'reserved'; readonly cart?: Cart } & Stock)
   | ({ readonly verdict: 'replay' } & KnownKey & Stock)
   /** How many units of the sale the visitor has, and their latest order. */
   | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
   /** unpaid: how many unpaid orders the visitor has, if any. */
-  | ({ readonly verdict: 'none'; readonly unpaid?: number } & Stock)
+  /** product: the one of a cart of which too few are left; null if no seats fit its wishes. */
+  | ({ readonly verdict: 'none'; readonly unpaid?: number; readonly product?: string | null } & Stock)
+  /** Seats of the cart that somebody else has, or that are blocked. */
+  | { readonly verdict: 'seat_taken'; readonly seats: readonly number[] }
+  /** How many units of a product the visitor has, of which they may have no more. */
+  | { readonly verdict: 'product_limit'; readonly product: string; readonly units: number; readonly order: string }
   /** Others want the remaining units, and come first: so many earlier orders of the visitor failed. */
   | ({ readonly verdict: 'unpaid'; readonly unpaid: number } & Stock)
   | { readonly verdict: 'fenced' }
   /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait to be recorded. */
   | { readonly verdict: 'unknown' }
 
-type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'unrecorded' | 'unpaid', string>>
+const KEYS = ['stock', 'holds', 'keys', 'visitors', 'unrecorded', 'unpaid', 'seats', 'limited'] as const
+type GateKeys = Readonly<Record<(typeof KEYS)[number], string>>
 
 interface Call {
   readonly reservation: Reservation
@@ -104,6 +117,8 @@ export class Gate {
       visitors: `{${saleId}}:visitors`,
       unrecorded: `{${saleId}}:unrecorded`,
       unpaid: `{${saleId}}:unpaid_orders`,
+      seats: `{${saleId}}:seats`,
+      limited: `{${saleId}}:limited`,
     }
     this.intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
@@ -115,14 +130,67 @@ export class Gate {
   }
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
-    const { stock, holds, keys, visitors, unrecorded, unpaid } = this.#key
-    const { holdMs, limit, demand } = (calls[0] as Call).terms
-    const products = [...new Set(calls.map(({ reservation }) => reservation.product))]
+    return calls.some(({ reservation }) => isOpen(reservation)) ? this.#choose(calls) : this.#take(calls)
+  }
+
+  /**
+   * Chooses seats for those who leave the choice to the system, from what is free now, and takes them. Where another process was
+   * faster it chooses again; so it does for those for whom nothing was left while others of this batch got nothing after all.
+   */
+  async #choose(calls: readonly Call[]): Promise<GateVerdict[]> {
+    const verdicts: GateVerdict[] = []
+    let open = [...calls.entries()]
+    for (let round = 1; open.length > 0; round++) {
+      const taken = await this.#takenSeats()
+      if (!taken) return calls.map((_, i) => verdicts[i] ?? { verdict: 'fenced' })
+      const frees = new Map<CartChoice['chart'], Free>()
+      const asked = open.map(([, call]): Call => {
+        const { choice } = call.reservation
+        if (!choice || !isOpen(call.reservation)) return call
+        const free = frees.get(choice.chart) ?? new Free(choice.chart, taken)
+        frees.set(choice.chart, free)
+        return { ...call, reservation: { ...call.reservation, cart: chooseCart(choice, free) } }
+      })
+      const results = await this.#take(asked)
+      const isFree = asked.some(({ reservation: { cart } }, k) => cart?.length && results[k]?.verdict !== 'reserved')
+      const again = open.filter(([, { reservation }], k) => {
+        const result = results[k]
+        if (!reservation.choice || !isOpen(reservation) || !result || round === CHOICES) return false
+        if (result.verdict === 'seat_taken') return !result.seats.some(isNamed(reservation.choice))
+        return result.verdict === 'none' && asked[k]?.reservation.cart?.length === 0 && isFree
+      })
+      for (const [k, [i]] of open.entries()) verdicts[i] = results[k] ?? { verdict: 'fenced' }
+      open = again
+    }
+    return verdicts
+  }
+
+  /** The bitmap of taken seats; null while Redis is away. */
+  async #takenSeats(): Promise<Uint8Array | null> {
+    if (this.#redis.status !== 'ready') return null
+    return this.#redis.getBuffer(this.#key.seats).then(
+      (bits) => bits ?? new Uint8Array(),
+      () => null,
+    )
+  }
+
+  /** The bitmap of taken seats, for a comparison. */
+  async seats(): Promise<Uint8Array> {
+    return (await this.#redis.getBuffer(this.#key.seats)) ?? new Uint8Array()
+  }
+
+  async #take(calls: readonly Call[]): Promise<GateVerdict[]> {
+    const { holdMs, limit, demand, limits } = (calls[0] as Call).terms
+    const products = [
+      ...new Set(calls.flatMap(({ reservation: r }) => (r.cart ? r.cart.map(({ product }) => product) : r.product))),
+    ]
     const placeOf = new Map(products.map((product, i) => [product, i + 1]))
-    const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, demand.join(' ')]
-    args.push(products.length, ...products)
-    for (const { reservation: r } of calls)
-      args.push(r.order, r.visitor, r.key, r.hash, placeOf.get(r.product) ?? 0, r.quantity, storedDetails(r))
+    const args = [...KEYS.map((name) => this.#key[name]), holdMs, limit, demand.join(' '), products.length, ...products]
+    for (const product of products) args.push(limits?.[product] ?? '')
+    for (const { reservation: r } of calls) {
+      const units = r.cart ? unitsText(r) : (placeOf.get(r.product) ?? 0)
+      args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r))
+    }
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]
     try {
@@ -148,10 +216,23 @@ export class Gate {
   }
 
   /** Takes in an order that was recorded without this gate. */
-  async adopt({ order, visitor, key, hash, product, quantity }: Reservation, holdEndsAtMs: number): Promise<void> {
-    const { stock, holds, keys, visitors } = this.#key
-    const args = [order, visitor, key, hash, product, quantity, holdEndsAtMs]
-    await this.#redis.adoptOrder(stock, holds, keys, visitors, ...args)
+  async adopt(reservation: Reservation, holdEndsAtMs: number): Promise<void> {
+    const { stock, holds, keys, visitors, seats, limited } = this.#key
+    const { order, visitor, key, hash, quantity } = reservation
+    const args = [order, visitor, key, hash, unitsText(reservation), quantity, holdEndsAtMs]
+    await this.#redis.adoptOrder(stock, holds, keys, visitors, seats, limited, ...args)
+  }
+
+  /** Takes seats of a section out of sale, or puts them back. If this is lost, the reconciler finds the difference. */
+  async block(section: string, seats: readonly number[], isBlocked: boolean): Promise<void> {
+    await this.#redis.blockSeats(this.#key.stock, this.#key.seats, section, isBlocked ? 1 : 0, ...seats)
+  }
+
+  /** Marks seats as taken that the ledger has sold, blocked or held: the counts are left to the reconciler. */
+  async markTaken(seats: readonly number[]): Promise<void> {
+    const commands = this.#redis.multi()
+    for (const seat of seats) commands.setbit(this.#key.seats, seat, 1)
+    await commands.exec()
   }
 
   /** Ends holds, each once; returns how many it ended. */
@@ -201,24 +282,32 @@ export class Gate {
 
   /** Extends the gate's life by GATE_TTL_MS. The counters expire first, which fences the gate. Intents never expire: each was promised to a buyer. */
   async extendExpiry(): Promise<void> {
-    const { stock, holds, keys, visitors, unpaid } = this.#key
+    const { stock, unrecorded, ...others } = this.#key
     const commands = this.#redis.multi().pexpire(stock, GATE_TTL_MS)
-    for (const key of [holds, keys, visitors, unpaid]) commands.pexpire(key, 2 * GATE_TTL_MS)
+    for (const key of Object.values(others)) commands.pexpire(key, 2 * GATE_TTL_MS)
     await commands.exec()
   }
 
   /** Takes the gate out of use and deletes its data, except the intents. */
   async fence(): Promise<Rebuild> {
-    const { stock, holds, keys, visitors } = this.#key
+    const { stock, unrecorded, unpaid, ...others } = this.#key
     const fence = randomUUID()
     // The stock goes first: without its `run` nobody can reserve while the other keys are deleted.
-    await this.#redis.multi().del(stock).hset(stock, 'fence', fence).del(holds, keys, visitors).exec()
+    await this.#redis
+      .multi()
+      .del(stock)
+      .hset(stock, 'fence', fence)
+      .del(...Object.values(others))
+      .exec()
     return new Rebuild(this.#redis, this.#key, fence)
   }
 }
 
-const keysToSettle = (key: GateKeys) => [key.stock, key.holds, key.keys, key.visitors, key.unrecorded, key.unpaid]
-const argsOf = (end: HoldEnd) => [end.order, end.visitor, end.product, end.quantity, end.key, end.how]
+/** Its seats are still to be chosen. */
+const isOpen = ({ choice, cart }: Reservation) => choice !== undefined && cart === undefined
+
+const keysToSettle = (key: GateKeys) => KEYS.map((name) => key[name])
+const argsOf = (end: HoldEnd) => [end.order, end.visitor, unitsText(end), end.quantity, end.key, end.how]
 
 /** A key's value: see reserve.lua. */
 function readKnownKey(value: string): KnownKey {
@@ -238,13 +327,26 @@ function readVerdicts(
   let next = 2 * products.length
   return Array.from(String(letters), (letter, i): GateVerdict => {
     if (letter === 'f') return { verdict: 'fenced' }
-    const { available, held } = stocks.get(calls[i]?.reservation.product ?? '') ?? { available: 0, held: 0 }
-    if (letter === 'r') return { verdict: 'reserved', available, held }
+    const { reservation } = calls[i] as Call
+    const stockOf = (product: string) => stocks.get(product) ?? { available: 0, held: 0 }
+    const { available, held } = stockOf(partsOf(reservation)[0]?.product ?? '')
+    if (letter === 'r')
+      return { verdict: 'reserved', available, held, ...(reservation.cart && { cart: reservation.cart }) }
     if (letter === 'n') return { verdict: 'none', available, held }
     const detail = String(reply[next++])
     if (letter === 'u') return { verdict: 'unpaid', unpaid: Number(detail), available, held }
     if (letter === 'e') return { verdict: 'none', unpaid: Number(detail), available, held }
     if (letter === 'k') return { verdict: 'replay', ...readKnownKey(detail), available, held }
+    if (letter === 's') return { verdict: 'seat_taken', seats: detail.split(',').map(Number) }
+    if (letter === 'm') {
+      const [place, unpaid] = detail.split('|').map(Number)
+      const product = products[(place ?? 0) - 1] ?? null
+      return { verdict: 'none', product, ...(unpaid && { unpaid }), ...stockOf(product ?? '') }
+    }
+    if (letter === 'o') {
+      const [place, units, order = ''] = detail.split('|')
+      return { verdict: 'product_limit', product: products[Number(place) - 1] ?? '', units: Number(units), order }
+    }
     const [units, order = ''] = detail.split('|')
     return { verdict: 'limit', units: Number(units), order, available, held }
   })
@@ -266,11 +368,15 @@ export class Rebuild {
   }
 
   async restore(orders: readonly LiveOrder[]): Promise<void> {
-    const { stock, holds, keys, visitors } = this.#key
+    const { stock, holds, keys, visitors, seats, limited } = this.#key
     for (let at = 0; at < orders.length; at += REBUILD_CHUNK) {
       const chunk = orders.slice(at, at + REBUILD_CHUNK)
-      const args = chunk.flatMap((o) => [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? ''])
-      await this.#redis.restoreOrders(stock, holds, keys, visitors, this.#fence, ...args)
+      const args = chunk.flatMap((o) => {
+        const cart = cartOf(o.lines)
+        const units = cart ? unitsText({ product: '', quantity: 0, cart }) : ''
+        return [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? '', units]
+      })
+      await this.#redis.restoreOrders(stock, holds, keys, visitors, seats, limited, this.#fence, ...args)
     }
   }
 
@@ -282,6 +388,15 @@ export class Rebuild {
     for (let at = 0; at < ends.length; at += REBUILD_CHUNK) {
       const args = ends.slice(at, at + REBUILD_CHUNK).flatMap(argsOf)
       await this.#redis.settleHolds(keysToSettle(this.#key), this.#fence, ...args)
+    }
+  }
+
+  /** Marks the seats that operators block. */
+  async block(seats: readonly number[]): Promise<void> {
+    for (let at = 0; at < seats.length; at += REBUILD_CHUNK) {
+      const commands = this.#redis.multi()
+      for (const seat of seats.slice(at, at + REBUILD_CHUNK)) commands.setbit(this.#key.seats, seat, 1)
+      await commands.exec()
     }
   }
 

@@ -6,6 +6,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Contact, Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { cartIn } from './cart.ts'
 import type { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
 
@@ -134,11 +135,23 @@ export class Intents {
   #reservationIn(order: string, stored: string): Reservation | null {
     const parts = STORED.exec(stored)?.groups
     if (!parts) return null
-    const { quantity, product = '', key = '', hash = '', line = '', number, method = '', contact, visitor = '' } = parts
+    const {
+      quantity,
+      product: units = '',
+      key = '',
+      hash = '',
+      line = '',
+      number,
+      method = '',
+      contact,
+      visitor = '',
+    } = parts
+    const cart = cartIn(units)
     return {
       order,
       sale: this.#saleId,
-      product,
+      product: cart?.[0]?.product ?? units,
+      ...(cart && { cart }),
       visitor,
       line,
       key,

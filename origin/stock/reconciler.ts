@@ -13,6 +13,9 @@ import { audit } from '../operators/audit.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
+import { bitsOf, differingSeats } from '../seats/bits.ts'
+import { blockedSeats, sectionsOf, takenSeats } from '../seats/seat-queries.ts'
+import { type Cart, cartOf, partsOf } from './cart.ts'
 import type { Gates, Rebuild } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Decision, type Recount, type RecountDeps, recount } from './oversell.ts'
@@ -42,6 +45,8 @@ const MAX_INTENTS = 5_000
 const TURN_TIMEOUT_MS = 10_000
 const TURN_EVERY_MS = 50
 
+/** Seats named in a finding. */
+const MAX_NOTED = 20
 /** Callers that share one rebuild, and callers that wait for the next. */
 const RETURNS = { size: 1_000, queue: 1_000 }
 
@@ -53,10 +58,12 @@ interface Comparison {
   /** Units available in the gate and not in the ledger. */
   readonly drift: number
   readonly heldDrift: number
+  /** Seats of the section that are taken in one of them alone. */
+  readonly seats: readonly number[]
   readonly ledger: { total: number; available: number; held: number; sold: number }
 }
 
-export interface Finding extends Omit<Comparison, 'heldDrift'> {
+export interface Finding extends Omit<Comparison, 'heldDrift' | 'seats'> {
   readonly healed: boolean
   /** The result of counting the orders, if they were counted. */
   readonly recount?: Recount
@@ -188,7 +195,7 @@ export class Reconciler {
     const onlyIfFenced = !isSure && differing.every(({ found }) => found === 'fenced')
     const isRebuilt = isNeeded && (await this.#rebuild(row, { wait: force, onlyIfFenced }))
     if (isRebuilt && !force) for (const one of differing) await this.#noteRepair({ sale, product: one.product_id }, one)
-    return seen.map(({ heldDrift, ...comparison }) => {
+    return seen.map(({ heldDrift, seats, ...comparison }) => {
       const healed = isRebuilt && (force || comparison.found !== 'ok')
       const counted = recounts.get(comparison.product_id)
       return { ...comparison, healed, ...(counted && { recount: counted }) }
@@ -202,8 +209,8 @@ export class Reconciler {
       await sleep(COMPARE_EVERY_MS)
       const before = new Map(seen.map((one) => [one.product_id, one]))
       seen = (await this.#compareOnce(saleId)).map((again) => {
-        const { found, drift, heldDrift } = before.get(again.product_id) ?? again
-        const isMoving = again.drift !== drift || again.heldDrift !== heldDrift
+        const { found, drift, heldDrift, seats } = before.get(again.product_id) ?? again
+        const isMoving = again.drift !== drift || again.heldDrift !== heldDrift || again.seats.join() !== seats.join()
         return again.found === 'drift' && (found === 'ok' || isMoving) ? { ...again, found: 'ok' } : again
       })
     }
@@ -213,11 +220,12 @@ export class Reconciler {
   async #compareOnce(saleId: string): Promise<Comparison[]> {
     const gate = this.#deps.gates.of(saleId)
     const stock = await gate.stock()
+    const bits = stock && (await gate.seats())
     const intents = await gate.intents.read(MAX_INTENTS)
     const unrecorded = new Map<string, number>()
-    for (const { reservation } of intents)
-      if (reservation)
-        unrecorded.set(reservation.product, (unrecorded.get(reservation.product) ?? 0) + reservation.quantity)
+    const reserved = intents.flatMap(({ reservation }) => (reservation ? partsOf(reservation) : []))
+    const seatsOf = await this.#differingSeats(saleId, bits, reserved)
+    for (const { product, quantity } of reserved) unrecorded.set(product, (unrecorded.get(product) ?? 0) + quantity)
     return (await readCounters(this.#deps.sql, saleId)).map(({ product, ...counters }) => {
       const { total, held, sold } = counters
       const ledger = { total, available: available(counters), held, sold }
@@ -226,13 +234,24 @@ export class Reconciler {
       const isExact = counted !== undefined && intents.length < MAX_INTENTS
       const drift = isExact ? counted.available + waiting - ledger.available : 0
       const heldDrift = isExact ? counted.held - waiting - held : 0
-      const found = counted === undefined ? 'fenced' : drift !== 0 || heldDrift !== 0 ? 'drift' : 'ok'
-      return { product_id: product, found, drift, heldDrift, ledger }
+      const seats = (isExact && seatsOf.get(product)) || []
+      const isSame = drift === 0 && heldDrift === 0 && seats.length === 0
+      const found = counted === undefined ? 'fenced' : isSame ? 'ok' : 'drift'
+      return { product_id: product, found, drift, heldDrift, seats, ledger }
     })
   }
 
+  /** The seats that gate and ledger disagree about, by section; none for a sale without a hall, or with a fenced gate. */
+  async #differingSeats(saleId: string, bits: Uint8Array | null, reserved: Cart): Promise<Map<string, number[]>> {
+    if (!bits || (this.#deps.sales.get(saleId)?.chart_version ?? null) === null) return new Map()
+    const { sql } = this.#deps
+    const taken = [...(await takenSeats(sql, saleId)), ...reserved.flatMap(({ seats }) => seats ?? [])]
+    const differing = differingSeats(bits, bitsOf(taken))
+    return differing.length > 0 ? sectionsOf(sql, saleId, differing) : new Map()
+  }
+
   async #noteRepair(ref: ProductRef, seen: Comparison): Promise<void> {
-    const { found, drift, heldDrift, ledger } = seen
+    const { found, drift, heldDrift, seats, ledger } = seen
     if (found === 'ok') return
     // A gate with nothing held or sold was usually never loaded: its sale is just being created.
     if (found === 'fenced' && ledger.held + ledger.sold === 0) return
@@ -244,7 +263,12 @@ export class Reconciler {
     const before = { found, available: available + drift, held: held + heldDrift }
     const after = { available, held }
     await sql.begin(async (tx) => {
-      await note(tx, { ...ref, kind: found, units: drift, detail: { ledger, held: heldDrift } })
+      await note(tx, {
+        ...ref,
+        kind: found,
+        units: drift,
+        detail: { ledger, held: heldDrift, ...(seats.length > 0 && { seats: seats.slice(0, MAX_NOTED) }) },
+      })
       await close(tx, ref.sale, ref.product, found, action)
       await audit(tx, [{ ...ref, actor: 'reconciler', action, before, after }])
     })
@@ -286,8 +310,10 @@ export class Reconciler {
     const since = await oldestTransaction(sql)
     const live = await restoreLive(rebuild, tx, sale)
     const { products, begun, ended } = await countersSince(sql, sale, since)
+    // Ended ones first: a seat may have passed from one of them to one that has begun.
+    await rebuild.settle(ended.map(({ lines, ...end }) => ({ ...end, cart: cartOf(lines) })))
     await rebuild.restore(begun)
-    await rebuild.settle(ended)
+    await rebuild.block(await blockedSeats(sql, sale))
     const open = await rebuild.open(
       products.map((p) => ({ product: p.product, available: available(p), held: p.held })),
     )

@@ -4,6 +4,7 @@
  */
 import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { StoredLine } from '../ledger/schema/orders.ts'
 
 /** One product of a sale, by their ids. */
 export interface ProductRef {
@@ -33,6 +34,8 @@ export interface LiveOrder {
   readonly key: string
   readonly hash: string
   readonly quantity: number
+  /** Null, or left out: units of one product. */
+  readonly lines?: readonly StoredLine[] | null
   /** End of its hold, milliseconds since the epoch; null if it is sold. */
   readonly holdEndsAtMs: number | null
 }
@@ -59,7 +62,7 @@ export async function* liveOrdersOf(tx: Queryable, saleId: string): AsyncGenerat
   await tx`select set_config('cursor_tuple_fraction', '1', true)`
   await tx`
     declare live no scroll cursor for
-    select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
+    select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity, cart as lines,
       case when status in ${tx(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
     from orders
     where sale_id = ${saleId} and status in ${tx(LIVE)}`
@@ -100,11 +103,11 @@ export async function countersSince(sql: Sql, saleId: string, since: string): Pr
           'sold', sold)), '[]')
       from products where sale_id = ${saleId}) as products, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
-          'hash', request_hash, 'quantity', quantity, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
+          'hash', request_hash, 'quantity', quantity, 'lines', cart, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
       from orders o
       where o.sale_id = ${saleId} and status in ${sql(HELD)} and age(o.xmin) <= age(${since}::xid)) as begun, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'product', product_id,
-          'quantity', quantity, 'key', idempotency_key,
+          'quantity', quantity, 'lines', cart, 'key', idempotency_key,
           'how', case when status in ${sql(SOLD)} then 'sell' else 'release' end)), '[]')
       from orders o
       where o.sale_id = ${saleId} and status not in ${sql(HELD)} and age(o.xmin) <= age(${since}::xid)) as ended`
@@ -124,9 +127,14 @@ export interface OrderCount extends Counters {
 export async function countOrders(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
   const [row] = await sql<OrderCount[]>`
     select version, total, buffer, held, sold, (
-      select json_build_object('held', coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0),
-                               'sold', coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0))
-      from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as orders
+      select json_build_object('held', coalesce(sum(units) filter (where status in ${sql(HELD)}), 0),
+                               'sold', coalesce(sum(units) filter (where status in ${sql(SOLD)}), 0))
+      from (
+        select status, quantity as units from orders o
+        where o.sale_id = p.sale_id and o.product_id = p.product_id and o.cart is null
+        union all
+        select status, units_in(p.product_id, o.product_id, o.quantity, o.cart) from orders o
+        where o.sale_id = p.sale_id and o.cart is not null) o) as orders
     from products p where sale_id = ${sale} and product_id = ${product}`
   if (!row) throw new Error(`no product ${product} in sale ${sale}`)
   return row
@@ -163,9 +171,10 @@ export async function lockLatestOrders(
 ): Promise<Map<string, string>> {
   const rows = await tx<{ order_id: string; status: string }[]>`
     with latest as (
-      select order_id, sum(quantity) over (order by created_at desc, order_id desc) - quantity as before
-      from orders
-      where sale_id = ${sale} and product_id = ${product} and status in ${tx(CANCELLABLE)}
+      select order_id, sum(units) over (order by created_at desc, order_id desc) - units as before
+      from (select order_id, created_at, units_in(${product}, product_id, quantity, cart) as units from orders
+            where sale_id = ${sale} and status in ${tx(CANCELLABLE)}) o
+      where units > 0
     )
     select order_id, status from orders
     where order_id in (select order_id from latest where before < ${units}) and status in ${tx(CANCELLABLE)}

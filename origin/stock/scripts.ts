@@ -18,6 +18,7 @@ interface Scripts {
   settleHolds: Script<number>
   readStock: Script<(string | number)[] | null>
   restoreOrders: Script<number>
+  blockSeats: Script<number>
   unfenceGate: Script<number>
   clockMs: Script<number>
   countWaitingForStock: Script<number[]>
@@ -29,12 +30,13 @@ interface Scripts {
 export const MOST_UNPAID = 10
 
 const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
-  reserveUnits: { file: 'reserve', numberOfKeys: 6 },
+  reserveUnits: { file: 'reserve', numberOfKeys: 8 },
   rememberKey: { file: 'remember-key', numberOfKeys: 1 },
-  adoptOrder: { file: 'adopt', numberOfKeys: 4 },
-  settleHolds: { file: 'settle', numberOfKeys: 6 },
+  adoptOrder: { file: 'adopt', numberOfKeys: 6 },
+  settleHolds: { file: 'settle', numberOfKeys: 8 },
   readStock: { file: 'read-stock', numberOfKeys: 1 },
-  restoreOrders: { file: 'restore', numberOfKeys: 4 },
+  restoreOrders: { file: 'restore', numberOfKeys: 6 },
+  blockSeats: { file: 'block', numberOfKeys: 2 },
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
@@ -43,10 +45,11 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
 }
 
 const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), 'utf8')
-const THIS_RUN = source('this-run')
+/** What every script may call. */
+const PRELUDE = source('this-run') + source('units-of')
 
 export function defineScripts<R extends Redis | Cluster>(redis: R): R & Scripts {
   for (const [command, { file, numberOfKeys }] of Object.entries(SCRIPTS))
-    redis.defineCommand(command, { lua: THIS_RUN + source(file), numberOfKeys })
+    redis.defineCommand(command, { lua: PRELUDE + source(file), numberOfKeys })
   return redis as R & Scripts
 }

@@ -26,8 +26,10 @@ const ProductConfig = v.pipe(
       total: whole(0, MAX_UNITS),
       /** Units of the total that are withheld from sale, for `fulfil_from_buffer`. */
       buffer: v.optional(whole(0, MAX_UNITS), 0),
+      /** Units that a visitor may have of it; null: as many as of the sale. */
+      limit_per_visitor: v.optional(v.nullable(whole(1, 1000))),
     },
-    ['available', 'held', 'sold'],
+    ['available', 'held', 'sold', 'section_type'],
   ),
   v.forward(
     v.check((product) => product.buffer <= product.total, 'must not be more than the total'),
@@ -60,9 +62,11 @@ export const SaleConfig = v.pipe(
       pre_queue_opens_at: v.optional(v.nullable(instant), null),
       hold_seconds: v.optional(whole(1, 24 * 3600), 90),
       limit_per_visitor: v.optional(whole(1, 1000), 1),
+      /** Units of one order; null: as many as a visitor may have. */
+      limit_per_order: v.optional(v.nullable(whole(1, 1000))),
+      /** May be empty where the sale has a hall. */
       products: v.pipe(
         v.array(ProductConfig, 'a list is required'),
-        v.minLength(1, 'at least one product'),
         v.maxLength(100, 'at most 100 products'),
         v.check((list) => new Set(list.map((p) => p.product_id)).size === list.length, 'product_id must be unique'),
       ),
@@ -100,6 +104,7 @@ export const SaleConfig = v.pipe(
       'rules',
       'announcement',
       'pause_reason',
+      'chart_version',
     ],
   ),
   v.forward(

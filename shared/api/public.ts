@@ -61,12 +61,46 @@ const PaymentMethod = v.pipe(
   v.regex(/^(pm|ctoken)_[A-Za-z0-9_]{1,100}$/, 'a payment method such as pm_ok is required'),
 )
 
-export const CheckoutRequest = v.object({
+export const MAX_LINES = 20
+const MAX_QUANTITY = 1_000
+const Quantity = whole(1, MAX_QUANTITY)
+/** As a chart names them: "A-101". */
+export const SeatId = v.pipe(v.string('text is required'), v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, ID_FORM))
+export const SectionId = ProductId
+export const SEAT_KINDS = ['standard', 'accessible', 'companion', 'restricted_view'] as const
+export type SeatKind = (typeof SEAT_KINDS)[number]
+
+/** One line: units of a product; seats by name; places of a standing section; or the best seats that are available. */
+export const CheckoutLine = exactly({
   product_id: v.optional(ProductId),
-  quantity: v.optional(whole(1, 1000), 1),
+  section_id: v.optional(SectionId),
+  seats: v.optional(
+    v.pipe(
+      v.array(SeatId, 'a list is required'),
+      v.minLength(1, 'at least one seat'),
+      v.maxLength(MAX_QUANTITY, `at most ${MAX_QUANTITY} seats`),
+    ),
+  ),
+  category: v.optional(v.pipe(v.string('text is required'), v.minLength(1, 'must not be empty'), v.maxLength(64))),
+  quantity: v.optional(Quantity),
+  together: v.optional(v.boolean('true or false is required')),
+  accessible: v.optional(v.boolean('true or false is required')),
+})
+export type CheckoutLine = v.InferOutput<typeof CheckoutLine>
+
+export const CheckoutRequest = exactly({
+  lines: v.optional(
+    v.pipe(
+      v.array(CheckoutLine, 'a list is required'),
+      v.minLength(1, 'at least one line'),
+      v.maxLength(MAX_LINES, `at most ${MAX_LINES} lines`),
+    ),
+  ),
+  product_id: v.optional(ProductId),
+  quantity: v.optional(Quantity),
   payment_method: v.optional(PaymentMethod),
   contact: v.optional(
-    v.object({
+    exactly({
       email: v.pipe(
         v.string('text is required'),
         v.trim(),
@@ -112,6 +146,22 @@ export const Payment = v.object({
 })
 export type Payment = v.InferOutput<typeof Payment>
 
+/** A line of an order: units of a product, places of a standing section, or one seat. */
+export const OrderLine = v.object({
+  /** From 1. */
+  line: v.number(),
+  product_id: v.optional(v.string()),
+  section_id: v.optional(v.string()),
+  seat_id: v.optional(v.string()),
+  row: v.optional(v.string()),
+  number: v.optional(v.string()),
+  name: v.string(),
+  quantity: v.number(),
+  unit_price_minor: v.number(),
+  status: v.picklist(['held', 'sold', 'returned']),
+})
+export type OrderLine = v.InferOutput<typeof OrderLine>
+
 export const Order = v.object({
   order_id: OrderId,
   sale: SaleId,
@@ -127,7 +177,7 @@ export const Order = v.object({
   /** Seconds left of the hold, by the server's clock; 0 without a hold. */
   expires_in_seconds: v.number(),
   created_at: v.string(),
-  lines: v.array(v.object({ product_id: ProductId, quantity: v.number(), unit_price_minor: v.number() })),
+  lines: v.array(OrderLine),
   total_minor: v.number(),
   refunded_minor: v.number(),
   payment: v.nullable(Payment),
@@ -187,6 +237,8 @@ export const PublicProduct = v.object({
   currency: v.string(),
   total: v.number(),
   available: v.number(),
+  /** Of a section of a hall. */
+  section_type: v.optional(v.nullable(v.picklist(['reserved', 'general_admission']))),
 })
 
 /** Whether a checkout asks for an e-mail address. */

@@ -27,7 +27,11 @@ begin
   if p_to is not null and exists (select 1 from unnest(p_from) f
              where v_held <> (f in ('reserved', 'paying')) or v_sold <> (f in ('confirmed', 'fulfilled', 'refunded'))) then
     perform 1 from products p
-      where (p.sale_id, p.product_id) in (select o.sale_id, o.product_id from orders o where o.order_id = any(p_ids))
+      where (p.sale_id, p.product_id) in (
+        select o.sale_id, o.product_id from orders o where o.order_id = any(p_ids)
+        union all
+        select o.sale_id, l ->> 'product' from orders o, jsonb_array_elements(o.cart) l
+        where o.order_id = any(p_ids) and o.cart is not null)
       order by p.sale_id, p.product_id for no key update;
   end if;
 
@@ -40,7 +44,7 @@ begin
     order by a.id, a.attempt desc nulls last, a.i
   ),
   before as (
-    select o.order_id, o.sale_id, o.product_id, o.quantity, o.status in ('reserved', 'paying') as was_held,
+    select o.order_id, o.sale_id, o.product_id, o.quantity, o.cart, o.status in ('reserved', 'paying') as was_held,
            o.status in ('confirmed', 'fulfilled', 'refunded') as was_sold
     from orders o join input a on a.id = o.order_id
     where o.order_id = any(p_ids) and o.status = any(p_from)
@@ -80,9 +84,20 @@ begin
       select b.sale_id, b.product_id,
         sum(b.quantity * (v_held::int - b.was_held::int))::int as held,
         sum(b.quantity * (v_sold::int - b.was_sold::int))::int as sold
-      from before b where p_to is not null group by b.sale_id, b.product_id
+      from (
+        select sale_id, product_id, quantity, was_held, was_sold from before where cart is null
+        union all
+        select b.sale_id, l ->> 'product', (l ->> 'quantity')::int, b.was_held, b.was_sold
+        from before b, jsonb_array_elements(b.cart) l where b.cart is not null and not l ? 'returned'
+      ) b
+      where p_to is not null group by b.sale_id, b.product_id
     ) d
     where p.sale_id = d.sale_id and p.product_id = d.product_id and (d.held <> 0 or d.sold <> 0)
+  ),
+  -- The seats of an order that is live no longer are free.
+  freed as (
+    delete from seat_claims c using before b
+    where p_to is not null and not v_held and not v_sold and b.cart is not null and c.order_id = b.order_id
   ),
   noted as (
     insert into events (type, order_id, status, data)

@@ -14,7 +14,7 @@
 --   too_many: too many orders of the visitor failed (expired, given back or declined), even if nobody else waits.
 --   no_stock: too few units are left. `unpaid`: how many orders of the visitor failed.
 --   unpaid: others with fewer failed orders want what is left, and come first. `unpaid` as above.
--- prices: unit price and currency of each product as written. They may have changed since the caller read them.
+-- prices: name, unit price and currency of each product as written. They may have changed since the caller read them.
 -- p_note_refusals: also insert a cancelled order for each refused reservation and for each replay under another order's key.
 --   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict again.
 --   Its stored key is "key order", which no client can send, so the key stays free for another call. `unpaid` is noted as,
@@ -71,8 +71,8 @@ begin
     update products p set held = p.held + w.units
     from (select sum(q)::int as units from unnest(p_quantities) q) w
     where p.sale_id = p_sale and p.product_id = p_products[1] and p.held + p.sold + w.units <= p.total - p.buffer
-    returning jsonb_build_object(
-        p.product_id, jsonb_build_object('unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
+    returning jsonb_build_object(p.product_id, jsonb_build_object(
+        'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
       p.unit_price_minor, p.currency
     into prices, v_price, v_currency;
     if found then
@@ -90,7 +90,8 @@ begin
   end if;
 
   select v_simple and bool_and(coalesce(p.held + p.sold + w.units <= p.total - p.buffer, false)),
-      jsonb_object_agg(w.product, jsonb_build_object('unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
+      jsonb_object_agg(w.product, jsonb_build_object(
+        'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
       array_agg(w.product) filter (where exists (
         select from findings f where f.sale_id = p_sale and f.product_id = w.product and f.kind = 'oversold'
           and f.closed_at is null))
@@ -228,31 +229,4 @@ begin
       filter (where t.verdict <> 'recorded')
   into recorded, others
   from unnest(v_verdicts, v_orders, v_had) with ordinality as t(verdict, "order", had, i);
-end $$;
-
--- record_reservations_with_contacts: the same, and keeps how the buyers of recorded orders can be reached, in one transaction.
--- p_contacts: [{order_id, email, address, language}]. A sale without an end is taken to last a month; see deleteContacts.
-create or replace function record_reservations_with_contacts(
-  p_contacts jsonb,
-  p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
-  p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
-  p_demand int[],
-  out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
-)
-language plpgsql set plan_cache_mode = force_generic_plan as $$
-begin
-  select r.* into recorded, others, created_at, reserved_until, prices
-  from record_reservations(p_sale, p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes,
-                     p_methods, p_note_refusals, p_demand) r;
-  insert into contacts (order_id, sale_id, email, address, language, delete_after)
-  select c.order_id, p_sale, c.email, c.address, c.language,
-    greatest(coalesce(s.ended_at, s.ends_at, record_reservations_with_contacts.created_at + interval '30 days'),
-             record_reservations_with_contacts.created_at)
-      + (s.contact ->> 'retention_days')::int * interval '1 day'
-  from jsonb_to_recordset(p_contacts) as c(order_id uuid, email text, address text, language text)
-  -- By the verdicts: a plan made while the table was small would read all orders for each batch.
-  join unnest(p_ids) with ordinality as a(id, i) on a.id = c.order_id
-  join sales s on s.sale_id = p_sale
-  where not exists (select from jsonb_array_elements(others) as o where (o ->> 'index')::int = a.i)
-  on conflict do nothing;
 end $$;

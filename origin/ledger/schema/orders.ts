@@ -16,9 +16,12 @@ export const orders = pgTable(
     /** The queue of the sale that admitted the visitor: `public`, or one of `sales.lines`. */
     line: text().notNull().default('public'),
     ticket_number: bigint({ mode: 'number' }).notNull(),
+    /** Units of all lines that are not returned; they count against the visitor's limit. */
     quantity: integer().notNull(),
     unit_price_minor: bigint({ mode: 'number' }).notNull(),
     currency: text().notNull(),
+    /** Its lines. Null: one line, units of `product_id`. Otherwise `product_id` and `unit_price_minor` are those of the first line. */
+    cart: jsonb().$type<readonly StoredLine[]>(),
     status: text().$type<LedgerStatus>().notNull(),
     idempotency_key: text().notNull(),
     /** SHA-256 of the request: the same key with another body is refused. */
@@ -47,6 +50,7 @@ export const orders = pgTable(
     index('holds_by_end').on(t.reserved_until).where(sql`status = 'reserved'`),
     index('payments_to_begin').on(t.created_at).where(sql`status = 'reserved' and payment_method is not null`),
     index('payments_under_way').on(t.updated_at).where(sql`status = 'paying'`),
+    index('carts_of_sale').on(t.sale_id).where(sql`cart is not null`),
     index('actions_by_end').on(t.action_until).where(sql`action_until is not null`),
     check(
       'known_status',
@@ -62,6 +66,24 @@ export interface PaymentAction {
   readonly client_secret?: string
   /** The buyer is too late, and the charge is being cancelled. */
   readonly ending?: true
+}
+
+/** A line of an order: units of a product, places of a standing section, or one seat. */
+export interface StoredLine {
+  /** The product, or the section. */
+  readonly product: string
+  readonly section?: true
+  /** Its place in the bitmap of taken seats, and what is printed on it. */
+  readonly seat?: number
+  readonly seat_id?: string
+  readonly row?: string
+  readonly number?: string
+  /** Of the product, or of the section, at the reservation. */
+  readonly name: string
+  readonly quantity: number
+  readonly unit_price_minor: number
+  /** Its units are for sale again. */
+  readonly returned?: true
 }
 
 /** How a buyer can be reached. Personal data, so apart from the orders, and deleted in time. */

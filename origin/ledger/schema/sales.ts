@@ -33,6 +33,8 @@ export const sales = pgTable('sales', {
   pre_queue_opens_at: instant(),
   hold_seconds: integer().notNull(),
   limit_per_visitor: integer().notNull(),
+  /** Units of one order. Null: as many as a visitor may have. */
+  limit_per_order: integer(),
   rate_per_second: doublePrecision().notNull(),
   max_inside: integer(),
   oversell_policy: text().$type<SaleConfig['oversell_policy']>().notNull(),
@@ -66,7 +68,10 @@ export const sales = pgTable('sales', {
   created_at: instant().notNull().defaultNow(),
 })
 
-/** The inventory: one row per product, locked once per batch. `held + sold <= total - buffer` is the exact gate. */
+/** A section with seats by name, or a standing section, of which only the places are counted. */
+export type SectionType = 'reserved' | 'general_admission'
+
+/** The inventory: one row per product or section, locked once per batch. `held + sold <= total - buffer` is the exact gate. */
 export const products = pgTable(
   'products',
   {
@@ -84,6 +89,10 @@ export const products = pgTable(
     buffer: integer().notNull().default(0),
     held: integer().notNull().default(0),
     sold: integer().notNull().default(0),
+    /** Null: units of a product. Else a section of a hall: its places, or its seats, are the units. */
+    section_type: text().$type<SectionType>(),
+    /** Units that a visitor may have of it, beside what they may have of the sale. Null: no limit of its own. */
+    limit_per_visitor: integer(),
     /** Incremented by a trigger with every change of the row, so that a repair applies to the state it was based on. */
     version: bigint({ mode: 'number' }).notNull().default(0),
   },

@@ -8,14 +8,17 @@
 --       5 unrecorded (hash: order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment
 --         method, visitor)
 --       6 unpaid (hash: visitor -> how many of their orders failed); most sales have it empty for long
+--       7 seats (bitmap: taken, by the seat's place in the chart)
+--       8 limited (hash: product visitor -> units), for products with a limit of their own
 --       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
 --       first before a key.
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
 --       3 units that waiting visitors with fewer than one, two, .. failed orders may buy, as one text; the last of these
 --         numbers also concerns visitors with more failed orders
---       4 how many products follow; then the products; then seven arguments per caller: order, visitor, key, request hash,
---       product (its place among the products, from 1), quantity, and: line, number and payment method (may be empty, and
---       the buyer's contact may follow: see intents.ts)
+--       4 how many products follow; then the products, and as many limits per visitor ('': none); then seven arguments per
+--       caller: order, visitor, key, request hash, product (its place among the products, from 1; or a cart, as in
+--       units-of.lua, '' if nothing fits it), quantity, and: line, number and payment method (may be empty, and the buyer's
+--       contact may follow: see intents.ts)
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a restart, a
 --       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
 --       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The verdicts are
@@ -23,7 +26,10 @@
 --       r reserved | n none | k known key: order|request hash | l limit: units|latest order ('' if none)
 --       u unpaid: others want the remaining units, and come first: the visitor's failed orders
 --       e none, for a visitor with failed orders: how many | f the product has no counter yet
---       Each k, l, u and e has a detail. Most callers have none, which makes the reply cheap to write and to read.
+--       s seats of the cart are taken: which, joined by ','
+--       m none for the cart: the product's place (0: nothing fits)|the visitor's failed orders
+--       o the visitor's limit of a product: its place|units they have|latest order ('' if none)
+--       Each k, l, u, e, s, m and o has a detail. Most callers have none, which makes the reply cheap to write and to read.
 local products = tonumber(ARGV[4])
 local fields = { 'run' }
 for p = 1, products do
@@ -42,7 +48,7 @@ local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 local now, ends = string.format('%d', nowMs), string.format('%d', nowMs + ARGV[1])
 local limit = tonumber(ARGV[2])
 
-local first = 5 + products
+local first = 5 + 2 * products
 local keys, visitors = {}, {}
 for i = first, #ARGV, 7 do
   keys[#keys + 1] = ARGV[i + 1] .. ' ' .. ARGV[i + 2]
@@ -66,8 +72,42 @@ if redis.call('EXISTS', KEYS[6]) == 1 then
   end
 end
 
+local placeOf, isTaken = {}, {}
+for p = 1, products do placeOf[ARGV[4 + p]] = p end
+
+-- Takes all of a cart, or nothing. Returns a verdict and its detail.
+local function takeCart(visitor, latest, parts)
+  local taken = {}
+  for _, part in ipairs(parts) do
+    local p = placeOf[part[1]]
+    if not available[p] then return 'f' end
+    for _, seat in ipairs(part[3] or {}) do
+      if redis.call('GETBIT', KEYS[7], seat) == 1 then taken[#taken + 1] = seat end
+    end
+  end
+  if #taken > 0 then return 's', table.concat(taken, ',') end
+  if #parts == 0 then return 'm', '0|' .. (unpaid[visitor] or 0) end
+  local had = {}
+  for _, part in ipairs(parts) do
+    local product, quantity, p = part[1], part[2], placeOf[part[1]]
+    if available[p] < quantity then return 'm', p .. '|' .. (unpaid[visitor] or 0) end
+    if unpaid[visitor] and available[p] - quantity < demand[visitor] then return 'u', unpaid[visitor] end
+    local most = tonumber(ARGV[4 + products + p])
+    if most then
+      had[product] = tonumber(redis.call('HGET', KEYS[8], product .. ' ' .. visitor) or 0)
+      if had[product] + quantity > most then return 'o', p .. '|' .. had[product] .. '|' .. latest end
+    end
+  end
+  for _, part in ipairs(parts) do
+    local product, quantity, p = part[1], part[2], placeOf[part[1]]
+    available[p], held[p], isTaken[p] = available[p] - quantity, held[p] + quantity, true
+    if had[product] then redis.call('HSET', KEYS[8], product .. ' ' .. visitor, had[product] + quantity) end
+  end
+  markSeats(KEYS[7], parts, 1)
+  return 'r'
+end
+
 local verdicts, details, newHolds, newKeys, newVisitors, newIntents, newStock = {}, {}, {}, {}, {}, {}, {}
-local isTaken = {}
 for i, key in ipairs(keys) do
   local at, visitor = first + 7 * (i - 1), visitors[i]
   local verdict = 'n'
@@ -83,6 +123,8 @@ for i, key in ipairs(keys) do
     local left = available[p]
     if units + quantity > limit then
       verdict, details[#details + 1] = 'l', units .. '|' .. latest
+    elseif not p then
+      verdict, details[#details + 1] = takeCart(visitor, latest, unitsOf(ARGV[at + 4], ''))
     elseif not left then
       verdict = 'f'
     elseif unpaid[visitor] and (left < quantity or left - quantity < demand[visitor]) then
@@ -90,6 +132,8 @@ for i, key in ipairs(keys) do
     elseif left >= quantity then
       verdict = 'r'
       available[p], held[p], isTaken[p] = left - quantity, held[p] + quantity, true
+    end
+    if verdict == 'r' then
       known[key] = order .. '|' .. ARGV[at + 3]
       has[visitor] = (units + quantity) .. '|' .. order
       local n = #newHolds
@@ -97,8 +141,8 @@ for i, key in ipairs(keys) do
       newKeys[n + 1], newKeys[n + 2] = key, known[key]
       newVisitors[n + 1], newVisitors[n + 2] = visitor, has[visitor]
       newIntents[n + 1] = order
-      newIntents[n + 2] = now .. ' ' .. ARGV[at + 5] .. ' ' .. ARGV[4 + p] .. ' ' .. ARGV[at + 2] .. ' ' .. ARGV[at + 3]
-        .. ' ' .. ARGV[at + 6] .. ' ' .. visitor
+      newIntents[n + 2] = now .. ' ' .. ARGV[at + 5] .. ' ' .. (p and ARGV[4 + p] or ARGV[at + 4]) .. ' ' .. ARGV[at + 2]
+        .. ' ' .. ARGV[at + 3] .. ' ' .. ARGV[at + 6] .. ' ' .. visitor
     end
   end
   verdicts[i] = verdict

@@ -1,8 +1,9 @@
 -- Settle: ends holds, each at most once: only the call that removes the order from the holds counts.
 --
--- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   (as in reserve.lua)
+-- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   7 seats   8 limited   (as in
+--       reserve.lua)
 -- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
---       then six per order: order, visitor, product, quantity, key, and how: 'release' (the units come back), 'unpaid' (they
+--       then six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back), 'unpaid' (they
 --       come back, and the visitor's order counts as failed), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
 --       again, and no worker records the order any more)
 -- Returns how many holds were ended; 0 if another rebuild has begun, and nothing was changed
@@ -12,18 +13,28 @@ local isCounted = ARGV[1] ~= ''
 if isCounted and fence ~= ARGV[1] then return 0 end
 local ended, backOf, heldOf = 0, {}, {}
 for i = 2, #ARGV, 6 do
-  local order, visitor, product, quantity = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3])
+  local order, visitor, quantity = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 3])
   local key, how = ARGV[i + 4], ARGV[i + 5]
   local isHeld = redis.call('ZREM', KEYS[2], order) == 1
   if isHeld then
-    ended, heldOf[product] = ended + 1, (heldOf[product] or 0) + quantity
-    local back = how == 'sell' and 0 or quantity
-    backOf[product] = (backOf[product] or 0) + back
-    -- The counts that the gate opens with may not include this end: `unfence.lua` counts the ends still noted.
-    if fence and not isCounted then
-      redis.call('HSET', KEYS[1], 'ended ' .. order, quantity .. '|' .. back .. '|' .. product)
+    ended = ended + 1
+    local parts, notes = unitsOf(ARGV[i + 2], ARGV[i + 3]), {}
+    for k, part in ipairs(parts) do
+      local product, units = part[1], part[2]
+      local back = how == 'sell' and 0 or units
+      heldOf[product], backOf[product] = (heldOf[product] or 0) + units, (backOf[product] or 0) + back
+      notes[k] = units .. '|' .. back .. '|' .. product
     end
+    -- The counts that the gate opens with may not include this end: `unfence.lua` counts the ends still noted.
+    if fence and not isCounted then redis.call('HSET', KEYS[1], 'ended ' .. order, table.concat(notes, ';')) end
     if how ~= 'sell' then
+      markSeats(KEYS[7], parts, 0)
+      for _, part in ipairs(parts) do
+        local field = part[1] .. ' ' .. visitor
+        if redis.call('HEXISTS', KEYS[8], field) == 1 and redis.call('HINCRBY', KEYS[8], field, -part[2]) <= 0 then
+          redis.call('HDEL', KEYS[8], field)
+        end
+      end
       local has = redis.call('HGET', KEYS[4], visitor)
       local units = has and tonumber(string.match(has, '^(%d+)|')) or 0
       if units > quantity then

@@ -7,8 +7,7 @@ if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
 -- Notes of `settle.lua` and `adopt.lua` that are left: these holds ended or began after the counts were read.
 local backOf, endedOf = {}, {}
 for _, note in ipairs(redis.call('HVALS', KEYS[1])) do
-  local ended, back, product = string.match(note, '^(-?%d+)|(-?%d+)|(.+)$')
-  if product then
+  for ended, back, product in string.gmatch(note, '(-?%d+)|(-?%d+)|([^;]+)') do
     backOf[product], endedOf[product] = (backOf[product] or 0) + back, (endedOf[product] or 0) + ended
   end
 end

@@ -30,6 +30,7 @@ const REASONS: Readonly<Record<(typeof CANCEL_REASONS)[number], string>> = {
   blocked: 'the buyer is blocked',
   by_shop: 'cancelled by the shop',
   no_stock: 'no unit was left',
+  seat_taken: 'a seat was taken',
   limit: 'the limit per visitor was used up',
   replay: 'another order had the same key',
   too_many: 'too many earlier orders were not paid',

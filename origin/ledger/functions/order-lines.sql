@@ -1,0 +1,14 @@
+-- order_total: what an order costs in all, in minor units. p_cart: its lines (StoredLine), null for one line of units.
+create or replace function order_total(p_price bigint, p_quantity int, p_cart jsonb)
+returns bigint language sql immutable as $$
+  select case when p_cart is null then p_price * p_quantity
+    else (select sum((l ->> 'unit_price_minor')::bigint * (l ->> 'quantity')::int) from jsonb_array_elements(p_cart) l)::bigint end;
+$$;
+
+-- units_in: how many units of a product or places of a section an order has that are not returned.
+create or replace function units_in(p_of text, p_product text, p_quantity int, p_cart jsonb)
+returns int language sql immutable as $$
+  select case when p_cart is null then case when p_product = p_of then p_quantity else 0 end
+    else coalesce((select sum((l ->> 'quantity')::int) from jsonb_array_elements(p_cart) l
+                   where l ->> 'product' = p_of and not l ? 'returned'), 0)::int end;
+$$;

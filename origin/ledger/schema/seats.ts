@@ -1,0 +1,90 @@
+/** Halls: the chart of a sale, its seats, and who has them. The counts of a section are those of its row in `products`. */
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  check,
+  doublePrecision,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import type { SeatKind } from '../../../shared/api/public.ts'
+import { instant } from './columns.ts'
+import { products, sales } from './sales.ts'
+
+/** The hall of a sale. */
+export const charts = pgTable('charts', {
+  sale_id: text()
+    .primaryKey()
+    .references(() => sales.sale_id),
+  /** Grows with each import: what was published under a version never changes. */
+  version: integer().notNull().default(1),
+  focal_x: doublePrecision().notNull().default(0),
+  focal_y: doublePrecision().notNull().default(0),
+  /** The outline of a section as a closed line of points, by section. */
+  outlines: jsonb().$type<Readonly<Record<string, readonly (readonly [number, number])[]>>>().notNull().default({}),
+})
+
+/** The seats of the sections of type `reserved`. */
+export const seats = pgTable(
+  'seats',
+  {
+    sale_id: text().notNull(),
+    /** Its place in the sale's bitmap of taken seats; given once, and never to another seat of the sale. */
+    seat_index: integer().notNull(),
+    section_id: text().notNull(),
+    seat_id: text().notNull(),
+    /** As printed. */
+    row: text().notNull(),
+    number: text().notNull(),
+    /** In the row, in whole steps: neighbours differ by one. Apart from what is printed, which may count odd numbers only. */
+    place: integer().notNull(),
+    x: doublePrecision().notNull(),
+    y: doublePrecision().notNull(),
+    category: text().notNull(),
+    kind: text().$type<SeatKind>().notNull().default('standard'),
+    price_minor: bigint({ mode: 'number' }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.sale_id, t.seat_index] }),
+    uniqueIndex('one_seat_per_name').on(t.sale_id, t.section_id, t.seat_id),
+    foreignKey({
+      columns: [t.sale_id, t.section_id],
+      foreignColumns: [products.sale_id, products.product_id],
+      name: 'seats_of_section',
+    }),
+  ],
+)
+
+/**
+ * Who has a seat: an order, while it is live, or an operator who blocks it. A seat without a row is available. The key makes it
+ * impossible that two have one seat, whatever the code believes.
+ */
+export const seatClaims = pgTable(
+  'seat_claims',
+  {
+    sale_id: text().notNull(),
+    seat_index: integer().notNull(),
+    order_id: uuid(),
+    /** Why it is blocked. */
+    reason: text(),
+    operator: text(),
+    since: instant().notNull().default(sql`clock_timestamp()`),
+  },
+  (t) => [
+    primaryKey({ columns: [t.sale_id, t.seat_index] }),
+    foreignKey({
+      columns: [t.sale_id, t.seat_index],
+      foreignColumns: [seats.sale_id, seats.seat_index],
+      name: 'claims_of_seat',
+    }),
+    index('claims_of_order').on(t.order_id).where(sql`order_id is not null`),
+    check('order_or_block', sql`(order_id is null) <> (reason is null)`),
+  ],
+)

@@ -1,0 +1,53 @@
+/** A cart whose seats are left to the system: what it asks for, and the seats that it gets from those that are free. Pure. */
+import type { Cart, CartPart } from '../stock/cart.ts'
+import type { Chart } from './chart.ts'
+import { choose, type Wish } from './choice.ts'
+import type { Free } from './free.ts'
+
+/** One line of a checkout: units, places, seats by name, or the best seats available. */
+export type Want = CartPart | { readonly wish: Wish }
+
+export const isWish = (want: Want): want is Extract<Want, { wish: Wish }> => 'wish' in want
+export const isPart = (want: Want): want is CartPart => !isWish(want)
+
+/** What a cart asks for of a hall. */
+export interface CartChoice {
+  readonly chart: Chart
+  readonly wants: readonly Want[]
+}
+
+/** The cart with its seats, which are free no longer; empty if no seats fit one of its wishes. */
+export function chooseCart({ chart, wants }: CartChoice, free: Free): Cart {
+  const parts = wants.filter(isPart)
+  // Two wishes of a cart never get one seat, nor one that the cart names.
+  for (const { seats } of parts) if (seats) free.take(seats)
+  for (const want of wants) {
+    if (!isWish(want)) continue
+    const chosen = choose(chart, free, want.wish)
+    if (!chosen) return []
+    free.take(chosen.map(({ index }) => index))
+    for (const [product, seats] of Map.groupBy(chosen, ({ section }) => section))
+      parts.push({ product, quantity: seats.length, seats: seats.map(({ index }) => index) })
+  }
+  return merged(parts)
+}
+
+/** One part for each product or section, in the order of the first line of each. */
+export const merged = (parts: readonly CartPart[]): Cart =>
+  [...Map.groupBy(parts, ({ product }) => product)].map(([product, same]): CartPart => {
+    const quantity = same.reduce((units, part) => units + part.quantity, 0)
+    const seats = same.flatMap((part) => part.seats ?? [])
+    return seats.length > 0 ? { product, quantity, seats } : { product, quantity }
+  })
+
+/** Whether a cart asks for a seat by its name. */
+export const isNamed =
+  ({ wants }: CartChoice) =>
+  (seat: number) =>
+    wants.some((want) => isPart(want) && want.seats?.includes(seat))
+
+/** The sections whose seats a cart leaves to the system; null: any. */
+export const wishedSections = ({ wants }: CartChoice): readonly string[] | null => {
+  const sections = wants.flatMap((want) => (isWish(want) ? [want.wish.section ?? null] : []))
+  return sections.includes(null) ? null : sections.filter((section) => section !== null)
+}
