@@ -199,7 +199,11 @@ export async function ordersOfTestSales(sql: Queryable, orders: readonly string[
 export async function lockOrders(tx: Queryable, ids: readonly string[]): Promise<OrderRow[]> {
   await tx`
     select 1 from products
-    where (sale_id, product_id) in (select sale_id, product_id from orders where order_id = any(${ids as string[]}::uuid[]))
+    where (sale_id, product_id) in (
+      select sale_id, product_id from orders where order_id = any(${ids as string[]}::uuid[])
+      union all
+      select sale_id, line ->> 'product' from orders, jsonb_array_elements(cart) line
+      where order_id = any(${ids as string[]}::uuid[]) and cart is not null)
     order by sale_id, product_id for no key update`
   return tx<OrderRow[]>`
     select * from orders where order_id = any(${ids as string[]}::uuid[]) order by order_id for no key update`

@@ -23,9 +23,9 @@ export interface OrderFigures {
 
 export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
   select status, currency, count(*)::int as orders, count(*) filter (where reserved_until > created_at)::int as reserved,
-    sum(unit_price_minor * quantity)::float8 as amount_minor, sum(refunded_minor)::float8 as refunded_minor,
+    sum(order_total(unit_price_minor, quantity, cart))::float8 as amount_minor, sum(refunded_minor)::float8 as refunded_minor,
     count(*) filter (where refunded_minor > 0)::int as refunded_orders,
-    coalesce(sum(unit_price_minor * quantity) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
+    coalesce(sum(order_total(unit_price_minor, quantity, cart)) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
   from orders where sale_id = ${saleId} group by status, currency`
 
 /** When each ticket number of a line first ordered, in that order. Of one in `every`, chosen by a hash of the number. */
