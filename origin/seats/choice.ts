@@ -70,7 +70,8 @@ function seatTogether(draft: Draft, wish: Wish, kinds: number, pool: Pool, aim: 
   const { quantity, section, category } = wish
   if (draft.takeBest(pool, quantity, aim, 'avoid')) return true
   const again = (point: Point) => aimFor(draft, kinds, quantity, point)
-  if (section === undefined) {
+  // Two or three who sit in groups sit in one, and there is none.
+  if (section === undefined && quantity > 3) {
     const sectionPool = fewestGroupsSection(draft, category, kinds, quantity)
     if (sectionPool && seatGroups(draft, sectionPool, quantity, aim, again)) return true
   }
@@ -135,10 +136,12 @@ function seatGroup(draft: Draft, pool: Pool, runs: Runs, rest: number, groups: n
 
 /** Steps (d) and (e): the fewest groups; if somebody must sit alone, as few as possible. Only for a pool with enough free seats. */
 function seatScattered(draft: Draft, pool: Pool, people: number, first: Aim, again: (point: Point) => Aim): boolean {
-  const runs = new Runs(draft.chart, draft.free, pool, people)
   const mark = draft.positions.length
-  let inGroups = people
-  while (inGroups > 0 && runs.fewest(inGroups) === Infinity) inGroups--
+  let inGroups = people === 1 ? 0 : people
+  if (inGroups > 0) {
+    const runs = new Runs(draft.chart, draft.free, pool, people)
+    while (inGroups > 0 && runs.fewest(inGroups) === Infinity) inGroups--
+  }
   if (inGroups > 0 && !seatGroups(draft, pool, inGroups, first, again)) return false
   let aim = first
   for (let alone = people - inGroups; alone > 0; alone--) {

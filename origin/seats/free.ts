@@ -5,8 +5,10 @@
  */
 import type { Bits, Chart, Pool, Seat, Stretch } from './chart.ts'
 
-/** Of each stretch of a pool, in the pool's order, the best groups of one size (see `bestGroup`). */
+/** The best groups of one size in the stretches of a pool (see `bestGroup`). */
 export interface BestGroups {
+  /** Stretches that had room for such a group when the batch began, the nearest first; the other arrays are in their order. */
+  readonly stretches: Int32Array
   readonly first: Int32Array
   readonly sum: Float64Array
   readonly cleanFirst: Int32Array
@@ -21,6 +23,8 @@ export class Free {
   readonly open: Uint8Array
   /** By stretch: the most free neighbours, whatever their category and kind. */
   readonly longest: Int32Array
+  /** The same before any seat was taken from these. */
+  readonly #longestAtFirst: Int32Array
   /** By stretch: the least cost of a free seat; Infinity if none is. */
   readonly least: Float64Array
   /** By stretch: grows with each change of its seats. */
@@ -45,6 +49,7 @@ export class Free {
       this.#counts[cell] = (this.#counts[cell] ?? 0) + 1
     }
     for (let stretch = 0; stretch < chart.stretches.length; stretch++) this.#measure(stretch)
+    this.#longestAtFirst = this.longest.slice()
   }
 
   /** Seats given to a caller of the batch. Indexes that the chart does not have are ignored. */
@@ -66,7 +71,7 @@ export class Free {
     return sum
   }
 
-  /** Makes `size` neighbours from a position on free (1) or taken (0). */
+  /** Makes `size` neighbours from a position on taken (0), or free again (1) what was free when this was made. */
   setRun(first: number, size: number, open: 0 | 1): void {
     for (let position = first; position < first + size; position++) {
       if (this.open[position] === open) continue
@@ -83,8 +88,10 @@ export class Free {
     this.#bestGroups.set(pool, ofPool)
     const known = ofPool.get(size)
     if (known) return known
-    const { length } = pool.stretches
+    const stretches = pool.stretches.filter((stretch) => (this.#longestAtFirst[stretch] ?? 0) >= size)
+    const { length } = stretches
     const groups = {
+      stretches,
       first: new Int32Array(length),
       sum: new Float64Array(length),
       cleanFirst: new Int32Array(length),

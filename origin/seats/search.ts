@@ -120,8 +120,7 @@ function searchRemembered(
   orphans: Orphans,
   found: Found,
 ): void {
-  const { stretches } = pool
-  const { first, sum, cleanFirst, cleanSum, change } = free.bestGroups(pool, size)
+  const { stretches, first, sum, cleanFirst, cleanSum, change } = free.bestGroups(pool, size)
   for (let i = 0; i < stretches.length; i++) {
     const stretch = stretches[i] ?? 0
     const beaten = orphans === 'avoid' ? found.cleanSum : found.sum
