@@ -85,6 +85,17 @@ describe('the best available seats', () => {
     expect(choose(chart, free, party(4))?.map(({ section }) => section)).toEqual(['left', 'left', 'left', 'left'])
   })
 
+  it('seat a party in the section that needs the fewest groups, near or far', () => {
+    for (const [near, far, expected] of [
+      ['sss', 'ss', 'near'],
+      ['ss', 'sss', 'far'],
+    ] as const) {
+      const rows = [near, near, near].map((letters) => row(letters, 'near'))
+      const { chart, free } = hall([...rows, ...[far, far, far].map((letters) => row(letters, 'far'))])
+      expect(new Set(choose(chart, free, party(6))?.map(({ section }) => section))).toEqual(new Set([expected]))
+    }
+  })
+
   it('seat a party in two sections if none has room for it', () => {
     const { chart, free } = hall([row('ss', 'left'), row('ss', 'right')])
     expect(names(choose(chart, free, party(4)))).toEqual(['1-1', '1-2', '2-1', '2-2'])

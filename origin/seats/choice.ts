@@ -119,7 +119,6 @@ function seatGroups(draft: Draft, pool: Pool, people: number, first: Aim, again:
 function seatGroup(draft: Draft, pool: Pool, runs: Runs, rest: number, groups: number, aim: Aim): number {
   const { chart, free, positions } = draft
   for (let size = Math.ceil(rest / groups); size <= rest; size++) {
-    if (rest - size === 1) continue
     const first = bestGroup(chart, free, pool, size, aim, 'avoid')
     if (first < 0) return 0
     const stretch = chart.stretchOf[first] ?? 0
