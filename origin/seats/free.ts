@@ -1,0 +1,124 @@
+/**
+ * The free seats of a hall at one moment, prepared once for a batch of callers and updated as they are served. Beside the
+ * seats themselves it counts them by cell and knows, of each stretch, the longest run of free neighbours and the least cost
+ * of a free seat: a search skips what cannot give a better choice without reading its seats.
+ */
+import type { Bits, Chart, Pool, Seat, Stretch } from './chart.ts'
+
+/** The best groups of one size in the stretches of a pool (see `bestGroup`). */
+export interface BestGroups {
+  /** Stretches that had room for such a group when the batch began, the nearest first; the other arrays are in their order. */
+  readonly stretches: Int32Array
+  readonly first: Int32Array
+  readonly sum: Float64Array
+  readonly cleanFirst: Int32Array
+  readonly cleanSum: Float64Array
+  /** `Free.changes` of the stretch when its groups were found; 0: never. */
+  readonly change: Uint32Array
+}
+
+export class Free {
+  readonly #chart: Chart
+  /** By position: 1 if the seat is free. */
+  readonly open: Uint8Array
+  /** By stretch: the most free neighbours, whatever their category and kind. */
+  readonly longest: Int32Array
+  /** The same before any seat was taken from these. */
+  readonly #longestAtFirst: Int32Array
+  /** By stretch: the least cost of a free seat; Infinity if none is. */
+  readonly least: Float64Array
+  /** By stretch: grows with each change of its seats. */
+  readonly changes: Uint32Array
+  /** By cell: free seats. */
+  readonly #counts: Int32Array
+  readonly #bestGroups = new Map<Pool, Map<number, BestGroups>>()
+
+  constructor(chart: Chart, taken: Bits) {
+    this.#chart = chart
+    this.open = new Uint8Array(chart.seats.length)
+    this.longest = new Int32Array(chart.stretches.length)
+    this.least = new Float64Array(chart.stretches.length)
+    this.changes = new Uint32Array(chart.stretches.length)
+    this.#counts = new Int32Array(chart.cells.length)
+    const { indexes, cellOf } = chart
+    for (let position = 0; position < indexes.length; position++) {
+      const index = indexes[position] ?? 0
+      if ((((taken[index >>> 3] ?? 0) >> (7 - (index & 7))) & 1) === 1) continue
+      this.open[position] = 1
+      const cell = cellOf[position] ?? 0
+      this.#counts[cell] = (this.#counts[cell] ?? 0) + 1
+    }
+    for (let stretch = 0; stretch < chart.stretches.length; stretch++) this.#measure(stretch)
+    this.#longestAtFirst = this.longest.slice()
+  }
+
+  /** Seats given to a caller of the batch. Indexes that the chart does not have are ignored. */
+  take(indexes: Iterable<number>): void {
+    for (const index of indexes) {
+      const position = this.#chart.position(index)
+      if (position >= 0) this.setRun(position, 1, 0)
+    }
+  }
+
+  isFree(seat: Seat): boolean {
+    return this.open[this.#chart.position(seat.index)] === 1
+  }
+
+  /** How many seats of a pool are free. */
+  count(pool: Pool): number {
+    let sum = 0
+    for (const cell of pool.cells) sum += this.#counts[cell] ?? 0
+    return sum
+  }
+
+  /** Makes `size` neighbours from a position on taken (0), or free again (1) what was free when this was made. */
+  setRun(first: number, size: number, open: 0 | 1): void {
+    for (let position = first; position < first + size; position++) {
+      if (this.open[position] === open) continue
+      this.open[position] = open
+      const cell = this.#chart.cellOf[position] ?? 0
+      this.#counts[cell] = (this.#counts[cell] ?? 0) + (open === 1 ? 1 : -1)
+    }
+    this.#measure(this.#chart.stretchOf[first] ?? 0)
+  }
+
+  /** What searches for groups of a size remember of a pool. */
+  bestGroups(pool: Pool, size: number): BestGroups {
+    const ofPool = this.#bestGroups.get(pool) ?? new Map<number, BestGroups>()
+    this.#bestGroups.set(pool, ofPool)
+    const known = ofPool.get(size)
+    if (known) return known
+    const stretches = pool.stretches.filter((stretch) => (this.#longestAtFirst[stretch] ?? 0) >= size)
+    const { length } = stretches
+    const groups = {
+      stretches,
+      first: new Int32Array(length),
+      sum: new Float64Array(length),
+      cleanFirst: new Int32Array(length),
+      cleanSum: new Float64Array(length),
+      change: new Uint32Array(length),
+    }
+    ofPool.set(size, groups)
+    return groups
+  }
+
+  #measure(number: number): void {
+    const { start, end } = this.#chart.stretches[number] as Stretch
+    const { costs } = this.#chart
+    let longest = 0
+    let run = 0
+    let least = Infinity
+    for (let position = start; position < end; position++) {
+      if (this.open[position] === 0) {
+        run = 0
+        continue
+      }
+      if (++run > longest) longest = run
+      const cost = costs[position] ?? 0
+      if (cost < least) least = cost
+    }
+    this.changes[number] = (this.changes[number] ?? 0) + 1
+    this.longest[number] = longest
+    this.least[number] = least
+  }
+}
