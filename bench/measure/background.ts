@@ -6,11 +6,10 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import type { System } from '../../dev/system.ts'
 import { readConfig } from '../../origin/config.ts'
-import { readEvents } from '../../origin/events/reader.ts'
 import { type Consumer, JobRunner } from '../../origin/jobs/job-runner.ts'
 import type { QueueName } from '../../origin/jobs/queues.ts'
 import { connect } from '../../origin/ledger/connection.ts'
-import { addMails } from '../../origin/mail/mail-queries.ts'
+import { readMails } from '../../origin/mail/mail-queries.ts'
 import { createMailer } from '../../origin/mail/mailer.ts'
 import { createMetrics } from '../../origin/metrics.ts'
 import { Orders } from '../../origin/orders/orders.ts'
@@ -88,7 +87,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
     webhooks: () => run('webhook', () => deliverer),
     mails: async () => {
       if (!mailer) throw new Error('No mail server is set.')
-      await all(() => readEvents(sql, 'mail', addMails))
+      await all(() => readMails(sql))
       await run('mail', () => mailer)
     },
     async close() {
