@@ -117,6 +117,7 @@ export function createWorker(deps: WorkerDeps): Actor {
       redis.off('ready', gateWatch.wake)
       await Promise.all(actors.map((actor) => actor.stop()))
       deliverer.stop()
+      mailer?.stop()
       await withTimeout(jobs.drain(), DRAIN_TIMEOUT_MS).catch(() => {})
       deliverer.close()
       mailer?.close()
