@@ -27,6 +27,11 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     const { status } = answer
     // A call without a response, or with a 503 that does not know, may have made the order that the next response names.
     visitor.reserveSentMs ||= answer.sentMs
+    if (status === 410 && answer.body.includes('id="turn"')) {
+      // The page's copy of the sale is a moment behind: it still offers what is left.
+      visitor.reserveSentMs = 0
+      return crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+    }
     if (status === 410) return refusedForGood(crowd, visitor, answer)
     if (status === 429 && problemType(answer) === '/problems/not-admitted')
       return admissionRefused(crowd, visitor, answer)
