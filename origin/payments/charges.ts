@@ -17,6 +17,7 @@ import type { Outbox } from './outbox.ts'
 import type { PaymentJobs } from './payment-jobs.ts'
 import {
   endAction,
+  findCaptures,
   findOverdueActions,
   findPaymentsToBegin,
   type GivenBack,
@@ -36,6 +37,10 @@ export const CHARGE_ATTEMPTS = 3
 const REQUEUE_MS = 2_000
 /** Charges settled in one transaction, and the pause between two: the product's row is locked once for all of them. */
 const SETTLE = { size: 200, queue: 20_000, pauseMs: 50 }
+/**
+ * Reports that one read looks up, and the pause before it: the response says the same in this time, so that most only repeat it.
+ */
+const REPORTS = { size: 1_000, queue: 20_000, pauseMs: 200, gathers: true }
 /** The process that accepts an order with a payment method begins its payment; workers do so after this time. */
 const BEGIN_AFTER_MS = 1_000
 /** After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the second. */
@@ -248,6 +253,24 @@ export class Charges implements Consumer<'charge'> {
   }
 
   // -- Settling ----------------------------------------------------------------------------------------------------
+
+  /** Applies what a webhook reports. One read finds those of many that only repeat what is known. */
+  async report(charge: ChargeRecord): Promise<void> {
+    const mayRepeat = charge.status === 'authorized' || (charge.status === 'captured' && !charge.refundedMinor)
+    if (mayRepeat && (await this.#known.add(charge))) return
+    return this.settle(charge)
+  }
+
+  /** The capture of a charge is written with the confirmation of its order: then that it is authorized is known, too. */
+  readonly #known = new Batcher<ChargeRecord, boolean>(REPORTS, async (reports) => {
+    const found = await findCaptures(
+      this.#deps.sql,
+      reports.map(({ charge }) => charge),
+    )
+    return reports.map(
+      ({ charge, status }) => found.get(charge) === true || (status === 'authorized' && found.has(charge)),
+    )
+  })
 
   /**
    * Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. `known` is the order as it

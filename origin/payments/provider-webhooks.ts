@@ -10,7 +10,7 @@ export function paymentWebhooks({ sources, charges }: Pick<Payments, 'sources' |
     app.post(`/${source.name}`, async (c) => {
       const charge = await source.readWebhook((name) => headerOf(c, name), await readText(c))
       if (charge === undefined) refuse(problem('unauthorized', { detail: 'The signature does not hold.' }))
-      if (charge) await charges.settle(charge)
+      if (charge) await charges.report(charge)
       return sendJson({ received: true }, 200)
     })
   return app
