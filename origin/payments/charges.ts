@@ -256,21 +256,25 @@ export class Charges implements Consumer<'charge'> {
 
   /** Applies what a webhook reports. One read finds those of many that only repeat what is known. */
   async report(charge: ChargeRecord): Promise<void> {
-    const mayRepeat = charge.status === 'authorized' || (charge.status === 'captured' && !charge.refundedMinor)
-    if (mayRepeat && (await this.#known.add(charge))) return
-    return this.settle(charge)
+    if (!(await this.#known.add(charge))) await this.settle(charge)
   }
 
-  /** The capture of a charge is written with the confirmation of its order: then that it is authorized is known, too. */
-  readonly #known = new Batcher<ChargeRecord, boolean>(REPORTS, async (reports) => {
+  readonly #known = new Batcher<ChargeRecord, boolean>(REPORTS, (records) => this.#areKnown(records))
+
+  /**
+   * Whether the ledger has what each record says. The capture of a charge is written with the confirmation of its order: then
+   * the charge is known as authorized. Any other state is for `settle`.
+   */
+  async #areKnown(records: readonly ChargeRecord[]): Promise<boolean[]> {
     const found = await findCaptures(
       this.#deps.sql,
-      reports.map(({ charge }) => charge),
+      records.flatMap((record) => (isAuthorized(record) ? record.charge : [])),
     )
-    return reports.map(
-      ({ charge, status }) => found.get(charge) === true || (status === 'authorized' && found.has(charge)),
-    )
-  })
+    return records.map((record) => {
+      if (record.status === 'authorized') return found.has(record.charge)
+      return record.status === 'captured' && !record.refundedMinor && found.get(record.charge) === true
+    })
+  }
 
   /**
    * Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. `known` is the order as it
@@ -380,8 +384,10 @@ export class Charges implements Consumer<'charge'> {
     const last = await readProviderCursor(sql, name)
     const pages = name === provider.name ? this.#watched(changes(last)) : changes(last)
     for await (const { records, cursor } of pages) {
-      for (let at = 0; at < records.length; at += SETTLE.size)
-        await Promise.all(records.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
+      const areKnown = await this.#areKnown(records)
+      const news = records.filter((_, i) => !areKnown[i])
+      for (let at = 0; at < news.length; at += SETTLE.size)
+        await Promise.all(news.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
       await writeProviderCursor(sql, name, cursor)
     }
   }

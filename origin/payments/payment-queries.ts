@@ -156,6 +156,7 @@ export async function markCaptured(sql: Queryable, charges: readonly string[]) {
 
 /** Charges that confirmed an order, or were taken, with whether their money is known to be captured. */
 export async function findCaptures(sql: Queryable, charges: readonly string[]): Promise<Map<string, boolean>> {
+  if (charges.length === 0) return new Map()
   const rows = await sql<{ charge_id: string; is_captured: boolean }[]>`
     select charge_id, captured_at is not null as is_captured from captures
     where charge_id = any(${charges as string[]}::text[])`
