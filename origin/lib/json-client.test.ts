@@ -49,6 +49,8 @@ test('rejects a response that is late, cut off or too large, and serves the next
   const call = jsonClient({ url, timeoutMs: 500, connections: 1 })
   await expect(call('/late')).rejects.toThrow(TimeoutError)
   await expect(call('/slow')).rejects.toThrow(TimeoutError)
+  const [one, waiting] = await Promise.allSettled([call('/late'), call('/late')])
+  expect([one.status, waiting.status]).toEqual(['rejected', 'rejected'])
   const patient = jsonClient({ url, timeoutMs: 10_000, connections: 1 })
   await expect(patient('/cut')).rejects.toThrow('aborted')
   await expect(patient('/large')).rejects.toThrow('too large')

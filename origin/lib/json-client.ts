@@ -53,7 +53,11 @@ export function jsonClient({ url, timeoutMs, connections }: ClientOptions) {
         response.on('error', fail)
         readAll(response, (whole) => done(response.statusCode ?? 0, whole))
       })
-      const timer = setTimeout(() => call.destroy(new TimeoutError(`no response within ${timeoutMs} ms`)), timeoutMs)
+      const timer = setTimeout(() => {
+        // Where the call still waits for a connection, its end is reported only when it has one.
+        fail(new TimeoutError(`no response within ${timeoutMs} ms`))
+        call.destroy()
+      }, timeoutMs)
       call.on('error', fail)
       call.end(text)
     })
