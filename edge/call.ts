@@ -145,10 +145,15 @@ export function isCached(request: Request, etag: string): boolean {
 
 export type Fields = Readonly<Record<string, string>>
 
+const decoder = new TextDecoder()
+
 /** The fields of a form; null if the body is none, or too large. */
 export async function formFields(request: Request): Promise<Fields | null> {
   if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
   try {
+    // What pages send: the runtime's own parser took an eighth of a checkout's time.
+    const isPlain = request.headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')
+    if (isPlain) return Object.fromEntries(new URLSearchParams(decoder.decode(await request.arrayBuffer())))
     const fields = [...(await request.formData())]
     return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
   } catch {

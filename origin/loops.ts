@@ -3,19 +3,19 @@
  * own; they are started and stopped together.
  */
 
-import { readEvents } from './events/reader.ts'
+import { readersBehind } from './events/reader.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
 import { listenToOrders } from './ledger/order-statements.ts'
 import { type Actor, loop } from './lib/loop.ts'
 import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
-import { addMails } from './mail/mail-queries.ts'
+import { MAIL_READER, readMails } from './mail/mail-queries.ts'
 import type { Mailer } from './mail/mailer.ts'
-import { sweepGate, sweepLedger } from './orders/hold-sweeper.ts'
+import { gateSweeps, sweepLedger } from './orders/hold-sweeper.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
-import { countOrders } from './report/sale-counts.ts'
+import { COUNT_READER, countOrders } from './report/sale-counts.ts'
 import { workerReports } from './report/worker-reports.ts'
 import type { Retention } from './retention/retention.ts'
 import { publishPhases } from './sales/sale-events.ts'
@@ -23,12 +23,14 @@ import type { Scheduler } from './scheduled/scheduler.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
 import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
 import type { Store } from './stock/scripts.ts'
-import { searchRounds } from './support/indexer.ts'
+import { SEARCH_READER, searchRounds } from './support/indexer.ts'
 import type { Deliverer } from './webhooks/deliverer.ts'
-import { fanOut } from './webhooks/fan-out.ts'
+import { fanOut, WEBHOOK_READER } from './webhooks/fan-out.ts'
 
 /** At a stop, jobs in progress get this long; what comes later is for another worker. */
 const DRAIN_TIMEOUT_MS = 5_000
+/** Readers of the events are woken where there are events for them; this is for what nobody woke them for. */
+const READER_MS = 10_000
 
 interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly redis: Store
@@ -49,19 +51,35 @@ export function createWorker(deps: WorkerDeps): Actor {
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
   // Begun by a change of an order, from any process; their interval is for what else becomes due.
   const changed = {
-    jobs: loop('jobs', 500, deps, () => jobs.round(), 150),
-    messages: loop('webhook messages', 1_000, deps, () => fanOut(sql), 300),
+    jobs: loop('jobs', 1_000, deps, () => jobs.round(), 150),
+    messages: loop('webhook messages', READER_MS, deps, () => thenJobs(fanOut(sql)), 300),
   }
+  /** What a reader has added to a queue is sent at once. */
+  async function thenJobs(added: Promise<boolean>): Promise<boolean> {
+    const isMore = await added
+    changed.jobs.wake()
+    return isMore
+  }
+  const readers = new Map([
+    [WEBHOOK_READER, changed.messages],
+    [SEARCH_READER, loop('search', READER_MS, deps, searchRounds(sql))],
+    [COUNT_READER, loop('order counts', READER_MS, deps, () => countOrders(sql))],
+  ])
+  if (mailer)
+    readers.set(
+      MAIL_READER,
+      loop('mail reader', READER_MS, deps, () => thenJobs(readMails(sql))),
+    )
   const wake = () => {
     for (const { wake } of Object.values(changed)) wake()
   }
   // After a restart of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
-  const gateWatch = every(500, 'gate watch', () => reconciler.watch())
+  const gateWatch = every(1_000, 'gate watch', () => reconciler.watch())
   const actors = [
     // Orders and stock
-    every(300, 'hold sweeper', () => sweepGate(deps)),
+    every(300, 'hold sweeper', gateSweeps(deps)),
     every(1_500, 'ledger sweeper', () => sweepLedger(deps)),
-    every(700, 'intent recorder', () => recordAllIntents(deps)),
+    every(1_000, 'intent recorder', () => recordAllIntents(deps)),
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),
     every(1_000, 'sale events', () => publishPhases(sql, deps.sales)),
@@ -69,7 +87,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     changed.jobs,
     every(5_000, 'queue watch', () => watchQueues(deps)),
     // Payments
-    every(500, 'charges', () => charges.beginPayments()),
+    every(1_000, 'charges', () => charges.beginPayments()),
     every(1_000, 'abandoned charges', () => charges.endOverdueActions()),
     every(10_000, 'charge comparison', () => charges.compare()),
     every(30_000, 'forgotten charges', async () => {
@@ -77,10 +95,11 @@ export function createWorker(deps: WorkerDeps): Actor {
       for (const owed of [charges, captures, refunds]) await owed.resume()
     }),
     // Readers of the events
-    every(1_000, 'search', searchRounds(sql)),
-    every(1_000, 'order counts', () => countOrders(sql)),
-    changed.messages,
-    ...(mailer ? [every(1_000, 'mail reader', () => readEvents(sql, 'mail', addMails))] : []),
+    ...readers.values(),
+    // One statement for all of them.
+    every(1_000, 'event watch', async () => {
+      for (const reader of await readersBehind(sql, [...readers.keys()])) readers.get(reader)?.wake()
+    }),
     // Watches
     every(15_000, 'webhook watch', () => deliverer.watch()),
     every(5_000, 'memory watch', () => watchMemory(redis, metrics)),
@@ -98,6 +117,7 @@ export function createWorker(deps: WorkerDeps): Actor {
       redis.off('ready', gateWatch.wake)
       await Promise.all(actors.map((actor) => actor.stop()))
       deliverer.stop()
+      mailer?.stop()
       await withTimeout(jobs.drain(), DRAIN_TIMEOUT_MS).catch(() => {})
       deliverer.close()
       mailer?.close()

@@ -88,17 +88,29 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
     await admin('POST', '/sales/whole/open')
     await heading(page, 'It is your turn').waitFor()
-    // The Worker is called twice: to join, and for the page that brings the admission. All else is the public document.
-    const others = requested.filter((path) => !/\/schedule$|^\/assets\//.test(path))
-    expect(others).toEqual(['/sales/whole/queue', '/sales/whole/line'])
+    // The Worker is called twice: to join, and for the page that brings the admission. All else is the same for all.
+    const toWorker = () => requested.filter((path) => !/\/schedule$|^\/assets\/|^\/sales\/whole$/.test(path))
+    expect(toWorker()).toEqual(['/sales/whole/queue', '/sales/whole/line'])
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
 
     await reserve(page)
     const left = () => page.locator('time[role=timer]').textContent()
     const before = await left()
     await expect.poll(left).not.toBe(before)
+    expect(await page.evaluate(FOCUSED)).toBe('Reserved for you')
     await pay(page)
+    await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is yours')
+    expect(await page.title()).toMatch(/^It is yours · Trainers/)
     const order = page.url()
+    const { pathname } = new URL(order)
+    // From the turn to the confirmed order with its receipt four calls are enough: each form's answer is the page that it leads to.
+    const events = `/orders/${pathname.split('/').at(-1)}/events`
+    const [, ...afterTurn] = toWorker()
+    expect(afterTurn).toEqual(['/sales/whole/line', '/sales/whole/buy', `${pathname}/payment`, events])
+    const shown = () => page.locator('#order').innerHTML()
+    const inPlace = await shown()
+    await page.reload()
+    expect(await shown()).toBe(inPlace)
     await page.goto(url)
     await link(page, 'Show it').click()
     expect(page.url()).toBe(order)

@@ -30,7 +30,7 @@ export async function usePayments() {
     const { queue } = consumer
     const paced: Consumer<Name> = {
       queue,
-      room: (busy) => (atOnce ? 100 : consumer.room(busy)),
+      room: (busy) => (atOnce ? 200 : consumer.room(busy)),
       run: (jobs, end) => consumer.run(jobs, end),
       gaveUp: async (tx, dead) => consumer.gaveUp?.(tx, dead),
     }

@@ -230,6 +230,9 @@ export function headerOf(answer: Answer, name: string): string {
   return answer.head.slice(from, end < 0 ? undefined : end).trim()
 }
 
+/** What a page's form is sent as. */
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
 /** The text of a request, all ASCII; headers are complete lines. */
 export function requestText(
   method: string,
@@ -237,10 +240,10 @@ export function requestText(
   host: string,
   headers: readonly string[] = [],
   body?: string,
+  type = 'application/json',
 ): string {
   const lines = headers.length > 0 ? `${headers.join('\r\n')}\r\n` : ''
   const start = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n${lines}`
-  if (body !== undefined)
-    return `${start}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  if (body !== undefined) return `${start}content-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   return method === 'GET' ? `${start}\r\n` : `${start}content-length: 0\r\n\r\n`
 }

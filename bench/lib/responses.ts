@@ -21,6 +21,24 @@ export function orderIn(answer: Answer): OrderAnswer | null {
   return typeof body?.order_id === 'string' && typeof body.status === 'string' ? (body as OrderAnswer) : null
 }
 
+/** The order that a page shows, with what it says of the payment; null for another page. A page does not say why one is cancelled. */
+export function shownOrderIn({ status: httpStatus, body }: Answer): OrderAnswer | null {
+  const shown = / data-order="([^"]+)" data-order-status="(\w+)" (?:data-progress="([^"]*)")?/.exec(body)
+  if (httpStatus !== 200 || !shown) return null
+  const [, order_id = '', status, progress = ''] = shown
+  const [, payment, attempts] = progress.split(' ')
+  const url = / href="(https?:[^"]+)"/.exec(body.slice(shown.index))?.[1]?.replaceAll('&amp;', '&')
+  const isAtBank = payment === 'requires_action'
+  const left = { attempts_left: Number(attempts), expires_in_seconds: Number(/ value="([\d.]+)"/.exec(body)?.[1]) || 0 }
+  return {
+    order_id,
+    status,
+    payment: payment
+      ? { status: payment, ...left, ...(isAtBank && url && { next_action: { type: 'redirect', url } }) }
+      : null,
+  } as OrderAnswer
+}
+
 /** The value of a cookie that the response sets; null if it does not. */
 export function cookieIn({ head }: Answer, name: string): string | null {
   const at = head.indexOf(`${name}=`)

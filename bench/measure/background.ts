@@ -2,22 +2,20 @@
  * The origin's background work, in this process, one kind at a time over orders that wait for it. An origin that serves calls
  * alone (`ROLE=api`) leaves all of it to be measured here.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import type { System } from '../../dev/system.ts'
 import { readConfig } from '../../origin/config.ts'
-import { readEvents } from '../../origin/events/reader.ts'
 import { type Consumer, JobRunner } from '../../origin/jobs/job-runner.ts'
 import type { QueueName } from '../../origin/jobs/queues.ts'
 import { connect } from '../../origin/ledger/connection.ts'
-import { addMails } from '../../origin/mail/mail-queries.ts'
+import { readMails } from '../../origin/mail/mail-queries.ts'
 import { createMailer } from '../../origin/mail/mailer.ts'
 import { createMetrics } from '../../origin/metrics.ts'
 import { Orders } from '../../origin/orders/orders.ts'
-import { Outbox } from '../../origin/payments/outbox.ts'
 import { PaymentJobs } from '../../origin/payments/payment-jobs.ts'
 import { startPayments } from '../../origin/payments/payments.ts'
-import { sandboxProvider } from '../../origin/payments/providers/sandbox-client.ts'
 import { countOrders } from '../../origin/report/sale-counts.ts'
 import { Gates } from '../../origin/stock/gate.ts'
 import { defineScripts } from '../../origin/stock/scripts.ts'
@@ -28,6 +26,8 @@ import { SecretSealer } from '../../origin/webhooks/sealing.ts'
 import { Sender } from '../../origin/webhooks/sender.ts'
 
 const MAX_ROUNDS = 2_000
+/** As long as the job runner of an origin rests between two rounds. */
+const REST_MS = 150
 
 export type Background = Awaited<ReturnType<typeof openBackground>>
 
@@ -53,9 +53,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const actionSeconds = config.PAYMENT_ACTION_SECONDS
   const orders = new Orders({ ...deps, gates: new Gates(redis), charges: jobs, actionSeconds })
   const unitsReturned = async () => {}
-  const { charges } = await startPayments({ ...deps, jobs, sales: { nowMs }, orders, unitsReturned })
-  const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = config.sandbox
-  const provider = sandboxProvider({ url, secret, timeoutMs, nowMs })
+  const { charges, captures } = await startPayments({ ...deps, jobs, sales: { nowMs }, orders, unitsReturned })
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const sealer = new SecretSealer(config.WEBHOOK_KEYS)
   const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light' })
@@ -64,13 +62,12 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const isEmpty = async (queue: QueueName) =>
     (await sql`select from jobs where queue = ${queue} and state = 'pending' limit 1`).length === 0
 
-  /** Runs the jobs of a queue until none waits, by a consumer of its own for each round: those of the outbox rest after one. */
-  async function run<Name extends QueueName>(queue: Name, consumer: () => Consumer<Name>): Promise<void> {
-    for (let rounds = 0; !(await isEmpty(queue)); rounds++) {
+  /** Runs the jobs of a queue until none waits, at the pace of its consumer. */
+  async function run<Name extends QueueName>(queue: Name, consumer: Consumer<Name>): Promise<void> {
+    const runner = new JobRunner(deps, [consumer])
+    for (let rounds = 0; (await runner.round()) || !(await isEmpty(queue)); rounds++) {
       if (rounds === MAX_ROUNDS) throw new Error(`The jobs of the queue ${queue} do not end.`)
-      const runner = new JobRunner(deps, [consumer()])
-      await runner.round()
-      await runner.drain()
+      await sleep(REST_MS)
     }
   }
 
@@ -79,17 +76,17 @@ export async function openBackground(system: System, env: Readonly<Record<string
   }
 
   return {
-    charges: () => run('charge', () => charges),
+    charges: () => run('charge', charges),
     comparison: () => charges.compare(),
-    captures: () => run('capture', () => new Outbox('capture', { ...deps, provider })),
+    captures: () => run('capture', captures),
     search: () => all(searchRounds(sql, Number.POSITIVE_INFINITY)),
     counts: () => all(() => countOrders(sql)),
     webhookMessages: () => all(() => fanOut(sql)),
-    webhooks: () => run('webhook', () => deliverer),
+    webhooks: () => run('webhook', deliverer),
     mails: async () => {
       if (!mailer) throw new Error('No mail server is set.')
-      await all(() => readEvents(sql, 'mail', addMails))
-      await run('mail', () => mailer)
+      await all(() => readMails(sql))
+      await run('mail', mailer)
     },
     async close() {
       deliverer.stop()

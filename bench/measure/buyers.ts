@@ -1,10 +1,14 @@
-/** What buyers send from their turn to the receipt, and those who send it: all at a stage one after the other, or each by themselves. */
+/**
+ * What buyers' pages send from their turn to the receipt (edge/client/forms.ts, edge/client/order-watch.ts), and those who send
+ * it: all at a stage one after the other, or each by themselves.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, HttpClient, requestText } from '../lib/http.ts'
-import { cookieIn, orderIn, placeIn } from '../lib/responses.ts'
+import { type Answer, FORM_TYPE, HttpClient, requestText } from '../lib/http.ts'
+import { cookieIn, orderIn, placeIn, shownOrderIn } from '../lib/responses.ts'
+import { BY_SCRIPT } from '../rehearsal/crowd/crowd.ts'
 import { join } from './parts/edge.ts'
-import type { Stage } from './stage.ts'
+import { PRODUCT_ID, type Stage } from './stage.ts'
 
 const JSON_TYPE = 'accept: application/json'
 const HTML_TYPE = 'accept: text/html'
@@ -17,9 +21,14 @@ export interface Buyer {
   readonly key: string
   admission: string
   order: string
+  /** The order's cookie. */
+  token: string
 }
 
-type Step = 'turn' | 'checkout' | 'pay' | 'page' | 'poll' | 'stream'
+/** What a page sends. */
+export const STEPS = ['turn', 'checkout', 'pay', 'stream'] as const
+/** Beside these: a reload of the order's page, and what a page sends that has no stream. */
+type Step = (typeof STEPS)[number] | 'page' | 'poll'
 
 export class Buyers {
   readonly all: readonly Buyer[]
@@ -29,7 +38,7 @@ export class Buyers {
   private constructor(sale: string, client: HttpClient, places: readonly string[]) {
     this.#sale = sale
     this.#client = client
-    this.all = places.map((place) => ({ place, key: randomUUID(), admission: '', order: '' }))
+    this.all = places.map((place) => ({ place, key: randomUUID(), admission: '', order: '', token: '' }))
   }
 
   /** So many join, and wait until their turn has come. */
@@ -60,43 +69,49 @@ export class Buyers {
     this.#client.close()
   }
 
-  #textOf(step: Step, { place, key, admission, order }: Buyer): string {
+  #textOf(step: Step, { place, key, admission, order, token }: Buyer): string {
     const [sale, { host }] = [this.#sale, this.#client]
-    const by = `authorization: Bearer ${admission}`
+    const held = `cookie: queue-${sale}=${place}; admission-${sale}=${admission}`
+    const own = `${held}; order-${order}=${token}`
+    const form = (path: string, cookie: string, fields: Record<string, string>) => {
+      const body = new URLSearchParams(fields).toString()
+      return requestText('POST', `/sales/${sale}${path}`, host, [...BY_SCRIPT, cookie], body, FORM_TYPE)
+    }
     switch (step) {
       case 'turn':
         return requestText('GET', `/sales/${sale}/line`, host, [HTML_TYPE, `cookie: queue-${sale}=${place}`])
       case 'checkout': {
-        const headers = [JSON_TYPE, by, `idempotency-key: ${key}`]
-        const body = { quantity: 1, contact: { email: `${key}@example.com` } }
-        return requestText('POST', `/sales/${sale}/checkout`, host, headers, JSON.stringify(body))
+        const email = `${key}@example.com`
+        return form('/buy', held, { product_id: PRODUCT_ID, quantity: '1', idempotency_key: key, email })
       }
       case 'pay':
-        return requestText('POST', `/orders/${order}/payment`, host, [JSON_TYPE, by], '{"payment_method":"pm_ok"}')
-      case 'page': {
-        const cookie = `cookie: admission-${sale}=${admission}`
-        return requestText('GET', `/sales/${sale}/order/${order}`, host, [HTML_TYPE, cookie])
-      }
+        return form(`/order/${order}/payment`, own, { payment_method: 'pm_ok' })
+      case 'page':
+        return requestText('GET', `/sales/${sale}/order/${order}`, host, [HTML_TYPE, own])
       case 'poll':
-        return requestText('GET', `/orders/${order}`, host, [JSON_TYPE, by])
+        return requestText('GET', `/orders/${order}`, host, [JSON_TYPE, own])
       case 'stream':
         // Of an order that is sold, with all its changes, it ends by itself.
-        return requestText('GET', `/orders/${order}/events`, host, ['accept: text/event-stream', by])
+        return requestText('GET', `/orders/${order}/events`, host, ['accept: text/event-stream', own])
     }
   }
 
   #noteAnswer(step: Step, buyer: Buyer, answer: Answer): boolean {
     if (step === 'turn') buyer.admission = cookieIn(answer, `admission-${this.#sale}`) ?? ''
-    if (step === 'checkout') buyer.order = orderIn(answer)?.order_id ?? ''
+    if (step === 'checkout') {
+      buyer.order = shownOrderIn(answer)?.order_id ?? ''
+      buyer.token = cookieIn(answer, `order-${buyer.order}`) ?? ''
+    }
     switch (step) {
       case 'turn':
         return answer.status === 200 && buyer.admission !== ''
       case 'checkout':
+        return buyer.order !== '' && buyer.token !== ''
       case 'pay':
-      case 'poll':
-        return orderIn(answer) !== null && buyer.order !== ''
       case 'page':
-        return answer.status === 200
+        return shownOrderIn(answer) !== null
+      case 'poll':
+        return orderIn(answer) !== null
       case 'stream':
         return answer.status === 200 && answer.body.includes('"confirmed"')
     }

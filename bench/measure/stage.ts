@@ -73,7 +73,10 @@ export async function createSale(
 }
 
 /** Checkouts take turns at the products of a sale. */
-const productOf = (turn: number, products: number) => (turn % products === 0 ? 'unit' : `unit-${turn % products}`)
+/** The first product of each sale here, or its only one. */
+export const PRODUCT_ID = 'unit'
+const productOf = (turn: number, products: number) =>
+  turn % products === 0 ? PRODUCT_ID : `${PRODUCT_ID}-${turn % products}`
 
 export async function endSale({ system }: Stage, sale: string): Promise<void> {
   await admin(system, 'POST', `/sales/${sale}/end`)

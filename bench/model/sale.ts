@@ -25,7 +25,8 @@ const MAX_SECONDS = 3_600
 const FINAL_SPREAD_MS = 10_000
 /** Lets an interruption through. */
 const LISTEN_EVERY_MS = 1_000
-const ORDER_LOOKS = 3
+/** The stream of its changes, while it is paid: the forms' answers are the order's page. */
+const ORDER_LOOKS = 1
 /** Share of the waiting who look at the page: it then reads the cached schedule every second (READ_SEEN_MS in edge/client/schedule-reader.ts, and a response). Assumed. */
 const IN_VIEW = 0.3
 const IN_VIEW_READS_MS = 1_100

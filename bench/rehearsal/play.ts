@@ -213,6 +213,8 @@ export class Rehearsal {
       /** Failures and problem responses, by kind and status. */
       refusals: byTimes(crowd.tally.refusals),
       ...requestsOf(crowd, toEdge),
+      /** What those who bought by a browser sent from their turn to the receipt, and how many needed the least. */
+      afterTurn: crowd.tally.afterTurn,
       latencies: latenciesOf(crowd),
       samples,
       fairness: fairnessOf(crowd, opensAtMs),

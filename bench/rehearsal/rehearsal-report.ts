@@ -4,7 +4,7 @@ import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Percentiles } from '../lib/histogram.ts'
 import { bars, escaped, lineChart, type Point, scatter, table } from './charts.ts'
-import { KINDS, type Kind } from './crowd/tally.ts'
+import { KINDS, type Kind, LEAST_AFTER_TURN } from './crowd/tally.ts'
 import type { Result } from './play.ts'
 import type { Sample } from './progress.ts'
 
@@ -94,6 +94,7 @@ ${lineChart('99th percentile by second', { x: 'seconds since the opening', y: 'l
 ])}
 ${r.refusals.length > 0 ? `<h3>Failures and problem responses</h3>${countTable('Refusals', 'response', r.refusals)}` : ''}</section>
 <section><h2>Requests per visitor</h2>
+<p class="quiet">Requests of a buyer after the turn, until the receipt: ${afterTurnText(r)}.</p>
 <p class="quiet">${requestsText(r)}, which a Worker serves from memory, or a CDN before it (here one copy a second served all: ${n(r.schedule.read)} reads).</p>
 ${table(
   'Requests by kind',
@@ -148,6 +149,13 @@ ${countTable('Refusals of attackers', 'response', refusals)}</section>
 export function requestsText({ options, perVisitor: { worker, cache, cdn } }: Result): string {
   const served = options.cdn ? `${cache.toFixed(2)} served by the cache before it, ` : ''
   return `${worker.toFixed(2)} to a Worker, ${served}${cdn.toFixed(2)} reads of the public schedule`
+}
+
+/** What a buyer costs a Worker from the turn to the receipt, on average; more than the least where a payment fails or waits. */
+export function afterTurnText({ afterTurn: { buyers, requests, least } }: Result): string {
+  if (buyers === 0) return 'none bought by a browser'
+  const share = Math.round((100 * least) / buyers)
+  return `${(requests / buyers).toFixed(2)}; at most ${LEAST_AFTER_TURN} for ${share}% of ${n(buyers)}`
 }
 
 /** Visitors who saw the end without having joined: they have ended, and were never in the queue. */

@@ -12,7 +12,7 @@ import { findCapacity } from './capacity.ts'
 import { KINDS } from './crowd/tally.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
-import { attackRows, honestText, percentileTexts, reportHtml, requestsText } from './rehearsal-report.ts'
+import { afterTurnText, attackRows, honestText, percentileTexts, reportHtml, requestsText } from './rehearsal-report.ts'
 
 const MAX_LISTED = 12
 
@@ -45,6 +45,7 @@ function print(r: Result): void {
     .filter(([, share]) => share > 0)
     .map(([kind, share]) => `${kind} ${share.toFixed(2)}`)
   title(`Requests per visitor  ${requestsText(r)} (${each.join(', ')})`)
+  console.log(`Requests of a buyer after the turn: ${afterTurnText(r)}`)
   console.log(`${duration(r.seconds * 1000)} in all, at most ${n(r.memoryMb)} MB for the crowd`)
   for (const [what, counts] of [
     ['Failures and problem responses', r.refusals],

@@ -282,6 +282,50 @@ it('buys, pays and cancels by plain forms', async () => {
   expect(await refused.text()).toContain('What is not paid comes back: this page offers it by itself.')
 })
 
+it('answers a form that the page’s script sends by the order’s page itself, by one call of the origin', async () => {
+  const sale = await new TestSale().publish()
+  const order = newOrder()
+  const path = `/sales/${sale.name}/order/${order}`
+  const form = (path: string, fields: Record<string, string>, cookie: string) =>
+    sale.form(path, fields, { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty', cookie })
+  const shows = async (response: Response, status: string) => {
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-location')).toBe(path)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    const page = await response.text()
+    expect(page).toContain(`data-path="${path}"`)
+    expect(/data-order-status="(\w+)"/.exec(page)?.[1]).toBe(status)
+    return page
+  }
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  await stub(`/sales/${sale.name}/checkout`, 201, { ...orderOf(sale.name, order), order_token: ORDER_TOKEN })
+  const bought = await form('/buy', { product_id: 'lamp' }, cookie)
+  const mine = cookiesOf(bought)
+  expect(mine).toContain(`order-${order}=${ORDER_TOKEN}`)
+  expect(await shows(bought, 'reserved')).not.toContain(ORDER_TOKEN)
+  await stub(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
+  expect(await (await form('/buy', { product_id: 'lamp' }, cookie)).text()).toContain('You already have an order here')
+
+  // What follows a payment that goes through comes along.
+  await stub(`/orders/${order}/payment`, 202, { ...orderOf(sale.name, order), status: 'paying' })
+  const paying = await shows(await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine), 'paying')
+  expect(/<template id="order-confirmed" data-title="It is yours">([\s\S]*)<\/template>/.exec(paying)?.[1]).toContain(
+    `href="${path}/receipt"`,
+  )
+  const asked = (await requestsTo(`/orders/${order}`)).requests
+  expect(asked).toEqual([])
+
+  // In conflict with what the order has become, which the response says, or has to be asked for.
+  const conflict = { type: '/problems/conflict', title: 'Conflict', status: 409 }
+  const expired = { ...orderOf(sale.name, order), status: 'expired' }
+  await stub(`/orders/${order}/payment`, 409, { ...conflict, order: expired })
+  await shows(await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine), 'expired')
+  await stub(`/orders/${order}/payment`, 409, conflict)
+  await stub(`/orders/${order}`, 200, { ...orderOf(sale.name, order), status: 'cancelled', reason: 'given_back' })
+  await shows(await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine), 'cancelled')
+  await shows(await form(`/order/${order}/cancel`, {}, mine), 'cancelled')
+})
+
 it('reloads an order’s page that could not be shown while the origin was away', async () => {
   const sale = await new TestSale().publish()
   const order = newOrder()

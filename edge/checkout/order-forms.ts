@@ -1,17 +1,19 @@
 /**
- * The pages' plain forms: a checkout, a payment, a cancellation become the contract's calls. A form leads to the order's
- * page. A purchase that met a problem comes back with it, and with what was chosen; the others show it, with the form to send
- * again where that may help.
+ * The pages' forms: a checkout, a payment, a cancellation become the contract's calls. A plain form leads to the order's
+ * page; to the page's script, which shows the answer in place, the answer is that page. A purchase that met a problem comes
+ * back with it, and with what was chosen; the others show it, with the form to send again where that may help.
  */
+import { Order } from '../../shared/api/public.ts'
 import { isLive } from '../../shared/order-status.ts'
+import { tryParse } from '../../shared/parse.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'
-import { type Call, type Fields, formFields, publicNow, refuse, seeOther } from '../call.ts'
+import { type Call, type Fields, formFields, isScript, publicNow, refuse, seeOther } from '../call.ts'
 import { callOrigin } from '../origin.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { findOrderToken, refuseAdmission, setOrderCookie } from '../visitor/credentials.ts'
 import { aboutBuyer, requireBuyer } from './checkout.ts'
-import { ALREADY, limitOrders, orderIn } from './own-orders.ts'
+import { ALREADY, limitOrders, orderIn, orderOf } from './own-orders.ts'
 
 /** `POST /sales/{sale}/buy` */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
@@ -44,7 +46,18 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
   if (order.order_token) setOrderCookie(order.order_id, order.order_token, call)
   // Another order than the one asked for: the visitor has as many as one may have.
   const already = response.status === 200 && isLive(order.status)
-  return seeOther(`/sales/${sale}/order/${order.order_id}${already ? `?${ALREADY}` : ''}`)
+  return isScript(call.request)
+    ? orderShown(sale, order, already, call)
+    : seeOther(`${pathOfOrder(sale, order.order_id)}${already ? `?${ALREADY}` : ''}`)
+}
+
+const pathOfOrder = (sale: string, order: string) => `/sales/${sale}/order/${order}`
+
+/** The order's page as the answer to a form: it saves the script the request for it. */
+async function orderShown(sale: string, order: Order, alreadyHas: boolean, call: Call): Promise<Response> {
+  const page = await visitorPage(await publicNow(sale, call), { kind: 'order', order, alreadyHas }, call)
+  page.headers.set('content-location', pathOfOrder(sale, order.order_id))
+  return page
 }
 
 /** `POST /sales/{sale}/order/{order}/payment` */
@@ -54,7 +67,7 @@ export const cancelForm = (sale: string, order: string, call: Call) => orderForm
 
 async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
   const fields = (await formFields(call.request)) ?? {}
-  const page = `/sales/${sale}/order/${order}`
+  const page = pathOfOrder(sale, order)
   try {
     limitOrders(call)
     const token = await findOrderToken(order, call, sale)
@@ -66,6 +79,8 @@ async function orderForm(sale: string, order: string, change: 'payment' | 'cance
       change === 'payment'
         ? await callOrigin(`/orders/${order}/payment`, { method: 'POST', headers, body }, call)
         : await callOrigin(`/orders/${order}`, { method: 'DELETE', headers }, call)
+    if (isScript(call.request))
+      return await orderShown(sale, await changedOrder(response, sale, order, call), false, call)
     // In conflict with what the order has become meanwhile, which its page shows.
     if (!response.ok && response.status !== 409) await orderIn(response)
     await response.body?.cancel()
@@ -75,6 +90,13 @@ async function orderForm(sale: string, order: string, change: 'payment' | 'cance
     const again = problem.status === 503 ? { action: `${page}/${change}`, fields } : undefined
     return visitorPage(await publicNow(sale, call), { kind: 'problem', problem, again }, call)
   }
+}
+
+/** The order in a response, or, where it was in conflict, what it has become meanwhile: asked for if the response does not say. */
+async function changedOrder(response: Response, sale: string, order: string, call: Call): Promise<Order> {
+  if (response.status !== 409) return orderIn(response)
+  const { order: current } = Object(await response.json().catch(() => null)) as { order?: unknown }
+  return tryParse(Order, current) ?? orderOf(sale, order, call)
 }
 
 const jsonHeaders = (token: string) => ({

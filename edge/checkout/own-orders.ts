@@ -85,7 +85,8 @@ export async function showPayment(sale: string, order_id: string, call: Call): P
   return visitorPage(now, { kind: 'payment', order, stripe }, call)
 }
 
-async function orderOf(sale: string, id: string, call: Call): Promise<Order> {
+/** An order of the caller's, by its token, or as one of the visitor's. */
+export async function orderOf(sale: string, id: string, call: Call): Promise<Order> {
   limitOrders(call)
   const token = await findOrderToken(id, call, sale)
   if (token !== null) {

@@ -22,22 +22,52 @@ function press(form = new Thing()) {
   return event.preventDefault
 }
 
-it('does not repeat an order for some seconds: it has a key', async () => {
+/** Forms of pages have text fields only. */
+function useForms() {
+  const FormData = class {
+    [Symbol.iterator] = () => [].values()
+  }
+  vi.stubGlobal('FormData', FormData)
+}
+
+it('sends an order once, and shows the page in the answer without another request', async () => {
+  useForms()
   await begin()
+  const replaced = vi.fn()
+  Object.assign(stub.things.stage ?? {}, { replaceWith: replaced })
   const form = Object.assign(new Thing(), { action: 'https://shop.example/sales/demo/buy' })
-  expect(press(form)).not.toHaveBeenCalled()
+  stub.answersInMs = 5_000
+  stub.answer = responding({}, { text: async () => '' })
   expect(press(form)).toHaveBeenCalledOnce()
+  expect(press(form)).toHaveBeenCalledOnce()
+  await passes(6_000)
+  expect(times(/buy$/)).toBe(1)
+  expect(replaced).toHaveBeenCalledOnce()
+  expect(times(/order/)).toBe(0)
+})
+
+it('lets an order be sent again after some seconds, since it has a key, and shows the last answer alone', async () => {
+  useForms()
+  await begin()
+  const replaced = vi.fn()
+  Object.assign(stub.things.stage ?? {}, { replaceWith: replaced })
+  const form = Object.assign(new Thing(), { action: 'https://shop.example/sales/demo/buy' })
+  stub.answersInMs = 12_000
+  stub.answer = responding({}, { text: async () => '' })
+  press(form)
   await passes(10_000)
-  expect(press(form)).not.toHaveBeenCalled()
+  press(form)
+  expect(times(/buy$/)).toBe(2)
+  await passes(5_000)
+  expect(replaced).not.toHaveBeenCalled()
+  await passes(10_000)
+  expect(replaced).toHaveBeenCalledOnce()
 })
 
 /** The landing page, with the way in. */
 async function joinOnLanding() {
   stub.things = { landing: new Thing({ phase: 'open' }) }
-  const FormData = class {
-    [Symbol.iterator] = () => [].values()
-  }
-  vi.stubGlobal('FormData', FormData)
+  useForms()
   await begin({ own: false, number: '' })
   const form = Object.assign(new Thing(), { action: '/sales/demo/queue', submit: vi.fn() })
   const replaced = vi.fn()
@@ -113,7 +143,8 @@ it('leaves the join to the form in a browser without cookies, whose page says th
 it('sends no form while offline, and says so', async () => {
   await run(100)
   browser.onLine = false
-  expect(press(), 'the browser may be wrong').not.toHaveBeenCalled()
+  const leave = Object.assign(new Thing(), { action: '/sales/demo/leave' })
+  expect(press(leave), 'the browser may be wrong').not.toHaveBeenCalled()
   stub.answer = () => new Error('no network')
   stub.listeners.get('offline')?.({})
   await passes(100)

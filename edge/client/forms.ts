@@ -1,7 +1,10 @@
-/** The page's forms: none is sent twice by mistake or while offline, and a join's response is the visitor's own page. */
+/**
+ * The page's forms: none is sent twice by mistake or while offline. The answer to a join is the visitor's own page, and that
+ * to an order's form is the order's, which the script shows in place.
+ */
 import { isOffline } from './connection.ts'
 import { byId, each, get, linePath, SLOW_TIMEOUT_MS, TIMEOUT_MS } from './page.ts'
-import { countsAsRefresh, loadAnew, showResponse } from './refresh.ts'
+import { countsAsRefresh, showResponse } from './refresh.ts'
 import { readNow } from './schedule-reader.ts'
 
 /** Fills in the code from the link that led here: a page that is the same for all cannot contain it. */
@@ -29,31 +32,35 @@ export function onSubmit(event: SubmitEvent): void {
   }
   const release = form.matches('.once') ? holdBack(form) : () => {}
   // Without cookies the place would be lost at once: the page that the form leads to says so.
-  if (!isJoin(form) || !navigator.cookieEnabled) return
+  if (!ANSWERED_BY_PAGE.test(form.action) || !navigator.cookieEnabled) return
   event.preventDefault()
-  void join(form, release)
+  void send(form, release)
 }
 
+/** What a visitor joins, buys, pays and gives back by. */
+const ANSWERED_BY_PAGE = /\/(queue|buy|payment|cancel)$/
 const isJoin = (form: HTMLFormElement) => form.action.endsWith('/queue')
 
-/** Joins by a request whose response is the visitor's own page: the form alone would load that by a second request. */
-async function join(form: HTMLFormElement, release: () => void): Promise<void> {
+/** Forms sent: the answer to the last one is shown. */
+let sent = 0
+
+/** Sends a form by a request whose response is the page to show: the form alone would load that by a second request. */
+async function send(form: HTMLFormElement, release: () => void): Promise<void> {
+  const own = ++sent
   // The form has text fields only.
   const body = new URLSearchParams(new FormData(form) as unknown as URLSearchParams)
+  const headers = { accept: 'text/html' }
+  // A join may lead to another site. An edge of the version before leads from an order's form to the order's page.
+  const redirect = isJoin(form) ? 'manual' : 'follow'
   countsAsRefresh()
-  let response: Response
   try {
-    response = await get(
-      form.action,
-      { method: 'POST', headers: { accept: 'text/html' }, body, redirect: 'manual' },
-      SLOW_TIMEOUT_MS,
-    )
+    const response = await get(form.action, { method: 'POST', headers, body, redirect }, SLOW_TIMEOUT_MS)
+    if (own === sent) await showResponse(response, linePath())
   } catch {
-    // Without a response in time, the visitor may send the form again.
+    // Without a response in time, or with one that is no page, the visitor may send the form again.
     release()
-    return readNow()
+    readNow()
   }
-  await showResponse(response, linePath()).catch(() => loadAnew(linePath()))
 }
 
 /** Keeps the form from being sent again for a while. Returns a function that releases it at once. */

@@ -9,7 +9,15 @@ import { isFinal } from '../../shared/schedule.ts'
 import { failures, showConnection } from './connection.ts'
 import type * as Extras from './extras/extras.ts'
 import { fillInvitation, onSubmit } from './forms.ts'
-import { type Following, followOrder, rememberOrder, showOwnOrder, storageKeyOfOrders } from './order-watch.ts'
+import {
+  type Following,
+  followOrder,
+  forgetOrder,
+  ownOrder,
+  rememberOrder,
+  showOwnOrder,
+  storageKeyOfOrders,
+} from './order-watch.ts'
 import {
   announce,
   byId,
@@ -29,7 +37,7 @@ import {
   write,
 } from './page.ts'
 import { showLine } from './queue-view.ts'
-import { dropRefresh, refresh, refreshWithin, startRefreshing } from './refresh.ts'
+import { dropRefresh, refresh, refreshWithin, showPrepared, startRefreshing } from './refresh.ts'
 import {
   certainMs,
   follow,
@@ -79,7 +87,7 @@ function tick(): void {
   else if (isOver ? turn || byId('landing') : byId('final'))
     refreshWithin(SPREAD_MS, !isOver && hasPlace() ? linePath() : salePath())
   // The second script comes last: should it fail, the turn was claimed above.
-  extras?.show({ schedule, page, place, atMs }, { announce, commitmentHolds })
+  extras?.show({ schedule, page, place, atMs }, { announce, commitmentHolds, ownOrder, forgetOrder })
 }
 
 function showTime(time: HTMLTimeElement): void {
@@ -116,13 +124,10 @@ function begin(): void {
   announce()
   countsAsRenewal()
   order?.stop()
-  order = followOrder(() => void refresh())
+  order = followOrder((status) => void (showPrepared(status) || refresh()))
   rememberOrder(page)
   showOwnOrder(page)
   showMoments()
-  each('[data-print]', (button) => {
-    button.onclick = () => print()
-  })
   fillInvitation()
   rememberPlace()
   if (page.path === null) return
@@ -168,7 +173,11 @@ export function start(everyBeat: (act: () => void) => void, load: () => Promise<
   addEventListener('online', readNow)
   addEventListener('offline', readNow)
   addEventListener('storage', ({ key }) => key === storageKeyOfOrders(page) && showOwnOrder(page))
-  document.addEventListener('visibilitychange', () => isVisible() && readNow())
+  document.addEventListener('visibilitychange', () => {
+    if (!isVisible()) return
+    readNow()
+    order?.fetchNow()
+  })
   document.addEventListener('submit', onSubmit)
   addEventListener('pageshow', (event) => event.persisted && onReturn())
   everyBeat(tick)

@@ -5,19 +5,23 @@ import { passes, run, stub, Thing, times, useStubPage } from './testing/stub-pag
 useStubPage()
 
 /** An order on the page, whose stream of events the test controls. */
-async function orderOnPage() {
-  const streams: { onopen(): void; onerror(): void }[] = []
+async function orderOnPage(orderStatus = 'paying') {
+  const streams: { onopen(): void; onerror(): void; send(order: object): void }[] = []
   class Stream {
     onopen() {}
     onerror() {}
-    addEventListener() {}
+    #received = (_: { data: string }) => {}
+    addEventListener(_: string, received: (event: { data: string }) => void) {
+      this.#received = received
+    }
+    send = (order: object) => this.#received({ data: JSON.stringify(order) })
     close() {}
     constructor() {
       streams.push(this)
     }
   }
   vi.stubGlobal('EventSource', Stream)
-  stub.things = { order: new Thing({ order: 'an-order', orderStatus: 'reserved', progress: 'reserved' }) }
+  stub.things = { order: new Thing({ order: 'an-order', orderStatus, progress: orderStatus }) }
   const { followOrder } = await import('./order-watch.ts')
   return { streams, followOrder }
 }
@@ -59,14 +63,50 @@ it('stops polling an order that is no longer followed', async () => {
   expect(changed).not.toHaveBeenCalled()
 })
 
-it('shows a payment that was declined, though the order is reserved as before', async () => {
-  const { followOrder } = await orderOnPage()
+it('asks nothing while an order waits for its buyer, but when they come back, and once the hold is over', async () => {
+  const { streams, followOrder } = await orderOnPage('reserved')
   const changed = vi.fn()
-  stub.answer = () => ({ status: 'reserved', payment: null })
-  followOrder(changed)
-  await passes(20_000)
+  stub.answer = () => ({ status: 'reserved', payment: null, expires_in_seconds: 30 })
+  const following = followOrder(changed)
+  await passes(600_000)
+  expect([streams.length, stub.requested.length]).toEqual([0, 0])
+  following?.fetchNow()
+  await passes(600_000)
+  expect(stub.requested).toHaveLength(1)
+  // Over, and not yet expired.
+  stub.answer = () => ({ status: 'reserved', payment: null, expires_in_seconds: 0 })
+  following?.fetchNow()
+  await passes(10_000)
+  expect(stub.requested.length).toBeGreaterThan(2)
   expect(changed).not.toHaveBeenCalled()
-  stub.answer = () => ({ status: 'reserved', payment: { status: 'declined', attempts_left: 2 } })
+  stub.answer = () => ({ status: 'expired', payment: null, expires_in_seconds: 0 })
   await passes(20_000)
-  expect(changed).toHaveBeenCalled()
+  expect(changed).toHaveBeenCalledWith('expired')
+})
+
+it('shows a payment that was declined in another tab, though the order is reserved as before', async () => {
+  const { followOrder } = await orderOnPage('reserved')
+  const changed = vi.fn()
+  const following = followOrder(changed)
+  stub.answer = () => ({ status: 'reserved', payment: { status: 'declined', attempts_left: 2 }, expires_in_seconds: 9 })
+  following?.fetchNow()
+  await passes(1_000)
+  expect(changed).toHaveBeenCalledOnce()
+})
+
+it('shows a confirmed order by what the page has brought along, without a request', async () => {
+  const { streams } = await orderOnPage()
+  const prepared = Object.assign(new Thing({ title: 'It is yours' }), { content: {} })
+  const replaced = vi.fn(() => {
+    delete stub.things.order
+    delete stub.things['order-confirmed']
+  })
+  Object.assign(stub.things, { 'order-confirmed': prepared })
+  Object.assign(stub.things.order as Thing, { replaceWith: replaced })
+  await run(1_000, { path: '/sales/demo/order/an-order', number: '1' })
+  streams[0]?.send({ status: 'confirmed' })
+  await passes(1_000)
+  expect(replaced).toHaveBeenCalledExactlyOnceWith(prepared.content)
+  expect(document.title).toBe('It is yours · Air · Max')
+  expect(times(/order/)).toBe(0)
 })

@@ -1,9 +1,10 @@
 /**
- * An order on the page: its changes come by a stream of events, and without one the page polls. On the sale's other pages,
- * the way back to the order.
+ * An order on the page. While something is under way, its changes come by a stream of events, and without one the page polls.
+ * While it is reserved it waits for its buyer: the page asks when they come back to it, and once the hold is over. On the
+ * sale's other pages, the way back to the order.
  */
 import type { Order } from '../../shared/api/public.ts'
-import { isSold, progressOf } from '../../shared/order-status.ts'
+import { progressOf } from '../../shared/order-status.ts'
 import { byId, each, get, keepFocus, nowMs, type Page, retitle, show, store, stored } from './page.ts'
 
 /** Several changes arrive at once after a break: the last one counts. */
@@ -16,33 +17,38 @@ const POLL_MAX_MS = 15_000
 const SHOWN_FOR_MS = 24 * 3_600_000
 
 export interface Following {
-  /** Polls now: the hold may be over. */
+  /** Polls now: the hold may be over, or the buyer has been away. */
   fetchNow(): void
   stop(): void
 }
 
-/** Watches the order on the page, and calls `changed` when it or its payment is no longer as shown. */
-export function followOrder(changed: () => void): Following | null {
-  const { order, progress } = byId('order')?.dataset ?? {}
+/** Watches the order on the page, and calls `changed` with its status when it or its payment is no longer as shown. */
+export function followOrder(changed: (status: string) => void): Following | null {
+  const { order, orderStatus, progress } = byId('order')?.dataset ?? {}
   if (!progress) return null
-  const events = new EventSource(`/orders/${order}/events`)
+  const isListening = orderStatus !== 'reserved'
   let [timer, settling, pauseMs] = [0, 0, POLL_MS]
   let [isStreaming, isStopped] = [false, false]
 
   const received = (now: Order) => {
     clearTimeout(settling)
-    if (!isStopped && now.status && progressOf(now) !== progress) settling = setTimeout(changed, SETTLE_MS)
+    if (!isStopped && now.status && progressOf(now) !== progress) settling = setTimeout(changed, SETTLE_MS, now.status)
   }
   const poll = async () => {
     clearTimeout(timer)
+    let isHeld = false
     try {
       const response = await get(`/orders/${order}`)
-      if (response.ok) received(await response.json())
+      if (response.ok) {
+        const now: Order = await response.json()
+        isHeld = now.expires_in_seconds > 0
+        received(now)
+      }
     } catch {
       // Polls again below.
     }
     pauseMs = Math.min(POLL_MAX_MS, pauseMs * 1.5)
-    schedulePoll()
+    if (isListening || !isHeld) schedulePoll()
   }
   const schedulePoll = () => {
     clearTimeout(timer)
@@ -50,21 +56,24 @@ export function followOrder(changed: () => void): Following | null {
     if (isStopped) return
     timer = setTimeout(poll, (isStreaming ? POLL_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
-  events.addEventListener('order', ({ data }) => received(JSON.parse(data)))
   // Not by readyState: a stream that never opens stays "connecting".
   const setStreaming = (now: boolean) => {
     if (isStreaming === now) return
     isStreaming = now
     schedulePoll()
   }
-  events.onopen = () => setStreaming(true)
-  events.onerror = () => setStreaming(false)
-  schedulePoll()
+  const events = isListening ? new EventSource(`/orders/${order}/events`) : null
+  if (events) {
+    events.addEventListener('order', ({ data }) => received(JSON.parse(data)))
+    events.onopen = () => setStreaming(true)
+    events.onerror = () => setStreaming(false)
+    schedulePoll()
+  }
   return {
     fetchNow: poll,
     stop: () => {
       isStopped = true
-      events.close()
+      events?.close()
       clearTimeout(timer)
       clearTimeout(settling)
     },
@@ -96,46 +105,32 @@ export function rememberOrder(page: Page): void {
   if (order) storeOrder(page, order, isGone(orderStatus))
 }
 
-let checkTimer = 0
+/** The latest order of the page's sale. */
+export const ownOrder = (page: Page): string | undefined => storedOrders(page).at(-1)?.split(' ')[0]
+
+/** Forgets an order that is gone. */
+export function forgetOrder(page: Page, order: string): void {
+  storeOrder(page, order, true)
+  showOwnOrder(page)
+}
 
 /**
- * Shows the way back to the latest order on the sale's other pages, in place of the turn where one order is the limit. The
- * order's page may not have been open when the order ended, so its status is checked: few visitors have one.
+ * Shows the way back to the latest order on the sale's other pages, in place of the turn where one order is the limit. Whether
+ * the order has ended meanwhile, the second script asks.
  */
 export function showOwnOrder(page: Page): void {
-  clearTimeout(checkTimer)
   const own = byId('own-order')
   if (!own) return
-  const order = storedOrders(page).at(-1)?.split(' ')[0]
+  const order = ownOrder(page)
   const shown = order !== undefined
   each<HTMLAnchorElement>('#own-order a', (link) => {
     if (shown) link.href = `/sales/${page.sale}/order/${order}`
   })
   show(own, shown)
-  if (shown) void checkOrder(page, order)
   const heading = own.querySelector('h1')
   const otherwise = document.querySelector('#turn h1, [data-when=missed_turn] h1')
   if (!heading || !otherwise) return
   show(otherwise.closest('.card'), !shown)
   keepFocus()
   retitle((shown ? heading : otherwise).textContent ?? '')
-}
-
-/** Removes the order once it is gone. */
-async function checkOrder(page: Page, order: string): Promise<void> {
-  let againMs = POLL_MAX_MS
-  try {
-    const response = await get(`/orders/${order}`)
-    const { status, expires_in_seconds } = await response.json()
-    if (response.status === 404 || isGone(status)) {
-      storeOrder(page, order, true)
-      return showOwnOrder(page)
-    }
-    if (isSold(status)) return
-    if (expires_in_seconds > 0) againMs = expires_in_seconds * 1000 + POLL_MS
-  } catch {
-    // Checks again below.
-  }
-  clearTimeout(checkTimer)
-  checkTimer = setTimeout(showOwnOrder, againMs, page)
 }

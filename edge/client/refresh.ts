@@ -1,6 +1,6 @@
 /** Replaces the page's content by what the server shows now, so that nobody who reads, types or listens is interrupted. */
 import { failures, showConnection } from './connection.ts'
-import { byId, clock, each, get, madeAtMs, page, readPage, SLOW_TIMEOUT_MS } from './page.ts'
+import { byId, clock, each, get, madeAtMs, page, readPage, retitle, SLOW_TIMEOUT_MS } from './page.ts'
 
 /** Shortest time between two refreshes of the page by itself. */
 const REFRESH_AGAIN_MS = 3_000
@@ -36,11 +36,13 @@ export async function refresh(path = page.path): Promise<void> {
   if (isRefreshing || page.path === null || path === null) return
   isRefreshing = true
   refreshedAtMs = performance.now()
+  const before = page
   try {
     const headers = { accept: 'text/html' }
     const response = await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS)
     if (!response.ok && response.status !== 0) throw new Error(String(response.status))
-    await showResponse(response, path)
+    // The answer to a form, shown meanwhile, is later.
+    if (page === before) await showResponse(response, path)
     failures.refreshes = 0
   } catch {
     failures.refreshes++
@@ -50,9 +52,10 @@ export async function refresh(path = page.path): Promise<void> {
   showConnection()
 }
 
-/** Shows the page in a response, whose address is `path`. */
-export async function showResponse(response: Response, path: string): Promise<void> {
+/** Shows the page in a response, whose address is `path` unless it says another one. */
+export async function showResponse(response: Response, otherwise: string): Promise<void> {
   const receivedAtMs = performance.now()
+  const path = response.headers.get('content-location') ?? (response.redirected ? response.url : otherwise)
   // A redirect to a page that the sale protects: that may be anyone's.
   if (response.status === 0) return loadAnew(path)
   const next = new DOMParser().parseFromString(await response.text(), 'text/html')
@@ -72,9 +75,21 @@ export async function showResponse(response: Response, path: string): Promise<vo
   focusStart()
 }
 
+/** Shows what the page has brought along for this status of its order; false if it has nothing for it. */
+export function showPrepared(status: string): boolean {
+  const prepared = byId(`order-${status}`) as HTMLTemplateElement | null
+  if (!prepared) return false
+  byId('order')?.replaceWith(prepared.content)
+  retitle(prepared.dataset.title ?? '')
+  afterReplaced()
+  focusStart()
+  return true
+}
+
 function showMain(next: Document): void {
   const main = next.getElementById('main')
-  if (main) byId('main')?.replaceWith(main)
+  if (!main) throw new Error('not a page of ours')
+  byId('main')?.replaceWith(main)
   document.title = next.title
   focusStart()
 }

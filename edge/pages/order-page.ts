@@ -140,20 +140,41 @@ const LOOKS = {
 export function orderPage(context: PageContext, order: Order, alreadyHas: boolean): Content {
   const { view, words, lang } = context
   const { status } = order
+  const [title] = stateOf(words, order)
+  const most = { n: count(lang, view.state.limit_per_visitor) }
+  const main = html`${alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
+  ${orderCard(context, order)}`
+  const holdSeconds = Math.max(RELOAD_SECONDS, Math.ceil(order.expires_in_seconds) + 1)
+  return {
+    title,
+    main,
+    reloadSeconds: isAtBank(order)
+      ? RELOAD_IN_3DS_SECONDS
+      : isInProgress(order)
+        ? RELOAD_SECONDS
+        : status === 'reserved'
+          ? holdSeconds
+          : null,
+  }
+}
+
+const isInProgress = ({ status }: Order) => status === 'processing' || status === 'paying'
+const isAtBank = ({ payment }: Order) => payment?.status === 'requires_action'
+
+function orderCard(context: PageContext, order: Order): Html {
+  const { view, words, lang } = context
+  const { status, payment: paid } = order
   const [title, text] = stateOf(words, order)
   const { step } = LOOKS[status]
   const isDeclined = declineOf(order) !== null
-  const action = order.payment?.status === 'requires_action' ? order.payment : null
-  const isInProgress = status === 'processing' || status === 'paying'
-  const most = { n: count(lang, view.state.limit_per_visitor) }
-  const main = html`${alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
-  <section class="card" id="order" data-tone="${toneOf(order)}" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
+  const action = isAtBank(order) ? paid : null
+  return html`<section class="card" id="order" data-tone="${toneOf(order)}" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
     ${step !== null && steps(context, step)}
     ${heading([isSold(status) && tick, title], text)}
     ${isDeclined && html`<p><b>${attemptsLeft(context, order)}</b></p>`}
     ${status === 'reserved' && payment(context, order)}
     ${action && awaiting3ds(context, action)}
-    ${isInProgress && !action && html`<progress aria-label="${title}"></progress>`}
+    ${isInProgress(order) && !action && html`<progress aria-label="${title}"></progress>`}
     ${step === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
     <dl>
       <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(context, line)}</div>`)}</dd></div>
@@ -163,19 +184,15 @@ export function orderPage(context: PageContext, order: Order, alreadyHas: boolea
     </dl>
     ${!view.protects && html`<p class="links">${isSold(status) && html`<a href="${pathOf(context, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`}
     ${status === 'reserved' && giveBackForm(context, order)}
+    ${status === 'paying' && whenConfirmed(context, order)}
   </section>`
-  const holdSeconds = Math.max(RELOAD_SECONDS, Math.ceil(order.expires_in_seconds) + 1)
-  return {
-    title,
-    main,
-    reloadSeconds: action
-      ? RELOAD_IN_3DS_SECONDS
-      : isInProgress
-        ? RELOAD_SECONDS
-        : status === 'reserved'
-          ? holdSeconds
-          : null,
-  }
+}
+
+/** What follows a payment that goes through, as nearly all do: the script, which learns of it, need not ask for the page. */
+function whenConfirmed(context: PageContext, order: Order): Html {
+  const confirmed = { ...order, status: 'confirmed', payment: { status: 'succeeded' }, expires_in_seconds: 0 } as const
+  const [title] = stateOf(context.words, confirmed)
+  return html`<template id="order-confirmed" data-title="${title}">${orderCard(context, confirmed)}</template>`
 }
 
 /** Giving back takes two steps, since it cannot be undone. */

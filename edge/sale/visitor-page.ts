@@ -111,7 +111,9 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const missing = admission ? null : await missingPlace(caller, call)
   const own = ownPlace(number, admission?.claims.exp, now)
   const shows = (wanted && turnAgain(wanted, own, now)) ?? wanted ?? missing ?? own
-  const view = { ...viewOf(now, number, shows, call), order: latestOrder(sale, call) }
+  // The way back to an order is for pages other than its own.
+  const order = shows.kind === 'order' ? shows.order.order_id : latestOrder(sale, call)
+  const view = { ...viewOf(now, number, shows, call), order }
   const status = wanted?.kind === 'problem' ? wanted.problem.status : 200
   return pageOf(wanted ? view : await withAccount(view, call), status)
 }

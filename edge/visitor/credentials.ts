@@ -12,7 +12,7 @@ import {
   ADMISSION,
   ADMISSION_TTL_SECONDS,
   type AdmissionClaims,
-  isEdgeToken,
+  EDGE_ISSUER,
   MAX_TOKEN_LENGTH,
   ORDER_TOKEN_TTL_SECONDS,
   QUEUE,
@@ -122,10 +122,18 @@ export interface Admission {
   readonly token: string
 }
 
+/** The admission that a call was found to have: the answer to a form needs it once more. */
+const admissions = new WeakMap<Call, Admission>()
+
 async function readAdmission(token: string | null, call: Call): Promise<Admission | null> {
   if (token === null) return null
+  const known = admissions.get(call)
+  if (known?.token === token) return known
   const verified = await readToken(ADMISSION, call.config.keys.admission, token, call.nowMs)
-  return verified.ok && (await mayUse(verified.claims.sub, call)) ? { claims: verified.claims, token } : null
+  if (!verified.ok || !(await mayUse(verified.claims.sub, call))) return null
+  const admission = { claims: verified.claims, token }
+  admissions.set(call, admission)
+  return admission
 }
 
 /** The admission that a request presents for a sale; null without a valid one. */
@@ -182,13 +190,13 @@ export async function findOrderToken(order: string, call: Call, sale?: string): 
   const admission = ofSale === undefined ? null : readCookie(`admission-${ofSale}`, call)
   const token = presented(`order-${order}`, call) ?? admission
   if (token === null) return null
-  if (isEdgeToken(token)) return (await readAdmission(token, call)) && token
-  return isSigned(token) ? token : null
+  const claims = claimsIn(token)
+  if (claims.iss === EDGE_ISSUER) return (await readAdmission(token, call)) && token
+  return claims !== NO_CLAIMS && isSigned(token) ? token : null
 }
 
 /** True for the form of the origin's tokens: what has another is refused here. */
-const isSigned = (token: string) =>
-  token.length <= MAX_TOKEN_LENGTH && /^[\w-]+\.[\w-]+\.[\w-]{43}$/.test(token) && claimsIn(token) !== NO_CLAIMS
+const isSigned = (token: string) => token.length <= MAX_TOKEN_LENGTH && /^[\w-]+\.[\w-]+\.[\w-]{43}$/.test(token)
 
 /** Refuses who has no right to an order. Only their token, if one was sent, can tell of which sale it is. */
 export function refuseOrder(order: string, call: Call): never {

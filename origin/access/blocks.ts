@@ -5,7 +5,8 @@ import type { Sql } from '../ledger/connection.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { type Block, blocksVersion, readBlocks } from './access-queries.ts'
 
-const REFRESH_MS = 500
+/** With the jitter of a loop, at most a second. */
+const REFRESH_MS = 800
 
 /** The visitor's name in orders that a block is about; null for addresses, which orders do not hold. */
 export const visitorIn = ({ visitor, account }: Pick<Block, 'visitor' | 'account'>) =>

@@ -53,6 +53,14 @@ export async function readEvents(
   })
 }
 
+/** Those of these readers for which there may be events, by one statement. */
+export async function readersBehind<Name extends string>(sql: Sql, readers: readonly Name[]): Promise<Name[]> {
+  const rows = await sql<{ reader: Name }[]>`
+    select n.reader from unnest(${[...readers]}::text[]) as n (reader) left join readers r using (reader)
+    where exists (select from read_events(coalesce(r.xid, '0'), coalesce(r.seq, 0), 1))`
+  return rows.map(({ reader }) => reader)
+}
+
 /** How many of the events have at most `PAGE_ORDERS` orders together; at least one event. */
 function atMostOrders(read: readonly EventRow[]): number {
   let orders = 0

@@ -71,16 +71,15 @@ export async function close(
     where sale_id = ${saleId} and product_id = ${productId} and kind = ${kind} and closed_at is null`
 }
 
-/** Closes the open findings of a kind about these subjects, in any sale. */
-export async function closeAbout(
-  sql: Queryable,
-  kind: FindingKind,
-  subjects: readonly string[],
-  outcome: string,
-): Promise<void> {
-  await sql`
-    update findings set closed_at = clock_timestamp(), outcome = ${outcome}
-    where kind = ${kind} and subject = any(${subjects as string[]}::text[]) and closed_at is null`
+type About = readonly [kind: FindingKind, subjects: readonly string[], outcome: string]
+
+/** Closes the open findings of a kind about these subjects, in any sale: a statement, or the end of one. */
+export const closingAbout = (sql: Queryable, ...[kind, subjects, outcome]: About) => sql`
+  update findings set closed_at = clock_timestamp(), outcome = ${outcome}
+  where kind = ${kind} and subject = any(${subjects as string[]}::text[]) and closed_at is null`
+
+export async function closeAbout(sql: Queryable, ...about: About): Promise<void> {
+  await closingAbout(sql, ...about)
 }
 
 /** The open findings of a sale and of none, the latest first. */

@@ -35,11 +35,9 @@ export async function addJobs<Name extends QueueName>(
   if (jobs.length === 0) return
   await tx`
     insert into jobs (queue, group_id, lane, data, run_at)
-    select ${queue}, n.group_id, n.lane, n.data::jsonb, coalesce(n.run_at, now())
-    from unnest(${jobs.map(({ group = '' }) => group)}::text[], ${jobs.map(({ lane = null }) => lane)}::text[],
-      ${jobs.map(({ data }) => JSON.stringify(data))}::text[],
-      ${jobs.map(({ runAt }) => runAt?.toISOString() ?? null)}::timestamptz[])
-      with ordinality as n (group_id, lane, data, run_at, place)
+    select ${queue}, coalesce(n."group", ''), n.lane, n.data, coalesce(n."runAt", now())
+    from rows from (json_to_recordset(${JSON.stringify(jobs)}::text::json)
+      as ("group" text, lane text, data jsonb, "runAt" timestamptz)) with ordinality as n ("group", lane, data, "runAt", place)
     order by n.place`
 }
 

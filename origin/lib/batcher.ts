@@ -10,6 +10,8 @@ interface BatcherLimits {
   readonly queue: number
   /** Between two groups: fewer and larger ones, where nobody waits for a call. */
   readonly pauseMs?: number
+  /** The first waits for company, too: where what a call asks for is likely to be known a little later. */
+  readonly gathers?: boolean
 }
 
 export class Overloaded extends Error {
@@ -39,7 +41,9 @@ export class Batcher<Call, Result> {
       this.#waiting.push({ call, resolve, reject })
       if (this.#serving) return
       this.#serving = true
-      setImmediate(() => void this.#serve())
+      const { gathers = false, pauseMs } = this.#limits
+      if (gathers) setTimeout(() => void this.#serve(), pauseMs)
+      else setImmediate(() => void this.#serve())
     })
   }
 

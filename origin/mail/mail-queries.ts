@@ -1,8 +1,9 @@
 /** Mails to buyers: which events are worth one, and what a mail says of its order. */
 import type { TransactionSql } from 'postgres'
+import { readEvents } from '../events/reader.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Job, JobData } from '../jobs/queues.ts'
-import type { Queryable } from '../ledger/connection.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import type { contacts, orders } from '../ledger/schema/orders.ts'
 
@@ -27,6 +28,11 @@ const isMailed = ({ type, data }: EventRow) =>
   type === 'order.refunded' ||
   // Declined for good: after other declines the order waits for its buyer, who has the page.
   (type === 'order.cancelled' && String((data as { reason?: string } | null)?.reason).startsWith('declined'))
+
+export const MAIL_READER = 'mail'
+
+/** Queues the mails of the next events; true if there may be more. */
+export const readMails = (sql: Sql) => readEvents(sql, MAIL_READER, addMails)
 
 /** Queues a mail for each event that is worth one, if its buyer left an address: those of an order one after the other. */
 export async function addMails(tx: TransactionSql, events: readonly EventRow[]): Promise<void> {

@@ -6,22 +6,27 @@ import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../config.ts'
 import { openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
-import type { Ended, Job, Outcome } from '../jobs/queues.ts'
+import { type Ended, type Job, type Outcome, QUEUES } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { LoopDeps } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
 import { findMailOrders, type MailOrder } from './mail-queries.ts'
+import { messageOf } from './message.ts'
 import { write } from './template.ts'
 
-/** Mails in progress, and the connections that they share. */
-const CONCURRENCY = 20
 const CONNECTIONS = 5
+/** Mails handed to the connections at a time: one leaves while the next is ready. */
+const IN_PROGRESS = 2 * CONNECTIONS
+/** Mails taken and not ended yet; fewer than half are taken together with the next ones. At a stop those not begun are returned. */
+const TAKEN = 100
 const CONNECT_TIMEOUT_MS = 10_000
 /** Without a byte from the server. */
 const SILENCE_TIMEOUT_MS = 30_000
-/** Shorter than the lease of a job. */
+/** Shorter than the lease of a job .. */
 const SEND_TIMEOUT_MS = 300_000
+/** .. by so much that what a slow server has kept waiting for so long can be returned instead of sent twice. */
+const BEGUN_WITHIN_MS = QUEUES.mail.leaseMs - SEND_TIMEOUT_MS - CONNECT_TIMEOUT_MS
 
 interface MailDeps {
   readonly config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL' | 'EDGE_URL' | 'PORT'>
@@ -42,11 +47,14 @@ export class Mailer implements Consumer<'mail'> {
   readonly #transport: Transporter
   readonly #publicUrl: string
   readonly #from: string
+  readonly #domain: string
+  #stopped = false
 
   constructor(deps: MailDeps, url: string, from: string) {
     const { PUBLIC_URL, EDGE_URL, PORT } = deps.config
     this.#deps = deps
     this.#from = from
+    this.#domain = /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost'
     this.#publicUrl = PUBLIC_URL ?? EDGE_URL ?? `http://127.0.0.1:${PORT}`
     this.#transport = createTransport({
       ...serverOf(new URL(url)),
@@ -62,12 +70,23 @@ export class Mailer implements Consumer<'mail'> {
   }
 
   room(busy: number): number {
-    return CONCURRENCY - busy
+    const room = TAKEN - busy
+    return this.#stopped || room < TAKEN / 2 ? 0 : room
   }
 
   async run(jobs: readonly Job<'mail'>[], end: End<'mail'>): Promise<void> {
     const orders = await findMailOrders(this.#deps.sql, jobs)
-    await Promise.all(jobs.map(async (job) => end(job, await this.#attempt(job, orders.get(job.data.order)))))
+    const untilMs = performance.now() + BEGUN_WITHIN_MS
+    const waiting = jobs.values()
+    const ended: Promise<void>[] = []
+    const sendNext = async () => {
+      for (const job of waiting) {
+        const isLeft = this.#stopped || performance.now() > untilMs
+        ended.push(end(job, isLeft ? { end: 'returned' } : await this.#attempt(job, orders.get(job.data.order))))
+      }
+    }
+    await Promise.all(Array.from({ length: IN_PROGRESS }, sendNext))
+    await Promise.all(ended)
   }
 
   /** One finding for each sale: many buyers mistype their address. */
@@ -82,6 +101,11 @@ export class Mailer implements Consumer<'mail'> {
     const latest = new Map(failed.map((order) => [order.sale_id, order.order_id]))
     for (const [sale, latest_order] of latest)
       await openFinding(tx, metrics, { sale, product: '', kind: 'mail_failed', detail: { latest_order } })
+  }
+
+  /** Returns what is not being sent yet. */
+  stop(): void {
+    this.#stopped = true
   }
 
   close(): void {
@@ -108,14 +132,9 @@ export class Mailer implements Consumer<'mail'> {
   }
 
   #send({ data }: Job<'mail'>, order: MailOrder, email: string): Promise<unknown> {
-    const domain = /@([^\s<>@]+)>?$/.exec(this.#from)?.[1] ?? 'localhost'
-    return this.#transport.sendMail({
-      ...write({ ...data, ...order }, this.#publicUrl),
-      from: this.#from,
-      to: { name: '', address: email },
-      messageId: `<${data.event}.${data.order}@${domain}>`,
-      headers: { 'Auto-Submitted': 'auto-generated' },
-    })
+    const messageId = `<${data.event}.${data.order}@${this.#domain}>`
+    const written = write({ ...data, ...order }, this.#publicUrl)
+    return this.#transport.sendMail(messageOf(written, { from: this.#from, to: email, messageId }))
   }
 }
 

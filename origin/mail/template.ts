@@ -5,7 +5,7 @@ import { fill, money } from '../../shared/format.ts'
 import type { Mail } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
-interface Written {
+export interface Written {
   readonly subject: string
   readonly text: string
   readonly html: string

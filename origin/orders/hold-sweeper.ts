@@ -11,6 +11,8 @@ import type { SaleWork } from '../stock/sale-work.ts'
 import { holdEnd, type Orders } from './orders.ts'
 
 const BATCH = 500
+/** A gate without a hold that ends sooner is asked again after this. No hold is shorter. */
+const QUIET_MS = 800
 
 interface SweeperDeps {
   readonly sql: Sql
@@ -18,17 +20,28 @@ interface SweeperDeps {
   readonly work: Pick<SaleWork, 'each'>
 }
 
-/** Ends the holds that the gates name, all of them in one round: a failure elsewhere may delay a sale's next round. */
-export async function sweepGate(deps: SweeperDeps & { readonly sales: Sales; readonly gates: Gates }) {
+/**
+ * Rounds that end the holds that the gates name, all of them in one round: a failure elsewhere may delay a sale's next round. A
+ * gate is asked when its next hold may end.
+ */
+export function gateSweeps(deps: SweeperDeps & { readonly sales: Pick<Sales, 'inUse'>; readonly gates: Gates }) {
   const { work, sales, gates } = deps
-  await work.each('hold sweeper', sales.inUse(), async ({ sale_id }) => {
-    const gate = gates.of(sale_id)
-    for (let batch = BATCH; batch === BATCH; ) {
-      const due = await gate.due(BATCH)
-      batch = due.length
-      if (batch > 0) await sweep(deps, gate, due)
-    }
-  })
+  /** Until when no hold of a sale ends. */
+  const quietUntilMs = new Map<string, number>()
+  return async () => {
+    for (const [saleId, untilMs] of quietUntilMs) if (performance.now() >= untilMs) quietUntilMs.delete(saleId)
+    const due = sales.inUse().filter(({ sale_id }) => !quietUntilMs.has(sale_id))
+    await work.each('hold sweeper', due, async ({ sale_id }) => {
+      const gate = gates.of(sale_id)
+      for (;;) {
+        const { orders, nextInMs } = await gate.due(BATCH)
+        if (orders.length > 0) await sweep(deps, gate, orders)
+        if (orders.length === BATCH) continue
+        quietUntilMs.set(sale_id, performance.now() + Math.min(nextInMs ?? QUIET_MS, QUIET_MS))
+        return
+      }
+    })
+  }
 }
 
 /**

@@ -105,7 +105,7 @@ export class OrderEvents {
       isStreaming = true
       return streamSSE(c, async (stream) => {
         stream.onAbort(signal.notify)
-        await this.#follow(stream, signal, orderId, after, show).finally(close)
+        await this.#follow(stream, signal, orderId, first, after, show).finally(close)
       })
     } finally {
       if (!isStreaming) close()
@@ -116,16 +116,16 @@ export class OrderEvents {
     stream: SSEStreamingApi,
     signal: Signal,
     orderId: string,
+    first: OrderUpdate | undefined,
     after: number,
     show: (order: OrderView) => Order,
   ): Promise<void> {
     const until = performance.now() + MAX_STREAM_MS
     const isOver = () => stream.aborted || this.#stopped || performance.now() >= until
     let last = after
-    await stream.write(`retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`)
-    while (!isOver()) {
-      // While the ledger is away the stream stays open, and continues when the ledger is back.
-      const update = await this.#reads.add({ order: orderId, last }).catch(() => undefined)
+    // What is there at once goes out in one piece: each piece costs every proxy on the way as much as a whole one.
+    let text = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`
+    for (let update = first; ; ) {
       const events = update?.events ?? []
       const order = update?.order && show(update.order)
       for (const [i, { seq, status, at }] of events.entries()) {
@@ -133,13 +133,18 @@ export class OrderEvents {
         // The reason and the payment are those of the order's present state, so earlier states are sent without them.
         const now = i === events.length - 1 ? {} : { reason: undefined, payment: undefined }
         const data = JSON.stringify({ ...order, ...now, order_id: orderId, status, at: new Date(at).toISOString() })
-        await stream.writeSSE({ id: String(seq), event: 'order', data })
+        text += `id: ${seq}\nevent: order\ndata: ${data}\n\n`
       }
+      if (text !== '') await stream.write(text)
+      text = ''
       // The order's status decides, since the last event may have been sent before the client reconnected.
       if (update?.order && isSettled(update.order.status)) return
       if (isOver()) return
       const notified = await signal.wait(update && !update.order ? UNRECORDED_MS : HEARTBEAT_MS)
-      if (!notified && !isOver()) await stream.write(': still here\n\n')
+      if (isOver()) return
+      if (!notified) text = ': still here\n\n'
+      // While the ledger is away the stream stays open, and continues when the ledger is back.
+      update = await this.#reads.add({ order: orderId, last }).catch(() => undefined)
     }
   }
 }

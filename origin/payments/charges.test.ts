@@ -29,7 +29,10 @@ const chargesBy = (changes: Partial<PaymentProvider> = {}, log = deps.log) =>
     refunds,
     nowMs: Date.now,
   })
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 async function payingWith(method: string, quantity = 1): Promise<string> {
   const sale = `sale-${method}`
@@ -105,6 +108,36 @@ test('captures a charge once that is reported again, and none of an order that h
   await orders.cancel(ended, ['paying'], 'payment_timeout')
   await orders.confirm([{ order: ended, charge: 'pi_late' }])
   expect(await queued(ended)).toBe(0)
+})
+
+test('does nothing for a webhook that repeats what a response says a moment later', async () => {
+  const charges = chargesBy()
+  const order = await payingWith('pm_card_visa')
+  const charge = `pi_${order}`
+  const paid = { charge, order, amountMinor: 1_000, currency: 'EUR' }
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const [confirm, markDone] = [vi.spyOn(orders, 'confirm'), vi.spyOn(captures, 'markDone')]
+  const reported = async (status: 'authorized' | 'captured', response: () => Promise<unknown>) => {
+    const report = charges.report({ ...paid, status })
+    await response()
+    vi.advanceTimersByTime(1_000)
+    await report
+  }
+  await reported('authorized', () => orders.confirm([paid]))
+  await reported('captured', () => captures.markDone([charge]))
+  expect([confirm.mock.calls.length, markDone.mock.calls.length]).toEqual([1, 1])
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: charge })
+})
+
+test('settles a webhook that says what no response did', async () => {
+  const charges = chargesBy()
+  const order = await payingWith('pm_card_visa')
+  const charge = { charge: `pi_${order}`, order, amountMinor: 1_000, currency: 'EUR' }
+  await charges.report({ ...charge, status: 'authorized' })
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: charge.charge })
+  await charges.report({ ...charge, status: 'captured' })
+  const [capture] = await sql`select captured_at from captures where order_id = ${order}`
+  expect(capture?.captured_at).toBeInstanceOf(Date)
 })
 
 test('refunds a charge that is captured while it is cancelled', async () => {

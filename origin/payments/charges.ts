@@ -17,6 +17,7 @@ import type { Outbox } from './outbox.ts'
 import type { PaymentJobs } from './payment-jobs.ts'
 import {
   endAction,
+  findCaptures,
   findOverdueActions,
   findPaymentsToBegin,
   type GivenBack,
@@ -36,6 +37,10 @@ export const CHARGE_ATTEMPTS = 3
 const REQUEUE_MS = 2_000
 /** Charges settled in one transaction, and the pause between two: the product's row is locked once for all of them. */
 const SETTLE = { size: 200, queue: 20_000, pauseMs: 50 }
+/**
+ * Reports that one read looks up, and the pause before it: the response says the same in this time, so that most only repeat it.
+ */
+const REPORTS = { size: 1_000, queue: 20_000, pauseMs: 200, gathers: true }
 /** The process that accepts an order with a payment method begins its payment; workers do so after this time. */
 const BEGIN_AFTER_MS = 1_000
 /** After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the second. */
@@ -249,6 +254,28 @@ export class Charges implements Consumer<'charge'> {
 
   // -- Settling ----------------------------------------------------------------------------------------------------
 
+  /** Applies what a webhook reports. One read finds those of many that only repeat what is known. */
+  async report(charge: ChargeRecord): Promise<void> {
+    if (!(await this.#known.add(charge))) await this.settle(charge)
+  }
+
+  readonly #known = new Batcher<ChargeRecord, boolean>(REPORTS, (records) => this.#areKnown(records))
+
+  /**
+   * Whether the ledger has what each record says. The capture of a charge is written with the confirmation of its order: then
+   * the charge is known as authorized. Any other state is for `settle`.
+   */
+  async #areKnown(records: readonly ChargeRecord[]): Promise<boolean[]> {
+    const found = await findCaptures(
+      this.#deps.sql,
+      records.flatMap((record) => (isAuthorized(record) ? record.charge : [])),
+    )
+    return records.map((record) => {
+      if (record.status === 'authorized') return found.has(record.charge)
+      return record.status === 'captured' && !record.refundedMinor && found.get(record.charge) === true
+    })
+  }
+
   /**
    * Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. `known` is the order as it
    * was read lately.
@@ -357,8 +384,10 @@ export class Charges implements Consumer<'charge'> {
     const last = await readProviderCursor(sql, name)
     const pages = name === provider.name ? this.#watched(changes(last)) : changes(last)
     for await (const { records, cursor } of pages) {
-      for (let at = 0; at < records.length; at += SETTLE.size)
-        await Promise.all(records.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
+      const areKnown = await this.#areKnown(records)
+      const news = records.filter((_, i) => !areKnown[i])
+      for (let at = 0; at < news.length; at += SETTLE.size)
+        await Promise.all(news.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
       await writeProviderCursor(sql, name, cursor)
     }
   }

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { usePayments } from '../../test/payments.ts'
 import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import { QUEUES } from '../jobs/queues.ts'
+import { record } from '../ledger/record.ts'
+import { writeSale } from '../sales/sale-queries.ts'
 import { Outbox } from './outbox.ts'
+import { confirmPaid } from './payment-queries.ts'
 import type { ChargeOf } from './providers/provider.ts'
 
 const { stripe, runJobs, ...deps } = await usePayments()
@@ -13,6 +17,7 @@ beforeEach(async () => {
   await sql`truncate captures, refunds, findings`
   metrics.registry.resetMetrics()
 })
+afterEach(() => vi.restoreAllMocks())
 
 const capturesBy = (capture: typeof provider.capture) =>
   new Outbox('capture', { ...deps, provider: { ...provider, capture } })
@@ -42,6 +47,19 @@ async function newCapture() {
   stripe.authorize(charge.charge)
   await addCaptures(charge)
   return charge
+}
+/** Orders that are paid, and whose captures are in the queue. */
+async function paidOrders(count: number) {
+  const sale = `sale-${randomUUID()}`
+  await writeSale(sql, sale, saleOf(count))
+  const reservations = Array.from({ length: count }, () => reservationOf(sale))
+  await record(sql, sale, reservations, false)
+  const orders = reservations.map(({ order }) => order)
+  await confirmPaid(
+    sql,
+    orders.map((order) => ({ order, charge: `pi_${order}` })),
+  )
+  return { sale, orders }
 }
 const lastAttempt = (kind: 'capture' | 'refund') =>
   sql`update jobs set attempts = ${QUEUES[kind].attempts - 1}, run_at = now() where queue = ${kind}`
@@ -97,6 +115,57 @@ test('retries a failed capture, and opens a finding after the last attempt', asy
   expect(await findings()).toMatchObject([
     { kind: 'capture_failed', closed_at: expect.any(Date), outcome: 'captured after all' },
   ])
+})
+
+test('takes more captures at a time while all succeed, and few again after a failure', async () => {
+  // Nobody waits for the rest between two batches.
+  let nowMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  let fails = false
+  const outbox = capturesBy((charge) => (fails ? Promise.reject(new Error('too many')) : provider.capture(charge)))
+  const batch = async (of = outbox.room(0)) => {
+    for (let i = 0; i < of; i++) await newCapture()
+    await runJobs(outbox)
+    expect(outbox.room(0)).toBe(0)
+    nowMs += 10_000
+    return outbox.room(0)
+  }
+  const few = outbox.room(0)
+  expect(await batch()).toBe(2 * few)
+  expect(await batch(1)).toBe(2 * few)
+  expect(await batch()).toBe(4 * few)
+  fails = true
+  expect(await batch(1)).toBe(few)
+})
+
+test('leaves captures that a slow provider would outlast their lease with to the next batch', async () => {
+  let nowMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  for (let i = 0; i < 200; i++) await newCapture()
+  const outbox = capturesBy((charge) => {
+    nowMs += 100
+    return provider.capture(charge)
+  })
+  await run(outbox)
+  const [left] =
+    await sql`select count(*)::int as count from jobs where queue = 'capture' and attempts = 0 and not leased`
+  const [made] = await sql`select count(*)::int as count from captures where captured_at is not null`
+  expect(left?.count).toBeGreaterThan(0)
+  expect(left?.count + made?.count).toBe(200)
+  await run(captures)
+  expect(await sql`select from captures where captured_at is null`).toEqual([])
+  expect(await counted('captures')).toEqual([{ outcome: 'succeeded', value: 200 }])
+})
+
+test('notes the cards of all that it captured together', async () => {
+  const { sale, orders } = await paidOrders(3)
+  const outbox = capturesBy(async ({ order }) => ({ card: { brand: 'Visa', last4: `424${orders.indexOf(order)}` } }))
+  await run(outbox)
+  const rows = await sql<
+    { order_id: string; card: object }[]
+  >`select order_id, card from orders where sale_id = ${sale}`
+  for (const { order_id, card } of rows)
+    expect(card).toEqual({ brand: 'Visa', last4: `424${orders.indexOf(order_id)}` })
 })
 
 test('opens a finding at once for a capture that is not authorized any more, and does not retry it', async () => {

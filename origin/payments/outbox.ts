@@ -10,6 +10,7 @@ import type { Consumer, End } from '../jobs/job-runner.ts'
 import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
+import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
 import {
   deleteOpen,
@@ -17,25 +18,43 @@ import {
   finishRefunds,
   insertTaken,
   markCaptured,
-  noteCard,
+  noteCards,
   type OpenRow,
   type OutboxTable,
   reopenRefund,
   touchOpen,
-  withoutOpen,
+  withoutOpenRefund,
 } from './payment-queries.ts'
-import type { ChargeOf, PaymentProvider } from './providers/provider.ts'
+import type { Captured, ChargeOf, PaymentProvider } from './providers/provider.ts'
 
-/** Jobs taken at a time .. */
-const BATCH = 32
+/**
+ * Jobs taken at a time: few at first, since a provider may have a limit, and twice as many after each full batch without a failure,
+ * to keep pace with what is sold in a second ..
+ */
+const BATCH = { first: 32, most: 1_024 }
 /** .. and how often: money can wait, and buyers come first. */
 const BATCH_EVERY_MS = 1_000
+/** Calls in progress. */
+const AT_ONCE = 128
+/** What has not begun by then is for the next batch: with the provider's timeout it would outlast the lease of its job. */
+const BEGIN_WITHIN_MS = 3_000
+/** Rows noted as done by one statement, and the pause between two. */
+const NOTING = { size: 500, queue: 20_000, pauseMs: 100 }
 /** A row open for longer has lost its job, or the job is dead: it is tried for hours. */
 const FORGOTTEN_HOURS = 12
 
 const MADE = { capture: 'captured', refund: 'refunded' } as const
 
 type OutboxKind = keyof typeof MADE
+
+type Made = OpenRow & Captured
+const NO_CARD: Captured = { card: null }
+
+/** A row that can never be done is deleted. */
+type Attempted =
+  | { readonly end: 'made'; readonly made: Made }
+  | { readonly end: 'gone' }
+  | { readonly end: 'failed'; readonly error: string }
 
 interface OutboxDeps {
   readonly sql: Sql
@@ -51,6 +70,7 @@ export class Outbox implements Consumer<OutboxKind> {
   readonly #table: OutboxTable
   readonly #deps: OutboxDeps
   #restsUntilMs = 0
+  #batch = BATCH.first
 
   constructor(kind: OutboxKind, deps: OutboxDeps) {
     this.queue = kind
@@ -59,40 +79,52 @@ export class Outbox implements Consumer<OutboxKind> {
   }
 
   room(busy: number): number {
-    return busy > 0 || performance.now() < this.#restsUntilMs ? 0 : BATCH
+    return busy > 0 || performance.now() < this.#restsUntilMs ? 0 : this.#batch
   }
 
-  /** Each job asks the provider; what was made is noted together. */
+  /** Each job asks the provider, a few at a time; what was made is noted together. */
   async run(jobs: readonly Job<OutboxKind>[], end: End<OutboxKind>): Promise<void> {
-    this.#restsUntilMs = performance.now() + BATCH_EVERY_MS
+    const beganMs = performance.now()
+    this.#restsUntilMs = beganMs + BATCH_EVERY_MS
+    const { sql } = this.#deps
     const open = await findOpen(
-      this.#deps.sql,
+      sql,
       this.#table,
       jobs.map(({ data }) => data),
     )
-    const made: OpenRow[] = []
-    const outcomes = await Promise.all(
-      jobs.map(async (job, i): Promise<Outcome> => {
+    let areAllDone = true
+    let interruption: unknown
+    const endings: Promise<void>[] = []
+    const left = jobs.entries()
+    const attemptInTurn = async () => {
+      for (const [i, job] of left) {
         const row = open[i]
-        if (row === undefined) return { end: 'done' }
-        const outcome = await this.#attempt(row, job)
-        if (outcome.end === 'done') made.push(row)
-        return outcome.end === 'gone' ? { end: 'done' } : outcome
-      }),
-    )
-    await this.#made(made)
-    await Promise.all(jobs.map((job, i) => end(job, outcomes[i] ?? { end: 'returned' })))
+        const isLate = performance.now() - beganMs > BEGIN_WITHIN_MS
+        const attempted = row && (isLate ? 'late' : await this.#attempt(row, job))
+        if (attempted === 'late' || attempted?.end === 'failed') areAllDone = false
+        // The next one need not wait for it.
+        endings.push(
+          this.#conclude(attempted)
+            .then((outcome) => end(job, outcome))
+            .catch((error) => {
+              interruption = error
+            }),
+        )
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, attemptInTurn))
+    await Promise.all(endings)
+    if (!areAllDone) this.#batch = BATCH.first
+    else if (jobs.length >= this.#batch) this.#batch = Math.min(BATCH.most, 2 * this.#batch)
+    if (interruption !== undefined) throw interruption
   }
 
-  async #attempt(
-    row: OpenRow,
-    { data, attempt }: Job<OutboxKind>,
-  ): Promise<Exclude<Outcome, { end: 'returned' }> | { readonly end: 'gone' }> {
+  async #attempt(row: OpenRow, { data, attempt }: Job<OutboxKind>): Promise<Attempted> {
     const { metrics, log } = this.#deps
     try {
-      const outcome = await (this.queue === 'capture' ? this.#capture(row) : this.#refund(row))
-      metrics[this.#table].inc({ outcome })
-      if (outcome === 'succeeded') return { end: 'done' }
+      const made = await (this.queue === 'capture' ? this.#deps.provider.capture(row) : this.#refund(row))
+      metrics[this.#table].inc({ outcome: made ? 'succeeded' : 'gone' })
+      if (made) return { end: 'made', made: { ...row, ...made } }
       await this.#giveUp(row)
       return { end: 'gone' }
     } catch (error) {
@@ -100,6 +132,14 @@ export class Outbox implements Consumer<OutboxKind> {
       metrics[this.#table].inc({ outcome: 'failed' })
       return { end: 'failed', error: String(error) }
     }
+  }
+
+  /** Undefined: there was nothing to do. */
+  async #conclude(attempted: Attempted | 'late' | undefined): Promise<Outcome> {
+    if (attempted === 'late') return { end: 'returned' }
+    if (attempted?.end === 'failed') return attempted
+    if (attempted?.end === 'made') await this.#made.add(attempted.made)
+    return { end: 'done' }
   }
 
   async gaveUp(tx: Queryable, dead: readonly Ended<OutboxKind>[]): Promise<void> {
@@ -111,21 +151,16 @@ export class Outbox implements Consumer<OutboxKind> {
     }
   }
 
-  async #capture(charge: ChargeOf): Promise<'succeeded' | 'gone'> {
-    const captured = await this.#deps.provider.capture(charge)
-    if (captured?.card) await noteCard(this.#deps.sql, charge, captured.card)
-    return captured ? 'succeeded' : 'gone'
-  }
-
-  async #refund({ id, charge, order, amountMinor, captureFirst, waits }: OpenRow): Promise<'succeeded'> {
+  async #refund({ id, charge, order, amountMinor, captureFirst, waits }: OpenRow): Promise<Captured> {
     const { provider, sql } = this.#deps
     if (waits) throw new Error('an earlier refund of the charge is not made yet')
     if (amountMinor === null) {
       // Taken, although the ledger may not have heard of it: its capture was under way when the order was cancelled.
       if ((await provider.refund({ charge, order })) === 'refunded') await insertTaken(sql, { charge, order })
-      return 'succeeded'
+      return NO_CARD
     }
-    if (captureFirst && (await this.#capture({ charge, order })) === 'succeeded') await markCaptured(sql, [charge])
+    const captured = captureFirst ? await provider.capture({ charge, order }) : null
+    if (captured) await this.#noteCaptured([{ charge, order, ...captured }])
     try {
       await provider.refund({ charge, order, refund: { key: id, amountMinor } })
     } catch (error) {
@@ -133,7 +168,7 @@ export class Outbox implements Consumer<OutboxKind> {
       const current = await provider.find(order)
       if (current?.charge !== charge || current.status !== 'refunded') throw error
     }
-    return 'succeeded'
+    return NO_CARD
   }
 
   /** Deletes what can never be done. If the row was still open, a person must decide. */
@@ -154,10 +189,19 @@ export class Outbox implements Consumer<OutboxKind> {
     })
   }
 
-  async #made(rows: readonly OpenRow[]): Promise<void> {
-    if (rows.length === 0) return
-    const charges = rows.map((row) => row.charge)
-    if (this.queue === 'capture') return this.markDone(charges)
+  readonly #made = new Batcher<Made, void>(NOTING, (rows) =>
+    this.queue === 'capture' ? this.#noteCaptured(rows) : this.#noteRefunded(rows),
+  )
+
+  async #noteCaptured(rows: readonly (ChargeOf & Captured)[]): Promise<void> {
+    await noteCards(
+      this.#deps.sql,
+      rows.flatMap(({ card, ...charge }) => (card ? [{ ...charge, card }] : [])),
+    )
+    await this.markDone(rows.map(({ charge }) => charge))
+  }
+
+  async #noteRefunded(rows: readonly OpenRow[]): Promise<void> {
     const { sql, unitsReturned, metrics } = this.#deps
     const changed = await sql.begin((tx) =>
       finishRefunds(
@@ -169,25 +213,21 @@ export class Outbox implements Consumer<OutboxKind> {
       if (status === 'refunded' || status === 'returned') metrics.orders.inc({ sale, status: 'refunded' })
     const returned = changed.filter(({ status }) => status === 'returned')
     if (returned.length > 0) await unitsReturned?.(returned)
-    await this.#close(charges)
+    const made = await withoutOpenRefund(
+      sql,
+      rows.map((row) => row.charge),
+    )
+    await closeAbout(sql, 'refund_failed', made, 'refunded after all')
   }
 
   /** Marks captures as done, whether made here or at the provider. Most reports only repeat what is marked. */
   async markDone(charges: readonly string[]): Promise<void> {
-    if (charges.length === 0) return
-    await markCaptured(this.#deps.sql, charges)
-    await this.#close(charges)
-  }
-
-  async #close(charges: readonly string[]): Promise<void> {
-    const { sql } = this.#deps
-    const done = await withoutOpen(sql, this.#table, charges)
-    await closeAbout(sql, `${this.queue}_failed`, done, `${MADE[this.queue]} after all`)
+    if (charges.length > 0) await markCaptured(this.#deps.sql, charges)
   }
 
   /** Queues forgotten rows again. */
   resume(): Promise<void> {
-    return this.#requeue({ forgottenHours: FORGOTTEN_HOURS, limit: BATCH })
+    return this.#requeue({ forgottenHours: FORGOTTEN_HOURS, limit: BATCH.most })
   }
 
   /** Queues open rows that are reported done: the report may be outdated, so the provider is asked for the current state. */

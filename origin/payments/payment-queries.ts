@@ -4,6 +4,7 @@
  */
 import type { Card } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
+import { closingAbout } from '../findings/finding-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { type Advance, advanceOrders, advancing, type OrderRow, totalOf } from '../ledger/order-statements.ts'
@@ -120,7 +121,8 @@ export async function findOpen(
       select charge_id as id, charge_id as charge, order_id as "order", null as "amountMinor",
         false as "captureFirst", false as waits
       from captures where charge_id = any(${charges}::text[]) and captured_at is null`
-    return charges.map((charge) => rows.find((row) => row.charge === charge))
+    const byCharge = new Map(rows.map((row) => [row.charge, row]))
+    return charges.map((charge) => byCharge.get(charge))
   }
   const rows = await sql<OpenRow[]>`
     select refund_id as id, charge_id as charge, order_id as "order", amount_minor as "amountMinor",
@@ -140,18 +142,40 @@ export async function deleteOpen(tx: Queryable, table: OutboxTable, id: string):
   return count > 0
 }
 
+/** Marks captures as made; what was reported of these charges before is over. */
 export async function markCaptured(sql: Queryable, charges: readonly string[]) {
   // Locked in order: the response and the webhook arrive together, often for the same charges.
   await sql`
-    update captures set captured_at = clock_timestamp()
-    where charge_id in (
-      select charge_id from captures where charge_id = any(${charges as string[]}::text[]) and captured_at is null
-      order by charge_id for update)`
+    with made as (
+      update captures set captured_at = clock_timestamp()
+      where charge_id in (
+        select charge_id from captures where charge_id = any(${charges as string[]}::text[]) and captured_at is null
+        order by charge_id for update))
+    ${closingAbout(sql, 'capture_failed', charges, 'captured after all')}`
 }
 
-/** Notes the card that paid an order, for its receipt. */
-export const noteCard = (sql: Queryable, { charge, order }: ChargeOf, card: Card) => sql`
-  update orders set card = ${JSON.stringify(card)}::text::jsonb where order_id = ${order} and charge_id = ${charge}`
+/** Charges that confirmed an order, or were taken, with whether their money is known to be captured. */
+export async function findCaptures(sql: Queryable, charges: readonly string[]): Promise<Map<string, boolean>> {
+  if (charges.length === 0) return new Map()
+  const rows = await sql<{ charge_id: string; is_captured: boolean }[]>`
+    select charge_id, captured_at is not null as is_captured from captures
+    where charge_id = any(${charges as string[]}::text[])`
+  return new Map(rows.map(({ charge_id, is_captured }) => [charge_id, is_captured]))
+}
+
+/** Notes the cards that paid orders, for their receipts. */
+export async function noteCards(sql: Queryable, paid: readonly (ChargeOf & { readonly card: Card })[]): Promise<void> {
+  if (paid.length === 0) return
+  // Locked in order, as transitions of many orders are.
+  await sql`
+    with paid as (
+      select * from unnest(${paid.map(({ order }) => order)}::uuid[], ${paid.map(({ charge }) => charge)}::text[],
+        ${paid.map(({ card }) => JSON.stringify(card))}::text[]) as p (order_id, charge_id, card)),
+    locked as (
+      select order_id from orders where order_id in (select order_id from paid) order by order_id for no key update)
+    update orders o set card = p.card::jsonb from paid p join locked using (order_id)
+    where o.order_id = p.order_id and o.charge_id = p.charge_id`
+}
 
 /** Notes that the money of a charge was taken, also where its open capture is deleted. */
 export async function insertTaken(sql: Queryable, { charge, order }: ChargeOf): Promise<void> {
@@ -160,11 +184,11 @@ export async function insertTaken(sql: Queryable, { charge, order }: ChargeOf): 
     on conflict (charge_id) do update set captured_at = excluded.captured_at where c.captured_at is null`
 }
 
-/** Those of the charges without an open row. */
-export async function withoutOpen(sql: Queryable, table: OutboxTable, charges: readonly string[]): Promise<string[]> {
+/** Those of the charges without an open refund. */
+export async function withoutOpenRefund(sql: Queryable, charges: readonly string[]): Promise<string[]> {
   const rows = await sql<{ charge_id: string }[]>`
-    select distinct charge_id from ${sql(table)}
-    where charge_id = any(${charges as string[]}::text[]) and ${sql(DONE_AT[table])} is null`
+    select distinct charge_id from refunds
+    where charge_id = any(${charges as string[]}::text[]) and refunded_at is null`
   return charges.filter((charge) => !rows.some((row) => row.charge_id === charge))
 }
 

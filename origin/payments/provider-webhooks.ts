@@ -1,17 +1,17 @@
 /** Webhooks of the payment provider, and of the sandbox beside it. Duplicates and late ones change nothing: the ledger's guards decide. */
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
-import { readText, refuse } from '../lib/request.ts'
+import { headerOf, readText, refuse, sendJson } from '../lib/request.ts'
 import type { Payments } from './payments.ts'
 
 export function paymentWebhooks({ sources, charges }: Pick<Payments, 'sources' | 'charges'>): Hono {
   const app = new Hono()
   for (const source of sources)
     app.post(`/${source.name}`, async (c) => {
-      const charge = await source.readWebhook(c.req.raw.headers, await readText(c))
+      const charge = await source.readWebhook((name) => headerOf(c, name), await readText(c))
       if (charge === undefined) refuse(problem('unauthorized', { detail: 'The signature does not hold.' }))
-      if (charge) await charges.settle(charge)
-      return c.json({ received: true })
+      if (charge) await charges.report(charge)
+      return sendJson({ received: true }, 200)
     })
   return app
 }

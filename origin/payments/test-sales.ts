@@ -27,8 +27,8 @@ export function withTestSales(
       for await (const { records, cursor } of sandbox.changes(since))
         yield { records: await ofTestSales(records), cursor }
     },
-    async readWebhook(headers, body) {
-      const charge = await sandbox.readWebhook(headers, body)
+    async readWebhook(header, body) {
+      const charge = await sandbox.readWebhook(header, body)
       return charge ? ((await ofTestSales([charge]))[0] ?? null) : charge
     },
   }

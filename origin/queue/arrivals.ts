@@ -14,6 +14,9 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { MOST_UNPAID, type Store } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
+/** A sale to which nobody has come for so long is counted this often: the edge, which asks once a second, learns of the next one so late. */
+const QUIET_AFTER_MS = 5_000
+const QUIET_FLUSH_MS = 1_000
 /** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
 const MAX_NOTES = 200_000
 /** A sale that nobody asked about or came to for this long is skipped until somebody does. */
@@ -66,14 +69,18 @@ interface SaleArrivals {
   /** First arrivals here since the edge asked last. */
   recent: number[]
   neededAtMs: number
+  countedAtMs: number
+  /** When there was something to write, or a count was another one. */
+  changedAtMs: number
 }
 
+const NEW = { neededAtMs: 0, countedAtMs: Number.NEGATIVE_INFINITY, changedAtMs: 0 }
 const NOBODY: Counts = { arrivals: 0, waiting_for_stock: 0, counted: false }
 
 type Demanded = Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor' | 'max_unpaid_orders'>
 
 interface ArrivalsDeps extends LoopDeps {
-  readonly redis: Pick<Store, 'status' | 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hgetall' | 'countWaitingForStock'>
+  readonly redis: Pick<Store, 'status' | 'pipeline' | 'countWaitingForStock'>
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
 }
 
@@ -161,7 +168,7 @@ export class Arrivals {
     if (!sale) {
       const seen = new RecentMap<number, true>(MAX_SEEN)
       const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
-      sale = { counts: null, ...notes, waitingByUnpaid: [], inLine: {}, seen, recent: [], neededAtMs: 0 }
+      sale = { counts: null, ...notes, waitingByUnpaid: [], inLine: {}, seen, recent: [], ...NEW }
       this.#sales.set(saleId, sale)
     }
     sale.neededAtMs = performance.now()
@@ -172,7 +179,7 @@ export class Arrivals {
     const failed: unknown[] = []
     for (const [saleId, sale] of this.#sales) {
       if (performance.now() - sale.neededAtMs < NEEDED_FOR_MS) {
-        await this.#count(saleId, sale).catch((error) => failed.push(error))
+        if (!isQuiet(sale)) await this.#count(saleId, sale).catch((error) => failed.push(error))
       } else {
         sale.recent = []
         sale.seen = new RecentMap(MAX_SEEN)
@@ -184,19 +191,23 @@ export class Arrivals {
 
   async #count(saleId: string, sale: SaleArrivals): Promise<void> {
     const { arrived, waiting, reported } = sale
+    const before = JSON.stringify([sale.counts, sale.waitingByUnpaid, sale.inLine])
     sale.arrived = new Set()
     sale.waiting = new Map()
     sale.reported = new Map()
     try {
-      const found = await this.#countArrived(saleId, [...arrived])
+      const { found, inLine } = await this.#exchange(saleId, [...arrived], reported)
       const last = this.#last(saleId).arrivals
       // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
       const arrivals = found < RESET_BELOW * last ? found : Math.max(last, found)
       const waitingByUnpaid = await this.#countWaiting(saleId, [...waiting])
       const waiting_for_stock = waitingByUnpaid[0] ?? 0
-      sale.inLine = await this.#readInLine(saleId, reported)
+      sale.inLine = inLine
       sale.counts = { arrivals, waiting_for_stock, counted: true }
       sale.waitingByUnpaid = waitingByUnpaid
+      sale.countedAtMs = performance.now()
+      const isOther = before !== JSON.stringify([sale.counts, sale.waitingByUnpaid, sale.inLine])
+      if (arrived.size + waiting.size > 0 || isOther) sale.changedAtMs = sale.countedAtMs
       this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
       this.#deps.metrics.waitingForStock.set({ sale: saleId }, waiting_for_stock)
     } catch (error) {
@@ -210,22 +221,17 @@ export class Arrivals {
     }
   }
 
-  async #countArrived(saleId: string, numbers: readonly number[]): Promise<number> {
-    const { redis } = this.#deps
-    const key = `{${saleId}}:arrivals`
-    for (let at = 0; at < numbers.length; at += CHUNK) await redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
-    if (numbers.length > 0) await redis.pexpire(key, ARRIVALS_TTL_MS)
-    return redis.pfcount(key)
-  }
-
-  async #readInLine(saleId: string, reported: ReadonlyMap<string, number>) {
-    const { redis } = this.#deps
-    const key = `{${saleId}}:in-line`
-    if (reported.size > 0) {
-      await redis.hset(key, Object.fromEntries(reported))
-      await redis.pexpire(key, REPORT_TTL_MS)
-    }
-    return redis.hgetall(key)
+  /** Writes who has arrived and how many wait in each queue, and reads what all processes have written, in one round trip. */
+  async #exchange(saleId: string, numbers: readonly number[], reported: ReadonlyMap<string, number>) {
+    const keys = { arrivals: `{${saleId}}:arrivals`, inLine: `{${saleId}}:in-line` }
+    const commands = this.#deps.redis.pipeline()
+    for (let at = 0; at < numbers.length; at += CHUNK) commands.pfadd(keys.arrivals, ...numbers.slice(at, at + CHUNK))
+    if (numbers.length > 0) commands.pexpire(keys.arrivals, ARRIVALS_TTL_MS)
+    if (reported.size > 0) commands.hset(keys.inLine, Object.fromEntries(reported)).pexpire(keys.inLine, REPORT_TTL_MS)
+    const replies = (await commands.pfcount(keys.arrivals).hgetall(keys.inLine).exec()) ?? []
+    for (const [error] of replies) if (error) throw error
+    const [found, inLine] = replies.slice(-2).map(([, reply]) => reply)
+    return { found: Number(found), inLine: (inLine ?? {}) as SaleArrivals['inLine'] }
   }
 
   async #countWaiting(saleId: string, visitors: readonly (readonly [string, number | null])[]): Promise<number[]> {
@@ -245,6 +251,13 @@ export class Arrivals {
     }
     return counts
   }
+}
+
+/** Nothing to write, and nothing new for long. */
+function isQuiet({ counts, arrived, waiting, reported, countedAtMs, changedAtMs }: SaleArrivals): boolean {
+  const nowMs = performance.now()
+  const isUpToDate = counts?.counted === true && nowMs - countedAtMs < QUIET_FLUSH_MS
+  return isUpToDate && arrived.size + waiting.size + reported.size === 0 && nowMs - changedAtMs > QUIET_AFTER_MS
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)

@@ -18,6 +18,8 @@ import { addFigures, addOrderCounts, type SaleFigures } from './report-queries.t
 import { NO_WAITS, type Wait, type Waits, waitGauges, withReport } from './waits.ts'
 
 const WRITE_MS = 1_000
+/** Where nothing changes but the time at which the edge asked, it is written this often: the console misses an edge after 15 seconds. */
+const EDGE_TIME_EVERY_MS = 5_000
 const STOP_TIMEOUT_MS = 1_000
 
 interface SaleCountsDeps extends LoopDeps {
@@ -27,12 +29,15 @@ interface SaleCountsDeps extends LoopDeps {
   readonly queueReports: Pick<QueueReports, 'latest' | 'ageMs'>
 }
 
+export const COUNT_READER = 'order counts'
 /** Events per transaction. */
 const PAGE = 500
 
 /** Counts what happened to orders since the last round, whichever worker ran it. True if there may be more. */
-export const countOrders = (sql: Sql) =>
-  readEvents(sql, 'order counts', addOrderCounts, PAGE, sql`e.type like 'order.%'`)
+export const countOrders = (sql: Sql) => readEvents(sql, COUNT_READER, addOrderCounts, PAGE, sql`e.type like 'order.%'`)
+
+/** The gauges of each sale that were written last: the time at which the edge asked, and the others. */
+type Written = Map<string, { readonly edgeAtMs: number; readonly text: string }>
 
 /** By queue, with the latest report that was followed. */
 type Followed = Map<string, { readonly report: LineFigures; readonly waits: Waits }>
@@ -41,7 +46,7 @@ export class SaleCounts {
   readonly #deps: SaleCountsDeps
   /** What happened since the last write, by sale. */
   #counts = new Map<string, Record<string, number>>()
-  #gauges = new Map<string, string>()
+  #gauges: Written = new Map()
   #waits: Followed = new Map()
   readonly actor: Actor
 
@@ -66,18 +71,21 @@ export class SaleCounts {
     const counted = this.#counts
     this.#counts = new Map()
     const changed: SaleFigures[] = []
-    const gaugesNow = new Map<string, string>()
+    const gaugesNow: Written = new Map()
     const waitsNow: Followed = new Map()
     const decided: SaleFigures[] = []
     for (const sale of this.#deps.sales.inUse()) {
       const { sale_id } = sale
       const counts = counted.get(sale_id) ?? {}
       const gauges = this.#gaugesOf(sale)
-      const asText = JSON.stringify(gauges)
-      gaugesNow.set(sale_id, asText)
+      const { edge_at_ms: edgeAtMs = 0, ...others } = gauges
+      const written = this.#gauges.get(sale_id)
+      const now = { edgeAtMs, text: JSON.stringify(others) }
       // A quiet sale has no minutes.
-      if (Object.keys(counts).length > 0 || asText !== this.#gauges.get(sale_id))
-        changed.push({ sale: sale_id, counts, gauges })
+      const isChanged = now.text !== written?.text || edgeAtMs - written.edgeAtMs >= EDGE_TIME_EVERY_MS
+      const isWritten = isChanged || Object.keys(counts).length > 0
+      gaugesNow.set(sale_id, isWritten || !written ? now : written)
+      if (isWritten) changed.push({ sale: sale_id, counts, gauges })
       const over = this.#followWaits(sale, waitsNow)
       for (const one of waitGauges(over)) decided.push({ sale: sale_id, counts: {}, ...one })
     }

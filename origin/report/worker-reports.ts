@@ -21,7 +21,7 @@ const REDIS_TIMEOUT_MS = 500
 type Report = ProviderSeen & { readonly atMs: number }
 
 interface ReportDeps extends LoopDeps {
-  readonly redis: Pick<Store, 'hset' | 'hgetall' | 'hdel' | 'pexpire'>
+  readonly redis: Pick<Store, 'multi' | 'hdel'>
   readonly provider: () => ProviderSeen
   /** The ledger's time. */
   readonly nowMs: () => number
@@ -34,9 +34,10 @@ export function workerReports(deps: ReportDeps): Actor {
   const reporting = loop('worker report', EVERY_MS, deps, async () => {
     const report: Report = { atMs: nowMs(), ...provider() }
     const write = async () => {
-      await redis.hset(KEY, worker, JSON.stringify(report))
-      await redis.pexpire(KEY, FORGOTTEN_MS)
-      const known = await redis.hgetall(KEY)
+      const written = redis.multi().hset(KEY, worker, JSON.stringify(report)).pexpire(KEY, FORGOTTEN_MS).hgetall(KEY)
+      const [error, read] = (await written.exec())?.at(-1) ?? []
+      if (error) throw error
+      const known = (read ?? {}) as Readonly<Record<string, string>>
       const gone = Object.keys(known).filter((one) => nowMs() - reportIn(known[one]).atMs > FORGOTTEN_MS)
       if (gone.length > 0) await redis.hdel(KEY, ...gone)
     }

@@ -39,6 +39,18 @@ const live = (call: Call) => ({ ...call, holdEndsAtMs })
 const adopt = (call: Call) => gate.adopt(call, holdEndsAtMs)
 const stock = async (product = 'one') => (await gate.stock())?.get(product)
 
+test('names the holds that are over, and when the next one ends', async () => {
+  expect(await gate.due(10)).toEqual({ orders: [], nextInMs: null })
+  const [over, later] = [buyer(), buyer()]
+  await gate.adopt(over, Date.now() - 60_000)
+  expect(await gate.due(10)).toEqual({ orders: [over.order], nextInMs: null })
+  await adopt(later)
+  const { orders, nextInMs } = await gate.due(10)
+  expect(orders).toEqual([over.order])
+  expect(nextInMs).toBeGreaterThan(3_000_000)
+  expect(nextInMs).toBeLessThanOrEqual(3_600_000)
+})
+
 describe('after orders that failed', () => {
   const demanding = (...demand: number[]) => ({ ...TERMS, demand })
   const reserve = (visitor: string, ...demand: number[]) => gate.reserve(buyer(visitor), demanding(...demand))

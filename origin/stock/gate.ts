@@ -246,9 +246,10 @@ export class Gate {
     await this.#redis.hset(this.#key.unpaid, visitor, orders)
   }
 
-  /** Orders whose hold is over by Redis's clock. */
-  async due(limit: number): Promise<string[]> {
-    return this.#redis.zrangebyscore(this.#key.holds, '-inf', await this.#nowMs(), 'LIMIT', 0, limit)
+  /** Orders whose hold is over by Redis's clock, and in how many milliseconds the next one is; null: there is none. */
+  async due(limit: number): Promise<{ orders: string[]; nextInMs: number | null }> {
+    const [nextInMs, ...orders] = await this.#redis.dueHolds(this.#key.holds, limit)
+    return { orders: orders.map(String), nextInMs: typeof nextInMs === 'number' ? nextInMs : null }
   }
 
   /** Holds that are not over after all, because they are being paid for instance, become due again later. */

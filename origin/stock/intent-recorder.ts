@@ -36,6 +36,7 @@ export async function recordAllIntents(
 /** Records the intents of one sale that are older than `minAgeMs`. */
 export async function recordIntents(deps: IntentDeps, saleId: string, minAgeMs: number): Promise<void> {
   const gate = deps.gates.of(saleId)
+  if ((await gate.intents.count()) === 0) return
   for (let read = READ; read === READ; ) {
     const intents = await gate.intents.read(READ, minAgeMs)
     read = intents.length

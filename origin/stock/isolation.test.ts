@@ -10,7 +10,7 @@ import { findOrder, moveOrders } from '../ledger/order-statements.ts'
 import { type Reservation, record } from '../ledger/record.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { createMetrics } from '../metrics.ts'
-import { sweepGate, sweepLedger } from '../orders/hold-sweeper.ts'
+import { gateSweeps, sweepLedger } from '../orders/hold-sweeper.ts'
 import { Orders } from '../orders/orders.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Sales } from '../sales/sales.ts'
@@ -94,7 +94,7 @@ async function untilFree(round: () => Promise<unknown>, free: Reservation, wante
 
 test.each([
   ['intents are recorded', 'sales', 'reserved', () => recordAllIntents(deps)],
-  ['holds end by the gate', 'products', 'expired', () => sweepGate(deps)],
+  ['holds end by the gate', 'products', 'expired', () => gateSweeps(deps)()],
 ] as const)('%s while the row of another sale is locked', async (_, table, status, round) => {
   const [stuck, free] = [await reserve(bad), await reserve(good)]
   if (status === 'expired') for (const r of [stuck, free]) await record(sql, r.sale, [r], false)
@@ -122,7 +122,7 @@ test('holds end while the gate of another sale is broken', async () => {
   const free = await reserve(good)
   await record(sql, good, [free], false)
   await redis.set(`{${bad}}:holds`, 'broken')
-  await untilFree(() => sweepGate(deps), free, 'expired')
+  await untilFree(() => gateSweeps(deps)(), free, 'expired')
 })
 
 test('a gate is reopened while another cannot be', async () => {
@@ -165,7 +165,7 @@ test('an order that ends during a rebuild has no hold in the gate and is counted
   await rebuilt
   expect((await gate.stock())?.get('one')).toEqual({ available: 3, held: 1 })
   const swept = async () => {
-    await sweepGate(deps)
+    await gateSweeps(deps)()
     return (await gate.stock())?.get('one')
   }
   await expect.poll(swept).toEqual({ available: 4, held: 0 })

@@ -21,6 +21,7 @@ interface Scripts {
   blockSeats: Script<number>
   unfenceGate: Script<number>
   clockMs: Script<number>
+  dueHolds: Script<(string | number)[]>
   countWaitingForStock: Script<number[]>
   replaceValue: Script<number>
   noteSlowest: Script<number>
@@ -39,6 +40,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   blockSeats: { file: 'block', numberOfKeys: 2 },
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
+  dueHolds: { file: 'due', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
   replaceValue: { file: 'replace', numberOfKeys: 1 },
   noteSlowest: { file: 'note-slowest', numberOfKeys: 1 },

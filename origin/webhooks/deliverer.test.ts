@@ -183,6 +183,10 @@ test('while buyers need its time, a worker takes a part of a backlog at once', a
   vi.useRealTimers()
   // 600 a second.
   expect(await claimed()).toBe(60)
-  await start().round()
-  await expect.poll(waiting).toBe(0)
+  const other = start()
+  const rounds = async () => {
+    await other.round()
+    return waiting()
+  }
+  await expect.poll(rounds).toBe(0)
 })

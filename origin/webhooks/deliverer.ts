@@ -6,19 +6,21 @@ import type { Logger } from 'pino'
 import type { Load } from '../checkout/load-shedder.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
-import type { Ended, Job, Outcome } from '../jobs/queues.ts'
+import { type Ended, type Job, type Outcome, QUEUES } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
 import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf } from './pace.ts'
 import type { Endpoint, SecretSealer } from './sealing.ts'
-import { CONNECTIONS, type Sender } from './sender.ts'
+import { ANSWER_TIMEOUT_MS, CONNECTIONS, type Sender } from './sender.ts'
 import { signedHeaders } from './signing.ts'
 import { activeEndpoints, backlogOf, giveUpOld, pauseEndpoint, retryNow, sealSecrets } from './webhook-queries.ts'
 
-/** Messages taken for one endpoint and not ended yet: as many as are sent before the next are taken. */
-const TAKEN = 4 * CONNECTIONS
-/** Fewer than these are taken together with the next ones: taking costs the ledger as much as a dozen messages. */
-const MIN_TAKEN = CONNECTIONS
+/** Messages taken for one endpoint and not ended yet: taking costs the ledger as much as dozens of messages. */
+const TAKEN = 16 * CONNECTIONS
+/** Fewer than these are taken together with the next ones. */
+const MIN_TAKEN = 4 * CONNECTIONS
+/** What an endpoint was too slow for is returned by then: one that answers late must not outlast the lease. */
+const BEGUN_WITHIN_MS = QUEUES.webhook.leaseMs - ANSWER_TIMEOUT_MS - 5_000
 const GONE = 410
 /**
  * A worker that has just begun sends first what has waited for it. Nor does it seal secrets while the version before, which cannot
@@ -39,6 +41,7 @@ interface DelivererDeps {
 interface Message {
   readonly job: Job<'webhook'>
   readonly end: (outcome: Outcome) => Promise<void>
+  readonly takenMs: number
 }
 
 /** What this worker has taken for an endpoint. */
@@ -85,6 +88,7 @@ export class Deliverer implements Consumer<'webhook'> {
     const byEndpoint = Map.groupBy(jobs, ({ group_id }) => group_id)
     this.#due = byEndpoint.size
     const ended: Promise<void>[] = []
+    const takenMs = performance.now()
     for (const [id, messages] of byEndpoint) {
       const channel = this.#channels.get(id)
       if (!channel) continue
@@ -97,7 +101,7 @@ export class Deliverer implements Consumer<'webhook'> {
           channel.open--
           resolve()
         }
-        channel.waiting.push({ job, end: endOne })
+        channel.waiting.push({ job, end: endOne, takenMs })
       }
       this.#sendWaiting(channel)
     }
@@ -123,6 +127,10 @@ export class Deliverer implements Consumer<'webhook'> {
     while (channel.sending < CONNECTIONS) {
       const message = channel.waiting.shift()
       if (!message) return
+      if (performance.now() - message.takenMs > BEGUN_WITHIN_MS) {
+        void message.end({ end: 'returned' })
+        continue
+      }
       channel.sending++
       void this.#send(channel, message)
     }

@@ -9,7 +9,7 @@ import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { isWanted, keepEndpoints, type Receiver, skipEvents } from './webhook-queries.ts'
 
-const READER = 'webhooks'
+export const WEBHOOK_READER = 'webhooks'
 /** Events per transaction, which makes ten calls of a ledger that checkouts may keep busy. */
 const PAGE = 500
 /** Changes whose messages are made in one turn of the event loop, of which checkouts wait for the end. */
@@ -17,7 +17,7 @@ const AT_ONCE = 100
 
 /** One page of the log; true if there may be more. */
 export async function fanOut(sql: Sql): Promise<boolean> {
-  await skipEvents(sql, READER)
+  await skipEvents(sql, WEBHOOK_READER)
   const addMessages = async (tx: TransactionSql, events: readonly EventRow[]) => {
     // Read after the events: an endpoint that was there before one of them is among these.
     const endpoints = await keepEndpoints(tx)
@@ -32,7 +32,7 @@ export async function fanOut(sql: Sql): Promise<boolean> {
         changes.slice(i, i + AT_ONCE).flatMap((change) => messagesOf(change, orders, endpoints)),
       )
   }
-  return readEvents(sql, READER, addMessages, PAGE, isWanted(sql))
+  return readEvents(sql, WEBHOOK_READER, addMessages, PAGE, isWanted(sql))
 }
 
 function messagesOf(

@@ -1,6 +1,7 @@
 /** Sends one message to an endpoint, and says how it went. Redirects are not followed: the next host was not checked. */
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { urlToHttpOptions } from 'node:url'
 import { TimeoutError } from '../lib/with-timeout.ts'
 import { isPublic, literalIn, publicLookup, type Resolve, refused } from './network-guard.ts'
 
@@ -13,12 +14,19 @@ const MAX_ANSWER_BYTES = 64 * 1024
 /** Connections to one endpoint, which is also how many messages are on their way to it. */
 export const CONNECTIONS = 32
 const IDLE_CONNECTION_MS = 20_000
+/** URLs remembered; there are fewer endpoints. */
+const MAX_ENDPOINTS = 100
 
 export interface Sent {
   readonly status: number | null
   /** Null: the endpoint has it. */
   readonly error: string | null
 }
+
+interface Reachable {
+  readonly options: RequestOptions
+}
+type Reach = Reachable | { readonly refusal: string }
 
 interface SenderOptions {
   readonly allowPrivate: boolean
@@ -33,6 +41,7 @@ export class Sender {
   readonly #timeoutMs: number
   readonly #lookup
   readonly #agents
+  readonly #endpoints = new Map<string, Reach>()
 
   constructor(options: SenderOptions) {
     this.#options = options
@@ -53,24 +62,38 @@ export class Sender {
   }
 
   async send(to: string, headers: Record<string, string>, body: string): Promise<Sent> {
-    const url = new URL(to)
-    const refusal = this.refusal(url)
-    if (refusal !== null) return { status: null, error: refusal }
+    const endpoint = this.#endpointOf(to)
+    if ('refusal' in endpoint) return { status: null, error: endpoint.refusal }
     try {
-      const { status, text } = await this.#post(url, headers, body)
+      const { status, text } = await this.#post(endpoint, headers, body)
       return { status, error: status >= 200 && status < 300 ? null : `${status} ${text}`.trim() }
     } catch (error) {
       return { status: null, error: described(error as Error) }
     }
   }
 
-  #post(url: URL, headers: Record<string, string>, body: string): Promise<{ status: number; text: string }> {
-    const isHttps = url.protocol === 'https:'
+  /** How the endpoint is reached, found out once for many messages: the address of a name is looked up for each connection. */
+  #endpointOf(to: string): Reach {
+    const known = this.#endpoints.get(to)
+    if (known) return known
+    const url = new URL(to)
+    const refusal = this.refusal(url)
+    const agent = this.#agents[url.protocol === 'https:' ? 'https:' : 'http:']
+    const options = { ...urlToHttpOptions(url), method: 'POST', agent, ...this.#lookup }
+    const endpoint = refusal === null ? { options } : { refusal }
+    if (this.#endpoints.size >= MAX_ENDPOINTS) this.#endpoints.clear()
+    this.#endpoints.set(to, endpoint)
+    return endpoint
+  }
+
+  #post(
+    { options }: Reachable,
+    headers: Record<string, string>,
+    body: string,
+  ): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
-      const request = (isHttps ? requestHttps : requestHttp)(url, {
-        method: 'POST',
-        agent: this.#agents[isHttps ? 'https:' : 'http:'],
-        ...this.#lookup,
+      const request = (options.protocol === 'https:' ? requestHttps : requestHttp)({
+        ...options,
         headers: {
           ...headers,
           'content-type': 'application/json',

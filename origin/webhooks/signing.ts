@@ -1,6 +1,5 @@
-/** Secrets and signatures by the Standard Webhooks specification. Pure. */
-import { randomBytes } from 'node:crypto'
-import { Webhook } from 'standardwebhooks'
+/** Secrets and signatures by the Standard Webhooks specification. Pure, but for keys that are made once. */
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Secrets } from './sealing.ts'
 
 const PREFIX = 'whsec_'
@@ -25,10 +24,30 @@ export const maskSecret = (secret: string) => `${PREFIX}...${secret.slice(-4)}`
 
 /** The headers of one attempt: receivers refuse an old timestamp, so each attempt has its own. */
 export function signedHeaders(secrets: Secrets, id: string, body: string, at: Date): Record<string, string> {
-  const signatures = liveSecrets(secrets, at.getTime()).map((secret) => new Webhook(secret).sign(id, at, body))
+  const timestamp = String(Math.floor(at.getTime() / 1000))
+  const signatures = liveSecrets(secrets, at.getTime()).map((secret) => sign(secret, `${id}.${timestamp}.${body}`))
   return {
     'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-timestamp': timestamp,
     'webhook-signature': signatures.join(' '),
   }
+}
+
+/** With Node's own HMAC, which takes less than half the time of the specification's library. */
+const sign = (secret: string, content: string) =>
+  `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`
+
+/** More than endpoints have: two each while their secrets rotate. */
+const MAX_KEYS = 100
+/** Making a key takes as long as a signature. */
+const keys = new Map<string, KeyObject>()
+
+function keyOf(secret: string): KeyObject {
+  const known = keys.get(secret)
+  if (known) return known
+  const bytes = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64')
+  const key = createSecretKey(bytes)
+  if (keys.size >= MAX_KEYS) keys.clear()
+  keys.set(secret, key)
+  return key
 }

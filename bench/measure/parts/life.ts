@@ -13,7 +13,7 @@ import { Histogram } from '../../lib/histogram.ts'
 import { HttpClient, requestText } from '../../lib/http.ts'
 import { admin } from '../../rehearsal/records.ts'
 import { openBackground } from '../background.ts'
-import { Buyers } from '../buyers.ts'
+import { Buyers, STEPS } from '../buyers.ts'
 import { flat, type Measured, nowMeasuring } from '../load.ts'
 import { type Cost, inAll, type Measure, measureBy, NOTHING, type Program, sumOf, times } from '../programs.ts'
 import { type Aim, type Row, row, type Table } from '../rows.ts'
@@ -37,7 +37,12 @@ const AFTER_MS = 1_000
 /** Orders before those that count. */
 const WARM_SHARE = 0.2
 const BATCH = 100
-const PASSES = ['checkout', "the order's page", 'request to pay', 'stream of changes']
+const PASSES = [
+  'checkout and its page',
+  'request to pay and its page',
+  'stream of changes',
+  "a reload of the order's page",
+]
 const SELLING = 'until the receipt'
 const MUST = 'what must be sent and written'
 
@@ -165,12 +170,10 @@ async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
     // With what the provider sends back.
     const paying = (work: () => Promise<unknown>) => () => work().then(() => sleep(AFTER_MS))
     await part('turn and its page', [turned], () => buyers.each('turn'))
-    await part('checkout', [passed, inserted, inserted], () => buyers.each('checkout'))
-    await part("the order's page", [passed], () => buyers.each('page'))
-    await part('request to pay', [passed, updated, inserted], () => buyers.each('pay'))
+    await part('checkout and its page', [passed, inserted, inserted], () => buyers.each('checkout'))
+    await part('request to pay and its page', [passed, updated, inserted], () => buyers.each('pay'))
     await part('charge and its webhook', [sent, updated, inserted, inserted], paying(background.charges), here)
     await part('stream of changes', [passed], () => buyers.each('stream'))
-    await part("the order's page, sold", [passed], () => buyers.each('page'))
     sum(SELLING)
     await part('capture and its webhook', [sent, updated], paying(background.captures), here)
     await part('comparison with the provider', [], background.comparison, here)
@@ -180,6 +183,7 @@ async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
     await part('webhooks, sent', [sent, sent, sent], background.webhooks, here)
     await part('mail', [inserted, sent, updated], background.mails, here)
     sum('in all')
+    await part("a reload of the order's page", [passed], () => buyers.each('page'))
     await part('instead of the stream: one poll', [passed], () => buyers.each('poll'))
     buyers.close()
     return rows
@@ -266,7 +270,7 @@ async function saturated(stage: LifeStage, seconds: number): Promise<Measured> {
   const one = async () => {
     for (let buyer = buyers.all[next++]; buyer && !isOver; buyer = buyers.all[next++]) {
       const beganMs = performance.now()
-      for (const step of ['turn', 'checkout', 'page', 'pay', 'stream', 'page'] as const) await buyers.take(step, buyer)
+      for (const step of STEPS) await buyers.take(step, buyer)
       histogram.add(performance.now() - beganMs)
       paid++
     }

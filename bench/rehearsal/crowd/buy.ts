@@ -1,8 +1,11 @@
-/** What an admitted visitor does: check out, pay or give back, answer the bank, and follow the order (visit.ts). */
-import { PAYMENT_ATTEMPTS } from '../../../shared/order-status.ts'
+/**
+ * What an admitted visitor does: check out, pay or give back, answer the bank, and follow the order (visit.ts). A browser sends
+ * the page's forms, whose answer is the page, and listens while something is under way; a program calls the API and polls.
+ */
+import { isSold, PAYMENT_ATTEMPTS, progressOf } from '../../../shared/order-status.ts'
 import type { End } from '../../invariants/evidence.ts'
 import type { Answer } from '../../lib/http.ts'
-import { type OrderAnswer, orderIn, problemType } from '../../lib/responses.ts'
+import { cookieIn, type OrderAnswer, orderIn, problemType, shownOrderIn } from '../../lib/responses.ts'
 import { rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
 import { type OrderSeen, PLAN, type Visitor } from './visitors.ts'
@@ -19,15 +22,20 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     tally.shoppingMs.push(intendedMs)
     if (visitor.has(PLAN.bot)) rushCheckout(crowd, visitor)
   }
-  const text = crowd.checkoutText(visitor, crowd.keyOf(visitor))
+  const text = visitor.inBrowser() ? crowd.buyText(visitor) : crowd.checkoutText(visitor, crowd.keyOf(visitor))
   crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
     const { status } = answer
     // A call without a response, or with a 503 that does not know, may have made the order that the next response names.
     visitor.reserveSentMs ||= answer.sentMs
+    if (status === 410 && answer.body.includes('id="turn"')) {
+      // The page's copy of the sale is a moment behind: it still offers what is left.
+      visitor.reserveSentMs = 0
+      return crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+    }
     if (status === 410) return refusedForGood(crowd, visitor, answer)
     if (status === 429 && problemType(answer) === '/problems/not-admitted')
       return admissionRefused(crowd, visitor, answer)
-    const order = orderIn(answer)
+    const order = seenIn(visitor, answer)
     if (!order) {
       if (status !== 0 && status !== 503) visitor.reserveSentMs = 0
       // Fewer than two units are left: retry with one, which is another request.
@@ -40,6 +48,7 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     tally.recent.checkout.add(answer.answeredMs - meantMs)
     visitor.order = {
       order: order.order_id,
+      token: visitor.inBrowser() ? cookieIn(answer, `order-${order.order_id}`) : null,
       statuses: [],
       reserved: false,
       attemptsLeft: PAYMENT_ATTEMPTS,
@@ -50,9 +59,14 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
       payingSinceMs: null,
     }
     crowd.go(visitor, 'settle')
+    // Why, only the order itself says.
+    if (order.status === 'cancelled' && order.reason === undefined) return crowd.at(visitor, answer.answeredMs)
     onOrder(crowd, visitor, order, answer.answeredMs)
   })
 }
+
+/** The order in a response to a visitor's call. */
+const seenIn = (visitor: Visitor, answer: Answer) => (visitor.inBrowser() ? shownOrderIn(answer) : orderIn(answer))
 
 /**
  * An expired admission means that the turn has passed, and the visitor joins again at the end. A valid one that is refused
@@ -75,15 +89,21 @@ function admissionRefused(crowd: Crowd, visitor: Visitor, answer: Answer) {
 export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const { order } = visitor
   if (order) order.payMeantMs ??= intendedMs
-  const body = { payment_method: visitor.method() }
-  const text = crowd.orderText(visitor, 'POST', '/payment', body)
+  const method = visitor.method() ?? ''
+  const text = visitor.inBrowser()
+    ? crowd.formText(visitor, `/order/${order?.order}/payment`, { payment_method: method })
+    : crowd.orderText(visitor, 'POST', '/payment', { payment_method: method })
   crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
-    const accepted = orderIn(answer) !== null
+    const seen = seenIn(visitor, answer)
+    const accepted = seen !== null && (answer.status === 202 || seen.status === 'paying' || isSold(seen.status))
     // A conflict means that something has happened to the order meanwhile.
-    if (!accepted && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
+    if (!seen && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
     if (order && accepted) order.paidSentMs ??= answer.sentMs
-    paying(crowd, visitor, meantMs)
-    waitForOrder(crowd, visitor, answer.answeredMs)
+    if (accepted || !seen) paying(crowd, visitor, meantMs)
+    // The page shows what the order is now.
+    if (!visitor.inBrowser() || !seen) return waitForOrder(crowd, visitor, answer.answeredMs)
+    crowd.go(visitor, 'settle')
+    onOrder(crowd, visitor, seen, answer.answeredMs)
   })
 }
 
@@ -104,17 +124,26 @@ export function authenticate(crowd: Crowd, visitor: Visitor, intendedMs: number)
   crowd.send(visitor, 'bank', crowd.bankText(visitor), intendedMs, (answer) => {
     if (answer.status !== 200 && answer.status !== 303) return crowd.again(visitor, 'bank', answer)
     if (visitor.order) visitor.order.payingSinceMs = answer.answeredMs
+    // The bank leads back to the order's page.
+    if (visitor.inBrowser()) return loadOrder(crowd, visitor, null, answer.answeredMs)
     waitForOrder(crowd, visitor, answer.answeredMs)
   })
 }
 
 export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  crowd.send(visitor, 'order', crowd.orderText(visitor, 'DELETE'), intendedMs, (answer) => {
+  const text = visitor.inBrowser()
+    ? crowd.formText(visitor, `/order/${visitor.order?.order}/cancel`, {})
+    : crowd.orderText(visitor, 'DELETE')
+  crowd.send(visitor, 'order', text, intendedMs, (answer) => {
     if (answer.status !== 200 && answer.status !== 409) return crowd.again(visitor, 'order', answer)
+    const seen = seenIn(visitor, answer)
+    if (seen?.status === 'cancelled')
+      return onOrder(crowd, visitor, { ...seen, reason: 'given_back' }, answer.answeredMs)
     waitForOrder(crowd, visitor, answer.answeredMs)
   })
 }
 
+/** Polls: as a program, or as a page without a stream. */
 export function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'order', crowd.orderText(visitor, 'GET'), intendedMs, (answer) => {
     const order = orderIn(answer)
@@ -123,6 +152,32 @@ export function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     if (answer.status !== 404 || visitor.order?.reserved) return crowd.again(visitor, 'order', answer)
     crowd.go(visitor, 'checkout')
     crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+  })
+}
+
+/** Listens to an order in progress, as a page does; a program, or whoever waits for more of one that is reserved, polls. */
+function follow(crowd: Crowd, visitor: Visitor, shown: OrderAnswer, nowMs: number) {
+  const poll = (fromMs: number) => crowd.at(visitor, fromMs + crowd.settleAfter(visitor))
+  if (!visitor.inBrowser() || shown.status === 'reserved') return poll(nowMs)
+  const isNews = (seen: OrderAnswer) => progressOf(seen) !== progressOf(shown)
+  crowd.listen(visitor, isNews, (news, atMs) => {
+    if (news === null) return poll(atMs)
+    // What follows a payment that went through is in the page already.
+    if (news.status === 'confirmed') return onOrder(crowd, visitor, news, atMs)
+    loadOrder(crowd, visitor, news, atMs)
+  })
+}
+
+/** Loads the order's page, after news of it or from elsewhere. */
+function loadOrder(crowd: Crowd, visitor: Visitor, news: OrderAnswer | null, intendedMs: number) {
+  crowd.go(visitor, 'settle')
+  crowd.send(visitor, 'order', crowd.orderPageText(visitor), intendedMs, (answer) => {
+    const shown = shownOrderIn(answer)
+    if (!shown) return crowd.again(visitor, 'order', answer)
+    // Why it was cancelled, the news says, or else the order itself.
+    const reason = news?.reason
+    if (shown.status === 'cancelled' && reason === undefined) return crowd.at(visitor, answer.answeredMs)
+    onOrder(crowd, visitor, { ...shown, ...(reason && { reason }) }, answer.answeredMs)
   })
 }
 
@@ -171,7 +226,7 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
     case 'expired':
       return settle(crowd, visitor, 'expired', nowMs)
   }
-  crowd.at(visitor, nowMs + crowd.settleAfter(visitor))
+  follow(crowd, visitor, seen, nowMs)
 }
 
 /** How a visitor ends whose order was cancelled. The other reasons are of one that was refused when it was recorded. */

@@ -12,8 +12,9 @@ import type { VisitorKey } from '../../../edge/visitor/visitor-secret.ts'
 import { isDrawn } from '../../../shared/schedule.ts'
 import { DrawTable } from '../../invariants/draw-table.ts'
 import type { End } from '../../invariants/evidence.ts'
-import { type Answer, HttpClient, headerOf, requestText } from '../../lib/http.ts'
-import { problemType } from '../../lib/responses.ts'
+import { listen } from '../../lib/event-stream.ts'
+import { type Answer, FORM_TYPE, HttpClient, headerOf, requestText } from '../../lib/http.ts'
+import { type OrderAnswer, problemType } from '../../lib/responses.ts'
 import type { Identity } from './identities.ts'
 import type { Prover } from './prover.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
@@ -46,7 +47,7 @@ const CONNECTIONS = 256
  * Each browser has connections of its own, so nobody's page waits behind somebody else's checkout. Here they share some: those who
  * ask for the same kind of thing, which takes each about as long.
  */
-const POOL_OF: Readonly<Record<Exclude<Kind, 'bank'>, 'pages' | 'queue' | 'shop'>> = {
+const POOL_OF: Readonly<Record<Exclude<Kind, 'bank' | 'stream'>, 'pages' | 'queue' | 'shop'>> = {
   page: 'pages',
   final: 'pages',
   challenge: 'queue',
@@ -68,11 +69,18 @@ const RETRY_AFTER_MAX_MS = 60_000
 const SETTLE_MS = 400
 const SETTLE_MAX_MS = 4_000
 const HANG_UP_MS = 60
+/** As in edge/client/order-watch.ts: several changes may arrive at once, and the last one counts. */
+const SEVERAL_MS = 80
+
+/** As a page's script sends a form: the response is the page to show. */
+export const BY_SCRIPT = ['accept: text/html', 'sec-fetch-site: same-origin', 'sec-fetch-dest: empty']
 
 const NOT_SERVED = Symbol('not served')
 /** Full responses, although they say "not yet": units in carts, not open. */
 const isServed = (status: number) => status === 409 || status === 425
-const isLimit = (answer: Answer) => answer.status === 429 && problemType(answer) === '/problems/too-many-requests'
+/** Also of a purchase, whose page says it beside the form. */
+const isLimit = (answer: Answer) =>
+  answer.status === 429 && (problemType(answer) === '/problems/too-many-requests' || answer.body.includes('id="turn"'))
 const isQueued = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
 
 export class Crowd {
@@ -87,6 +95,8 @@ export class Crowd {
   readonly pageText: string
   readonly #pools: Readonly<Record<'pages' | 'queue' | 'shop', HttpClient>>
   readonly #hasty: HttpClient
+  /** Streams of orders' changes: each ends by its function. */
+  readonly #streams = new Set<() => void>()
   /** Of the payment provider's bank, once it asks the first buyer. */
   #bank: HttpClient | undefined
   readonly #host: string
@@ -145,10 +155,11 @@ export class Crowd {
   close(): void {
     for (const pool of Object.values(this.#pools)) pool.close()
     this.#bank?.close()
+    for (const stop of this.#streams) stop()
   }
 
   /** Sends a request that no visitor's step waits for. */
-  sendBeside(kind: Exclude<Kind, 'bank'>, text: string, answered: (answer: Answer) => void): void {
+  sendBeside(kind: Exclude<Kind, 'bank' | 'stream'>, text: string, answered: (answer: Answer) => void): void {
     this.tally.requests[kind]++
     this.#pools[POOL_OF[kind]].send(text, answered)
   }
@@ -158,13 +169,13 @@ export class Crowd {
   /** Sends a request that was meant for `intendedMs`, for a visitor who is still there when the response comes. */
   send(
     visitor: Visitor,
-    kind: Kind,
+    kind: Exclude<Kind, 'stream'>,
     text: string,
     intendedMs: number,
     answered: (answer: Answer, meantMs: number) => unknown,
   ): void {
     const { tally, options } = this
-    tally.requests[kind]++
+    tally.requested(kind, visitor)
     const meantMs = visitor.meantMs || intendedMs
     visitor.meantMs = 0
     const inFlight = kind === 'checkout' || kind === 'payment' ? 1 : 0
@@ -180,6 +191,50 @@ export class Crowd {
       if (triesAgain) visitor.meantMs = meantMs
       else tally.latency[kind].add(answer.answeredMs - meantMs)
     })
+  }
+
+  /**
+   * Listens to the changes of a visitor's order until it is other than they see, by `isNews`; `changed` gets null where the
+   * stream ends before.
+   */
+  listen(
+    visitor: Visitor,
+    isNews: (seen: OrderAnswer) => boolean,
+    changed: (seen: OrderAnswer | null, atMs: number) => void,
+  ): void {
+    const { tally, options } = this
+    tally.requested('stream', visitor)
+    const sentMs = performance.now()
+    let settling: NodeJS.Timeout | undefined
+    const settle = (seen: OrderAnswer | null) => {
+      stop()
+      if (!visitor.end) changed(seen, performance.now())
+    }
+    const url = `${options.edge}/orders/${visitor.order?.order}/events`
+    const [, cookie = ''] = this.#cookiesOf(visitor).split(': ')
+    const identity = options.identityOf(visitor.id).headers.map((line) => line.split(/: */, 2))
+    const ends = listen(
+      url,
+      { cookie, ...Object.fromEntries(identity) },
+      {
+        answered: (status) => {
+          tally.latency.stream.add(performance.now() - sentMs)
+          tally.refused('stream', { status, failure: 'no response' })
+        },
+        received: (data) => {
+          const seen = JSON.parse(data) as OrderAnswer
+          clearTimeout(settling)
+          settling = isNews(seen) ? setTimeout(settle, SEVERAL_MS, seen) : undefined
+        },
+        ended: () => settling ?? settle(null),
+      },
+    )
+    const stop = () => {
+      clearTimeout(settling)
+      ends()
+      this.#streams.delete(stop)
+    }
+    this.#streams.add(stop)
   }
 
   #bankOf({ order }: Visitor): HttpClient {
@@ -227,6 +282,7 @@ export class Crowd {
     visitor.end = end
     visitor.token = ''
     this.tally.ends[end]++
+    if (end === 'bought' && visitor.inBrowser()) this.tally.boughtByPage(visitor)
     if (end === 'bought' && visitor.order) this.options.onBought(visitor.order.order)
     this.ended++
     if (this.ended === this.visitors.length) this.stop()
@@ -283,8 +339,37 @@ export class Crowd {
     return this.saleText(method, path, [...headers, ...this.options.identityOf(id).headers], body)
   }
 
-  saleText(method: string, path: string, headers: readonly string[], body?: string): string {
-    return requestText(method, `/sales/${this.options.sale}${path}`, this.#host, headers, body)
+  saleText(method: string, path: string, headers: readonly string[], body?: string, type?: string): string {
+    return requestText(method, `/sales/${this.options.sale}${path}`, this.#host, headers, body, type)
+  }
+
+  /** A form of one visitor's page. */
+  formText(visitor: Visitor, path: string, fields: Readonly<Record<string, string>>): string {
+    const headers = [...BY_SCRIPT, this.#cookiesOf(visitor), ...this.options.identityOf(visitor.id).headers]
+    return this.saleText('POST', path, headers, new URLSearchParams(fields).toString(), FORM_TYPE)
+  }
+
+  buyText(visitor: Visitor): string {
+    const method = visitor.has(PLAN.payAtOnce) ? visitor.method() : null
+    return this.formText(visitor, '/buy', {
+      product_id: this.schedule.copy.products[0]?.product_id ?? '',
+      quantity: String(visitor.quantity()),
+      idempotency_key: this.keyOf(visitor),
+      ...(method && { payment_method: method }),
+    })
+  }
+
+  /** The page of a visitor's order. */
+  orderPageText(visitor: Visitor): string {
+    return this.visitorText(visitor, 'GET', `/order/${visitor.order?.order}`, [
+      'accept: text/html',
+      this.#cookiesOf(visitor),
+    ])
+  }
+
+  #cookiesOf({ token, order }: Visitor): string {
+    const own = order?.token ? `; order-${order.order}=${order.token}` : ''
+    return `cookie: admission-${this.options.sale}=${token}${own}`
   }
 
   checkoutText(visitor: Visitor, key: string): string {

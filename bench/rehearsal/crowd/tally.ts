@@ -2,13 +2,22 @@
 import { type Attempts, ENDS, type End } from '../../invariants/evidence.ts'
 import { Histogram } from '../../lib/histogram.ts'
 import type { Answer } from '../../lib/http.ts'
+import type { Visitor } from './visitors.ts'
 
-/** The requests that are counted and timed. `bank` is a buyer's answer at the page of theirs, `final` the page of a sale that is over. */
+/**
+ * The requests that are counted and timed. `bank` is a buyer's answer at the page of theirs, `final` the page of a sale that is
+ * over. A `stream` of an order's changes takes until it begins.
+ */
 export const KINDS = [
   ...(['page', 'challenge', 'join', 'admission', 'status'] as const),
-  ...(['checkout', 'payment', 'bank', 'order', 'final'] as const),
+  ...(['checkout', 'payment', 'bank', 'order', 'stream', 'final'] as const),
 ] as const
 export type Kind = (typeof KINDS)[number]
+
+/** From the turn to the receipt. The bank is not ours. */
+const AFTER_TURN: ReadonlySet<Kind> = new Set(['admission', 'checkout', 'payment', 'order', 'stream'])
+/** What a page needs of a Worker between its turn and its receipt, where the payment goes through. */
+export const LEAST_AFTER_TURN = 4
 
 const MAX_COMPLAINTS = 100
 
@@ -27,6 +36,8 @@ export class Tally {
   }
   readonly ends = Object.fromEntries(ENDS.map((end) => [end, 0])) as Record<End, number>
   readonly requests = perKind(() => 0)
+  /** Of those who bought by a browser: what they sent from their turn on. */
+  readonly afterTurn = { buyers: 0, requests: 0, least: 0 }
   /** By the crowd's scripts; one real read a second serves all of them. */
   scheduleReads = 0
   readonly latency = perKind(() => new Histogram())
@@ -56,7 +67,20 @@ export class Tally {
   /** Checkouts and payments in flight. */
   inFlight = 0
 
-  refused(kind: Kind, { status, failure }: Answer): void {
+  /** Counts a visitor's request. */
+  requested(kind: Kind, visitor: Visitor): void {
+    this.requests[kind]++
+    if (kind === 'join') visitor.afterTurn = 0
+    else if (AFTER_TURN.has(kind)) visitor.afterTurn++
+  }
+
+  boughtByPage({ afterTurn }: Visitor): void {
+    this.afterTurn.buyers++
+    this.afterTurn.requests += afterTurn
+    if (afterTurn <= LEAST_AFTER_TURN) this.afterTurn.least++
+  }
+
+  refused(kind: Kind, { status, failure }: Pick<Answer, 'status' | 'failure'>): void {
     if (status > 0 && status < 400) return
     // The bank is not ours.
     if (status >= 500 && status !== 503 && kind !== 'bank') this.bareErrors++

@@ -1,6 +1,7 @@
 /** One visitor's way against a scripted server: what is counted, timed and remembered. */
 import { expect, type TestContext, test } from 'vitest'
 import { serveOnLoopback } from '../../../dev/servers/loopback.ts'
+import { progressOf } from '../../../shared/order-status.ts'
 import { sampleSchedule } from '../../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
 import { UNKNOWN } from './identities.ts'
@@ -16,7 +17,7 @@ const OWN_PAGE = 'GET /sales/s/line'
 const SCHEDULE = 'GET /sales/s/schedule'
 const JOIN = 'POST /sales/s/queue'
 const STATUS = 'GET /sales/s/queue/status'
-const CHECKOUT = 'POST /sales/s/checkout'
+const CHECKOUT = 'POST /sales/s/buy'
 
 /** A server of a test's own, and crowds that come to it: most tests wait for a visitor, and do so side by side. */
 async function shop({ onTestFinished }: TestContext) {
@@ -215,42 +216,109 @@ test.concurrent('a visitor ends as the last response said, from the first time o
   expect(visitor.soldOutSeenMs).toBeGreaterThan(0)
 })
 
-const order = (status: string, payment: object | null = null, reason?: string): Answer => [
+interface Paid {
+  readonly status: string
+  readonly attempts_left?: number
+  readonly url?: string
+}
+/** The page of an order. */
+const page = (status: string, payment?: Paid): Answer => [
   200,
-  { order_id: 'o', status, payment, reason },
+  `<section id="order" data-order="o" data-order-status="${status}" data-progress="${progressOf({ status, payment: payment ?? null })}">
+  <a class="button" href="${payment?.url}">`,
+  { 'set-cookie': 'order-o=t; Path=/' },
 ]
-const declined = (attempts_left: number) => order('reserved', { status: 'declined', attempts_left })
-const [ORDER, PAYMENT] = ['GET /orders/o', 'POST /orders/o/payment']
+const order = (status: string, payment: object | null = null, reason?: string) => ({
+  order_id: 'o',
+  status,
+  payment,
+  reason,
+})
+/** A stream of its changes, which ends by itself. */
+const stream = (...orders: object[]): Answer => [
+  200,
+  orders.map((one) => `id: 1\nevent: order\ndata: ${JSON.stringify(one)}\n\n`).join(''),
+  { 'content-type': 'text/event-stream' },
+]
+const declined = (attempts_left: number) => ({ status: 'declined', attempts_left })
+const PENDING = { status: 'pending', attempts_left: 3 }
+const paying = (attempts_left = 3) => page('paying', { status: 'pending', attempts_left })
+const [ORDER, PAYMENT] = ['GET /sales/s/order/o', 'POST /sales/s/order/o/payment']
+const [EVENTS, POLL] = ['GET /orders/o/events', 'GET /orders/o']
+
+test.concurrent('a buyer by a browser needs four requests from the turn to the receipt, and more where something fails', async (context) => {
+  const { script, played } = await shop(context)
+  const earlier = [order('reserved'), order('paying')]
+  Object.assign(script, {
+    [CHECKOUT]: [page('reserved')],
+    [PAYMENT]: [paying()],
+    [EVENTS]: [stream(...earlier, order('paying', PENDING), order('confirmed'))],
+  })
+  const { tally, visitors } = await played()
+  expect(tally).toMatchObject({
+    ends: { bought: 1 },
+    requests: { admission: 1, checkout: 1, payment: 1, stream: 1, order: 0 },
+    afterTurn: { buyers: 1, requests: 4, least: 1 },
+  })
+  expect(visitors[0]?.order).toMatchObject({ token: 't', statuses: ['reserved', 'paying', 'confirmed'] })
+  // Without a stream it polls.
+  Object.assign(script, {
+    [EVENTS]: [[503, {}]],
+    [POLL]: [
+      [200, order('paying', PENDING)],
+      [200, order('confirmed')],
+    ],
+  })
+  const polled = await played()
+  expect(polled.tally).toMatchObject({ ends: { bought: 1 }, requests: { stream: 2, order: 2 } })
+  expect(polled.tally.afterTurn).toEqual({ buyers: 1, requests: 7, least: 0 })
+  // A program has no page.
+  Object.assign(script, {
+    [JOIN]: [joinedByProgram],
+    'POST /sales/s/checkout': [[200, order('reserved')]],
+    'POST /orders/o/payment': [[202, order('paying')]],
+  })
+  const program = await played(PLAN.poller)
+  expect(program.tally).toMatchObject({ ends: { bought: 1 }, requests: { stream: 0 }, afterTurn: { buyers: 0 } })
+})
 
 test.concurrent('a declined buyer pays with another card, or with the same one until the last attempt, or leaves', async (context) => {
   const { script, played } = await shop(context)
-  const playedWith = (...answers: Answer[]) => {
-    Object.assign(script, { [CHECKOUT]: [order('reserved')], [PAYMENT]: [order('paying')], [ORDER]: answers })
+  const playedWith = (events: Answer[], pages: Answer[]) => {
+    const payments = [paying(3), paying(2), paying(1)]
+    Object.assign(script, { [CHECKOUT]: [page('reserved')], [PAYMENT]: payments, [EVENTS]: events, [ORDER]: pages })
     return (plan: number) => played(PLAN.decline | plan)
   }
-  const other = await playedWith(declined(2), order('paying'), order('confirmed'))(PLAN.otherCard)
-  expect(other.tally).toMatchObject({ ends: { bought: 1 }, requests: { payment: 2 }, counts: { paying: 0 } })
-  expect(other.visitors[0]?.order).toMatchObject({ declines: 1, statuses: ['reserved', 'paying', 'confirmed'] })
+  const once = stream(order('reserved', declined(2)))
+  const shownOnce = page('reserved', declined(2))
+  const other = await playedWith([once, stream(order('confirmed'))], [shownOnce])(PLAN.otherCard)
+  expect(other.tally).toMatchObject({ ends: { bought: 1 }, requests: { payment: 2, order: 1 }, counts: { paying: 0 } })
+  expect(other.visitors[0]?.order).toMatchObject({
+    declines: 1,
+    statuses: ['reserved', 'paying', 'reserved', 'paying', 'confirmed'],
+  })
   expect(other.visitors[0]?.method()).toBe('pm_ok')
-  // The second answer is a moment old: it tells of no other decline.
-  const answers = [declined(2), declined(2), declined(1), order('cancelled', null, 'declined')]
-  const same = await playedWith(...answers)(PLAN.sameCard)
-  expect(same.tally).toMatchObject({ ends: { declined: 1 }, requests: { payment: 3, order: 4 } })
-  expect((await playedWith(declined(2))(0)).tally).toMatchObject({ ends: { declined: 1 }, requests: { payment: 1 } })
+  const events = [once, stream(order('reserved', declined(1))), stream(order('cancelled', null, 'declined'))]
+  const pages = [shownOnce, page('reserved', declined(1)), page('cancelled')]
+  const same = await playedWith(events, pages)(PLAN.sameCard)
+  expect(same.tally).toMatchObject({ ends: { declined: 1 }, requests: { payment: 3, order: 3 } })
+  expect((await playedWith([once], [shownOnce])(0)).tally).toMatchObject({
+    ends: { declined: 1 },
+    requests: { payment: 1 },
+  })
 })
 
 test.concurrent('a buyer whose bank asks them answers at its page, or never comes back', async (context) => {
   const { url, script, played } = await shop(context)
-  const asked = order('paying', {
-    status: 'requires_action',
-    next_action: { type: 'redirect', url: `${url}/bank/c` },
-    expires_in_seconds: 60,
-  })
-  const playedWith = (plan: number, last: Answer) => {
+  const asks = { status: 'requires_action', attempts_left: 3 }
+  const asked = page('paying', { ...asks, url: `${url}/bank/c` })
+  const playedWith = (plan: number, last: object, shown: Answer) => {
     Object.assign(script, {
-      [CHECKOUT]: [order('reserved')],
-      [PAYMENT]: [order('paying')],
-      [ORDER]: [asked, asked, last],
+      [CHECKOUT]: [page('reserved')],
+      [PAYMENT]: [paying()],
+      [EVENTS]: [stream(order('paying', asks)), stream(last)],
+      // The second one is seen on the way back from the bank.
+      [ORDER]: [asked, asked, shown],
     })
     return played(PLAN.bank | plan)
   }
@@ -259,11 +327,11 @@ test.concurrent('a buyer whose bank asks them answers at its page, or never come
     [303, {}],
   ]
   script['POST /bank/c/decline'] = [[303, {}]]
-  const approved = await playedWith(0, order('confirmed'))
-  expect(approved.tally).toMatchObject({ ends: { bought: 1 }, requests: { payment: 1, bank: 2 } })
-  const failed = await playedWith(PLAN.bankFails, declined(2))
+  const approved = await playedWith(0, order('confirmed'), asked)
+  expect(approved.tally).toMatchObject({ ends: { bought: 1 }, requests: { payment: 1, bank: 2, stream: 2 } })
+  const failed = await playedWith(PLAN.bankFails, order('reserved', declined(2)), page('reserved', declined(2)))
   expect(failed.tally).toMatchObject({ ends: { declined: 1 }, requests: { bank: 1 } })
-  const left = await playedWith(PLAN.bankLeft, order('confirmed'))
+  const left = await playedWith(PLAN.bankLeft, order('confirmed'), asked)
   expect(left.tally).toMatchObject({ ends: { unauthenticated: 1 }, requests: { bank: 0 }, counts: { paying: 0 } })
 })
 

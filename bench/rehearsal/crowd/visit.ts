@@ -1,7 +1,7 @@
 /**
  * One visitor's way through a sale, step by step, as a person with a browser takes it:
  *
- *     page ─▶ join ─▶ wait ─▶ claim the turn by the page ─▶ checkout ─▶ pay or give back ─▶ poll the order
+ *     page ─▶ join ─▶ wait ─▶ claim the turn by the page ─▶ checkout ─▶ pay or give back ─▶ follow the order
  *                       └──────────── sold out ─▶ the final page          ▲  the bank asks ◀──┤
  *                                                                         └── declined ◀──────┘
  *
@@ -17,7 +17,7 @@ import { type Answer, headerOf } from '../../lib/http.ts'
 import { cookieIn, ownPageIn, placeIn, problemType } from '../../lib/responses.ts'
 import { hammerWhileWaiting, rejoin } from './bots.ts'
 import { askOrder, authenticate, checkout, giveBack, pay, refusedForGood } from './buy.ts'
-import type { Crowd } from './crowd.ts'
+import { BY_SCRIPT, type Crowd } from './crowd.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
 /** As in edge/client/schedule-reader.ts: the longest between two reads, and between two looks at the clock. */
@@ -34,7 +34,7 @@ const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => voi
   prove,
   join,
   wait: (crowd, visitor, dueMs) =>
-    inBrowser(visitor) ? readSchedule(crowd, visitor, dueMs) : askStatus(crowd, visitor, dueMs, 'status'),
+    visitor.inBrowser() ? readSchedule(crowd, visitor, dueMs) : askStatus(crowd, visitor, dueMs, 'status'),
   claim: claimTurn,
   checkout,
   pay,
@@ -74,14 +74,9 @@ function prove(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 const knownBy = (crowd: Crowd, visitor: Visitor) =>
   visitor.has(PLAN.known) ? [`cookie: visitor-secret=${knownCookie(crowd, visitor)}`] : []
 
-const inBrowser = (visitor: Visitor) => !visitor.has(PLAN.poller | PLAN.bot)
-
-/** As a page's script sends the join: the response is the visitor's own page. */
-const BY_SCRIPT = ['accept: text/html', 'sec-fetch-site: same-origin', 'sec-fetch-dest: empty']
-
 function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const { sale } = crowd.options
-  const headers = [...(inBrowser(visitor) ? BY_SCRIPT : ['accept: application/json']), ...knownBy(crowd, visitor)]
+  const headers = [...(visitor.inBrowser() ? BY_SCRIPT : ['accept: application/json']), ...knownBy(crowd, visitor)]
   const { invitation } = crowd.options.identityOf(visitor.id)
   const altcha = visitor.proof
   const brings = invitation !== null || altcha !== null
@@ -94,7 +89,7 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
       crowd.go(visitor, 'prove')
       return crowd.at(visitor, answer.answeredMs + crowd.think())
     }
-    if (inBrowser(visitor)) {
+    if (visitor.inBrowser()) {
       const page = ownPageIn(answer, sale)
       if (!page) return crowd.again(visitor, 'join', answer)
       joined(crowd, visitor, page, answer, meantMs)
@@ -163,7 +158,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
 
 /** A browser loads its page, which brings the admission as a cookie; other clients ask for their status. */
 function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  if (!inBrowser(visitor)) return askStatus(crowd, visitor, intendedMs, 'admission')
+  if (!visitor.inBrowser()) return askStatus(crowd, visitor, intendedMs, 'admission')
   const { sale, random } = crowd.options
   const text = crowd.visitorText(visitor, 'GET', '/line', [
     'accept: text/html',

@@ -68,6 +68,8 @@ type Shares = Readonly<typeof NOBODY>
 /** What a client knows of its order. */
 export interface OrderSeen {
   readonly order: string
+  /** The cookie that a page gave for it; null for a program. */
+  readonly token: string | null
   /** Each status seen, in order. */
   readonly statuses: string[]
   /** True once it was more than `processing`. */
@@ -100,6 +102,8 @@ export class Visitor {
   admissionEndsMs = 0
   /** `now_serving` of the response that admitted them; null where that was a page. */
   admittedAtServing: number | null = null
+  /** Requests since their turn came. */
+  afterTurn = 0
   /** Failed tries of the current step. */
   attempts = 0
   /** When a step that is retried was meant at first. */
@@ -127,6 +131,11 @@ export class Visitor {
 
   has(bit: number): boolean {
     return (this.plan & bit) !== 0
+  }
+
+  /** With a page and its script; the others are programs. */
+  inBrowser(): boolean {
+    return !this.has(PLAN.poller | PLAN.bot)
   }
 
   /** The first "sold out" counts for the moment, the last response for the end. */

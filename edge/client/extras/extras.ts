@@ -2,10 +2,13 @@
  * The page's second script: all that a page can do without for a second. The first one loads it when it has started, and
  * hands it what the page knows, twice a second.
  */
+
+import { each } from '../page.ts'
 import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
 import { showEarlier } from './earlier.ts'
 import { noticeTurn } from './notices.ts'
+import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
 import { showStock } from './stock.ts'
 import { showOutlook } from './stock-outlook.ts'
@@ -20,4 +23,8 @@ export function show(state: PageState, tools: Tools): void {
   showOutlook(state)
   noticeTurn(state)
   void showStock(schedule, page)
+  void checkOwnOrder(state, tools)
+  each('[data-print]', (button) => {
+    button.onclick = () => print()
+  })
 }

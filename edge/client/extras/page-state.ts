@@ -6,6 +6,8 @@ import type { Page } from '../page.ts'
 export interface Tools {
   readonly announce: (text: string) => void
   readonly commitmentHolds: (commitment: string, seed: string) => boolean
+  readonly ownOrder: (page: Page) => string | undefined
+  readonly forgetOrder: (page: Page, order: string) => void
 }
 
 /** What the page knows at a moment. */

@@ -22,7 +22,7 @@ type AuthorizeResult =
   /** Nothing has happened: a rate limit, or a key without permission. A later attempt may succeed. */
   | { readonly result: 'turned_away'; readonly reason: string }
 
-interface Captured {
+export interface Captured {
   /** Null: it was no card, or the provider does not say. */
   readonly card: Card | null
 }
@@ -50,6 +50,9 @@ export type ChargeRecord = ChargeOf &
 
 /** The key of a charge at the provider. */
 export const chargeKey = (order: string, attempt: number) => `${order}-${attempt}`
+
+/** One header of a request. */
+export type HeaderOf = (name: Lowercase<string>) => string | undefined
 
 export interface PaymentProvider {
   /** The name in the path of its webhooks. */
@@ -80,8 +83,8 @@ export interface PaymentProvider {
   find(order: string): Promise<ChargeRecord | undefined>
   /** Pages of changes after a cursor of the provider, the oldest first; null begins as far back as matters. */
   changes(since: string | null): AsyncIterable<{ records: readonly ChargeRecord[]; cursor: string }>
-  /** Reads a webhook: undefined if its signature is invalid, null if it is irrelevant. */
-  readWebhook(headers: Headers, body: string): Promise<ChargeRecord | null | undefined>
+  /** Reads a webhook by its body and the headers that are asked for: undefined if its signature is invalid, null if it is irrelevant. */
+  readWebhook(header: HeaderOf, body: string): Promise<ChargeRecord | null | undefined>
 }
 
 /** The result of an authorization by the state of its charge. */

@@ -1,6 +1,7 @@
 /** The sandbox as a payment provider. */
 import * as v from 'valibot'
 import { DECLINE_CODES } from '../../../shared/api/public.ts'
+import { type JsonCall, jsonClient } from '../../lib/json-client.ts'
 import { comparesTo } from '../../lib/request.ts'
 import { authorizeResult, type ChargeRecord, capturedOf, chargeKey, type PaymentProvider } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
@@ -36,7 +37,8 @@ const Charge = v.pipe(
 const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
 /** An older webhook is a replay. */
 const TOLERANCE_SECONDS = 300
-const JSON_HEADERS = { 'content-type': 'application/json' }
+/** More than a worker has charges, captures and refunds in progress. */
+const CONNECTIONS = 512
 
 /** Stripe's ids have no hyphens. */
 export const isSandboxCharge = (charge: string) => /^ch_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(charge)
@@ -49,29 +51,27 @@ export function sandboxProvider(options: {
   /** The ledger's time, since the age of a webhook must not depend on this machine's clock. */
   readonly nowMs: () => number
 }): PaymentProvider {
-  const call = async (path: string, request: RequestInit = {}) => {
-    if (options.url === undefined) throw new Error('no sandbox URL is set')
-    const signal = AbortSignal.timeout(options.timeoutMs)
-    const response = await fetch(new URL(path, options.url), { ...request, signal })
-    if (response.ok) return response.json()
-    await response.body?.cancel()
-    throw new Error(`the sandbox responded ${response.status}`)
+  const { url, timeoutMs } = options
+  const send = url === undefined ? undefined : jsonClient({ url, timeoutMs, connections: CONNECTIONS })
+  const call = async (path: string, request?: JsonCall): Promise<unknown> => {
+    if (!send) throw new Error('no sandbox URL is set')
+    const { status, text } = await send(path, request)
+    if (status < 200 || status > 299) throw new Error(`the sandbox responded ${status}`)
+    return JSON.parse(text)
   }
 
   /** Returns the charge after the action, which its state may not have allowed. */
-  const act = async (charge: string, action: 'capture' | 'cancel' | 'refund', body: object = {}) => {
-    const request = { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(body) }
-    return v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, request))
-  }
+  const act = async (charge: string, action: 'capture' | 'cancel' | 'refund', body: object = {}) =>
+    v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, { body }))
 
   return {
     name: 'sandbox',
 
     async authorize({ order, attempt, amountMinor, currency, method, returnUrl: return_url }) {
-      const body = JSON.stringify({ order, attempt, amount_minor: amountMinor, currency, method, return_url })
-      const headers = { ...JSON_HEADERS, 'idempotency-key': `charge-${chargeKey(order, attempt)}` }
+      const body = { order, attempt, amount_minor: amountMinor, currency, method, return_url }
+      const headers = { 'idempotency-key': `charge-${chargeKey(order, attempt)}` }
       try {
-        return authorizeResult(v.parse(Charge, await call('/charges', { method: 'POST', body, headers })))
+        return authorizeResult(v.parse(Charge, await call('/charges', { body, headers })))
       } catch (error) {
         return { result: 'unknown', reason: String(error) }
       }
@@ -108,8 +108,8 @@ export function sandboxProvider(options: {
       }
     },
 
-    async readWebhook(headers, body) {
-      const given = headers.get('sandbox-signature') ?? ''
+    async readWebhook(header, body) {
+      const given = header('sandbox-signature') ?? ''
       const seconds = Number(/^t=(\d{1,12}),/.exec(given)?.[1] ?? Number.NaN)
       const isValid = comparesTo(signWebhook(options.secret, body, seconds))(given)
       if (!isValid || Math.abs(options.nowMs() / 1000 - seconds) > TOLERANCE_SECONDS) return undefined

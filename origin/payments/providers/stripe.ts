@@ -212,11 +212,11 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       }
     },
 
-    async readWebhook(headers, body) {
+    async readWebhook(header, body) {
       try {
         const event = await stripe.webhooks.constructEventAsync(
           body,
-          headers.get('stripe-signature') ?? '',
+          header('stripe-signature') ?? '',
           options.webhookSecret,
           TOLERANCE_SECONDS,
           undefined,

@@ -1,0 +1,88 @@
+/**
+ * A mail as nodemailer sends it, in one piece. Nodemailer itself would write it through a stream for each of its parts, which takes
+ * several times as long as the message; its own functions make the headers and encode the texts.
+ */
+import { randomBytes } from 'node:crypto'
+import MimeNode from 'nodemailer/lib/mime-node'
+import { encode, wrap } from 'nodemailer/lib/qp'
+import type { Written } from './template.ts'
+
+/** Addresses that are written as they are, in a header and to the server. */
+const PLAIN_ADDRESS = /^[\w.+-]{1,64}@[\w-]+(\.[\w-]+)+$/
+/** Senders and subjects remembered: there is a subject for each sale, kind of mail and language. */
+const MAX_HEADERS = 1_000
+
+interface Headers {
+  readonly from: string
+  readonly to: string
+  readonly messageId: string
+}
+
+/** What nodemailer's `sendMail` takes. */
+interface Message {
+  readonly envelope: { readonly from: string; readonly to: string[] }
+  readonly messageId: string
+  readonly raw: Buffer
+}
+
+export function messageOf({ subject, text, html }: Written, { from, to, messageId }: Headers): Message {
+  const [sender, about, recipient] = [headerOf('From', from), headerOf('Subject', subject), recipientOf(to)]
+  const boundary = `--_${randomBytes(8).toString('hex')}`
+  const part = (type: string, content: string) => [
+    `--${boundary}`,
+    `Content-Type: text/${type}; charset=utf-8`,
+    'Content-Transfer-Encoding: quoted-printable',
+    '',
+    wrap(encode(content.replace(/\r?\n/g, '\r\n'))),
+  ]
+  const lines = [
+    sender.line,
+    recipient.line,
+    about.line,
+    `Message-ID: ${messageId}`,
+    'Auto-Submitted: auto-generated',
+    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/alternative; boundary="${boundary}"`,
+    '',
+    ...part('plain', text),
+    ...part('html', html),
+    `--${boundary}--`,
+    '',
+  ]
+  const envelope = { from: sender.envelope.from || '', to: [...recipient.envelope.to] }
+  return { envelope, messageId, raw: Buffer.from(lines.join('\r\n')) }
+}
+
+// -- Headers -----------------------------------------------------------------------------------------------------------
+
+interface Header {
+  /** Encoded and folded. */
+  readonly line: string
+  readonly envelope: { readonly from: string | false; readonly to: readonly string[] }
+}
+
+const headers = new Map<string, Header>()
+
+function headerOf(name: 'From' | 'Subject', value: string): Header {
+  const key = `${name}: ${value}`
+  const known = headers.get(key)
+  if (known) return known
+  const header = encoded(name, value)
+  if (headers.size >= MAX_HEADERS) headers.clear()
+  headers.set(key, header)
+  return header
+}
+
+function recipientOf(to: string): Header {
+  if (PLAIN_ADDRESS.test(to)) return { line: `To: ${to}`, envelope: { from: false, to: [to] } }
+  // An object is one address, whatever it holds; a text would be parsed as a list.
+  return encoded('To', { name: '', address: to } as never)
+}
+
+function encoded(name: string, value: string): Header {
+  const node = new MimeNode('text/plain').setHeader(name, value)
+  // The other headers that a message needs follow.
+  const [line = ''] = node.buildHeaders().split(/\r\n(?![ \t])/, 1)
+  return { line, envelope: node.getEnvelope() }
+}
