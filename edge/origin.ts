@@ -14,7 +14,7 @@ const ORIGIN_TIMEOUT_MS = 15_000
 /** Before the second try, a random time about this. */
 const RETRY_MS = 200
 
-/** Passes the caller's request on to a path of the origin. */
+/** Passes the caller's request on to a path of the origin, with `more` headers, which come before the caller's. */
 export async function passOn(
   path: string,
   token: string,
@@ -26,7 +26,7 @@ export async function passOn(
   const headers = new Headers({ ...more, authorization: `Bearer ${token}` })
   for (const name of REQUEST_HEADERS) {
     const value = request.headers.get(name)
-    if (value !== null) headers.set(name, value)
+    if (value !== null && !headers.has(name)) headers.set(name, value)
   }
   const { method } = request
   // With these a body has no meaning (RFC 9110, 9.3.1), and may not be sent on.
@@ -45,11 +45,11 @@ export async function passOn(
 }
 
 /** Throws `try-again` if the origin does not respond, or does not know this edge. */
-export async function callOrigin(path: string, init: RequestInit, { config, request }: Call): Promise<Response> {
-  const isStream = request.headers.get('accept')?.includes('text/event-stream')
+export async function callOrigin(path: string, init: RequestInit, { config }: Call): Promise<Response> {
+  const headers = new Headers(init.headers)
+  const isStream = headers.get('accept')?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
   try {
-    const headers = new Headers(init.headers)
     headers.set(EDGE_TOKEN_HEADER, config.EDGE_TOKEN)
     const response = await fetch(config.ORIGIN_URL + path, { ...init, headers, redirect: 'manual', signal })
     if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')

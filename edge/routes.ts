@@ -3,7 +3,7 @@ import { METHOD_NAME_ALL } from 'hono/router'
 import { TrieRouter } from 'hono/router/trie-router'
 import * as v from 'valibot'
 import { LineId, queueName, saleAndLineOf } from '../shared/api/access.ts'
-import { OrderId, SaleId } from '../shared/api/public.ts'
+import { OrderId, SaleId, SectionId } from '../shared/api/public.ts'
 import { problem } from '../shared/problem.ts'
 import { health, jwks, purge, refresh } from './backend.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './call.ts'
@@ -13,13 +13,14 @@ import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './che
 import { asset } from './pages/assets.ts'
 import { preview } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
+import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
 import { announcements } from './sale/past-announcements.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
-type Params = Readonly<Record<'sale' | 'order' | 'queue' | 'state' | 'file', string>>
+type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'file', string>>
 
 /** Null for what is not ours after all. */
 type Handler = (params: Params, call: Call) => Promise<Response> | Response | null
@@ -39,6 +40,9 @@ const ofSale = (handle: (sale: string, call: Call) => Promise<Response> | Respon
 const ofOrder = (handle: (sale: string, order: string, call: Call) => Promise<Response>): Handler => {
   return ({ sale, order }, call) => handle(sale, order, call)
 }
+const ofSection = (handle: (sale: string, section: string, call: Call) => Promise<Response>): Handler => {
+  return ({ sale, section }, call) => handle(sale, section, call)
+}
 const passed: Handler = ({ order }, call) => passOrder(order, call)
 
 const get = (GET: Handler): Route => ({ methods: { GET } })
@@ -55,6 +59,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/line': get(ofSale(showLine)),
   '/sales/:sale/schedule': get(ofSale(schedule)),
   '/sales/:sale/announcements': get(ofSale(announcements)),
+  '/sales/:sale/sections': get(ofSale(sections)),
+  '/sales/:sale/chart': get(ofSale(chart)),
+  '/sales/:sale/sections/:section/availability': get(ofSection(availability)),
   '/sales/:sale/opening.ics': get(ofSale(calendar)),
   '/sales/:sale/wanted': get(ofSale(showWantedPage)),
   '/sales/:sale/preview': get(({ sale }, call) => preview(sale, undefined, call)),
@@ -65,6 +72,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/challenge': get(ofSale(challenge)),
   '/sales/:sale/leave': form(ofSale(leaveForm), salePage),
 
+  '/sales/:sale/sections/:section/seats': buyers(get(ofSection(seatsPage))),
+  '/sales/:sale/sections/updates': buyers(get(ofSale(followSections))),
   '/sales/:sale/checkout': buyers(post(ofSale(checkout))),
   '/sales/:sale/orders': buyers(get(ofSale(ownOrders))),
   '/sales/:sale/buy': buyers(form(ofSale(buyForm), linePage)),
@@ -118,6 +127,7 @@ function refuseMethod({ methods }: Route): Response {
 const isAnything = () => true
 const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   sale: (text) => v.is(SaleId, text),
+  section: (text) => v.is(SectionId, text),
   order: (text) => v.is(OrderId, text),
   queue: (text) => {
     const { sale, line } = saleAndLineOf(text)

@@ -47,6 +47,16 @@ test('alerts fire when the last origin or worker, and its metrics with it, is go
   expect(exprOf(rules.find((rule) => rule.startsWith('WorkersGone')) ?? '')).toContain('{actor="reconciler"}')
 })
 
+test('alerts fire when updates of sections come after two and after five seconds, which are bounds of the histogram', () => {
+  const late = rules.filter((rule) => rule.startsWith('SectionUpdates')).map(exprOf)
+  const bounds = late.map((expr) => Number(/ > (\d+)$/m.exec(expr)?.[1]))
+  expect(bounds).toEqual([2, 5])
+  const histogram = createMetrics().registry.getSingleMetric('section_update_seconds') as unknown as {
+    upperBounds: number[]
+  }
+  expect(histogram.upperBounds).toEqual(expect.arrayContaining(bounds))
+})
+
 test('an alert fires when webhooks wait for long, and not for a few of one endpoint that fails', () => {
   const late = exprOf(rules.find((rule) => rule.startsWith('WebhooksLate')) ?? '')
   expect(metricsIn(late).map(({ name }) => name)).toEqual([

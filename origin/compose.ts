@@ -54,7 +54,10 @@ import { Retention } from './retention/retention.ts'
 import { AdminSales } from './sales/admin-sales.ts'
 import { Sales } from './sales/sales.ts'
 import { Scheduler } from './scheduled/scheduler.ts'
+import { hallBuyerRoutes, hallDocumentRoutes } from './seats/hall-routes.ts'
 import { Halls } from './seats/halls.ts'
+import { SeatStates } from './seats/seat-states.ts'
+import { SectionUpdates } from './seats/section-updates.ts'
 import { Gates } from './stock/gate.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { SaleWork } from './stock/sale-work.ts'
@@ -70,6 +73,7 @@ export interface Origin {
   /** For OPS_PORT. */
   readonly ops: Hono
   readonly events: OrderEvents
+  readonly updates: SectionUpdates
   readonly checkout: Checkout
 }
 
@@ -136,6 +140,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
+  const updates = new SectionUpdates({ sales, metrics })
+  startActor('section updates', updates)
   const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
@@ -158,19 +164,23 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   }
 
   // -- Routes --
+  const hall = { sales, halls, states: new SeatStates(sql, halls) }
   const buyerRoutes = checkoutRoutes({
     buyers,
     sales,
     checkout,
     orders,
     traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
-  }).route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
+  })
+    .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
+    .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 
   const internalRoutes = new Hono()
     .use('*', requireSecret(config.EDGE_TOKEN))
     .route('/', edgeRoutes({ sales, policies, queues }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', pastAnnouncementRoutes({ sql, sales }))
+    .route('/', hallDocumentRoutes(hall))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, reconciler, queues, edge })
@@ -214,5 +224,5 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     },
   })
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
-  return { app, ops: createOpsApp({ stores, registry: metrics.registry }), events, checkout }
+  return { app, ops: createOpsApp({ stores, registry: metrics.registry }), events, updates, checkout }
 }

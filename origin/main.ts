@@ -81,9 +81,9 @@ function listen(port: number, hostname: string, fetch: Parameters<typeof getRequ
   return promise
 }
 
-async function close(server: Server, { events, checkout }: Pick<Origin, 'events' | 'checkout'>): Promise<void> {
+async function close(server: Server, { events, updates, checkout }: Origin): Promise<void> {
   const closed = new Promise((done) => server.close(done))
-  await events.stop()
+  await Promise.all([events.stop(), updates.stop()])
   server.closeIdleConnections()
   await withTimeout(closed, STOP_TIMEOUT_MS / 2).catch(() => server.closeAllConnections())
   await checkout.drain()

@@ -106,6 +106,18 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     webhookBacklog: gauge('webhook_deliveries_pending', 'Messages that wait to be delivered to active endpoints'),
     webhookAge: gauge('webhook_oldest_pending_seconds', 'Time that the oldest pending message has waited'),
 
+    // -- Halls --
+    sectionUpdateSeconds: histogram(
+      'section_update_seconds',
+      'Time from a change of the places left in a section to its write to one listener',
+      [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10],
+    ),
+    sectionListeners: new Gauge({
+      name: 'section_listeners',
+      help: 'Open streams of the places left in sections',
+      registers,
+    }),
+
     // -- Scheduled actions and queues --
     scheduled: counter('scheduled_runs_total', 'Runs of scheduled actions, by outcome', 'outcome'),
     queueJobs: gauge(

@@ -15,6 +15,7 @@ import { life } from './parts/life.ts'
 import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
+import { seatsStream } from './parts/seats-stream.ts'
 import { besideWebhooks } from './parts/webhooks.ts'
 import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
@@ -27,6 +28,7 @@ const SHARED = {
   origin: againstOrigin,
   webhooks: besideWebhooks,
   console: besideConsole,
+  'seats-stream': seatsStream,
   alternatives: againstAlternatives,
 }
 const PARTS = [...Object.keys(ALONE), ...Object.keys(SHARED), 'growth']
@@ -39,7 +41,8 @@ const HELP = `Measures the system against its limits and its alternatives, on th
   --quick          three short rounds each, with fewer buyers
   --rounds N       rounds of which the median counts (5)
   --seconds N      length of one (1.6)
-  --crowd N        the largest crowd that really joins, for growth, and the orders that are searched (1000000)
+  --crowd N        the largest crowd that really joins, for growth, the orders that are searched, and a hundred times the
+                   listeners of seats-stream (1000000)
   --out FOLDER     where bench.json and aims.md go (bench/results)
   --help           this text
 

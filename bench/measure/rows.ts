@@ -11,6 +11,7 @@ export interface Aim {
   readonly corePercent?: number
   readonly p50Ms?: number
   readonly p99Ms?: number
+  readonly p999Ms?: number
   /** Where there are too few for a percentile. */
   readonly slowestMs?: number
 }
@@ -83,6 +84,7 @@ const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   },
   p50Ms: { of: ({ measured }) => measured.ms.p50, text: (value) => `p50 ${duration(value)}` },
   p99Ms: { of: ({ measured }) => measured.ms.p99, text: (value) => `p99 ${duration(value)}` },
+  p999Ms: { of: ({ measured }) => measured.ms.p999, text: (value) => `99.9 % ${duration(value)}` },
   slowestMs: { of: ({ measured }) => measured.ms.max, text: (value) => `all ${duration(value)}` },
 }
 

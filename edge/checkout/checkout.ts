@@ -16,11 +16,14 @@ export async function checkout(sale: string, call: Call): Promise<Response> {
   return isBrowser(call.request) && response.status < 300 ? tokenInCookie(response, call) : response
 }
 
-/** The admission of a caller who checks out; throws `refused`, or `too-many-requests` where they or their network do so too often. */
-export async function requireBuyer(sale: string, call: Call): Promise<Admission> {
-  limitAddress('checkout', call.config.STATUS_PER_ADDRESS, call)
+/**
+ * The admission of a caller who checks out, or does `what`; throws `refused`, or `too-many-requests` where they or their network do so
+ * too often.
+ */
+export async function requireBuyer(sale: string, call: Call, what = 'checkout'): Promise<Admission> {
+  limitAddress(what, call.config.STATUS_PER_ADDRESS, call)
   const admission = await requireAdmission(sale, call)
-  limitVisitor('checkout', admission.claims.sub, call.config.STATUS_PER_VISITOR, call)
+  limitVisitor(what, admission.claims.sub, call.config.STATUS_PER_VISITOR, call)
   await refuseBlockedIn(sale, admission.claims.sub, call)
   return admission
 }

@@ -94,6 +94,8 @@ export interface SaleNow {
   readonly ticketShards: number
   /** The moment the queue is at: now, or the last moment for which it is certain. */
   readonly atMs: number
+  /** When the stock was read that the facts tell, on the same clock. */
+  readonly stockAtMs: number
   /** The place of a ticket number. */
   place(number: number): Place
 }
@@ -307,6 +309,7 @@ function viewAt(
     policy,
     ticketShards: shardsOf(queue, context),
     atMs,
+    stockAtMs: isSettled(copy, nowMs) ? atMs : Math.min(atMs, snapshot.read_at_ms ?? snapshot.at_ms),
     place: (number) => placeOf(schedule, number, atMs, queue.drawn),
   }
 }

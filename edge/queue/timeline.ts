@@ -53,6 +53,8 @@ export interface SaleSnapshot {
   /** How long ago the waiting room made it, and what its clock showed then. */
   readonly age_ms: number
   readonly at_ms: number
+  /** When an origin read the stock from the ledger, on the same clock. */
+  readonly read_at_ms?: number
 }
 
 /** The schedule that holds at a moment. */

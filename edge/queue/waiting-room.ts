@@ -292,6 +292,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       ticket_shards,
       age_ms: 0,
       at_ms: this.#now(sale),
+      read_at_ms: sale.readAtMs,
     }
     return { known: true, snapshot }
   }

@@ -32,6 +32,8 @@ export async function readSales(
           'section_type', p.section_type, 'limit_per_visitor', p.limit_per_visitor) order by p.place, p.product_id), '[]')
         from products p where p.sale_id = s.sale_id) as products,
       (select c.version from charts c where c.sale_id = s.sale_id) as chart_version,
+      (select json_object_agg(p.product_id, p.version)
+        from products p where p.sale_id = s.sale_id and p.section_type is not null) as section_versions,
       (select coalesce(json_agg(json_build_object(
           'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met) order by r.rule_id), '[]')
         from rules r where r.sale_id = s.sale_id) as rules,

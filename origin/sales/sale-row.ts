@@ -14,6 +14,8 @@ export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
   readonly products: readonly ProductRow[]
   /** Of the chart of its hall; null where it has none. */
   readonly chart_version: number | null
+  /** By section: grows with each change of its row. Null without sections. */
+  readonly section_versions: Readonly<Record<string, number>> | null
   readonly rules: readonly Rule[]
   /** The announcement that visitors see now. */
   readonly announcement: Announcement | null

@@ -27,11 +27,11 @@ export const forSale = (p: Pick<ProductRow, 'total' | 'buffer'>) => p.total - p.
 export const available = (p: Pick<ProductRow, 'total' | 'buffer' | 'held' | 'sold'>) =>
   Math.max(0, forSale(p) - p.held - p.sold)
 
-/** As everyone sees them: what is withheld is not there. */
+/** As everyone sees them: what is withheld of a product is not there. Of a section it is blocked seats, which all see. */
 export const publicProducts = ({ products }: SaleRow) =>
   products.map(({ buffer, total, ...p }) => ({
     ...p,
-    total: total - buffer,
+    total: p.section_type === null ? total - buffer : total,
     available: available({ ...p, total, buffer }),
   }))
 
@@ -76,6 +76,7 @@ export function describeSale(sale: SaleRow, nowMs: number) {
     hold_seconds: sale.hold_seconds,
     limit_per_visitor: sale.limit_per_visitor,
     products: sale.products.map((p) => ({ ...p, available: available(p) })),
+    chart_version: sale.chart_version,
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
     expected_visitors: sale.expected_visitors,
     max_unpaid_orders: sale.max_unpaid_orders,

@@ -33,6 +33,7 @@ export class Sales {
   #reading: Promise<void> | undefined
   /** When the ledger last responded, on the monotonic clock. */
   #respondedAtMs = Number.NEGATIVE_INFINITY
+  readonly #readers = new Set<() => void>()
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -75,6 +76,7 @@ export class Sales {
       for (const { reject } of lookups.values()) reject(error)
       throw error
     }
+    for (const reader of this.#readers) reader()
     for (const [saleId, { resolve }] of lookups) resolve(this.#keepOld(this.#known.get(saleId)))
   }
 
@@ -86,6 +88,12 @@ export class Sales {
     const [first] = this.#old.keys()
     if (first !== undefined && this.#old.size > MAX_OLD) this.#old.delete(first)
     return sale
+  }
+
+  /** Calls `reader` after each read, from now on; returns a function that ends it. */
+  onRead(reader: () => void): () => void {
+    this.#readers.add(reader)
+    return () => void this.#readers.delete(reader)
   }
 
   /** The ledger's time, milliseconds since the epoch. */

@@ -1,4 +1,6 @@
 /** The hall of a sale in the ledger: its chart, and which of its seats are taken. */
+import type { SeatState } from '../../shared/api/hall.ts'
+import { SOLD } from '../../shared/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { Point, Seat } from './chart.ts'
 
@@ -32,6 +34,17 @@ export async function blockedSeats(sql: Queryable, saleId: string): Promise<read
   const [row] = await sql<{ seats: number[] | null }[]>`
     select array_agg(seat_index) as seats from seat_claims where sale_id = ${saleId} and reason is not null`
   return row?.seats ?? []
+}
+
+/** The seats that are not available, by state. */
+export function readSeatStates(
+  sql: Queryable,
+  saleId: string,
+): Promise<readonly { readonly state: SeatState; readonly seats: readonly number[] }[]> {
+  return sql<{ state: SeatState; seats: number[] }[]>`
+    select case when c.reason is not null then 'blocked' when o.status = any(${[...SOLD]}::text[]) then 'sold' else 'held' end as state,
+      array_agg(c.seat_index) as seats
+    from seat_claims c left join orders o using (order_id) where c.sale_id = ${saleId} group by 1`
 }
 
 /** Seats by their section. */

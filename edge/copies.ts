@@ -1,0 +1,63 @@
+/**
+ * Copies of what the origin tells everyone, in this isolate: one request loads each, and those that come meanwhile wait for it. After a
+ * failure nobody tries for a moment: an origin in trouble must not meet a crowd.
+ */
+import { RecentMap } from '../shared/lib/recent-map.ts'
+import { refuse } from './call.ts'
+import { isAhead, pollWhile } from './poll.ts'
+
+/** After a failure. */
+const PAUSE_MS = 1_000
+
+interface CopiesLimits {
+  /** Copies in memory; those used longest ago are dropped. */
+  readonly max: number
+  /** How long an isolate sends the same copy. */
+  readonly freshMs: number
+  /** How long a request waits for another that loads it. */
+  readonly waitMs: number
+}
+
+export class Copies<Copy> {
+  readonly #limits: CopiesLimits
+  readonly #copies: RecentMap<string, { readonly copy: Copy; readonly atMs: number }>
+  /** Until when others wait for the request that loads a copy. */
+  readonly #loading: RecentMap<string, number>
+  /** Until when nobody loads it. */
+  readonly #failed: RecentMap<string, number>
+
+  constructor(limits: CopiesLimits) {
+    this.#limits = limits
+    this.#copies = new RecentMap(limits.max)
+    this.#loading = new RecentMap(limits.max)
+    this.#failed = new RecentMap(limits.max)
+  }
+
+  /** The copy of a key, loaded by `load` unless there is a fresh one. Throws as `load` does, and `try-again` after a failure. */
+  async of(key: string, load: () => Promise<Copy>): Promise<Copy> {
+    const { waitMs } = this.#limits
+    const isLoading = (atMs: number) => isAhead(this.#loading.get(key) ?? 0, atMs, waitMs)
+    if (isLoading(Date.now())) await pollWhile((atMs) => !this.#fresh(key, atMs) && isLoading(atMs))
+    const nowMs = Date.now()
+    const found = this.#fresh(key, nowMs)
+    if (found) return found.copy
+    if (isAhead(this.#failed.get(key) ?? 0, nowMs, PAUSE_MS)) refuse('try-again', { retry_after_seconds: 2 })
+    this.#loading.set(key, nowMs + waitMs)
+    try {
+      const copy = await load()
+      this.#copies.set(key, { copy, atMs: Date.now() })
+      return copy
+    } catch (error) {
+      this.#failed.set(key, Date.now() + PAUSE_MS)
+      throw error
+    } finally {
+      this.#loading.delete(key)
+    }
+  }
+
+  #fresh(key: string, atMs: number) {
+    const { freshMs } = this.#limits
+    const known = this.#copies.get(key)
+    return known && isAhead(known.atMs + freshMs, atMs, freshMs) ? known : undefined
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * A hall: its sections, its chart and the state of its seats for everyone, and for those whose turn it is the seats one by one and a
+ * stream of what is left. What everyone sees reads no cookie; its sections come with the snapshot of the sale, at no further call.
+ */
+import { type AvailabilityDocument, HallAvailability, type SectionsDocument } from '../../shared/api/hall.ts'
+import { tryParse } from '../../shared/parse.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { type Call, etagOf, isCached, publicNow, refuse } from '../call.ts'
+import { requireBuyer } from '../checkout/checkout.ts'
+import { Copies } from '../copies.ts'
+import { callOrigin, passOn } from '../origin.ts'
+import type { SaleFacts } from '../queue/timeline.ts'
+
+interface Written {
+  readonly body: string
+  readonly etag: string
+}
+
+const headersFor = (sale: string, etag: string) => ({
+  'content-type': 'application/json',
+  etag,
+  ...cacheHeaders(sale, CACHE_TTL.hall),
+})
+
+// -- Sections ----------------------------------------------------------------------------------------------------------
+
+const known = new WeakMap<SaleFacts, Written>()
+
+/** `GET /sales/{sale}/sections` */
+export async function sections(sale: string, call: Call): Promise<Response> {
+  const { facts, stockAtMs } = await publicNow(sale, call)
+  const { body, etag } = known.get(facts) ?? (await writeSections(facts))
+  const headers = headersFor(sale, etag)
+  if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
+  return new Response(`${body.slice(0, -1)},"as_of":"${new Date(stockAtMs).toISOString()}"}`, { headers })
+}
+
+/** Without its time: as long as nothing changes, callers keep what they have. */
+async function writeSections(facts: SaleFacts): Promise<Written> {
+  const { sale, chart_version = null, products } = facts
+  const document: Omit<SectionsDocument, 'as_of'> = {
+    sale,
+    version: chart_version,
+    sections: products.flatMap(({ section_type: type, total, available, ...p }) =>
+      type
+        ? {
+            section_id: p.product_id,
+            name: p.name,
+            type,
+            total_seats: total,
+            available_seats: available,
+            price_minor: p.unit_price_minor,
+            currency: p.currency,
+          }
+        : [],
+    ),
+  }
+  const body = JSON.stringify(document)
+  const written = { body, etag: `W/${await etagOf(new TextEncoder().encode(body))}` }
+  known.set(facts, written)
+  return written
+}
+
+// -- The chart ---------------------------------------------------------------------------------------------------------
+
+/** Of some megabytes each. */
+const charts = new Copies<{ readonly body: Uint8Array; readonly etag: string }>({
+  max: 8,
+  freshMs: 86_400_000,
+  waitMs: 5_000,
+})
+
+/** `GET /sales/{sale}/chart?v=VERSION`: of the version that is current, for good; any other address leads there. */
+export async function chart(sale: string, call: Call): Promise<Response> {
+  const { facts } = await publicNow(sale, call)
+  const version = facts.chart_version ?? null
+  if (version === null) refuse('not-found')
+  if (new URL(call.request.url).searchParams.get('v') !== String(version)) {
+    const location = `/sales/${sale}/chart?v=${version}`
+    return new Response(null, { status: 302, headers: { location, ...cacheHeaders(sale, CACHE_TTL.hall) } })
+  }
+  const { body, etag } = await charts.of(`${sale} ${version}`, () => loadChart(sale, version, call))
+  const caching = cacheHeaders(sale, CACHE_TTL.chart)
+  const headers = { 'content-type': 'application/json', etag, ...caching, 'cache-control': IMMUTABLE }
+  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+}
+
+const IMMUTABLE = `public, max-age=${CACHE_TTL.chart.inBrowsers}, immutable`
+
+async function loadChart(sale: string, version: number, call: Call) {
+  const response = await askOrigin(`/internal/sales/${sale}/chart?v=${version}`, call)
+  const body = new Uint8Array(await response.arrayBuffer())
+  return { body, etag: await etagOf(body) }
+}
+
+/** Where another process knows a newer hall, this one does in a moment. */
+async function askOrigin(path: string, call: Call): Promise<Response> {
+  const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
+  const response = await callOrigin(path, { headers }, call)
+  return response.ok ? response : refuse('try-again', { retry_after_seconds: 1 })
+}
+
+// -- The state of the seats --------------------------------------------------------------------------------------------
+
+/** Of all sections of a hall, so that one call a second serves them all. */
+interface HallCopy extends HallAvailability {
+  readonly written: Map<string, Written>
+}
+
+const halls = new Copies<HallCopy>({ max: 100, freshMs: 1_000, waitMs: 2_000 })
+
+/** `GET /sales/{sale}/sections/{section}/availability` */
+export async function availability(sale: string, section: string, call: Call): Promise<Response> {
+  const { facts } = await publicNow(sale, call)
+  const isSection = facts.products.some(({ product_id, section_type }) => section_type && product_id === section)
+  if (!isSection || (facts.chart_version ?? null) === null) refuse('not-found')
+  const hall = await halls.of(sale, () => loadAvailability(sale, call))
+  const { body, etag } = hall.written.get(section) ?? (await writeAvailability(hall, section))
+  const headers = headersFor(sale, etag)
+  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+}
+
+async function loadAvailability(sale: string, call: Call): Promise<HallCopy> {
+  const response = await askOrigin(`/internal/sales/${sale}/availability`, call)
+  const found = tryParse(HallAvailability, await response.json())
+  return found ? { ...found, written: new Map() } : refuse('try-again', { retry_after_seconds: 2 })
+}
+
+async function writeAvailability({ version, sections, written }: HallCopy, section_id: string): Promise<Written> {
+  const document: AvailabilityDocument = { section_id, version, seats: sections[section_id] ?? '' }
+  const body = JSON.stringify(document)
+  const made = { body, etag: await etagOf(new TextEncoder().encode(body)) }
+  written.set(section_id, made)
+  return made
+}
+
+// -- For those whose turn it is ----------------------------------------------------------------------------------------
+
+/** `GET /sales/{sale}/sections/{section}/seats` */
+export async function seatsPage(sale: string, section: string, call: Call): Promise<Response> {
+  const { token } = await requireBuyer(sale, call, 'seats')
+  return passOn(`/sales/${sale}/sections/${section}/seats${new URL(call.request.url).search}`, token, call)
+}
+
+/** `GET /sales/{sale}/sections/updates` */
+export async function followSections(sale: string, call: Call): Promise<Response> {
+  const { token } = await requireBuyer(sale, call, 'section updates')
+  // A stream lasts, whatever its caller says to accept.
+  return passOn(`/sales/${sale}/sections/updates`, token, call, { accept: 'text/event-stream' })
+}

@@ -1,0 +1,73 @@
+/**
+ * The state of each seat of a hall: available, held, sold or blocked. Read from the ledger once a second and sale at most, however
+ * many ask, and packed into two bits a seat.
+ */
+import { type HallAvailability, SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { seatsOf, sectionsIn } from './chart-document.ts'
+import type { Halls } from './halls.ts'
+import { readSeatStates } from './seat-queries.ts'
+
+/** What is sent is at most this old, and the time of the read. */
+const FRESH_MS = 1_000
+
+/** By the seat's place in the bitmap, the number of its state; seats past the end are available. */
+export type StateNumbers = Uint8Array
+
+export class SeatStates {
+  readonly #sql: Sql
+  readonly #halls: Halls
+  readonly #latest = new Map<string, { readonly atMs: number; readonly states: Promise<StateNumbers> }>()
+  readonly #packed = new WeakMap<StateNumbers, HallAvailability>()
+
+  constructor(sql: Sql, halls: Halls) {
+    this.#sql = sql
+    this.#halls = halls
+  }
+
+  /** Fails as the ledger does. */
+  of(saleId: string): Promise<StateNumbers> {
+    const latest = this.#latest.get(saleId)
+    if (latest && performance.now() - latest.atMs < FRESH_MS) return latest.states
+    const made = { atMs: performance.now(), states: this.#read(saleId) }
+    this.#latest.set(saleId, made)
+    const forget = () => {
+      if (this.#latest.get(saleId) === made) this.#latest.delete(saleId)
+    }
+    made.states.then(() => setTimeout(forget, FRESH_MS).unref(), forget)
+    return made.states
+  }
+
+  /** All sections of a hall, packed; null for a sale without one. */
+  async packed(sale: SaleRow): Promise<HallAvailability | null> {
+    const [hall, states] = await Promise.all([this.#halls.of(sale), this.of(sale.sale_id)])
+    if (!hall) return null
+    const known = this.#packed.get(states)
+    if (known?.version === hall.version) return known
+    const sections = sectionsIn(sale.products).map(({ product_id }): [string, string] => [
+      product_id,
+      packedText(seatsOf(hall, product_id).map(({ index }) => states[index] ?? 0)),
+    ])
+    const made = { version: hall.version, sections: Object.fromEntries(sections) }
+    this.#packed.set(states, made)
+    return made
+  }
+
+  async #read(saleId: string): Promise<StateNumbers> {
+    const rows = await readSeatStates(this.#sql, saleId)
+    const most = rows.reduce((most, { seats }) => seats.reduce((a, b) => Math.max(a, b), most), -1)
+    const states = new Uint8Array(most + 1)
+    for (const { state, seats } of rows) for (const seat of seats) states[seat] = SEAT_STATES.indexOf(state)
+    return states
+  }
+}
+
+export const stateAt = (states: StateNumbers, seat: number): SeatState => SEAT_STATES[states[seat] ?? 0] ?? 'available'
+
+/** Numbers from 0 to 3 in two bits each, the first in the highest bits of the first byte, as base64. */
+export function packedText(numbers: readonly number[]): string {
+  const bytes = new Uint8Array(Math.ceil(numbers.length / 4))
+  for (const [i, number] of numbers.entries()) bytes[i >> 2] = (bytes[i >> 2] ?? 0) | (number << (6 - 2 * (i & 3)))
+  return Buffer.from(bytes).toString('base64')
+}
