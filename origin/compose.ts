@@ -195,7 +195,10 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   })
   const adminRoutes = operatorRoutes({
     blocks,
+    checkout,
     config,
+    gates,
+    halls,
     invitations,
     live,
     log,

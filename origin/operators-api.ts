@@ -5,6 +5,7 @@ import { blockRoutes, ruleRoutes } from './access/access-routes.ts'
 import type { Blocks } from './access/blocks.ts'
 import { invitationRoutes } from './access/invitation-routes.ts'
 import type { Invitations } from './access/invitations.ts'
+import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
 import { announcementRoutes } from './feed/announcement-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
@@ -24,6 +25,9 @@ import type { AdminSales } from './sales/admin-sales.ts'
 import { previewRoutes } from './sales/preview-routes.ts'
 import { saleRoutes } from './sales/sale-routes.ts'
 import { scheduledRoutes } from './scheduled/scheduled-routes.ts'
+import { boxOfficeRoutes, hallRoutes } from './seats/admin/hall-routes.ts'
+import type { Halls } from './seats/halls.ts'
+import type { Gates } from './stock/gate.ts'
 import type { Reconciler } from './stock/reconciler.ts'
 import { supportRoutes } from './support/support-routes.ts'
 import type { SecretSealer } from './webhooks/sealing.ts'
@@ -33,7 +37,10 @@ import { webhookRoutes } from './webhooks/webhook-routes.ts'
 /** All that the features below take together. */
 interface OperatorRoutesDeps {
   readonly blocks: Blocks
+  readonly checkout: Checkout
   readonly config: Config
+  readonly gates: Gates
+  readonly halls: Halls
   readonly invitations: Invitations
   readonly live: Live
   readonly log: Logger
@@ -61,6 +68,8 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', ruleRoutes(deps))
     .route('/', blockRoutes(deps))
     .route('/', invitationRoutes(deps))
+    .route('/', hallRoutes(deps))
+    .route('/', boxOfficeRoutes(deps))
     .route('/', orderRoutes(deps))
     .route('/', refundRoutes(deps))
     .route('/', supportRoutes(deps))

@@ -17,7 +17,7 @@ import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { mayHaveCommitted, type Queryable, type Sql } from '../ledger/connection.ts'
-import { type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
+import { isBoxOffice, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
@@ -32,6 +32,7 @@ import { nearest } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
 import type { Halls } from '../seats/halls.ts'
 import { takenSeats } from '../seats/seat-queries.ts'
+import { partsOf } from '../stock/cart.ts'
 import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
 import { type Asked, askedOf, asksForSeats } from './cart.ts'
 import { ExistingOrder } from './existing-order.ts'
@@ -105,7 +106,9 @@ export class Checkout {
   #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, asked: Asked | Problem) {
     if ('type' in asked) return refusal(asked)
     const { visitor, line, number, contact } = buyer
-    const { product, quantity, cart, choice } = asked
+    const { product, quantity, choice } = asked
+    // The limits of record_reservations are everyone's: what the box office sells is recorded as a cart.
+    const cart = asked.cart ?? (isBoxOffice(visitor) && !choice ? partsOf(asked) : undefined)
     const isPlain = !cart && !choice
     if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
     const reservation: Reservation = {

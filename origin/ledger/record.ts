@@ -32,6 +32,10 @@ export interface Reservation {
   readonly contact?: Contact
 }
 
+/** Begins the visitor's name of what the box office sells, followed by the operator's: no limit of the sale is theirs. As in record_carts. */
+export const BOX_OFFICE = 'box office:'
+export const isBoxOffice = (visitor: string) => visitor.startsWith(BOX_OFFICE)
+
 /** How a buyer can be reached: personal data, which is kept apart from the order. */
 export interface Contact {
   readonly email: string | null

@@ -21,6 +21,7 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
     ...['GET /sales/:sale/findings', 'GET /findings', 'GET /audit', 'GET /queues', 'GET /queues/:queue/dead'],
     ...['GET /sales/:sale/orders', 'GET /orders', 'GET /orders/:order', 'GET /blocks', 'GET /sales/:sale/rules'],
     ...['GET /sales/:sale/announcements', 'GET /sales/:sale/scheduled', 'GET /sales/:sale/invitations'],
+    ...['GET /sales/:sale/chart', 'GET /sales/:sale/hall', 'GET /sales/:sale/hall/seats/:section/:seat'],
     ...['GET /webhooks', 'GET /webhooks/:endpoint', 'GET /webhooks/:endpoint/deliveries'],
   ],
   operator: [
@@ -31,7 +32,10 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
     ...['POST /orders/:order/notes', 'POST /orders/:order/fulfil', 'POST /sales/:sale/orders/:order/fulfil'],
     ...['POST /orders/:order/refund', 'POST /orders/:order/cancel', 'POST /blocks', 'DELETE /blocks/:block'],
     ...['POST /sales/:sale/rules', 'PATCH /sales/:sale/rules/:rule', 'DELETE /sales/:sale/rules/:rule'],
-    ...['PUT /sales/:sale/invitations', 'POST /sales/:sale/invitations/links'],
+    ...['PUT /sales/:sale/invitations', 'POST /sales/:sale/invitations/links', 'POST /sales/:sale/box-office'],
+    ...['PUT /sales/:sale/sections/:section', 'DELETE /sales/:sale/sections/:section', 'PUT /sales/:sale/chart'],
+    ...['PUT /sales/:sale/sections/:section/seats', 'POST /sales/:sale/seats/block', 'POST /sales/:sale/seats/release'],
+    'POST /orders/:order/move',
   ],
   owner: [
     ...['GET /operators', 'POST /operators', 'DELETE /operators/:name', 'DELETE /visitors/:visitor'],

@@ -21,6 +21,7 @@ import {
   type OrderRow,
   type OrderView,
   ordersOf,
+  totalOf,
 } from '../ledger/order-statements.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
@@ -37,6 +38,9 @@ import { kindOf } from './order-json.ts'
  * takes longer than the pause.
  */
 const PAYMENTS = { size: 200, queue: 5_000, pauseMs: 25 }
+
+/** The `payment_method` of orders that were paid at the box office. */
+const BOX_OFFICE_METHOD = 'box_office'
 
 interface OrdersDeps {
   readonly sql: Sql
@@ -152,6 +156,30 @@ export class Orders {
 
   /** Confirms an order that costs nothing, without a charge. */
   confirmFree = (orderId: string) => this.#moveOne(orderId, { from: ['paying'], to: 'confirmed' })
+
+  /**
+   * Confirms an order that was paid at the box office, without a charge; undefined if its hold has ended. Its payment method says
+   * so: no provider has its money.
+   */
+  async confirmAtBoxOffice(orderId: string, operator: string): Promise<OrderRow | undefined> {
+    const advance = { order: orderId, method: BOX_OFFICE_METHOD }
+    const [confirmed] = await this.#deps.sql.begin(async (tx) => {
+      const moved = await advanceOrders(tx, [advance], { from: ['reserved'], to: 'confirmed' })
+      await audit(
+        tx,
+        moved.map((order) => ({
+          actor: operator,
+          action: 'sold at the box office',
+          sale: order.sale_id,
+          order: orderId,
+          after: { units: order.quantity, total_minor: totalOf(order) },
+        })),
+      )
+      return moved
+    })
+    if (confirmed) await this.#moved([confirmed], 'confirmed')
+    return confirmed
+  }
 
   cancel = (orderId: string, from: OrderRow['status'][], reason: string) =>
     this.#moveOne(orderId, { from, to: 'cancelled', reason })

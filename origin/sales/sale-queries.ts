@@ -264,8 +264,9 @@ export async function restock(
     // Before the product's row, as each batch of orders does.
     await tx`select from sales where sale_id = ${saleId} for no key update`
     // The lock lets a simultaneous call with the same key see the first one's entry.
-    const [row] = await tx<{ total: number; ended: boolean }[]>`
-      select total, ended_at is not null as ended from products join sales using (sale_id)
+    const [row] = await tx<{ total: number; ended: boolean; has_seats: boolean }[]>`
+      select total, ended_at is not null as ended, section_type is not distinct from 'reserved' as has_seats
+      from products join sales using (sale_id)
       where sale_id = ${saleId} and product_id = ${productId} for no key update of products`
     if (key !== null) {
       const [earlier] = await tx<{ quantity: number }[]>`
@@ -276,6 +277,7 @@ export async function restock(
     }
     if (!row) throw new ProblemError(problem('unknown-product'))
     if (row.ended) throw conflict(ENDED_FOR_GOOD)
+    if (row.has_seats) throw conflict(`${productId} has seats, which are its total: import those that it has now.`)
     if (row.total + quantity > max) throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
     const after = { total: row.total + quantity, quantity }
     await tx`update products set total = ${after.total} where sale_id = ${saleId} and product_id = ${productId}`

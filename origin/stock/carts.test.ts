@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger, useRedis } from '../../test/servers.ts'
 import { advanceOrders, findOrders } from '../ledger/order-statements.ts'
-import { type Reservation, record } from '../ledger/record.ts'
+import { BOX_OFFICE, type Reservation, record } from '../ledger/record.ts'
 import { holdEnd } from '../orders/orders.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { bitsOf, differingSeats } from '../seats/bits.ts'
@@ -169,6 +169,56 @@ test('the ledger refuses a seat that an order has or an operator blocks, whateve
   ])
   const again = sql`insert into seat_claims (sale_id, seat_index, order_id) values (${sale}, 0, ${randomUUIDv7()})`
   await expect(again).rejects.toMatchObject({ code: '23505' })
+})
+
+test('the ledger refuses a seat or a section that was removed since its buyer chose it, and no other order of the batch', async () => {
+  const { sale } = await openHall()
+  await sql`delete from seats where sale_id = ${sale} and seat_index = 3`
+  const gone = { product: 'balcony', quantity: 1 }
+  const batch = [
+    cartOf(sale, [seats(3)]),
+    cartOf(sale, [seats(2, 3)]),
+    cartOf(sale, [seats(2)]),
+    cartOf(sale, [units(1), gone]),
+  ]
+  expect(await record(sql, sale, batch, false)).toMatchObject([
+    { verdict: 'seat_taken', seats: [3] },
+    { verdict: 'seat_taken', seats: [3] },
+    { verdict: 'recorded' },
+    { verdict: 'no_stock' },
+  ])
+})
+
+test('what the box office sells has no limit of the sale, at either gate', async () => {
+  const { sale, gate } = await openHall({ one: 1 })
+  const terms = { ...TERMS, limit: 1, limits: { one: 1 } }
+  await sql`update sales set limit_per_visitor = 1 where sale_id = ${sale}`
+  for (const cart of [[units(3)], [seats(0, 1, 2)]]) {
+    const r = cartOf(sale, cart, `${BOX_OFFICE}ann`)
+    expect(await gate.reserve(r, terms)).toMatchObject({ verdict: 'reserved' })
+    expect(await record(sql, sale, [r], false)).toMatchObject([{ verdict: 'recorded' }])
+  }
+  const other = cartOf(sale, [units(2)], 'bob')
+  expect(await gate.reserve(other, terms)).toMatchObject({ verdict: 'limit' })
+  expect(await record(sql, sale, [other], false)).toMatchObject([{ verdict: 'limit' }])
+  await expectAgreement(sale, gate)
+})
+
+test('an order that gets another seat has it at both gates, and ends with it', async () => {
+  const { sale, gate } = await openHall()
+  const r = cartOf(sale, [seats(4), floor(1)], 'ann')
+  await gate.reserve(r, TERMS)
+  await record(sql, sale, [r], false)
+  await sql`update seat_claims set seat_index = 9 where sale_id = ${sale} and seat_index = 4`
+  await sql`
+    update orders set cart = jsonb_set(cart, '{0,seat}', '9') where order_id = ${r.order}`
+  await gate.move(r.order, 'ann', { section: 'stalls', seat: 4 }, { section: 'stalls', seat: 9 })
+  await expectAgreement(sale, gate)
+  await gate.settle(
+    (await advanceOrders(sql, [{ order: r.order }], { from: ['reserved'], to: 'expired' })).map(holdEnd),
+  )
+  await expectAgreement(sale, gate)
+  expect(await takenSeats(sql, sale)).toEqual([])
 })
 
 test('an order is stored with its lines, priced by the ledger', async () => {

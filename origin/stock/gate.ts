@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
-import type { Reservation } from '../ledger/record.ts'
+import { isBoxOffice, type Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { type CartChoice, chooseCart, isNamed } from '../seats/cart-choice.ts'
 import { Free } from '../seats/free.ts'
@@ -28,6 +28,8 @@ const CHOICES = 10
 const REBUILD_CHUNK = 500
 /** A gate that no worker has compared for this long belongs to a sale that is over, and is deleted. */
 const GATE_TTL_MS = 24 * 3_600_000
+/** More units than any visitor has. */
+const UNLIMITED = 1_000_000_000
 
 /** The sale's terms, the same for all callers of one batch. */
 interface Terms {
@@ -63,6 +65,12 @@ export const refused = ({ order, visitor, product, quantity, cart, key }: Reserv
 export interface Stock {
   readonly available: number
   readonly held: number
+}
+
+/** A seat by its place in the bitmap of taken seats. */
+export interface SectionSeat {
+  readonly section: string
+  readonly seat: number
 }
 
 interface ProductStock extends Stock {
@@ -126,7 +134,15 @@ export class Gate {
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait; while Redis is away, it is fenced. */
   reserve(reservation: Reservation, terms: Terms): Promise<GateVerdict> {
-    return this.#calls.add({ reservation, terms })
+    return isBoxOffice(reservation.visitor)
+      ? this.#reserveUnlimited(reservation, terms)
+      : this.#calls.add({ reservation, terms })
+  }
+
+  /** For the box office, in a call of its own: the callers of a batch share their terms. */
+  async #reserveUnlimited(reservation: Reservation, { holdMs }: Terms): Promise<GateVerdict> {
+    const [verdict] = await this.#reserve([{ reservation, terms: { holdMs, limit: UNLIMITED, demand: [] } }])
+    return verdict ?? { verdict: 'fenced' }
   }
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
@@ -226,6 +242,13 @@ export class Gate {
   /** Takes seats of a section out of sale, or puts them back. If this is lost, the reconciler finds the difference. */
   async block(section: string, seats: readonly number[], isBlocked: boolean): Promise<void> {
     await this.#redis.blockSeats(this.#key.stock, this.#key.seats, section, isBlocked ? 1 : 0, ...seats)
+  }
+
+  /** Gives an order another seat, as the ledger has done. If this is lost, the reconciler finds the difference. */
+  async move(order: string, visitor: string, from: SectionSeat, to: SectionSeat): Promise<void> {
+    const { stock, holds, seats, limited } = this.#key
+    const args = [order, visitor, from.section, from.seat, to.section, to.seat]
+    await this.#redis.moveSeat(stock, holds, seats, limited, ...args)
   }
 
   /** Marks seats as taken that the ledger has sold, blocked or held: the counts are left to the reconciler. */

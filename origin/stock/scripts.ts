@@ -19,6 +19,7 @@ interface Scripts {
   readStock: Script<(string | number)[] | null>
   restoreOrders: Script<number>
   blockSeats: Script<number>
+  moveSeat: Script<null>
   unfenceGate: Script<number>
   clockMs: Script<number>
   dueHolds: Script<(string | number)[]>
@@ -38,6 +39,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   readStock: { file: 'read-stock', numberOfKeys: 1 },
   restoreOrders: { file: 'restore', numberOfKeys: 6 },
   blockSeats: { file: 'block', numberOfKeys: 2 },
+  moveSeat: { file: 'move', numberOfKeys: 4 },
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
   dueHolds: { file: 'due', numberOfKeys: 1 },

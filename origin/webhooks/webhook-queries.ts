@@ -109,9 +109,12 @@ export async function removeEndpoint(sql: Sql, id: string, operator: string): Pr
   })
 }
 
+/** Events that no endpoint receives, not even one that asks for all: the status of their order stays as it was. */
+const UNSENT = ['order.moved']
+
 /** Whether any endpoint wants the event `e`, as a condition. */
 export const isWanted = (sql: Queryable) =>
-  sql`exists (select from webhook_endpoints w where w.events && array['*', e.type])`
+  sql`e.type <> all(${UNSENT}::text[]) and exists (select from webhook_endpoints w where w.events && array['*', e.type])`
 
 /** Moves a reader to the end of the log where there are no endpoints, which need the events. */
 export async function skipEvents(sql: Sql, reader: string): Promise<void> {

@@ -105,6 +105,15 @@ const ROUTES: readonly Route[] = [
   admin('DELETE', '/blocks/{id}'),
   admin('GET PUT', '/sales/{operated}/invitations', 'codes'),
   admin('POST', '/sales/{operated}/invitations/links', 'links'),
+  admin('PUT DELETE', '/sales/{operated}/sections/{section}', 'section'),
+  admin('PUT', '/sales/{operated}/sections/{section}/seats', 'seats'),
+  admin('GET PUT', '/sales/{operated}/chart', 'chart'),
+  admin('POST', '/sales/{operated}/seats/block', 'block_seats'),
+  admin('POST', '/sales/{operated}/seats/release', 'block_seats'),
+  admin('GET', '/sales/{operated}/hall'),
+  admin('GET', '/sales/{operated}/hall/seats/{section}/A-1'),
+  admin('POST', '/orders/{order}/move', 'move'),
+  admin('POST', '/sales/{operated}/box-office', 'box_office'),
   admin('GET', '/webhooks'),
   admin('POST', '/webhooks/{id}/test'),
   { to: 'origin', methods: 'GET', path: '/console/sales/{sale}' },
@@ -143,6 +152,33 @@ const BODIES = {
   block: { address: '203.0.113.7', note: 'fuzz' },
   codes: { code: 'SUMMER-24', uses: 3 },
   links: { count: 3, uses: 2, valid_for_seconds: 3600 },
+  section: {
+    name: 'Stalls',
+    type: 'reserved',
+    price_minor: 100,
+    currency: 'EUR',
+    order: 1,
+    outline: [
+      [0, 0],
+      [9, 0],
+      [9, 9],
+    ],
+  },
+  seats: {
+    seat_id: 'A-1',
+    row: 'A',
+    number: '1',
+    place: 1,
+    x: 0.5,
+    y: -2,
+    category: 'front',
+    kind: 'standard',
+    price_minor: 100,
+  },
+  chart: { focal_point: { x: 1, y: 2 } },
+  block_seats: { section_id: 'stalls', seats: ['A-1'], reason: 'fuzz' },
+  move: { line: 1, seat_id: 'A-1', section_id: 'stalls' },
+  box_office: { lines: [{ product_id: 'one', quantity: 1 }], note: 'fuzz', contact: { email: 'fuzz@example.com' } },
 } as const
 
 const SWITCHES = ['open', 'pause', 'resume', 'end', 'reconcile']
@@ -253,6 +289,7 @@ function filled(dice: Dice, path: string, material: Material): string {
     operated: () => material.operated,
     order: () => dice.one(material.orders),
     product: () => dice.one(['one', 'two']),
+    section: () => dice.one(['stalls', 'floor']),
     switch: () => dice.one(SWITCHES),
     id: () => String(1 + dice.below(20)),
     invitation: () => dice.one(material.invitations),
@@ -300,7 +337,8 @@ function headersOf(dice: Dice, route: Route, material: Material): Record<string,
   if (dice.often(0.5)) headers.cookie = cookiesOf(dice, material, token)
   if (dice.often(0.3)) headers['x-shop-authorization'] = garbled(dice, dice.one(material.sessions))
   if (dice.often(0.8)) headers.accept = dice.often(0.5) ? 'text/html' : dice.one(ACCEPTS)
-  if (route.body === 'checkout' && dice.often(0.8)) headers['idempotency-key'] = `fuzz-${dice.below(1000)}`
+  if ((route.body === 'checkout' || route.body === 'box_office') && dice.often(0.8))
+    headers['idempotency-key'] = `fuzz-${dice.below(1000)}`
   for (let more = dice.below(4); more > 0; more--) {
     const name = dice.one(Object.keys(HEADERS))
     headers[name] = dice.often(0.7) ? dice.one(HEADERS[name] ?? []) : dice.one(TEXTS)
@@ -378,8 +416,13 @@ function written(dice: Dice, value: unknown, name: Route['body']): Sent {
   const json = { type: 'application/json', text: JSON.stringify(value) }
   const fields = Object.entries(Object(value)).map(([field, one]): [string, string] => [field, textOf(one)])
   const form = { type: 'application/x-www-form-urlencoded', text: String(new URLSearchParams(fields)) }
-  if (name !== 'codes') return dice.often(0.25) ? form : json
+  if (name !== 'codes' && name !== 'seats') return dice.often(0.25) ? form : json
   const rows = Array.from({ length: 1 + dice.below(20) }, () => value)
+  if (name === 'seats') {
+    if (dice.often(0.5)) return { type: 'application/json', text: JSON.stringify(rows) }
+    const lines = [Object.keys(Object(value)), ...rows.map((row) => Object.values(Object(row)))]
+    return { type: 'text/csv', text: lines.map((line) => line.join(',')).join('\n') }
+  }
   return dice.often(0.5)
     ? { type: 'application/x-ndjson', text: rows.map((row) => JSON.stringify(row)).join('\n') }
     : { type: 'text/csv', text: rows.map((row) => Object.values(Object(row)).join(',')).join('\r\n') }

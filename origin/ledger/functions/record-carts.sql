@@ -6,8 +6,9 @@
 -- quantity, the seat (null: none); and for each order 1 if it is stored with its lines, else 0. A cart is taken as a whole or not at all.
 --
 -- Two verdicts more:
---   seat_taken: `seats` are the indexes of seats that another order has, or that are blocked.
+--   seat_taken: `seats` are the indexes of seats that another order has, or that are blocked, or removed from the hall.
 --   no_stock: also `product`, of which too few units are left.
+-- What the box office sells has no limits: its visitors are named 'box office:' and their operator.
 -- carts: the stored lines of recorded orders, by order: names and prices as they are at this moment.
 create or replace function record_carts(
   p_sale text, p_ids uuid[], p_visitors text[], p_lines text[], p_numbers bigint[], p_quantities int[], p_keys text[],
@@ -28,6 +29,7 @@ declare
   v_first text[];
   v_price bigint[];
   v_currency text[];
+  v_known boolean[];
   v_one record;
   v_verdict text;
   v_order uuid;
@@ -35,6 +37,7 @@ declare
   v_taken int[];
   v_product text;
   v_written boolean;
+  v_has_limits boolean;
 begin
   select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second'
     into strict v_limit, v_max_unpaid, v_hold
@@ -47,12 +50,14 @@ begin
 
   -- What each order would be stored as; null for an order without lines, whose wishes nothing fits.
   select array_agg(c.cart order by i), array_agg(c.first order by i), array_agg(c.price order by i),
-      array_agg(c.currency order by i)
-    into v_carts, v_first, v_price, v_currency
+      array_agg(c.currency order by i), array_agg(c.known order by i)
+    into v_carts, v_first, v_price, v_currency, v_known
   from generate_subscripts(p_ids, 1) i left join (
     select l.i as place, (array_agg(l.product order by l.n))[1] as first,
       (array_agg(coalesce(s.price_minor, p.unit_price_minor) order by l.n))[1] as price,
       (array_agg(p.currency order by l.n))[1] as currency,
+      -- A seat may have been removed from the hall since its buyer chose it.
+      bool_and(l.seat is null or s.seat_index is not null) as known,
       case when p_stored[l.i] = 1 then jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
           'product', l.product, 'section', nullif(p.section_type is not null, false), 'seat', l.seat, 'seat_id', s.seat_id,
           'row', s.row, 'number', s.number, 'name', p.name, 'quantity', l.quantity,
@@ -68,7 +73,7 @@ begin
     into prices from products p where p.sale_id = p_sale and p.product_id = any(p_line_products);
 
   -- The fast path: everything fits, each visitor comes once and without an order, and every seat is free.
-  v_simple := v_limit >= all (p_quantities) and array_position(v_first, null) is null
+  v_simple := v_limit >= all (p_quantities) and array_position(v_first, null) is null and array_position(v_known, false) is null
     and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
     and not exists (select from findings f where f.sale_id = p_sale and f.kind = 'oversold' and f.closed_at is null)
     and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors))
@@ -112,6 +117,7 @@ begin
     v_had := null;
     v_taken := null;
     v_product := null;
+    v_has_limits := v_one.visitor not like 'box office:%';
     declare
       has record;
     begin
@@ -131,19 +137,24 @@ begin
         v_verdict := has.noted;
         if v_verdict = 'limit' then v_order := has.live; v_had := has.units; end if;
         if v_verdict in ('no_stock', 'unpaid') then v_had := has.unpaid; end if;
-      elsif has.units + v_one.quantity > v_limit then
+      elsif v_has_limits and has.units + v_one.quantity > v_limit then
         v_verdict := 'limit';
         v_order := has.live;
         v_had := has.units;
-      elsif has.orders >= v_limit + greatest(c_max_failed, v_max_unpaid) then
+      elsif v_has_limits and has.orders >= v_limit + greatest(c_max_failed, v_max_unpaid) then
         v_verdict := 'too_many';
-      elsif v_first[v_one.i] is null then
+      elsif v_first[v_one.i] is null or exists (
+        select from unnest(p_line_orders, p_line_products) as l(i, product)
+        where l.i = v_one.i and not exists (select from products p where p.sale_id = p_sale and p.product_id = l.product))
+      then
         v_verdict := 'no_stock';
         v_had := has.unpaid;
       else
         select array_agg(l.seat) into v_taken
-          from unnest(p_line_orders, p_line_seats) as l(i, seat)
-          join seat_claims c on c.sale_id = p_sale and c.seat_index = l.seat where l.i = v_one.i;
+          from unnest(p_line_orders, p_line_products, p_line_seats) as l(i, product, seat)
+          left join seats s on s.sale_id = p_sale and s.seat_index = l.seat and s.section_id = l.product
+          left join seat_claims c on c.sale_id = p_sale and c.seat_index = l.seat
+          where l.i = v_one.i and l.seat is not null and (s.seat_index is null or c.seat_index is not null);
         if v_taken is not null then
           v_verdict := 'seat_taken';
         else
@@ -161,8 +172,8 @@ begin
             from unnest(p_line_orders, p_line_products, p_line_quantities) with ordinality as l(i, product, quantity, n)
             where l.i = v_one.i group by l.product) w
           join products p on p.sale_id = p_sale and p.product_id = w.product
-          where p.total - p.buffer - p.held - p.sold < w.units or w.had + w.units > p.limit_per_visitor
-            or has.unpaid > 0 and p.total - p.buffer - p.held - p.sold - w.units
+          where p.total - p.buffer - p.held - p.sold < w.units or v_has_limits and w.had + w.units > p.limit_per_visitor
+            or v_has_limits and has.unpaid > 0 and p.total - p.buffer - p.held - p.sold - w.units
               < p_demand[least(has.unpaid, cardinality(p_demand))]
           order by w.n limit 1;
           v_verdict := coalesce(v_verdict, 'recorded');

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   check,
   doublePrecision,
   foreignKey,
@@ -27,6 +28,10 @@ export const charts = pgTable('charts', {
   version: integer().notNull().default(1),
   focal_x: doublePrecision().notNull().default(0),
   focal_y: doublePrecision().notNull().default(0),
+  /** An operator has set the focal point; otherwise each import sets it to the top centre of all seats. */
+  focal_chosen: boolean().notNull().default(false),
+  /** At least so much is the index of the next new seat: those of seats that were removed are never given again. */
+  next_seat_index: integer().notNull().default(0),
   /** The outline of a section as a closed line of points, by section. */
   outlines: jsonb().$type<Readonly<Record<string, readonly (readonly [number, number])[]>>>().notNull().default({}),
 })

@@ -80,6 +80,20 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     const amount = entry.currency === null ? 'a part' : money('en', Number(after.amount_minor), entry.currency)
     return `refunded ${amount} of the order${because(after.reason)}`
   },
+  'section created': ({ after }) => `made the section ${String(after.name)}`,
+  'section changed': ({ entry }) => `changed the section ${productOf(entry)}`,
+  'section removed': ({ before }) => `removed the section ${String(before.name)}, with ${some(before.seats, 'seat')}`,
+  'focal point set': () => 'moved the point towards which the best seats are',
+  'seats imported': ({ entry, after }) =>
+    `imported ${some(after.total, 'seat')} of ${productOf(entry)}: ${count(Number(after.added))} new, ${count(Number(after.changed))} changed, ${count(Number(after.removed))} removed`,
+  'seats blocked': ({ entry, after }) =>
+    `blocked ${some(after.seats, 'seat')} of ${productOf(entry)}${because(after.reason)}`,
+  'seats released': ({ entry, after }) =>
+    `released ${some(after.seats, 'seat')} of ${productOf(entry)}${because(after.reason)}`,
+  'seat moved': ({ before, after }) =>
+    `gave the order the seat ${String(after.seat)} instead of ${String(before.seat)}`,
+  'sold at the box office': ({ entry, after }) =>
+    `sold ${some(after.units, 'unit')} at the box office${entry.currency === null ? '' : ` for ${money('en', Number(after.total_minor), entry.currency)}`}`,
   noted: () => 'wrote a note about the order',
   'order read': () => 'read the order and its contact',
   'orders searched': ({ after }) => `searched orders by ${String(after.by)}`,

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { COLUMNS, headerErrors, SeatTable } from './seat-table.ts'
+
+const seat = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  seat_id: 'A-1',
+  row: 'A',
+  number: '1',
+  place: '1',
+  x: '0.5',
+  y: '-2',
+  category: 'front',
+  kind: 'standard',
+  price_minor: '4500',
+  ...changes,
+})
+
+test('reads a seat of text or of numbers', () => {
+  const table = new SeatTable()
+  table.add('line 2', seat())
+  table.add('line 3', seat({ seat_id: 'A-2', number: 2, place: 2, x: 1.5, y: -2, price_minor: 4500 }))
+  expect(table.errors).toEqual([])
+  expect(table.seats[0]).toEqual({ ...seat(), place: 1, x: 0.5, y: -2, price_minor: 4500 })
+  expect(table.seats[1]).toMatchObject({ number: '2', place: 2, x: 1.5 })
+})
+
+test.each([
+  ['seat_id', 'A 1'],
+  ['seat_id', ''],
+  ['row', ''],
+  ['row', 'A'.repeat(65)],
+  ['number', '1\u0007'],
+  ['number', '\ud800'],
+  ['place', '1.5'],
+  ['place', ''],
+  ['x', 'left'],
+  ['x', '0x10'],
+  ['y', '1e300'],
+  ['y', 'NaN'],
+  ['category', undefined],
+  ['category', null],
+  ['kind', 'sofa'],
+  ['kind', ''],
+  ['price_minor', '-1'],
+  ['price_minor', '12.50'],
+  ['price_minor', '1000000001'],
+  ['price_minor', true],
+])('names the line and the column of a wrong %s', (column, value) => {
+  const table = new SeatTable()
+  table.add('line 17', seat({ [column]: value }))
+  expect(table.errors.map(({ field }) => field)).toEqual([`line 17: ${column}`])
+  expect(table.seats).toEqual([])
+})
+
+test('refuses a seat that is named twice, and a place of a row that two have', () => {
+  const table = new SeatTable()
+  table.add('line 2', seat())
+  table.add('line 3', seat({ place: '2' }))
+  table.add('line 4', seat({ seat_id: 'A-9' }))
+  table.add('line 5', seat({ seat_id: 'B-1', row: 'B' }))
+  expect(table.errors).toEqual([
+    { field: 'line 3: seat_id', detail: 'A-1 is line 2 already' },
+    { field: 'line 4: place', detail: 'place 1 of row A is line 2 already' },
+  ])
+  expect(table.seats.map(({ seat_id }) => seat_id)).toEqual(['A-1', 'B-1'])
+})
+
+test('names a hundred errors, and counts the others', () => {
+  const table = new SeatTable()
+  for (let i = 0; i < 150; i++) table.add(`line ${i}`, seat({ seat_id: `A-${i}`, kind: 'sofa' }))
+  expect([table.errors.length, table.errorCount]).toEqual([100, 150])
+})
+
+test('a header has each column once, and no other', () => {
+  expect(headerErrors(COLUMNS, 'line 1')).toEqual([])
+  expect(headerErrors(COLUMNS.toReversed(), 'line 1')).toEqual([])
+  const wrong = [...COLUMNS.filter((column) => column !== 'kind'), 'row', 'colour\n']
+  expect(headerErrors(wrong, 'line 1')).toEqual([
+    { field: 'line 1: kind', detail: 'the column is missing' },
+    { field: 'line 1: row', detail: 'the column is there twice' },
+    { field: 'line 1: colour?', detail: 'there is no such column' },
+  ])
+})
