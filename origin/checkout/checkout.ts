@@ -15,7 +15,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import type { Problem } from '../../shared/problem.ts'
 import { mayHaveCommitted, type Queryable, type Sql } from '../ledger/connection.ts'
 import { isBoxOffice, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
@@ -28,13 +27,13 @@ import type { Sales } from '../sales/sales.ts'
 import { bitsOf } from '../seats/bits.ts'
 import { chooseCart, isNamed, isPart } from '../seats/cart-choice.ts'
 import type { Chart } from '../seats/chart.ts'
-import { nearest } from '../seats/choice.ts'
+import { nearest, stranded } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
-import type { Halls } from '../seats/halls.ts'
+import type { Hall, Halls } from '../seats/halls.ts'
 import { takenSeats } from '../seats/seat-queries.ts'
 import { partsOf } from '../stock/cart.ts'
 import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
-import { type Asked, askedOf, asksForSeats } from './cart.ts'
+import { askedOf, asksForSeats } from './cart.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
   type Attempt,
@@ -45,6 +44,7 @@ import {
   processing,
   refusal,
   soldOut,
+  strands,
   untaken,
 } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
@@ -97,13 +97,12 @@ export class Checkout {
   checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Outcome | Promise<Outcome> {
     // Only a request for seats waits for the hall, which is in memory after the first.
     return asksForSeats(request, sale)
-      ? this.#deps.halls
-          .of(sale)
-          .then((hall) => this.#begin(sale, buyer, request, key, askedOf(request, sale, hall?.chart ?? null)))
-      : this.#begin(sale, buyer, request, key, askedOf(request, sale, null))
+      ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, hall))
+      : this.#begin(sale, buyer, request, key, null)
   }
 
-  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, asked: Asked | Problem) {
+  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, hall: Hall | null) {
+    const asked = askedOf(request, sale, hall?.chart ?? null)
     if ('type' in asked) return refusal(asked)
     const { visitor, line, number, contact } = buyer
     const { product, quantity, choice } = asked
@@ -127,7 +126,27 @@ export class Checkout {
       ...(contact && { contact }),
     }
     const closed = closedFor(sale, quantity, this.#deps.sales.nowMs())
-    return closed ? this.#respond({ sale, reservation, closed }) : this.#reserve(sale, reservation)
+    if (closed) return this.#respond({ sale, reservation, closed })
+    return hall?.refuseSingle && !isBoxOffice(visitor)
+      ? this.#reserveUnlessStranding(sale, reservation)
+      : this.#reserve(sale, reservation)
+  }
+
+  /** As organisers ask: who names seats leaves no single one. A repeated key is answered all the same. */
+  async #reserveUnlessStranding(sale: SaleRow, reservation: Reservation): Promise<Outcome> {
+    const { choice } = reservation
+    const bits = await this.#gateOf(reservation)
+      .seats()
+      .catch(() => null)
+    const named = (choice?.wants ?? []).filter(isPart).flatMap(({ seats }) => seats ?? [])
+    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation)
+    const free = new Free(choice.chart, bits)
+    const seats = named.flatMap((seat) => choice.chart.at(seat) ?? [])
+    // Of taken ones the gate says which.
+    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation)
+    const single = stranded(choice.chart, free, seats)
+    if (single.length === 0) return this.#reserve(sale, reservation)
+    return this.#respond({ sale, reservation, closed: strands(single) })
   }
 
   async #reserve(sale: SaleRow, reservation: Reservation): Promise<Outcome> {

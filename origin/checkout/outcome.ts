@@ -229,6 +229,12 @@ const seatTaken = ({ taken }: Attempt) =>
     })),
   })
 
+/** Why seats that leave these single are refused. */
+export const strands = (single: readonly Seat[]) => {
+  const names = single.map(({ seat }) => seat)
+  return { ...invalidField('seats', `leave a single seat: ${names.join(', ')}`), single: names }
+}
+
 const overProductLimit = ({ products }: SaleRow, product: string) => {
   const { limit_per_visitor: limit, name } = products.find((p) => p.product_id === product) ?? {}
   return { ...invalidField('quantity', `at most ${limit ?? 0} per visitor of ${name ?? product}`), product_id: product }

@@ -15,16 +15,18 @@ const MAX_DECIMALS = 6
 export const sectionsIn = (products: readonly ProductRow[]) =>
   products.flatMap((p) => (p.section_type === null ? [] : [{ ...p, section_type: p.section_type }]))
 
-const known = new WeakMap<ChartRow, ReadonlyMap<string, readonly Seat[]>>()
+type Geometry = Omit<ChartRow, 'refuseSingle'>
+
+const known = new WeakMap<Geometry, ReadonlyMap<string, readonly Seat[]>>()
 
 /** The seats of a section in the chart's order. */
-export function seatsOf(hall: ChartRow, section: string): readonly Seat[] {
+export function seatsOf(hall: Geometry, section: string): readonly Seat[] {
   const bySection = known.get(hall) ?? Map.groupBy(hall.seats, (seat) => seat.section)
   known.set(hall, bySection)
   return bySection.get(section) ?? []
 }
 
-export function chartDocument(hall: ChartRow, products: readonly ProductRow[]): ChartDocument {
+export function chartDocument(hall: Geometry, products: readonly ProductRow[]): ChartDocument {
   const { version, focalPoint, outlines, seats } = hall
   const outlined = Object.values(outlines).flatMap((line) => line.map(([x, y]) => ({ x, y })))
   const rounded = rounding([...seats, ...outlined, focalPoint])

@@ -7,6 +7,7 @@ import type { Point, Seat } from './chart.ts'
 export interface ChartRow {
   readonly version: number
   readonly focalPoint: Point
+  readonly refuseSingle: boolean
   readonly outlines: Readonly<Record<string, readonly (readonly [number, number])[]>>
   readonly seats: readonly Seat[]
 }
@@ -14,7 +15,7 @@ export interface ChartRow {
 /** One statement, so that the seats are those of the version. Undefined for a sale without a hall. */
 export async function readChart(sql: Queryable, saleId: string): Promise<ChartRow | undefined> {
   const [row] = await sql<ChartRow[]>`
-    select version, json_build_object('x', focal_x, 'y', focal_y) as "focalPoint", outlines, (
+    select version, json_build_object('x', focal_x, 'y', focal_y) as "focalPoint", refuse_single as "refuseSingle", outlines, (
       select coalesce(json_agg(json_build_object('index', s.seat_index, 'section', s.section_id, 'seat', s.seat_id,
           'row', s.row, 'number', s.number, 'place', s.place, 'x', s.x, 'y', s.y, 'category', s.category, 'kind', s.kind,
           'priceMinor', s.price_minor) order by s.seat_index), '[]')

@@ -61,7 +61,13 @@ export const SectionConfig = v.pipe(
 )
 export type SectionConfig = v.InferOutput<typeof SectionConfig>
 
-export const ChartConfig = exactly({ focal_point: exactly({ x: coordinate, y: coordinate }) })
+export const ChartConfig = exactly({
+  /** Left out: as it is. */
+  focal_point: v.optional(exactly({ x: coordinate, y: coordinate })),
+  /** Whether a choice by name is refused that leaves a single seat. Left out: as it is. */
+  refuse_single: v.optional(v.boolean('true or false is required')),
+})
+export type ChartConfig = v.InferOutput<typeof ChartConfig>
 
 const reason = v.pipe(name, v.maxLength(200, 'at most 200 characters'))
 const seatsOf = {

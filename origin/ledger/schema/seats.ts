@@ -32,6 +32,8 @@ export const charts = pgTable('charts', {
   focal_chosen: boolean().notNull().default(false),
   /** At least so much is the index of the next new seat: those of seats that were removed are never given again. */
   next_seat_index: integer().notNull().default(0),
+  /** Who names seats may not leave a single one between taken seats, row ends or aisles. */
+  refuse_single: boolean().notNull().default(false),
   /** The outline of a section as a closed line of points, by section. */
   outlines: jsonb().$type<Readonly<Record<string, readonly (readonly [number, number])[]>>>().notNull().default({}),
 })

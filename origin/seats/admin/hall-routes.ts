@@ -25,9 +25,10 @@ import type { Orders } from '../../orders/orders.ts'
 import type { AdminSales } from '../../sales/admin-sales.ts'
 import type { Gates } from '../../stock/gate.ts'
 import type { Reconciler } from '../../stock/reconciler.ts'
+import { chartDocument } from '../chart-document.ts'
 import type { Halls } from '../halls.ts'
 import { sellAtBoxOffice } from './box-office.ts'
-import { chartJson, seatsInOrder, sectionStates, statesText } from './hall-state.ts'
+import { sectionStates, statesText } from './hall-state.ts'
 import { importSeats, previewSeats } from './import-queries.ts'
 import {
   blockSeats,
@@ -39,7 +40,7 @@ import {
   type SeatsChanged,
 } from './seat-changes.ts'
 import { readSeatTable } from './seat-upload.ts'
-import { removeSection, setFocalPoint, unknownSection, writeSection } from './section-queries.ts'
+import { changeChart, removeSection, unknownSection, writeSection } from './section-queries.ts'
 
 /** Blocks that are listed. */
 const MAX_BLOCKS = 200
@@ -105,17 +106,16 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
       })
 
       .put('/sales/:sale/chart', jsonBody(ChartConfig), async (c) => {
-        const { focal_point } = c.req.valid('json')
         const saleId = c.req.param('sale')
         await sales.find(saleId)
-        await setFocalPoint(sql, saleId, focal_point, operatorOf(c))
+        const chart = await changeChart(sql, saleId, c.req.valid('json'), operatorOf(c))
         await sales.publish(saleId)
-        return c.json({ focal_point })
+        return c.json(chart)
       })
 
       .get('/sales/:sale/chart', async (c) => {
         const { sale, hall } = await hallOf(c.req.param('sale'))
-        return c.json(chartJson(sale, hall))
+        return c.json(chartDocument(hall, sale.products))
       })
 
       /** The whole list of a section's seats, or nothing of it. With `?preview=true` only what it would change. */
@@ -172,11 +172,10 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
         const saleId = c.req.param('sale')
         const { sale, hall } = await hallOf(saleId)
         const [claims, blocks] = await Promise.all([claimStates(sql, saleId), blocksOf(sql, saleId, MAX_BLOCKS)])
-        const seats = seatsInOrder(sale, hall).flatMap((section) => section.seats)
         const state: HallState = {
           version: hall.version,
           sections: sectionStates(sale),
-          seats: statesText(seats, claims),
+          seats: statesText(sale, hall, claims),
           blocks,
         }
         return c.json(state)

@@ -2,7 +2,7 @@
  * Sections of a hall and its focal point, as operators set them. Each change takes the locks of a batch of orders, the sale's
  * row and then those of products, and what visitors were shown under a version of the chart never changes: it gets a new one.
  */
-import { MAX_SECTIONS, type SectionConfig } from '../../../shared/api/hall-admin.ts'
+import { type ChartConfig, MAX_SECTIONS, type SectionConfig } from '../../../shared/api/hall-admin.ts'
 import { ProblemError, problem } from '../../../shared/problem.ts'
 import type { Queryable, Sql } from '../../ledger/connection.ts'
 import { audit, changed } from '../../operators/audit.ts'
@@ -156,22 +156,23 @@ export const keepIndexes = (tx: Queryable, saleId: string) => tx`
     select max(seat_index) + 1 from seats where sale_id = ${saleId}))
   where sale_id = ${saleId}`
 
-/** Sets the point towards which the best seats are. */
-export function setFocalPoint(sql: Sql, saleId: string, { x, y }: { x: number; y: number }, operator: string) {
+/** Sets the point towards which the best seats are, and whether a choice may leave a single seat; what is left out stays. */
+export function changeChart(sql: Sql, saleId: string, { focal_point, refuse_single }: ChartConfig, operator: string) {
   return sql.begin(async (tx) => {
     await lockRunningSale(tx, saleId)
-    const [before] = await tx<{ x: number; y: number }[]>`
-      select focal_x as x, focal_y as y from charts where sale_id = ${saleId}`
+    const read = async () => {
+      const [chart] = await tx<{ focal_point: { x: number; y: number }; refuse_single: boolean }[]>`
+        select json_build_object('x', focal_x, 'y', focal_y) as focal_point, refuse_single from charts where sale_id = ${saleId}`
+      return chart
+    }
+    const before = await read()
     await nextVersion(tx, saleId)
-    await tx`update charts set focal_x = ${x}, focal_y = ${y}, focal_chosen = true where sale_id = ${saleId}`
-    await audit(tx, [
-      {
-        actor: operator,
-        action: 'focal point set',
-        sale: saleId,
-        before: { focal_point: before ?? null },
-        after: { focal_point: { x, y } },
-      },
-    ])
+    await tx`
+      update charts set focal_x = coalesce(${focal_point?.x ?? null}, focal_x), focal_y = coalesce(${focal_point?.y ?? null}, focal_y),
+        focal_chosen = focal_chosen or ${focal_point !== undefined}, refuse_single = coalesce(${refuse_single ?? null}, refuse_single)
+      where sale_id = ${saleId}`
+    const after = await read()
+    await audit(tx, [{ actor: operator, action: 'chart changed', sale: saleId, before, after }])
+    return after
   })
 }

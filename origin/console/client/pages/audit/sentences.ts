@@ -83,7 +83,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'section created': ({ after }) => `made the section ${String(after.name)}`,
   'section changed': ({ entry }) => `changed the section ${productOf(entry)}`,
   'section removed': ({ before }) => `removed the section ${String(before.name)}, with ${some(before.seats, 'seat')}`,
-  'focal point set': () => 'moved the point towards which the best seats are',
+  'chart changed': () => 'changed how seats are chosen',
   'seats imported': ({ entry, after }) =>
     `imported ${some(after.total, 'seat')} of ${productOf(entry)}: ${count(Number(after.added))} new, ${count(Number(after.changed))} changed, ${count(Number(after.removed))} removed`,
   'seats blocked': ({ entry, after }) =>

@@ -3,6 +3,9 @@ CREATE TABLE "charts" (
 	"version" integer DEFAULT 1 NOT NULL,
 	"focal_x" double precision DEFAULT 0 NOT NULL,
 	"focal_y" double precision DEFAULT 0 NOT NULL,
+	"focal_chosen" boolean DEFAULT false NOT NULL,
+	"next_seat_index" integer DEFAULT 0 NOT NULL,
+	"refuse_single" boolean DEFAULT false NOT NULL,
 	"outlines" jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 --> statement-breakpoint
