@@ -401,3 +401,23 @@ test('the box office sells at once, before the opening and while paused, beyond 
   expect(await sell(randomUUID(), { lines: [{ quantity: 1 }] })).toMatchObject({ status: 410 })
   expect(await origin.admin('POST', `/sales/${sale}/box-office`, wanted)).toMatchObject({ status: 400 })
 })
+
+test('a hall may refuse choices that leave a single seat; a repeated key is answered all the same', async () => {
+  const sale = await openHall()
+  expect(await origin.admin('PUT', `/sales/${sale}/chart`, { refuse_single: true })).toMatchObject({
+    status: 200,
+    body: { refuse_single: true },
+  })
+  expect(await buy(sale, seatsOf('stalls', 'A-2', 'A-3'))).toMatchObject({
+    status: 422,
+    body: { errors: [{ field: 'seats', detail: 'leave a single seat: A-1' }], single: ['A-1'] },
+  })
+  const call = {
+    token: await origin.token(sale),
+    key: randomUUID(),
+    body: { lines: [seatsOf('stalls', 'A-1', 'A-2')] },
+  }
+  const { status, body } = await origin.checkout(sale, call)
+  expect(status).toBe(201)
+  expect(await origin.checkout(sale, call)).toMatchObject({ status: 201, body: { order_id: body.order_id } })
+})

@@ -1,0 +1,135 @@
+/** Carts and seats as buyers order them: what a checkout of several lines answers. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+
+const origin = useOrigin()
+const PRICE = { price_minor: 2000, currency: 'EUR' }
+
+/** Ten units of `one`, five places of `floor` and two rows of four seats, of which B-4 is accessible and B-3 for a companion. */
+async function openHall(options: object = {}): Promise<string> {
+  const sale = await origin.sale({ limit_per_visitor: 6, ...options })
+  const put = (path: string, body: object) => origin.admin('PUT', `/sales/${sale}/sections/${path}`, body)
+  expect((await put('stalls', { name: 'Stalls', type: 'reserved', ...PRICE })).status).toBe(201)
+  expect(
+    (await put('floor', { name: 'Floor', type: 'general_admission', total: 5, ...PRICE, price_minor: 1500 })).status,
+  ).toBe(201)
+  const kinds: Readonly<Record<string, string>> = { 'B-4': 'accessible', 'B-3': 'companion' }
+  const rows = ['A', 'B'].flatMap((row, y) =>
+    [1, 2, 3, 4].map((n) => {
+      const seat = `${row}-${n}`
+      return [seat, row, n, n, n, y, 'front', kinds[seat] ?? 'standard', 2000 + n].join()
+    }),
+  )
+  const upload = await origin.call('PUT', `/admin/sales/${sale}/sections/stalls/seats`, {
+    token: ADMIN_TOKEN,
+    headers: { 'content-type': 'text/csv' },
+    body: ['seat_id,row,number,place,x,y,category,kind,price_minor', ...rows].join('\n'),
+  })
+  expect(upload.status).toBe(200)
+  return sale
+}
+
+const buy = async (sale: string, lines: object[], extra: object = {}) =>
+  origin.checkout(sale, { body: { lines, ...extra } })
+const seats = (...names: string[]) => ({ section_id: 'stalls', seats: names })
+
+test('an order has its lines, one for each seat, and one sum', async () => {
+  const sale = await openHall()
+  const { status, body } = await buy(sale, [
+    { product_id: 'one', quantity: 2 },
+    { section_id: 'floor', quantity: 1 },
+    seats('A-2', 'A-3'),
+  ])
+  expect(status).toBe(201)
+  expect(body).toMatchObject({
+    product_id: 'one',
+    quantity: 2,
+    unit_price_minor: 1000,
+    total_minor: 2 * 1000 + 1500 + 2002 + 2003,
+    lines: [
+      { line: 1, product_id: 'one', name: 'One', quantity: 2, unit_price_minor: 1000, status: 'held' },
+      { line: 2, section_id: 'floor', name: 'Floor', quantity: 1, unit_price_minor: 1500, status: 'held' },
+      { line: 3, section_id: 'stalls', seat_id: 'A-2', row: 'A', number: '2', quantity: 1, unit_price_minor: 2002 },
+      { line: 4, section_id: 'stalls', seat_id: 'A-3', row: 'A', number: '3', quantity: 1, unit_price_minor: 2003 },
+    ],
+  })
+})
+
+test('a taken seat is named, with the nearest of its kind as an offer; nothing of the cart is taken', async () => {
+  const sale = await openHall()
+  expect((await buy(sale, [seats('A-2')])).status).toBe(201)
+  const refused = await buy(sale, [{ product_id: 'one', quantity: 1 }, seats('A-1', 'A-2')])
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { type: '/problems/seat-taken', seats: ['A-2'], offer: [{ section_id: 'stalls', seats: ['B-1', 'B-2'] }] },
+  })
+  expect((await buy(sale, [seats('A-1')])).status).toBe(201)
+})
+
+test('the best seats: neighbours for a pair, accessible ones only for who asks', async () => {
+  const sale = await openHall()
+  const names = async (line: object) => {
+    const { status, body } = await buy(sale, [line])
+    return status === 201 ? (body.lines as { seat_id: string }[]).map(({ seat_id }) => seat_id).sort() : status
+  }
+  expect(await names({ quantity: 2 })).toEqual([expect.stringMatching(/^A-/), expect.stringMatching(/^A-/)])
+  expect(await names({ quantity: 2, accessible: true })).toEqual(['B-3', 'B-4'])
+  expect(await names({ section_id: 'stalls', category: 'front', quantity: 4 })).toHaveLength(4)
+  expect(await names({ quantity: 1 })).toBe(409)
+})
+
+test('when nothing fits any more: in carts, and sold out once all is paid', async () => {
+  const sale = await openHall()
+  const all = [seats('A-1', 'A-2', 'A-3', 'A-4'), seats('B-1', 'B-2')]
+  expect((await buy(sale, all)).status).toBe(201)
+  expect(await buy(sale, [{ section_id: 'stalls', quantity: 3 }])).toMatchObject({
+    status: 409,
+    body: { type: '/problems/all-in-carts', section_id: 'stalls', remaining: 2 },
+  })
+  expect(await buy(sale, [{ section_id: 'floor', quantity: 6 }])).toMatchObject({
+    status: 422,
+    body: { section_id: 'floor', remaining: 5 },
+  })
+})
+
+test.each([
+  ['an unknown product', [{ product_id: 'none' }], 'lines.0.product_id'],
+  ['an unknown section', [{ section_id: 'none', quantity: 1 }], 'lines.0.section_id'],
+  ['an unknown seat', [seats('A-1', 'Z-9')], 'lines.0.seats.1'],
+  ['a seat of another section', [{ section_id: 'floor', seats: ['A-1'] }], 'lines.0.section_id'],
+  ['a seat named twice', [seats('A-1'), seats('A-1')], 'lines.1.seats.0'],
+  ['a field that is not known', [{ product_id: 'one', colour: 'red' }], 'lines.0.colour'],
+  ['too many lines', Array.from({ length: 21 }, () => ({ product_id: 'one' })), 'lines'],
+  ['no lines', [], 'lines'],
+  ['more than the limit', [seats('A-1', 'A-2', 'A-3', 'A-4'), { product_id: 'one', quantity: 3 }], 'quantity'],
+])('%s is a 422 that names its field', async (_, lines, field) => {
+  const sale = await openHall()
+  const { status, body } = await buy(sale, lines)
+  expect([status, (body.errors as { field: string }[])[0]?.field]).toEqual([422, field])
+})
+
+test('lines and a product beside them, or an unknown field of the request, are refused', async () => {
+  const sale = await openHall()
+  const lines = [{ product_id: 'one' }]
+  expect(await buy(sale, lines, { quantity: 2 })).toMatchObject({
+    status: 422,
+    body: { errors: [{ field: 'quantity' }] },
+  })
+  expect(await buy(sale, lines, { gift: true })).toMatchObject({ status: 422, body: { errors: [{ field: 'gift' }] } })
+})
+
+test('limits of an order, of a product and of the sale are exact', async () => {
+  const products = [
+    { product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total: 10, limit_per_visitor: 2 },
+  ]
+  const sale = await openHall({ products, limit_per_order: 3 })
+  const token = await origin.token(sale)
+  const ask = (lines: object[]) => origin.checkout(sale, { token, key: randomUUID(), body: { lines } })
+  expect(await ask([{ section_id: 'floor', quantity: 4 }])).toMatchObject({ status: 422 })
+  expect((await ask([{ product_id: 'one', quantity: 2 }])).status).toBe(201)
+  expect(await ask([{ product_id: 'one', quantity: 1 }])).toMatchObject({ status: 422, body: { product_id: 'one' } })
+  expect((await ask([{ section_id: 'floor', quantity: 3 }])).status).toBe(201)
+  expect(await ask([{ section_id: 'floor', quantity: 2 }])).toMatchObject({ status: 422 })
+  expect((await ask([seats('A-1')])).status).toBe(201)
+})
