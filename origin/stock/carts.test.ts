@@ -20,10 +20,16 @@ import { defineScripts, type Store } from './scripts.ts'
 const sql = await useLedger()
 const server = useRedis()
 let redis: Store
+/** Of another process. */
+let elsewhere: Store
 beforeAll(() => {
   redis = defineScripts(new Redis(server.url))
+  elsewhere = defineScripts(new Redis(server.url))
 })
-afterAll(() => redis.disconnect())
+afterAll(() => {
+  redis.disconnect()
+  elsewhere.disconnect()
+})
 
 const LIMIT = 12
 const TERMS = { holdMs: 60_000, limit: LIMIT, demand: [] }
@@ -140,6 +146,68 @@ test('chooses the seats of those who leave the choice to the system, each others
     const [a, b] = [chart.at(one ?? -1) as Seat, chart.at(two ?? -1) as Seat]
     expect([a.row, Math.abs(a.place - b.place)]).toEqual([b.row, 1])
   }
+})
+
+const asking = (people: number) => ({ wish: { quantity: people, together: true, accessible: false } })
+
+test('two processes that choose at once both fill the hall, and never with one seat', async () => {
+  const { sale, gate, chart } = await openHall()
+  const other = new Gate(elsewhere, sale)
+  const ask = (at: Gate) => {
+    const { cart: _, ...r } = cartOf(sale, [seats(0, 1)])
+    return at.reserve({ ...r, choice: { chart, wants: [asking(2)] } }, TERMS)
+  }
+  // Each has read the seats before either has taken any.
+  const verdicts = await Promise.all([gate, other, gate, other, gate, other].map(ask))
+  const chosen = verdicts.flatMap((v) => ('cart' in v && v.cart?.flatMap((part) => part.seats ?? [])) || [])
+  expect(chosen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: SEATS }, (_, i) => i))
+})
+
+test('whatever two processes take and record at once, every seat has one owner and every cart is whole', async () => {
+  const asked = fc.record({
+    isElsewhere: fc.boolean(),
+    one: fc.integer({ min: 0, max: 2 }),
+    seats: fc.oneof(fc.uniqueArray(fc.nat(SEATS - 1), { minLength: 1, maxLength: 3 }), fc.integer({ min: 1, max: 3 })),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 12 }), async (all) => {
+      const { sale, gate, chart } = await openHall()
+      const gates = [gate, new Gate(elsewhere, sale)] as const
+      const taken = await Promise.all(
+        all.map(async ({ isElsewhere, one, seats: of }) => {
+          const also = one > 0 ? [units(one)] : []
+          const named = typeof of === 'number' ? [] : [seats(...of)]
+          const { cart: _, ...r } = cartOf(sale, [...also, ...named])
+          const people = typeof of === 'number' ? of : of.length
+          const reservation = { ...r, product: 'stalls', quantity: one + people }
+          const wants = [...also, ...named, ...(typeof of === 'number' ? [asking(of)] : [])]
+          const call = {
+            ...reservation,
+            choice: { chart, wants },
+            ...(named.length > 0 && { cart: [...also, ...named] }),
+          }
+          const verdict = await gates[isElsewhere ? 1 : 0].reserve(call, TERMS)
+          if (verdict.verdict !== 'reserved') return []
+          const cart = verdict.cart ?? []
+          expect(cart.reduce((sum, part) => sum + part.quantity, 0)).toBe(one + people)
+          return [{ isElsewhere, r: { ...reservation, cart } }]
+        }),
+      )
+      const reserved = taken.flat()
+      const given = reserved.flatMap(({ r }) => r.cart.flatMap((part) => part.seats ?? []))
+      expect(new Set(given).size).toBe(given.length)
+      const batches = [true, false].map((where) =>
+        reserved.flatMap(({ isElsewhere, r }) => (isElsewhere === where ? [r] : [])),
+      )
+      const recorded = await Promise.all(
+        batches.map((batch) => (batch.length > 0 ? record(sql, sale, batch, false) : [])),
+      )
+      expect(recorded.flat().map(({ verdict }) => verdict)).toEqual(reserved.map(() => 'recorded'))
+      expect((await takenSeats(sql, sale)).toSorted((a, b) => a - b)).toEqual(given.toSorted((a, b) => a - b))
+      await expectAgreement(sale, gate)
+    }),
+    { numRuns: 20 },
+  )
 })
 
 test('the limit of a product is exact at both gates, and comes back with the order', async () => {
