@@ -208,6 +208,7 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
     indexed,
     test,
     products,
+    chart_version: state.chart_version ?? null,
   }
 }
 

@@ -38,6 +38,8 @@ export const SaleState = v.object({
   indexed: v.boolean(),
   test: v.boolean(),
   products: v.array(v.object({ ...PublicProduct.entries, held: v.number(), sold: v.number() })),
+  /** Null without a hall. */
+  chart_version: v.optional(v.nullable(v.number())),
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
   /** Ticket numbers whose first checkout call has reached the origin since it began to count; it may start again at 0. */
   arrivals: v.number(),

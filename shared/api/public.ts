@@ -305,6 +305,8 @@ export const PublicSale = v.object({
   /** A sale to try things with: no money moves. */
   test: v.boolean(),
   products: v.array(PublicProduct),
+  /** Of the chart of its hall, which is at `/sales/{sale}/chart?v=`; null without one. */
+  chart_version: v.optional(v.nullable(v.number())),
   server_time_ms: v.number(),
 })
 export type PublicSale = v.InferOutput<typeof PublicSale>
