@@ -46,6 +46,8 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     }),
     proofWorker,
     turnstileScript: await bundleAsset('client/turnstile.ts', 'turnstile', SCRIPT),
+    hallStyle: await bundleAsset('pages/styles/hall.css', 'hall-style', 'text/css'),
+    mapScript: await bundleAsset('client/map/map.ts', 'map', SCRIPT),
     paymentScript: await bundleAsset('client/stripe-payment.ts', 'payment', SCRIPT),
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }

@@ -2,7 +2,17 @@
 import { build } from 'esbuild'
 import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
+import { sampleHall } from './sample-hall.ts'
 import { serveOnLoopback } from './servers/loopback.ts'
+
+/** The section of the samples' seats comes first. */
+const HALL = {
+  sections: 6,
+  sectionsAside: 3,
+  rows: 8,
+  seatsInRow: 14,
+  first: { section_id: 'stalls-b', name: 'Stalls B' },
+}
 
 type Samples = typeof import('../edge/preview/samples.ts')['samples']
 
@@ -16,9 +26,19 @@ export async function builtPages(): Promise<{ readonly samples: Samples; readonl
   return { samples, assets: Object.values<Asset>(JSON.parse(define.__ASSETS__)) }
 }
 
+/** For a page of these: shows the map of a hall, which the page's script does only once a schedule has come. */
+export const SHOW_MAP = `(async () => {
+  const place = document.getElementById('hall')
+  if (!place) return
+  await (await import(place.dataset.script)).start(place)
+  while (document.querySelector('.hall-list small:empty')) await new Promise((resolve) => setTimeout(resolve, 50))
+  await new Promise(requestAnimationFrame)
+})()`
+
 /** Serves pages by paths, as their script shows them before the first schedule has come. */
 export async function servePages(assets: readonly Asset[]) {
   const pages = new Map<string, string>()
+  const hall = sampleHall(HALL)
   const { url, stop } = await serveOnLoopback((request, response) => {
     const path = request.url?.replace(/\?.*/, '') ?? ''
     // Without a response, and before its time is up, the page still shows that it is connected.
@@ -28,6 +48,12 @@ export async function servePages(assets: readonly Asset[]) {
       response.setHeader('content-type', asset.type)
       response.setHeader('cache-control', 'max-age=3600, immutable')
       response.end(Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8'))
+      return
+    }
+    const ofHall = hall(path)
+    if (ofHall !== undefined) {
+      response.setHeader('content-type', 'application/json')
+      response.end(ofHall)
       return
     }
     const page = pages.get(path)

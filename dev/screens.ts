@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { LANGUAGES, type Language } from '../shared/api/public.ts'
 import { optionsOf, ProgressLines, paint, run, terminal, UsageError, writableFolder } from './command.ts'
 import { LocalError } from './leftovers.ts'
-import { builtPages, servePages } from './previews.ts'
+import { builtPages, SHOW_MAP, servePages } from './previews.ts'
 import { launchChromium } from './servers/chromium.ts'
 import { type System, startSystem } from './system.ts'
 
@@ -68,6 +68,7 @@ async function takePages(on: Browser, to: string, lang: Language, isWanted: (nam
   const server = await servePages(assets)
   for (const [i, { name, html }] of pages.entries()) {
     await page.goto(server.put(`/${name}`, html))
+    await page.evaluate(SHOW_MAP)
     await take(page, to, name)
     if (terminal) process.stdout.write(`\r${i + 1} of ${pages.length} pages`)
   }

@@ -12,6 +12,7 @@ import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
 import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
+import { mapOfHall } from './parts/map.ts'
 import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
@@ -22,7 +23,7 @@ import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
 /** Parts with servers of their own, those that share a system, and all of them. */
-const ALONE = { recovery, search: searches, life }
+const ALONE = { recovery, search: searches, life, map: mapOfHall }
 const SHARED = {
   edge: againstEdge,
   origin: againstOrigin,

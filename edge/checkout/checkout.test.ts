@@ -282,6 +282,42 @@ it('buys, pays and cancels by plain forms', async () => {
   expect(await refused.text()).toContain('What is not paid comes back: this page offers it by itself.')
 })
 
+it('buys seats, places and products of a hall by one plain form, and offers others for a taken seat', async () => {
+  const section = { ...product(20), product_id: 'stalls', name: 'Stalls', section_type: 'reserved' } as const
+  const standing = { ...product(20), product_id: 'pit', name: 'Pit', section_type: 'general_admission' } as const
+  const sale = await new TestSale().publish({ products: [section, standing, product(20)], chart_version: 3 })
+  const seat = (seat_id: string, number: string) => ({ seat_id, row: 'A', number, price_minor: 4_800 })
+  const seats = [seat('A-1', '1'), seat('A-2', '3')]
+  const chart = { categories: [{ category: 'c1', price_minor: 4_800 }], sections: [{ section_id: 'stalls', seats }] }
+  await stub(`/sales/${sale.name}/chart`, 200, chart)
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  const form = (fields: Record<string, string>) =>
+    sale.form('/buy', { product_id: '', ...fields }, { 'sec-fetch-site': 'same-origin', cookie })
+  const path = `/sales/${sale.name}/checkout`
+  await stub(path, 201, orderOf(sale.name, newOrder()))
+  const chosen = { 'seat:stalls:A-1': '1', 'places:pit': '2', 'units:lamp': '1', 'best-quantity': '' }
+  expect((await form(chosen)).status).toBe(303)
+  const lines = [
+    { section_id: 'stalls', seats: ['A-1'] },
+    { section_id: 'pit', quantity: 2 },
+    { product_id: 'lamp', quantity: 1 },
+  ]
+  expect(JSON.parse((await requestsTo(path)).requests[0]?.body ?? '')).toEqual({ lines })
+
+  const offer = [{ section_id: 'stalls', seats: ['A-2'] }]
+  await stub(path, 409, { type: '/problems/seat-taken', title: 'Taken', status: 409, seats: ['A-1'], offer })
+  const refused = await form(chosen)
+  expect(refused.status).toBe(409)
+  const page = await refused.text()
+  expect(page).toContain('Somebody else was faster: Stalls, Row A, seat 1.')
+  expect(page).toMatch(/name="seat:stalls:A-2" value="1" checked>\s*<span><bdi>Stalls, Row A, seat 3</)
+  expect(page).toMatch(/name="places:pit"[^>]* value="2"/)
+  expect((await requestsTo(`/sales/${sale.name}/chart`)).requests[0]?.query).toBe('v=3')
+
+  expect(await (await form({ 'places:pit': '0' })).text()).toContain('Nothing is chosen yet.')
+  expect((await requestsTo(path)).calls).toBe(2)
+})
+
 it('answers a form that the page’s script sends by the order’s page itself, by one call of the origin', async () => {
   const sale = await new TestSale().publish()
   const order = newOrder()

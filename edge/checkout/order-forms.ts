@@ -12,6 +12,7 @@ import { type Call, type Fields, formFields, isScript, publicNow, refuse, seeOth
 import { callOrigin } from '../origin.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { findOrderToken, refuseAdmission, setOrderCookie } from '../visitor/credentials.ts'
+import { linesIn } from './cart-fields.ts'
 import { aboutBuyer, requireBuyer } from './checkout.ts'
 import { ALREADY, limitOrders, orderIn, orderOf } from './own-orders.ts'
 
@@ -30,12 +31,9 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
 async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call)
   if (!fields) return refuse('invalid-request')
-  const { product_id, quantity, payment_method, email, idempotency_key = '' } = fields
-  // Without a product the origin takes the sale's first one, which the visitor has not chosen.
-  if (!product_id) throw new ProblemError(invalidField('product_id', 'is required'))
+  const { payment_method, email, idempotency_key = '' } = fields
   const request = {
-    product_id,
-    ...(quantity && { quantity: Number(quantity) }),
+    ...chosenIn(fields),
     ...(payment_method && { payment_method }),
     ...(email && { contact: { email } }),
   }
@@ -49,6 +47,16 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
   return isScript(call.request)
     ? orderShown(sale, order, already, call)
     : seeOther(`${pathOfOrder(sale, order.order_id)}${already ? `?${ALREADY}` : ''}`)
+}
+
+/** The units that a form asks for: of one product, or, from the form of a sale with a hall, lines. */
+function chosenIn(fields: Fields) {
+  const { product_id, quantity } = fields
+  if (product_id) return { product_id, ...(quantity && { quantity: Number(quantity) }) }
+  const lines = linesIn(fields).map(({ line }) => line)
+  if (lines.length > 0) return { lines }
+  // Without a product the origin takes the sale's first one, which the visitor has not chosen.
+  throw new ProblemError(invalidField('product_id', 'is required'))
 }
 
 const pathOfOrder = (sale: string, order: string) => `/sales/${sale}/order/${order}`

@@ -22,6 +22,8 @@ const NAMES = [
   'proofWorker',
   'turnstileScript',
   'paymentScript',
+  'hallStyle',
+  'mapScript',
   'shareImage',
 ] as const
 type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
@@ -42,6 +44,8 @@ export const {
   proofWorker,
   turnstileScript,
   paymentScript,
+  hallStyle,
+  mapScript,
   shareImage,
 } = ASSETS
 

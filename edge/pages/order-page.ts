@@ -1,9 +1,10 @@
 /** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
-import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../../shared/api/public.ts'
+import { DECLINE_CODES, type DeclineCode, type Order, type OrderLine, type Payment } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, money, plural } from '../../shared/format.ts'
-import { isSettled, isSold, progressOf } from '../../shared/order-status.ts'
+import { isLive, isSettled, isSold, progressOf } from '../../shared/order-status.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
+import { hallForm, hasSections, seatName } from './hall-form.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
 import { tick } from './parts/draw-card.ts'
@@ -36,7 +37,7 @@ export function turnPage(context: PageContext, untilMs: number, refused?: Refuse
     ${heading(title, text)}
     ${during(view.schedule, ['paused'], html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(context)}`)}
     ${timeLeft(context, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
-    ${first && reserveForm(context, refused)}
+    ${first && (hasSections(view.state) ? hallForm(context, untilMs, refused) : reserveForm(context, refused))}
   </section>`
   // Not before the turn is over: a reload would take away what the visitor is about to choose.
   return { title, main, reloadSeconds: first ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS }
@@ -177,7 +178,7 @@ function orderCard(context: PageContext, order: Order): Html {
     ${isInProgress(order) && !action && html`<progress aria-label="${title}"></progress>`}
     ${step === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
     <dl>
-      <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(context, line)}</div>`)}</dd></div>
+      <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(context, line, order)}</div>`)}</dd></div>
       <div><dt>${words.total}</dt><dd><b>${totalOf(lang, order)}</b></dd></div>
       ${refundedRow(context, order)}
       ${orderNumber(context, order)}
@@ -213,9 +214,16 @@ export const orderNumber = ({ words }: PageContext, { order_id }: Order) =>
 
 export const totalOf = (lang: string, order: Order) => money(lang, order.total_minor, order.currency)
 
-export function lineName({ view, lang }: PageContext, { product_id, quantity }: Order['lines'][number]): Html {
-  const product = view.state.products.find((one) => one.product_id === product_id)
-  return html`<bdi>${product?.name ?? product_id}</bdi>${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
+/**
+ * What a line is for: a seat by its section, row and number. What was given back of an order that goes on is struck through,
+ * and said; of one that is over its status says so.
+ */
+export function lineName({ words, lang }: PageContext, line: OrderLine, { status }: Pick<Order, 'status'>): Html {
+  const { name, row, number, quantity } = line
+  const seat = row !== undefined && number !== undefined && html`, <bdi>${seatName(words, { row, number })}</bdi>`
+  const text = html`<bdi>${name}</bdi>${seat}${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
+  const isReturned = line.status === 'returned' && (isLive(status) || isSold(status))
+  return isReturned ? html`<s>${text}</s> <small>(${words.hall.returned})</small>` : text
 }
 
 const refundedRow = ({ words, lang }: PageContext, { refunded_minor, currency }: Order) =>

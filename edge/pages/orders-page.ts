@@ -21,7 +21,7 @@ export function ordersPage(context: PageContext, orders: readonly Order[]): Cont
 function orderItem(context: PageContext, order: Order): Html {
   const { view, words, lang } = context
   const [state] = stateOf(words, order)
-  const names = order.lines.map((line) => html`<span>${lineName(context, line)}</span>`)
+  const names = order.lines.map((line) => html`<span>${lineName(context, line, order)}</span>`)
   return html`<li>
       <a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> <b>${totalOf(lang, order)}</b>
       ${names}
@@ -47,7 +47,7 @@ export function receiptPage(context: PageContext, order: Order): Content {
       quantity,
       unit_price_minor,
       ...line
-    }) => html`<tr><td>${lineName(context, { ...line, quantity: 1, unit_price_minor })}
+    }) => html`<tr><td>${lineName(context, { ...line, quantity: 1, unit_price_minor }, order)}
         <small>${count(lang, quantity)} ×\u00a0${money(lang, unit_price_minor, currency)}</small></td>
         <td>${money(lang, unit_price_minor * quantity, currency)}</td></tr>`,
   )

@@ -110,6 +110,48 @@ describe('a page', () => {
     expect(page('turn-last-one')).toMatch(/name="product_id" value="tape" checked/)
   })
 
+  it('of a turn in a hall offers the best seats, places and products, and chooses none', () => {
+    expect(page('hall-turn')).toMatch(/name="best-quantity"[^>]* max="6" value=""/)
+    expect(page('hall-turn')).toMatch(/<option value="B" >B · from €48\.00<\/option>/)
+    expect(page('hall-turn')).toMatch(/name="places:standing"[^>]* value=""[\s\S]*name="units:programme"/)
+    expect(page('hall-turn')).not.toMatch(/name="seat:|name="product_id" value="[^"]/)
+    // The first script knows by it that there is something to choose.
+    expect(page('hall-turn')).toContain('name="product_id" value=""')
+    expect(page('hall-turn')).toMatch(/id="hall" [^>]*data-version="1" data-limit="6"/)
+    // Without its chart there is no map, and prices are not asked for.
+    expect(page('hall-turn-without-chart')).not.toMatch(/id="hall"|best-category/)
+    expect(page('turn')).not.toMatch(/hall/)
+  })
+
+  it('of a taken seat names it, and has the nearest chosen instead beside what else was chosen', () => {
+    const taken = page('hall-turn-seat-taken')
+    expect(taken).toContain('Somebody else was faster: Stalls B, Row F, seat 7.')
+    const seats = (html: string) => [...html.matchAll(/name="seat:([^"]+)" value="1" checked/g)].map(([, seat]) => seat)
+    expect(seats(taken)).toEqual(['stalls-b:G-9', 'stalls-b:G-10'])
+    expect(taken).toMatch(/Stalls B, Row G, seat 9<\/bdi><\/span>\s*<b>€48\.00</)
+    expect(taken).toMatch(/name="places:standing"[^>]* value="2"/)
+    expect(seats(page('hall-turn-seat-taken-no-offer'))).toEqual(['stalls-b:F-8'])
+    expect(page('hall-turn-seat-taken-no-offer')).toContain(words.hall.noOffer)
+  })
+
+  it('of a refused cart says why beside the part that it is about, and keeps the rest', () => {
+    expect(page('hall-turn-fewer')).toMatch(fault('best', words.hall.fewer))
+    expect(page('hall-turn-fewer')).toMatch(/name="best-quantity"[^>]* value="6"[^>]*aria-describedby="fault-best"/)
+    expect(page('hall-turn-fewer')).toMatch(/<option value="stalls-b" selected>[\s\S]*<option value="B" selected>/)
+    expect(page('hall-turn-nothing-chosen')).toContain(words.hall.chooseFirst)
+  })
+
+  it('of an order names each seat, and strikes through and says what was given back', () => {
+    for (const name of ['hall-order-partly-returned', 'hall-orders', 'hall-receipt']) {
+      expect(page(name), name).toMatch(
+        /<s><bdi>Stalls B<\/bdi>, <bdi>Row F, seat 7<\/bdi><\/s> <small>\(returned\)<\/small>/,
+      )
+      expect(page(name), name).toContain('<bdi>Stalls B</bdi>, <bdi>Row F, seat 8</bdi>')
+    }
+    expect(page('hall-order')).toMatch(/<bdi>Standing<\/bdi> ×\u00a02[\s\S]*<bdi>Programme book<\/bdi>/)
+    expect(page('hall-order')).not.toContain('<s>')
+  })
+
   it('asks to sign in before it offers to join, and says who is signed in', () => {
     for (const name of ['sale-sign-in', 'sale-sign-in-refused'])
       expect(page(name), name).toMatch(

@@ -53,7 +53,27 @@ export interface SaleView {
   readonly brand: Brand
   /** What visitors reach the edge by: scheme and host. */
   readonly host: string
+  /** Of a turn in a sale with a hall; null while its chart cannot be read. */
+  readonly hall?: HallFacts | null
   readonly shows: Shows
+}
+
+/** What a page says of a hall without its map. */
+export interface HallFacts {
+  readonly categories: readonly {
+    readonly category: string
+    readonly price_minor: number
+    /** The highest price in it. */
+    readonly price_to_minor: number
+  }[]
+  /** A seat by the names of its section and its own; undefined where the hall has no such seat. */
+  readonly seat: (section: string, seat: string) => SeatFacts | undefined
+}
+
+export interface SeatFacts {
+  readonly row: string
+  readonly number: string
+  readonly price_minor: number
 }
 
 /** The path of the sale's page for this visitor: a visitor with a place has their own page. */

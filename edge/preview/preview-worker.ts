@@ -3,7 +3,7 @@
  * no script, no form and no link works in them.
  */
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { type Asset, style } from '../pages/assets.ts'
+import { type Asset, hallStyle, style } from '../pages/assets.ts'
 import { type SampleOptions, samplePages } from './samples.ts'
 
 type Look = 'light' | 'dark'
@@ -36,7 +36,7 @@ const inert = (page: string, look: Look, brandStyle: Asset | null) =>
     .replace(/<p class="note stuck".*?<\/p>/gs, '')
     .replace(/(<a\b[^>]*? href=")[^"]*"/g, '$1#"')
     .replace(/<link rel="stylesheet" href="([^"]*)">/g, (link, path) => {
-      const sheet = [style, brandStyle].find((one) => one?.path === path)
+      const sheet = [style, hallStyle, brandStyle].find((one) => one?.path === path)
       return sheet ? `<style>${inLook(sheet.body, look)}</style>` : link
     })
     .replace('<meta name="color-scheme" content="light dark">', `<meta name="color-scheme" content="${look}">`)

@@ -9,6 +9,7 @@ import type { Brand } from '../pages/brand.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
+import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
@@ -156,11 +157,13 @@ export function samplePages({
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
   const again = { action: `/sales/demo/order/${ORDER_ID}/payment`, fields: { payment_method: 'pm_ok' } }
   const chosen = { idempotency_key: 'a-key', product_id: 'vinyl', quantity: '2', email: 'ada@home' }
-  const turnAgain = (problem: Problem): Shows => ({
+  const turnAgain = (problem: Problem, fields: Readonly<Record<string, string>> = chosen): Shows => ({
     kind: 'turn',
     untilMs: nowMs + ADMISSION_TTL_SECONDS * 1000,
-    refused: { problem, chosen },
+    refused: { problem, chosen: fields },
   })
+  const hall = inHall(shop.state)
+  const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
   const alone =
     (problem: Problem, home: string | null, more: object = {}) =>
@@ -293,6 +296,16 @@ export function samplePages({
     'turn-wrong-email': inShop(turnAgain(invalidField('contact.email', 'an e-mail address is required')), {
       state: { ...shop.state, contact: 'required' },
     }),
+    'hall-turn': inShop(turn(), hall),
+    'hall-turn-without-chart': inShop(turn(), { ...hall, hall: null, state: { ...hall.state, chart_version: null } }),
+    'hall-turn-seat-taken': inShop(turnAgain(seatTaken, chosenSeats), hall),
+    'hall-turn-seat-taken-no-offer': inShop(turnAgain({ ...seatTaken, offer: [] }, chosenSeats), hall),
+    'hall-turn-fewer': inShop(turnAgain({ ...problem('all-in-carts'), section_id: 'stalls-b' }, chosenBest), hall),
+    'hall-turn-nothing-chosen': inShop(turnAgain(invalidField('product_id', 'is required'), {}), hall),
+    'hall-order': inShop({ kind: 'order', order: seats('reserved'), alreadyHas: false }, hall),
+    'hall-order-partly-returned': inShop({ kind: 'order', order: seats('confirmed', true), alreadyHas: false }, hall),
+    'hall-orders': inShop({ kind: 'orders', orders: [seats('confirmed', true), seats('expired')] }, hall),
+    'hall-receipt': inShop({ kind: 'receipt', order: seats('confirmed', true) }, hall),
     'problem-payment': inShop(met(problem('try-again'), { again })),
     'problem-fields': inShop(met(invalidField('payment_method', 'is required'))),
     'problem-too-many-requests': inShop(met(problem('too-many-requests', { retry_after_seconds: 2 }))),

@@ -23,6 +23,7 @@ import {
 } from '../visitor/credentials.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
+import { hallFacts } from './hall-facts.ts'
 
 /** In the address of the page that a form's join leads to, which explains if the place did not come along. */
 export const JOINED = 'joined'
@@ -45,7 +46,8 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) return seeOther(onwards)
   const shows = ownPlace(num, admission?.claims.exp, now)
-  const view = { ...viewOf(now, num, shows, call), order: latestOrder(sale, call) }
+  const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
+  const view = { ...viewOf(now, num, shows, call), ...hall, order: latestOrder(sale, call) }
   return pageOf(await withAccount(view, call), first ? 201 : 200)
 }
 
@@ -113,7 +115,8 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const shows = (wanted && turnAgain(wanted, own, now)) ?? wanted ?? missing ?? own
   // The way back to an order is for pages other than its own.
   const order = shows.kind === 'order' ? shows.order.order_id : latestOrder(sale, call)
-  const view = { ...viewOf(now, number, shows, call), order }
+  const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
+  const view = { ...viewOf(now, number, shows, call), ...hall, order }
   const status = wanted?.kind === 'problem' ? wanted.problem.status : 200
   return pageOf(wanted ? view : await withAccount(view, call), status)
 }
@@ -125,7 +128,7 @@ function turnAgain(wanted: RequestedPage, own: Shows, { facts }: SaleNow): Shows
   const { type, status, errors, retry_after_seconds } = problem
   const isLess = type.endsWith('/sold-out') && facts.products.some(({ available }) => available > 0)
   const mayMend =
-    isLess || errors !== undefined || status === 503 || type.endsWith('/all-in-carts') || /too-many/.test(type)
+    isLess || errors !== undefined || status === 503 || /(all-in-carts|seat-taken)$/.test(type) || /too-many/.test(type)
   const isForGood = type.endsWith('/too-many-orders') && retry_after_seconds === undefined
   return mayMend && !isForGood ? { ...own, refused: { problem, chosen } } : null
 }

@@ -7,6 +7,7 @@ import { each } from '../page.ts'
 import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
 import { showEarlier } from './earlier.ts'
+import { showHall } from './hall.ts'
 import { noticeTurn } from './notices.ts'
 import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
@@ -22,6 +23,7 @@ export function show(state: PageState, tools: Tools): void {
   showDraw(schedule, page, place, tools)
   showOutlook(state)
   noticeTurn(state)
+  showHall()
   void showStock(schedule, page)
   void checkOwnOrder(state, tools)
   each('[data-print]', (button) => {

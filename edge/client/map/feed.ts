@@ -1,0 +1,154 @@
+/**
+ * Keeps a hall up to date while its page is visible: counts of free seats for all sections, by a stream where there is one, and
+ * the states of the seats of those sections that the visitor sees, has open in the list, or has chosen seats of.
+ */
+import { decodeStates, type Hall, type Section } from './hall-model.ts'
+
+/** The server's rhythm is its `max-age`; never faster than this, nor slower. */
+const MIN_POLL_MS = 1_000
+const MAX_POLL_MS = 10_000
+/** Sections whose seats are read in one round: the rest follows in the next. */
+const SECTIONS_A_ROUND = 6
+/** While there are sections of which nothing is known yet. */
+const NEXT_ROUND_MS = 250
+const TIMEOUT_MS = 8_000
+
+export interface Fed {
+  readonly hall: Hall
+  /** Of all seats of the hall; until they are known they count as taken. */
+  readonly states: Uint8Array
+  /** Free seats by section; a section that is not in it is not known yet. */
+  readonly counts: Map<string, number>
+}
+
+interface Feeding {
+  /** The path of the sale. */
+  readonly sale: string
+  readonly fed: Fed
+  /** Sections whose seats are needed now. */
+  readonly wanted: () => ReadonlySet<Section>
+  /** Something has changed; `section`: its seats. */
+  readonly onChange: (section?: Section) => void
+  /** The hall has another chart by now. */
+  readonly onNewChart: (version: number) => void
+}
+
+export class Feed {
+  readonly #of: Feeding
+  readonly #readAtMs = new Map<string, number>()
+  /** Sections that the stream says have changed since they were read. */
+  readonly #changed = new Set<string>()
+  readonly #stop = new AbortController()
+  #pollMs = 2 * MIN_POLL_MS
+  #timer = 0
+  #isHurrying = false
+  #events: EventSource | null = null
+
+  constructor(of: Feeding) {
+    this.#of = of
+  }
+
+  start(): void {
+    document.addEventListener('visibilitychange', () => this.#onVisibility(), { signal: this.#stop.signal })
+    this.#onVisibility()
+  }
+
+  stop(): void {
+    this.#stop.abort()
+    this.#rest()
+  }
+
+  /** Reads soon what has not been read yet, as after a move of the map. */
+  hurry(): void {
+    if (this.#isHurrying || !this.#isMissingSome() || document.hidden || this.#stop.signal.aborted) return
+    this.#isHurrying = true
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.#round(), NEXT_ROUND_MS)
+  }
+
+  #rest(): void {
+    clearTimeout(this.#timer)
+    this.#events?.close()
+    this.#events = null
+  }
+
+  #onVisibility(): void {
+    this.#rest()
+    if (document.hidden) return
+    this.#listen()
+    void this.#round()
+  }
+
+  /** Without the stream, as for somebody whose turn is over, the rounds read the counts. */
+  #listen(): void {
+    const events = new EventSource(`${this.#of.sale}/sections/updates`)
+    this.#events = events
+    events.onmessage = ({ data }: MessageEvent<string>) => this.#count(JSON.parse(data) as Update)
+  }
+
+  #count({ section_id, available_seats }: Update): void {
+    if (this.#of.fed.counts.get(section_id) === available_seats) return
+    this.#of.fed.counts.set(section_id, available_seats)
+    this.#changed.add(section_id)
+    this.#of.onChange()
+  }
+
+  async #round(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#isHurrying = true
+    const due = this.#due()
+    const hasCounts = this.#events?.readyState === EventSource.OPEN && this.#of.fed.counts.size > 0
+    await Promise.all([hasCounts ? null : this.#readCounts(), ...due.map((section) => this.#readSeats(section))])
+    this.#isHurrying = false
+    if (this.#stop.signal.aborted || document.hidden) return
+    this.#timer = setTimeout(() => void this.#round(), this.#isMissingSome() ? NEXT_ROUND_MS : this.#pollMs)
+  }
+
+  #isMissingSome = () => [...this.#of.wanted()].some(({ id, seats }) => seats.length > 0 && !this.#readAtMs.has(id))
+
+  /** The sections to read: first what has never been read, then what has changed, then what was read longest ago. */
+  #due(): Section[] {
+    const age = ({ id }: Section) => (this.#readAtMs.get(id) ?? -Infinity) - (this.#changed.has(id) ? 1e9 : 0)
+    const wanted = [...this.#of.wanted()].filter(({ seats }) => seats.length > 0)
+    return wanted.sort((a, b) => age(a) - age(b)).slice(0, SECTIONS_A_ROUND)
+  }
+
+  async #readCounts(): Promise<void> {
+    const answer = await this.#get<{ sections: readonly Update[] }>('sections')
+    for (const one of answer?.sections ?? []) this.#count(one)
+  }
+
+  async #readSeats(section: Section): Promise<void> {
+    const { fed, onChange, onNewChart } = this.#of
+    this.#changed.delete(section.id)
+    const answer = await this.#get<{ version: number; seats: string }>(`sections/${section.id}/availability`)
+    if (!answer) return
+    if (answer.version !== fed.hall.version) return onNewChart(answer.version)
+    const states = decodeStates(answer.seats, section.seats.length)
+    const isFirst = !this.#readAtMs.has(section.id)
+    this.#readAtMs.set(section.id, performance.now())
+    const before = fed.states.subarray(section.first, section.first + states.length)
+    if (!isFirst && states.every((state, i) => state === before[i])) return
+    fed.states.set(states, section.first)
+    onChange(section)
+  }
+
+  /** Null where the server did not answer: the next round asks again. */
+  async #get<T>(path: string): Promise<T | null> {
+    try {
+      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)])
+      const response = await fetch(`${this.#of.sale}/${path}`, { signal })
+      const [, seconds] = /max-age=(\d+)/.exec(response.headers.get('cache-control') ?? '') ?? []
+      if (seconds) this.#pollMs = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, 1000 * Number(seconds)))
+      return response.ok ? ((await response.json()) as T) : null
+    } catch {
+      return null
+    }
+  }
+}
+
+/** A section's count, of the stream or of the document of all. */
+interface Update {
+  readonly section_id: string
+  readonly available_seats: number
+}

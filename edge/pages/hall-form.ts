@@ -1,0 +1,208 @@
+/**
+ * Choosing in a sale with a hall: the best seats, standing places and products, several in one cart. Without a script it is a
+ * plain form; the map, which a script adds, puts the seats that were chosen into the same form.
+ */
+import type { PublicSale } from '../../shared/api/public.ts'
+import { clock, count, fill, money } from '../../shared/format.ts'
+import type { Problem } from '../../shared/problem.ts'
+import { linesIn, type NamedSeat, type Part, partOf, seatField, seatsIn, unitsField } from '../checkout/cart-fields.ts'
+import { hallStyle, mapScript } from './assets.ts'
+import { type Html, html, postForm, texts } from './html.ts'
+import { faultOf } from './parts/fault.ts'
+import type { PageContext, Refused, SeatFacts } from './view.ts'
+import type { Words } from './words/words.ts'
+
+/** By a field of this name the first script knows that the turn has something to choose; empty, it chooses nothing. */
+const SOMETHING_TO_CHOOSE = html`<input type="hidden" name="product_id" value="">`
+
+type Product = PublicSale['products'][number]
+
+export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
+  products.some(({ section_type }) => section_type)
+
+/** The parts of the form, and the whole of it. */
+type Faults = Partial<Record<Part | 'cart' | 'email', string>>
+
+/** The idempotency key is in the form, so that sending it twice makes one order; after a 503 it stays. */
+export function hallForm(context: PageContext, untilMs: number, refused?: Refused): Html {
+  const { view, words } = context
+  const { chosen = {}, problem } = refused ?? {}
+  const key = problem?.status === 503 ? chosen.idempotency_key : undefined
+  const faults = problem ? faultsOf(context, refused) : {}
+  const { contact, products } = view.state
+  const reserved = products.filter(({ section_type }) => section_type === 'reserved')
+  const others = products.filter(({ section_type }) => section_type !== 'reserved')
+  const email = html`<label class="field">${contact === 'required' ? words.email : words.emailOptional}
+      <input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${contact === 'required' && html`required`} ${describes(faults, 'email') ?? html`aria-describedby="email-for"`}>
+      <small id="email-for">${words.emailFor}</small></label>${fault(faults, 'email')}`
+  return postForm(
+    `/sales/${view.sale}/buy`,
+    html`
+    <link rel="stylesheet" href="${hallStyle.path}">
+    <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">
+    ${SOMETHING_TO_CHOOSE}
+    ${problem?.type.endsWith('/seat-taken') && takenNotice(context, refused)}
+    ${reserved.length > 0 && bestSeats(context, reserved, refused, faults)}
+    ${mapPlace(context)}
+    ${chosenSeats(context, refused)}
+    ${fault(faults, 'seats')}
+    ${others.length > 0 && html`<fieldset><legend>${reserved.length > 0 ? words.hall.others : words.product}</legend>${others.map((product) => unitsOf(context, product, refused, faults))}</fieldset>`}
+    ${contact !== 'off' && email}
+    ${fault(faults, 'cart')}
+    ${problem && Object.keys(faults).length === 0 && !problem.type.endsWith('/seat-taken') && view.schedule.phase !== 'paused' && faultOf(problem, words)}
+    <div class="cart" id="cart">
+      <div id="cart-choice" hidden></div>
+      <p class="cart-time" id="cart-time" hidden><span class="label" data-over="${words.timeOver}">${words.admissionEndsIn}</span>
+        <time role="timer" datetime="${new Date(untilMs).toISOString()}">${clock(context.lang, (untilMs - view.nowMs) / 1000)}</time></p>
+      <button class="button">${words.reserve}</button>
+    </div>
+  `,
+  )
+}
+
+const idOf = (name: string) => `fault-${name.replace(':', '-')}`
+
+const fault = (faults: Faults, name: keyof Faults) =>
+  faults[name] && html`<p class="fault" id="${idOf(name)}" role="alert">${faults[name]}</p>`
+
+const describes = (faults: Faults, name: keyof Faults) =>
+  faults[name] && html`aria-invalid="true" aria-describedby="${idOf(name)}" autofocus`
+
+/** Where the script draws the map, and what it needs for that: the hall's version, and texts. */
+function mapPlace({ view, words }: PageContext): Html | false {
+  const { chart_version, limit_per_visitor, products } = view.state
+  if (typeof chart_version !== 'number') return false
+  const currency = products.find(({ section_type }) => section_type)?.currency ?? ''
+  const { left, noneLeft, perVisitorTogether, total } = words
+  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, left, noneLeft, perVisitorTogether, total })} hidden></div>`
+}
+
+// -- Seats by name -------------------------------------------------------------------------------------------------------
+
+/** What a seat is called: "Stalls B, row F, seat 7"; by its own name where the hall's chart is not known. */
+function seatText({ view, words }: PageContext, { section, seat }: NamedSeat): string {
+  const name = view.state.products.find(({ product_id }) => product_id === section)?.name ?? section
+  const facts = view.hall?.seat(section, seat)
+  return `${name}, ${facts ? seatName(words, facts) : seat}`
+}
+
+/** "Row F, seat 7" */
+export const seatName = (words: Words, { row, number }: Pick<SeatFacts, 'row' | 'number'>) =>
+  fill(words.hall.seat, { row, seat: number })
+
+/** The seats that are offered in place of the taken ones. */
+function offerIn({ offer }: Problem): NamedSeat[] {
+  if (!Array.isArray(offer)) return []
+  return offer.flatMap(({ section_id, seats }: { section_id: string; seats: readonly string[] }) =>
+    seats.map((seat) => ({ section: section_id, seat })),
+  )
+}
+
+function takenNotice(context: PageContext, { problem, chosen }: Refused = NONE): Html {
+  const { hall } = context.words
+  const gone: readonly unknown[] = Array.isArray(problem.seats) ? problem.seats : []
+  const names = seatsIn(chosen).flatMap((named) => (gone.includes(named.seat) ? seatText(context, named) : []))
+  const seats = new Intl.ListFormat(context.lang, { type: 'unit' }).format(names)
+  return html`<div class="taken" role="alert"><p class="fault"><b>${fill(hall.taken, { seats })}</b></p>
+      <p>${offerIn(problem).length > 0 ? hall.offer : hall.noOffer}</p></div>`
+}
+
+/** A form that has not been sent. */
+const NONE: Refused = { problem: { type: '/problems/conflict', title: '', status: 0, detail: '' }, chosen: {} }
+
+/** The seats of the form so far, or those that are offered in their place: one press takes them, and each can be left out. */
+function chosenSeats(context: PageContext, { problem, chosen }: Refused = NONE): Html | false {
+  const { view, words, lang } = context
+  const offered = problem.type.endsWith('/seat-taken') ? offerIn(problem) : []
+  const gone: readonly unknown[] = Array.isArray(problem.seats) ? problem.seats : []
+  const seats = offered.length > 0 ? offered : seatsIn(chosen).filter(({ seat }) => !gone.includes(seat))
+  if (seats.length === 0) return false
+  const choices = seats.map((named) => {
+    const price = view.hall?.seat(named.section, named.seat)?.price_minor
+    const product = view.state.products.find(({ product_id }) => product_id === named.section)
+    return html`<label class="choice">
+      <input type="checkbox" name="${seatField(named.section, named.seat)}" value="1" checked>
+      <span><bdi>${seatText(context, named)}</bdi></span>
+      ${price !== undefined && html`<b>${money(lang, price, product?.currency ?? '')}</b>`}</label>`
+  })
+  return html`<fieldset id="chosen-seats"><legend>${words.hall.yourSeats}</legend>${choices}</fieldset>`
+}
+
+// -- The best seats, places and products ---------------------------------------------------------------------------------
+
+/** What the shop chooses. A script closes it, where it shows the map. */
+function bestSeats(
+  context: PageContext,
+  sections: readonly Product[],
+  { chosen }: Refused = NONE,
+  faults: Faults = {},
+): Html {
+  const { view, words, lang } = context
+  const { hall } = words
+  const currency = sections[0]?.currency ?? ''
+  const free = sections.reduce((seats, { available }) => seats + available, 0)
+  const option = (value: string, isChosen: boolean, text: string) =>
+    html`<option value="${value}" ${isChosen && html`selected`}>${text}</option>`
+  const names = sections.map(({ product_id, name, available }) => {
+    const left = available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })
+    return option(product_id, chosen['best-section'] === product_id, `${name} (${left})`)
+  })
+  const prices = view.hall?.categories.map(({ category, price_minor, price_to_minor }) => {
+    const price = money(lang, price_minor, currency)
+    const text = price_to_minor > price_minor ? fill(hall.from, { m: price }) : price
+    return option(category, chosen['best-category'] === category, `${category} · ${text}`)
+  })
+  const sent = Object.keys(chosen).length > 0
+  const box = (name: string, isChecked: boolean, text: string) =>
+    html`<label class="tick-box"><input type="checkbox" name="${name}" value="1" ${isChecked && html`checked`}> <span>${text}</span></label>`
+  const most = Math.min(view.state.limit_per_visitor, free)
+  return html`<details class="best" id="best" open><summary>${hall.best}</summary>
+      <fieldset><legend class="quiet">${hall.bestText}</legend>
+      <label class="field">${words.quantity}
+        <input type="number" name="best-quantity" min="0" max="${most}" value="${chosen['best-quantity'] ?? ''}" inputmode="numeric" ${describes(faults, 'best')}></label>${fault(faults, 'best')}
+      ${sections.length > 1 && html`<label class="field">${hall.section} <select name="best-section">${option('', false, hall.anySection)}${names}</select></label>`}
+      ${prices && prices.length > 1 && html`<label class="field">${hall.price} <select name="best-category">${option('', false, hall.anyPrice)}${prices}</select></label>`}
+      ${box('best-together', !sent || chosen['best-together'] !== undefined, hall.together)}
+      ${box('best-accessible', chosen['best-accessible'] !== undefined, hall.accessible)}
+      </fieldset></details>`
+}
+
+/** How many of a product, or of the places of a standing section. */
+function unitsOf(context: PageContext, product: Product, { chosen }: Refused = NONE, faults: Faults = {}): Html {
+  const { view, words, lang } = context
+  const { product_id, available, currency, section_type } = product
+  const name = unitsField(product_id, Boolean(section_type))
+  const most = Math.min(view.state.limit_per_visitor, available)
+  const typed = chosen[name] ?? ''
+  // What was typed stays, although it is gone: it may come back.
+  const isOff = available === 0 && typed === ''
+  const part = name as Part
+  return html`<label class="choice units"><span><bdi>${product.name}</bdi>
+      <small data-units="${product_id}">${available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })}</small></span>
+      <b>${money(lang, product.unit_price_minor, currency)}</b>
+      <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric" data-price="${product.unit_price_minor}" ${isOff && html`disabled`} ${describes(faults, part)}></label>${fault(faults, part)}`
+}
+
+// -- What is wrong -------------------------------------------------------------------------------------------------------
+
+/** What is wrong with a purchase, by the part of the form to mend it in. */
+function faultsOf({ view, words, lang }: PageContext, { problem, chosen }: Refused = NONE): Faults {
+  const { type, errors = [], section_id, product_id } = problem
+  const lines = linesIn(chosen)
+  const limit = fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })
+  const about = [section_id, product_id].find((id) => typeof id === 'string')
+  const isPart = ({ part }: (typeof lines)[number]) => part === `units:${about}` || part === `places:${about}`
+  // The place to choose less: of the product that it names, or else of the best seats.
+  const named = lines.find(isPart)?.part ?? lines.find(({ part }) => part === 'best')?.part ?? 'cart'
+  if (problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { [named]: words.hall.fewer }
+  const faults: Faults = {}
+  for (const { field } of errors) {
+    const part = partOf(field, lines)
+    if (part) faults[part] = /quantity$/.test(field) ? limit : words.chooseAgain
+    else if (/^contact/.test(field)) faults.email = words.emailWrong
+    else if (field === 'quantity') faults[about === undefined ? 'cart' : named] = limit
+    else if (lines.length === 0) faults.cart = words.hall.chooseFirst
+    else faults.cart = words.chooseAgain
+  }
+  return faults
+}

@@ -1,0 +1,71 @@
+/**
+ * What pages say of a sale's hall without a map: its prices, and the row and number of a seat. Taken from the hall's chart,
+ * which never changes under its version, so an isolate asks the origin for each once. Without it pages offer fewer choices.
+ */
+import * as v from 'valibot'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { tryParse } from '../../shared/parse.ts'
+import type { Call } from '../call.ts'
+import { callOrigin } from '../origin.ts'
+import type { HallFacts } from '../pages/view.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+
+/** A hall of 20,000 seats takes some three megabytes here. */
+const MAX_HALLS = 4
+/** A turn's page does not wait for longer; whoever comes next may find the chart. */
+const WAIT_MS = 1_500
+
+const Chart = v.object({
+  categories: v.array(
+    v.object({ category: v.string(), price_minor: v.number(), price_to_minor: v.optional(v.nullable(v.number())) }),
+  ),
+  sections: v.array(
+    v.object({
+      section_id: v.string(),
+      seats: v.array(v.object({ seat_id: v.string(), row: v.string(), number: v.string(), price_minor: v.number() })),
+    }),
+  ),
+})
+
+/** By sale and version. Only answers: a request under way belongs to the visitor who made it. */
+const halls = new RecentMap<string, HallFacts>(2 * MAX_HALLS)
+
+/** Null for a sale without a hall, or while its chart cannot be read. */
+export async function hallFacts(
+  { sale, facts }: Pick<SaleNow, 'sale' | 'facts'>,
+  call: Call,
+): Promise<HallFacts | null> {
+  const version = facts.chart_version ?? null
+  if (version === null) return null
+  const key = `${sale} ${version}`
+  const known = halls.get(key)
+  if (known) return known
+  const read = readChart(sale, version, call).then((facts) => {
+    if (facts) halls.set(key, facts)
+    return facts
+  })
+  return Promise.race([read, scheduler.wait(WAIT_MS).then(() => null)])
+}
+
+async function readChart(sale: string, version: number, call: Call): Promise<HallFacts | null> {
+  try {
+    const response = await callOrigin(`/sales/${sale}/chart?v=${version}`, {}, call)
+    const chart = response.ok ? tryParse(Chart, await response.json()) : undefined
+    return chart ? factsOf(chart) : null
+  } catch {
+    return null
+  }
+}
+
+export function factsOf({ categories, sections }: v.InferOutput<typeof Chart>): HallFacts {
+  const bySection = new Map(
+    sections.map(({ section_id, seats }) => [section_id, new Map(seats.map((seat) => [seat.seat_id, seat]))]),
+  )
+  return {
+    categories: categories.map(({ price_to_minor, ...category }) => ({
+      ...category,
+      price_to_minor: price_to_minor ?? category.price_minor,
+    })),
+    seat: (section, seat) => bySection.get(section)?.get(seat),
+  }
+}
