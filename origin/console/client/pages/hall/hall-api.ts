@@ -87,7 +87,16 @@ export interface ImportResult {
   readonly changed: number
   readonly removed: number
   readonly unchanged: number
-  readonly errors?: readonly { readonly field: string; readonly detail: string }[]
+}
+
+/** What an import would change, and why it cannot be done: wrong lines, and seats that somebody has and it leaves out. */
+export interface ImportPreview extends ImportResult {
+  /** The first of `error_count`. */
+  readonly errors: readonly { readonly field: string; readonly detail: string }[]
+  readonly error_count: number
+  /** The first of `seat_count`. */
+  readonly seats: readonly string[]
+  readonly seat_count: number
 }
 
 export interface BoxOfficeSale {
@@ -118,10 +127,17 @@ export const putSection = (sale: string, section: string, config: SectionConfig)
   call<unknown>('PUT', ofSection(sale, section), config)
 export const deleteSection = (sale: string, section: string) => call<unknown>('DELETE', ofSection(sale, section))
 
-/** `isPreview`: only says what the import would change. Throws ApiError, which names the lines that are wrong. */
-export async function putSeats(sale: string, section: string, csv: Blob, isPreview: boolean): Promise<ImportResult> {
-  const path = `${ofSection(sale, section)}/seats${isPreview ? '?preview=true' : ''}`
-  return (await send(path, { method: 'PUT', headers: { 'content-type': 'text/csv' }, body: csv })).json()
+const CSV = { 'content-type': 'text/csv' }
+
+/** Changes nothing. */
+export async function previewSeats(sale: string, section: string, csv: Blob): Promise<ImportPreview> {
+  const path = `${ofSection(sale, section)}/seats?preview=true`
+  return (await send(path, { method: 'PUT', headers: CSV, body: csv })).json()
+}
+
+/** All seats of the section, or nothing. */
+export async function putSeats(sale: string, section: string, csv: Blob): Promise<ImportResult> {
+  return (await send(`${ofSection(sale, section)}/seats`, { method: 'PUT', headers: CSV, body: csv })).json()
 }
 
 /** Seats of one section. */

@@ -237,6 +237,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
       <section
         ref={scroller}
         class="hall-scroll"
+        style={`aspect-ratio: ${(right - left) / (bottom - top)}`}
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and takes the keys of the map
         tabIndex={0}
@@ -273,8 +274,9 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
           : ' '}
       </p>
       <p id="hall-keys" class="quiet">
-        Click a seat, Shift and click its row, drag a frame. Keys: arrows go, Space chooses, Shift and Space a row,
-        Escape none, + and − zoom.
+        <span class="by-mouse">Click a seat, Shift and click its row, drag a frame. </span>
+        <span class="by-finger">Tap to come closer, then tap seats. </span>
+        Keys: arrows go, Space chooses, Shift and Space a row, Escape none, + and − zoom.
       </p>
     </div>
   )

@@ -38,15 +38,16 @@ function Seats({ sale, hall, map, states }: { sale: string; hall: Hall; map: Sea
     const added = [...seats].filter((seat) => !chosen.value.has(seat))
     chosen.value = order === null ? seats : new Set(added.slice(-1))
   }
+  const blocked = hall.sections.reduce((seats, section) => seats + section.blocked, 0)
   const common = { sale, map, states, chosen: chosen.value }
   return (
     <>
+      {order !== null && <Move {...common} order={order} line={line} />}
       <div class="hall-columns">
         <section class="card" aria-label="Map">
           <HallMap {...common} currency={hall.sections[0]?.currency ?? 'EUR'} onChoose={choose} />
         </section>
         <div class="hall-side">
-          {order !== null && <Move {...common} order={order} line={line} />}
           {chosen.value.size > 0 && order === null && <Selection {...common} onClear={() => choose(new Set())} />}
           <section class="card" aria-label="Choose by name">
             <h2>Choose by name</h2>
@@ -54,7 +55,7 @@ function Seats({ sale, hall, map, states }: { sale: string; hall: Hall; map: Sea
           </section>
         </div>
       </div>
-      <Blocks blocks={hall.blocks} map={map} onShow={choose} />
+      <Blocks blocks={hall.blocks} blocked={blocked} map={map} onShow={choose} />
     </>
   )
 }
@@ -105,17 +106,17 @@ function Sections({ sections }: { sections: readonly HallSection[] }) {
   )
 }
 
-/** Of hundreds of reasons, the latest. */
-const SHOWN_BLOCKS = 50
-
 interface BlocksProps {
+  /** The latest: the origin lists no more than some hundreds. */
   readonly blocks: readonly Block[]
+  /** All of them. */
+  readonly blocked: number
   readonly map: SeatMap
   readonly onShow: (seats: ReadonlySet<number>) => void
 }
 
 /** What is blocked, by who did it and why. */
-function Blocks({ blocks, map, onShow }: BlocksProps) {
+function Blocks({ blocks, blocked, map, onShow }: BlocksProps) {
   const indexes = useMemo(
     () => new Map(map.seats.map(({ section, seat_id }, index) => [`${section.section_id} ${seat_id}`, index])),
     [map],
@@ -128,7 +129,7 @@ function Blocks({ blocks, map, onShow }: BlocksProps) {
     <section class="card" aria-label="Blocked seats">
       <h2>Blocked</h2>
       <ul class="hall-blocks">
-        {groups.slice(0, SHOWN_BLOCKS).map((group) => {
+        {groups.map((group) => {
           const { reason = '', operator = null, since = '' } = group[0] ?? {}
           const seats = group.flatMap(({ section_id, seat_id }) => indexes.get(`${section_id} ${seat_id}`) ?? [])
           return (
@@ -150,7 +151,7 @@ function Blocks({ blocks, map, onShow }: BlocksProps) {
             </li>
           )
         })}
-        {groups.length > SHOWN_BLOCKS && <li class="quiet">and {count(groups.length - SHOWN_BLOCKS)} more</li>}
+        {blocked > blocks.length && <li class="quiet">and {count(blocked - blocks.length)} seats before these</li>}
       </ul>
     </section>
   )

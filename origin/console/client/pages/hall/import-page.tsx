@@ -5,8 +5,7 @@ import { useMutation } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter-preact'
 import { decimal, minorOf, money } from '../../../../../shared/format.ts'
-import { ApiError } from '../../api.ts'
-import { Confirm, count, Failure, Loading, TableHead, textIn } from '../../parts.tsx'
+import { Confirm, count, Failure, Loading, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
 import { idFrom } from '../sale-form/draft.ts'
@@ -14,7 +13,8 @@ import {
   type Chart,
   deleteSection,
   type HallSection,
-  type ImportResult,
+  type ImportPreview,
+  previewSeats,
   putSeats,
   putSection,
   type SectionConfig,
@@ -62,56 +62,48 @@ function Sections({ sale, sections, chart }: SectionsProps) {
         </Confirm>
       </div>
       {sections.length === 0 && <p class="quiet">There is no section yet.</p>}
-      {sections.length > 0 && (
-        <div class="scroll-x">
-          <table>
-            <TableHead columns={['Section', 'Kind', 'Price', 'Places', 'What to do']} texts={2} />
-            <tbody>
-              {sections.map((section) => (
-                <tr key={section.section_id}>
-                  <th scope="row">
-                    {section.name} <small class="quiet">{section.section_id}</small>
-                  </th>
-                  <td>{TYPES[section.type]}</td>
-                  <td class="number">{money('en', section.price_minor, section.currency)}</td>
-                  <td class="number">{count(section.total)}</td>
-                  <td>
-                    <div class="buttons">
-                      {section.type === 'reserved' && (
-                        <Link class="button" href={`/console/sales/${sale}/hall/import?section=${section.section_id}`}>
-                          Import<span class="unseen"> seats of {section.name}</span>
-                        </Link>
-                      )}
-                      <Confirm
-                        action="Change"
-                        name={`Change ${section.name}`}
-                        effect="Prices of seats that were imported stay. What is in carts keeps its price."
-                        // A section is written as a whole, with its outline, which only the chart has.
-                        disabled={!chart}
-                        onConfirm={(form) => save(sale, sections, form, section, outlineOf(section.section_id))}
-                      >
-                        <SectionFields sections={sections} section={section} />
-                      </Confirm>
-                      {section.held + section.sold === 0 && (
-                        <Confirm
-                          action="Delete"
-                          name={`Delete ${section.name}`}
-                          danger
-                          effect={`${section.name} and its ${count(section.total)} places are taken away. There is no undo.`}
-                          onConfirm={async () => {
-                            await deleteSection(sale, section.section_id)
-                            return { text: `${section.name} is deleted.` }
-                          }}
-                        />
-                      )}
-                    </div>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <ul class="hall-blocks hall-list">
+        {sections.map((section) => (
+          <li key={section.section_id}>
+            <span>
+              <b>{section.name}</b>
+              <span class="quiet">
+                {section.section_id}, {count(section.total)} {TYPES[section.type].toLowerCase()},{' '}
+                {money('en', section.price_minor, section.currency)}
+              </span>
+            </span>
+            <div class="buttons">
+              {section.type === 'reserved' && (
+                <Link class="button" href={`/console/sales/${sale}/hall/import?section=${section.section_id}`}>
+                  Import<span class="unseen"> seats of {section.name}</span>
+                </Link>
+              )}
+              <Confirm
+                action="Change"
+                name={`Change ${section.name}`}
+                effect="Seats keep the prices that were imported with them; what is in carts keeps its price."
+                // A section is written as a whole, with its outline, which only the chart has.
+                disabled={!chart}
+                onConfirm={(form) => save(sale, sections, form, section, outlineOf(section.section_id))}
+              >
+                <SectionFields sections={sections} section={section} />
+              </Confirm>
+              {section.held + section.sold === 0 && (
+                <Confirm
+                  action="Delete"
+                  name={`Delete ${section.name}`}
+                  danger
+                  effect={`${section.name} and its ${count(section.total)} places are taken away. There is no undo.`}
+                  onConfirm={async () => {
+                    await deleteSection(sale, section.section_id)
+                    return { text: `${section.name} is deleted.` }
+                  }}
+                />
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }
@@ -201,7 +193,7 @@ A-2,A,2,2,122,40,stalls,accessible,9400`
 /** Of thousands of lines that are wrong, the first. */
 const SHOWN_ERRORS = 50
 
-interface Preview extends ImportResult {
+interface Preview extends ImportPreview {
   readonly csv: Blob
 }
 
@@ -215,11 +207,11 @@ function Import({ sale, section }: { sale: string; section: HallSection }) {
       preview.value = null
       const csv = file.current?.files?.[0] ?? new Blob([text.current?.value.trim() ?? ''])
       if (csv.size === 0) throw new Error('Choose a file, or paste the list.')
-      preview.value = { ...(await putSeats(sale, section.section_id, csv, true)), csv }
+      preview.value = { ...(await previewSeats(sale, section.section_id, csv)), csv }
     },
   })
   const put = async (csv: Blob): Promise<Done> => {
-    const { added, changed, removed } = await putSeats(sale, section.section_id, csv, false)
+    const { added, changed, removed } = await putSeats(sale, section.section_id, csv)
     navigate(`/console/sales/${sale}/hall`)
     return { text: `${section.name}: ${count(added)} added, ${count(changed)} changed, ${count(removed)} removed.` }
   }
@@ -228,8 +220,6 @@ function Import({ sale, section }: { sale: string; section: HallSection }) {
     preview.value = null
     reset()
   }
-  const refused = error instanceof ApiError ? (error.problem.errors ?? []) : []
-  const errors = preview.value?.errors ?? refused
   return (
     <section class="card" aria-label="Import">
       <h2>Import the seats of {section.name}</h2>
@@ -259,32 +249,36 @@ function Import({ sale, section }: { sale: string; section: HallSection }) {
           </button>
         </p>
       </form>
-      {errors.length > 0 ? (
-        <Errors errors={errors} />
-      ) : (
-        <>
-          <Failure error={error} />
-          {preview.value && <Changes section={section} preview={preview.value} onImport={put} />}
-        </>
-      )}
+      <Failure error={error} />
+      {preview.value && <Changes section={section} preview={preview.value} onImport={put} />}
     </section>
   )
 }
 
-function Errors({ errors }: { errors: NonNullable<ImportResult['errors']> }) {
+/** Why nothing of the list can be imported. */
+function Obstacles({ errors, error_count, seats, seat_count }: ImportPreview) {
   return (
     <div class="failure" role="alert">
-      <p>
-        Nothing can be imported: {count(errors.length)} {errors.length === 1 ? 'thing is' : 'things are'} wrong.
-      </p>
+      {error_count > 0 && (
+        <p>
+          {count(error_count)} {error_count === 1 ? 'thing is' : 'things are'} wrong in the list:
+        </p>
+      )}
       <ul>
         {errors.slice(0, SHOWN_ERRORS).map(({ field, detail }, i) => (
           <li key={i}>
             <code>{field}</code> {detail}
           </li>
         ))}
-        {errors.length > SHOWN_ERRORS && <li>and {count(errors.length - SHOWN_ERRORS)} more</li>}
+        {error_count > SHOWN_ERRORS && <li>and {count(error_count - SHOWN_ERRORS)} more</li>}
       </ul>
+      {seat_count > 0 && (
+        <p>
+          {seat_count === 1 ? 'A seat that is' : `${count(seat_count)} seats that are`} sold, held or blocked would
+          vanish: {seats.slice(0, SHOWN_ERRORS).join(', ')}
+          {seat_count > SHOWN_ERRORS && ' …'}. Put {seat_count === 1 ? 'it' : 'them'} into the list.
+        </p>
+      )}
     </div>
   )
 }
@@ -296,7 +290,7 @@ interface ChangesProps {
 }
 
 function Changes({ section, preview, onImport }: ChangesProps) {
-  const { added, changed, removed, unchanged, csv } = preview
+  const { added, changed, removed, unchanged, error_count, seat_count, csv } = preview
   const isSame = added + changed + removed === 0
   return (
     <>
@@ -311,7 +305,9 @@ function Changes({ section, preview, onImport }: ChangesProps) {
         </dl>
       </div>
       <div class="buttons start">
-        {isSame ? (
+        {error_count + seat_count > 0 ? (
+          <Obstacles {...preview} />
+        ) : isSame ? (
           <p>The section is so already: there is nothing to import.</p>
         ) : (
           <Confirm

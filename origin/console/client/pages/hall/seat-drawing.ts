@@ -61,7 +61,7 @@ export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours
   if (!context) return
   drawSections(context, view, colours, map)
   drawSeats(context, view, colours, map, states)
-  if (map.pitch * view.scale < NAMES_BELOW) drawNames(context, view, colours, map)
+  drawNames(context, view, colours, map)
 }
 
 /** On a canvas of its own, over the other one: a hall of thousands is not drawn again for each. */
@@ -165,7 +165,8 @@ function drawNumbers(context: Context, view: View, colours: Colours, map: SeatMa
   })
 }
 
-function drawNames(context: Context, view: View, colours: Colours, { chart }: SeatMap): void {
+/** Of sections whose seats are too small for numbers, and of those that have none. */
+function drawNames(context: Context, view: View, colours: Colours, { chart, pitch }: SeatMap): void {
   context.font = '600 12px system-ui, sans-serif'
   context.textAlign = 'center'
   context.textBaseline = 'middle'
@@ -174,7 +175,7 @@ function drawNames(context: Context, view: View, colours: Colours, { chart }: Se
   context.fillStyle = colours.ink
   for (const { name, outline, seats } of chart.sections) {
     const points = outline ?? seats.map(({ x, y }) => [x, y] as const)
-    if (points.length === 0) continue
+    if (points.length === 0 || (seats.length > 0 && pitch * view.scale >= NAMES_BELOW)) continue
     const middle = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length
     const [x, y] = [view.x + middle(0) * view.scale, view.y + middle(1) * view.scale]
     context.strokeText(name, x, y)

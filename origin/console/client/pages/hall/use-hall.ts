@@ -1,15 +1,23 @@
 /** A hall as the pages read it: its chart once for each version, who has which seat every two seconds while it is seen. */
 import { useQuery } from '@tanstack/preact-query'
 import { useMemo } from 'preact/hooks'
-import { readChart, readHall } from './hall-api.ts'
+import { ApiError } from '../../api.ts'
+import { type Hall, readChart, readHall } from './hall-api.ts'
 import { seatMapOf, statesOf } from './seats.ts'
 
 const REFRESH_MS = 2_000
 
+/** Before its first section a sale has no hall. */
+function noHall(error: unknown): Hall {
+  if (error instanceof ApiError && error.problem.status === 404)
+    return { version: 0, sections: [], seats: '', blocks: [] }
+  throw error
+}
+
 export function useHall(sale: string) {
   const { data: hall, error } = useQuery({
     queryKey: ['hall', sale],
-    queryFn: () => readHall(sale),
+    queryFn: () => readHall(sale).catch(noHall),
     refetchInterval: REFRESH_MS,
   })
   // Any section, also a standing one, makes a chart.

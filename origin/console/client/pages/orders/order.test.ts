@@ -19,6 +19,6 @@ test('an order of one product is told as such, one of seats or several lines by 
   expect(goodsOf(order([units]))).toBe('2 × Cap')
   expect(isPlain(order([seat]))).toBe(false)
   expect(goodsOf(order([seat]))).toBe('Stalls, row B, seat 7')
-  expect(goodsOf(order([units, seat]))).toBe('2 lines, 2 × Cap first')
+  expect(goodsOf(order([units, seat]))).toBe('2 × Cap, and 1 more line')
   expect(lineInWords(line({ section_id: 'floor', name: 'Floor', quantity: 3 }))).toBe('3 × Floor')
 })

@@ -45,5 +45,6 @@ export const lineInWords = ({ name, row, number, quantity }: Pick<Line, 'name' |
 export function goodsOf(order: Pick<Order, 'lines' | 'quantity' | 'product_name'>): string {
   const [first] = order.lines
   if (isPlain(order) || !first) return `${order.quantity} × ${order.product_name}`
-  return order.lines.length === 1 ? lineInWords(first) : `${order.lines.length} lines, ${lineInWords(first)} first`
+  const others = order.lines.length - 1
+  return `${lineInWords(first)}${others > 0 ? `, and ${others} more ${others === 1 ? 'line' : 'lines'}` : ''}`
 }

@@ -16,7 +16,6 @@ const EVENTS: Readonly<Record<string, string>> = {
   'order.declined': 'Payment declined',
   'order.confirmed': 'Paid',
   'order.fulfilled': 'Handed over',
-  'order.moved': 'Moved to another seat',
   'order.expired': 'The hold ended, unpaid',
   'order.cancelled': 'Cancelled',
   'order.refunded': 'Refunded',
