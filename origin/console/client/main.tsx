@@ -5,6 +5,9 @@ import { render } from 'preact'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
 import { AccessPage } from './pages/access/access-page.tsx'
 import { AuditPage } from './pages/audit/audit-page.tsx'
+import { BoxOfficePage } from './pages/hall/box-office-page.tsx'
+import { HallPage } from './pages/hall/hall-page.tsx'
+import { ImportPage } from './pages/hall/import-page.tsx'
 import { InvitationsPage } from './pages/invitations/invitations-page.tsx'
 import { OperatorsPage } from './pages/operators/operators-page.tsx'
 import { OrderPage } from './pages/orders/order-page.tsx'
@@ -30,6 +33,9 @@ const SALE_PAGES = [
   ['/scheduled', ScheduledPage],
   ['/access', AccessPage],
   ['/invitations', InvitationsPage],
+  ['/hall', HallPage],
+  ['/hall/box-office', BoxOfficePage],
+  ['/hall/import', ImportPage],
   ['/report', ReportPage],
 ] as const
 

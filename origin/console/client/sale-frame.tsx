@@ -14,6 +14,7 @@ const TABS = [
   ['/scheduled', 'Scheduled'],
   ['/access', 'Rules and blocks'],
   ['/invitations', 'Invitations'],
+  ['/hall', 'Hall'],
   ['/report', 'Report'],
 ] as const
 
@@ -42,7 +43,7 @@ export function SaleFrame({ sale, children }: { sale: string; children: Componen
             </a>
           )}
         </p>
-        <Tabs sale={sale} />
+        <Tabs sale={sale} hasHall={data?.products.some(({ section_type }) => section_type) ?? false} />
       </header>
       {children}
     </>
@@ -63,10 +64,12 @@ function NoSale({ sale }: { sale: string }) {
   )
 }
 
-function Tabs({ sale }: { sale: string }) {
+function Tabs({ sale, hasHall }: { sale: string; hasHall: boolean }) {
   const [path] = useLocation()
   const base = `/console/sales/${sale}`
-  const shown = TABS.filter(([end]) => end !== '/edit' || may('operator'))
+  const isAt = (end: string) => path === base + end || (end === '/hall' && path.startsWith(`${base}/hall/`))
+  const isShown = (end: string) => (end === '/edit' ? may('operator') : end !== '/hall' || hasHall || isAt(end))
+  const shown = TABS.filter(([end]) => isShown(end))
   const tabs = useRef<HTMLElement>(null)
   // On a phone they scroll.
   useEffect(
@@ -76,7 +79,7 @@ function Tabs({ sale }: { sale: string }) {
   return (
     <nav ref={tabs} class="tabs" aria-label="Sale">
       {shown.map(([end, text]) => (
-        <Link key={end} href={base + end} aria-current={path === base + end ? 'page' : undefined}>
+        <Link key={end} href={base + end} aria-current={isAt(end) ? 'page' : undefined}>
           {text}
         </Link>
       ))}

@@ -7,8 +7,9 @@ import { money } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Copy, Failure, Loading, moment, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { moveLink } from '../hall/seats.ts'
 import { Actions } from './actions.tsx'
-import { accountOf, isPending, type Order } from './order.ts'
+import { accountOf, goodsOf, isPending, isPlain, lineInWords, type Order } from './order.ts'
 import { describe, reasonInWords } from './timeline.ts'
 
 /** While something is still to happen by itself; else another operator may change it. */
@@ -35,7 +36,7 @@ export function OrderPage({ order: id }: { order: string }) {
           <Copy name="the order's number" text={order.order_id} />
         </h1>
         <p>
-          <b>{money('en', total_minor, currency)}</b> for {order.quantity} × {order.product_name}, {order.sale_name}
+          <b>{money('en', total_minor, currency)}</b> for {goodsOf(order)}, {order.sale_name}
           {refunded_minor > 0 && `, of which ${money('en', refunded_minor, currency)} was given back`}
         </p>
         {order.block && (
@@ -80,9 +81,15 @@ function Facts({ order }: { order: Order }) {
         <Fact name="Sale">
           <Link href={`/console/sales/${sale}`}>{sale_name}</Link> <small class="quiet">{sale}</small>
         </Fact>
-        <Fact name="Product">
-          {quantity} × {product_name} <small class="quiet">{product_id}</small>
-        </Fact>
+        {isPlain(order) ? (
+          <Fact name="Product">
+            {quantity} × {product_name} <small class="quiet">{product_id}</small>
+          </Fact>
+        ) : (
+          <Fact name="Lines">
+            <Lines order={order} />
+          </Fact>
+        )}
         {account === null ? (
           <Fact name="Visitor" copy={visitor}>
             <code>{visitor}</code>
@@ -124,6 +131,32 @@ function Facts({ order }: { order: Order }) {
         </Fact>
       </dl>
     </section>
+  )
+}
+
+/** Not while a charge is under way. */
+const MOVABLE: readonly Order['status'][] = ['reserved', 'confirmed', 'fulfilled']
+
+/** Each with what was paid for it; a seat can be moved. */
+function Lines({ order: { order_id, sale, status, lines, currency } }: { order: Order }) {
+  const isMovable = (line: Order['lines'][number]) =>
+    line.seat_id !== undefined && line.status !== 'returned' && MOVABLE.includes(status) && may('operator')
+  return (
+    <ul class="order-lines">
+      {lines.map((line) => (
+        <li key={line.line} class={line.status === 'returned' ? 'quiet' : ''}>
+          <span>
+            {lineInWords(line)}, {money('en', line.quantity * line.unit_price_minor, currency)}
+            {line.status === 'returned' && ', returned'}
+          </span>
+          {isMovable(line) && (
+            <Link href={moveLink(sale, order_id, line.line)}>
+              Move<span class="unseen"> {lineInWords(line)}</span>
+            </Link>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -32,3 +32,19 @@ export function isPending(order: Order): boolean {
 
 /** The account of a visitor who was signed in. */
 export const accountOf = (visitor: string) => (visitor.startsWith('user:') ? visitor.slice('user:'.length) : null)
+
+type Line = Order['lines'][number]
+
+/** One line of units of a product, as most orders are. */
+export const isPlain = ({ lines }: Pick<Order, 'lines'>) => lines.length <= 1 && lines[0]?.section_id === undefined
+
+export const lineInWords = ({ name, row, number, quantity }: Pick<Line, 'name' | 'row' | 'number' | 'quantity'>) =>
+  row === undefined ? `${quantity} × ${name}` : `${name}, row ${row}, seat ${number}`
+
+/** What it is for: its one product, or how much of it there is. */
+export function goodsOf(order: Pick<Order, 'lines' | 'quantity' | 'product_name'>): string {
+  const [first] = order.lines
+  if (isPlain(order) || !first) return `${order.quantity} × ${order.product_name}`
+  const others = order.lines.length - 1
+  return `${lineInWords(first)}${others > 0 ? `, and ${others} more ${others === 1 ? 'line' : 'lines'}` : ''}`
+}

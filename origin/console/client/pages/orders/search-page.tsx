@@ -10,7 +10,7 @@ import { ORDER_STATUSES } from '../../../../../shared/order-status.ts'
 import { admin, read } from '../../api.ts'
 import { Choose, Failure, instant, moment, useTitle } from '../../parts.tsx'
 import { readSales } from '../../sales-page.tsx'
-import { accountOf } from './order.ts'
+import { accountOf, goodsOf, isPlain } from './order.ts'
 import { forgetSearches, keepSearch, recentSearches } from './recent.ts'
 
 /** The first key searches at once, and those that follow within this time together. */
@@ -202,8 +202,7 @@ function FoundRow({ order, onOpen }: { order: FoundOrder; onOpen: () => void }) 
         </small>
       </span>
       <span class="what">
-        {quantity > 1 && `${quantity} × `}
-        {product_name}
+        {isPlain(order) ? `${quantity > 1 ? `${quantity} × ` : ''}${product_name}` : goodsOf(order)}
         <small>
           {sale_name} <code>{sale}</code>
         </small>

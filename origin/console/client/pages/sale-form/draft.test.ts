@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { type Body, changesBetween, configOf, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
+import {
+  type Body,
+  changesBetween,
+  configOf,
+  copyOf,
+  idFrom,
+  newBody,
+  withoutSections,
+  withValue,
+  wrongIn,
+} from './draft.ts'
 import { forecastOf, span, warningsIn } from './forecast.ts'
 
 const NOW_MS = Date.parse('2026-11-22T20:00:00Z')
@@ -22,6 +32,16 @@ describe('a sale as it is written', () => {
     const wrong = wrongIn(withValue(sale, 'products.0.buffer', 10_001), 'night-swim')
     expect([...wrong]).toEqual([['products.0.buffer', 'must not be more than the total']])
     expect(wrongIn(sale, 'night-swim').size).toBe(0)
+  })
+
+  it('leaves the sections of a hall to their own pages', () => {
+    const [product] = sale.products as readonly Body[]
+    const section = { ...product, product_id: 'stalls', name: 'Stalls', section_type: 'reserved', buffer: 0 }
+    const read = { ...sale, products: [product, section], chart_version: 2 } as Body
+    expect(withoutSections(read).products).toEqual([product])
+    // Seats that are blocked meanwhile are no change of the sale.
+    const blocked = { ...read, products: [product, { ...section, buffer: 3 }] } as Body
+    expect(changesBetween(read, blocked)).toEqual([])
   })
 
   it('is compared by what an operator sets, products by their id', () => {

@@ -68,7 +68,7 @@ export const idFrom = (name: string) =>
 
 /** As the API will read it, without what a GET adds; undefined if something is wrong. */
 export function configOf(body: Body): Body | undefined {
-  const read = v.safeParse(SaleConfig, body)
+  const read = v.safeParse(SaleConfig, withoutSections(body))
   if (!read.success) return undefined
   const known = Object.keys(SaleConfig.entries)
   const isSet = ([name]: [string, unknown]) => known.includes(name) && !READ_ONLY.has(name)
@@ -76,11 +76,20 @@ export function configOf(body: Body): Body | undefined {
   return { ...(Object.fromEntries(Object.entries(read.output).filter(isSet)) as Body), products }
 }
 
+/** Sections of a hall are among a sale's products, and have pages and calls of their own. */
+export const isSection = ({ section_type }: Body) => (section_type ?? null) !== null
+export const withoutSections = (body: Body): Body => ({
+  ...body,
+  products: ((body.products ?? []) as readonly Body[]).filter((product) => !isSection(product)),
+})
+
 const PRODUCT_FIELDS = ['product_id', 'name', 'unit_price_minor', 'currency', 'total', 'buffer'] as const
 const pick = <T extends object>(from: T, names: readonly (keyof T & string)[]) =>
   Object.fromEntries(names.map((name) => [name, from[name]])) as Body
 const READ_ONLY = new Set(
-  'sale phase ended_at paused invariant rates queue health server_time rules announcement pause_reason'.split(' '),
+  'sale phase ended_at paused invariant rates queue health server_time rules announcement pause_reason chart_version'.split(
+    ' ',
+  ),
 )
 
 /** The API's own messages. */

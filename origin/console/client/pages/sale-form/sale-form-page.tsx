@@ -9,7 +9,17 @@ import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, Failure, Loading, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { type Done, say } from '../../toast.tsx'
-import { type Body, type Change, changesBetween, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
+import {
+  type Body,
+  type Change,
+  changesBetween,
+  copyOf,
+  idFrom,
+  newBody,
+  withoutSections,
+  withValue,
+  wrongIn,
+} from './draft.ts'
 import { FormContext, TextField } from './fields.tsx'
 import { warningsIn } from './forecast.ts'
 import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Receipts, Times } from './sections.tsx'
@@ -87,7 +97,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
       if (sale !== undefined) await mustBeAsRead(sale, start)
       // A new one must not write over another.
       const headers: Record<string, string> = isNew ? { 'if-none-match': '*' } : {}
-      await calls.$put({ param: { sale: saleId }, json: body.value as SaleBody }, { headers })
+      await calls.$put({ param: { sale: saleId }, json: withoutSections(body.value) as SaleBody }, { headers })
     } catch (error) {
       const errors = error instanceof ApiError ? (error.problem.errors ?? []) : []
       refused.value = new Map(errors.map(({ field, detail }) => [field, detail]))
@@ -142,7 +152,7 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
             />
           </section>
           <Times />
-          <Products />
+          <Products isNew={isNew} />
         </div>
         <div>
           <Rate isNew={isNew} />

@@ -1,7 +1,8 @@
 /** The form's sections: what every sale needs first, the rare things folded away. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Body, newProduct, valueAt } from './draft.ts'
+import { Link } from 'wouter-preact'
+import { type Body, isSection, newProduct, valueAt } from './draft.ts'
 import { Check, Choice, MoneyField, NumberField, TextField, TextsField, TimeField, useForm } from './fields.tsx'
 import { forecastOf } from './forecast.ts'
 
@@ -34,40 +35,49 @@ function Folded({ title, paths, children }: { title: string; paths: readonly str
   )
 }
 
-export function Products() {
+export function Products({ isNew }: { isNew: boolean }) {
   const { body, wrong, set } = useForm()
   const products = (body.products as readonly Body[] | undefined) ?? []
+  const sections = products.filter(isSection)
   return (
     <Section title="What is sold">
-      {products.map((product, i) => (
-        <fieldset key={i} class="group">
-          <legend>{String(product.name || `Product ${i + 1}`)}</legend>
-          <TextField path={`products.${i}.name`} label="Name of the product" />
-          <TextField path={`products.${i}.product_id`} label="Product id" hint="In orders and exports." />
-          <MoneyField path={`products.${i}.unit_price_minor`} label="Price" currency={String(product.currency)} />
-          <TextField path={`products.${i}.currency`} label="Currency" list="currencies" />
-          <NumberField path={`products.${i}.total`} label="Units" hint={taken(product)} />
-          <NumberField
-            path={`products.${i}.buffer`}
-            label="Of them withheld"
-            hint="A buffer, to fulfil oversold orders."
-          />
-          {products.length > 1 && (
-            <button
-              type="button"
-              class="link"
-              onClick={() =>
-                set(
-                  'products',
-                  products.filter((one) => one !== product),
-                )
-              }
-            >
-              Remove {String(product.name || `product ${i + 1}`)}
-            </button>
-          )}
-        </fieldset>
-      ))}
+      {sections.length > 0 && (
+        <p>
+          Seats and standing places: {sections.map(({ name }) => String(name)).join(', ')}.{' '}
+          <Link href={`/console/sales/${body.sale}/hall/import`}>Change the hall</Link>
+        </p>
+      )}
+      {products.map((product, i) =>
+        isSection(product) ? null : (
+          <fieldset key={i} class="group">
+            <legend>{String(product.name || `Product ${i + 1}`)}</legend>
+            <TextField path={`products.${i}.name`} label="Name of the product" />
+            <TextField path={`products.${i}.product_id`} label="Product id" hint="In orders and exports." />
+            <MoneyField path={`products.${i}.unit_price_minor`} label="Price" currency={String(product.currency)} />
+            <TextField path={`products.${i}.currency`} label="Currency" list="currencies" />
+            <NumberField path={`products.${i}.total`} label="Units" hint={taken(product)} />
+            <NumberField
+              path={`products.${i}.buffer`}
+              label="Of them withheld"
+              hint="A buffer, to fulfil oversold orders."
+            />
+            {products.length > 1 && (
+              <button
+                type="button"
+                class="link"
+                onClick={() =>
+                  set(
+                    'products',
+                    products.filter((one) => one !== product),
+                  )
+                }
+              >
+                Remove {String(product.name || `product ${i + 1}`)}
+              </button>
+            )}
+          </fieldset>
+        ),
+      )}
       {wrong.has('products') && <small class="wrong">{wrong.get('products')}</small>}
       <datalist id="currencies">
         {CURRENCIES.map((currency) => (
@@ -79,6 +89,11 @@ export function Products() {
           Add a product
         </button>
       </p>
+      {!isNew && sections.length === 0 && (
+        <p>
+          <Link href={`/console/sales/${body.sale}/hall/import`}>Sell seats or standing places</Link>
+        </p>
+      )}
       <NumberField path="limit_per_visitor" label="Most units for one visitor" />
     </Section>
   )

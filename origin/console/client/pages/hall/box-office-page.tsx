@@ -1,0 +1,304 @@
+/** The box office: seats from the map, the best available, standing places and products, sold at once and paid there. */
+import './hall.css'
+import { useSignal } from '@preact/signals'
+import { useQuery } from '@tanstack/preact-query'
+import { useRef } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { MAX_LINES } from '../../../../../shared/api/public.ts'
+import { money } from '../../../../../shared/format.ts'
+import { ApiError, admin, read } from '../../api.ts'
+import { Confirm, count, Failure, Loading, textIn, useSubmit } from '../../parts.tsx'
+import { may } from '../../session.ts'
+import type { Done } from '../../toast.tsx'
+import { type BasketLine, bestLine, type Goods, goodsLine, linesOf, sumOf } from './basket.ts'
+import { type Hall, type SoldOrder, sellAtBoxOffice } from './hall-api.ts'
+import { HallHead, NoSections } from './hall-head.tsx'
+import { HallMap } from './hall-map.tsx'
+import { SeatFields } from './seat-fields.tsx'
+import { type SeatMap, STATES } from './seats.ts'
+import { ChosenRows } from './selection.tsx'
+import { useHall } from './use-hall.ts'
+
+export function BoxOfficePage({ sale }: { sale: string }) {
+  const { hall, map, states, error } = useHall(sale)
+  const { data: config } = useQuery({
+    queryKey: ['sale', sale],
+    queryFn: () => read(admin.sales[':sale'].$get({ param: { sale } })),
+  })
+  const products = (config?.products ?? [])
+    .filter(({ section_type }) => !section_type)
+    .map(({ product_id, name, unit_price_minor, currency }) => ({
+      name,
+      price_minor: unit_price_minor,
+      currency,
+      line: { product_id },
+    }))
+  if (!may('operator')) return <p>Only operators and owners sell at the box office.</p>
+  const isReady = hall !== undefined && config !== undefined && (hall.sections.length === 0 || map !== undefined)
+  return (
+    <>
+      <HallHead sale={sale} end="/box-office" />
+      <Failure error={error} />
+      {!isReady && !error && <Loading />}
+      {isReady && hall.sections.length === 0 && <NoSections sale={sale} />}
+      {isReady && hall.sections.length > 0 && (
+        <Counter key={hall.version} sale={sale} hall={hall} map={map} states={states} products={products} />
+      )}
+    </>
+  )
+}
+
+interface CounterProps {
+  readonly sale: string
+  readonly hall: Hall
+  /** Of a hall with seats. */
+  readonly map: SeatMap | undefined
+  readonly states: Uint8Array | undefined
+  readonly products: readonly Goods[]
+}
+
+function Counter({ sale, hall, map, states = new Uint8Array(), products }: CounterProps) {
+  const chosen = useSignal<ReadonlySet<number>>(new Set())
+  const others = useSignal<readonly BasketLine[]>([])
+  const sold = useSignal<SoldOrder | null>(null)
+  // One key until there is an answer: a call sent twice sells once.
+  const key = useRef(crypto.randomUUID())
+  const isFree = (index: number) => STATES[states[index] ?? 0] === 'free'
+  const currency = hall.sections[0]?.currency ?? 'EUR'
+  const seats = [...chosen.value].filter(isFree)
+  const lost = chosen.value.size - seats.length
+  const lines = linesOf(map, seats, others.value)
+  const { from_minor, to_minor } = sumOf(map, seats, others.value)
+  const price =
+    from_minor === to_minor
+      ? money('en', from_minor, currency)
+      : `${money('en', from_minor, currency)} to ${money('en', to_minor, currency)}`
+
+  const sell = async (form: FormData): Promise<Done> => {
+    const [note, email] = [textIn(form, 'note'), textIn(form, 'email')]
+    const request = { lines, ...(note !== '' && { note }), ...(email !== '' && { contact: { email } }) }
+    try {
+      sold.value = await sellAtBoxOffice(sale, request, key.current)
+    } catch (error) {
+      // Refused for good: what is sent next is another sale.
+      if (error instanceof ApiError && error.problem.status >= 400 && error.problem.status < 500)
+        key.current = crypto.randomUUID()
+      throw error
+    }
+    key.current = crypto.randomUUID()
+    chosen.value = new Set()
+    others.value = []
+    return { text: `Sold for ${money('en', sold.value.total_minor, sold.value.currency)}.` }
+  }
+  const standing = hall.sections
+    .filter(({ type }) => type === 'general_admission')
+    .map(({ section_id, name, price_minor }) => ({ name, price_minor, line: { section_id } }))
+  return (
+    <div class="hall-columns">
+      {map && map.seats.length > 0 && (
+        <section class="card" aria-label="Map">
+          <HallMap
+            map={map}
+            states={states}
+            currency={currency}
+            chosen={chosen.value}
+            onChoose={(next) => {
+              chosen.value = new Set([...next].filter(isFree))
+            }}
+          />
+        </section>
+      )}
+      <div class="hall-side">
+        {sold.value && <Sold order={sold.value} />}
+        <section class="card" aria-label="Basket">
+          <h2>To sell</h2>
+          {lines.length === 0 && <p class="quiet">Choose seats on the map, or add what is wanted below.</p>}
+          {map && <ChosenRows map={map} chosen={new Set(seats)} />}
+          <ul class="hall-blocks">
+            {others.value.map((one, i) => (
+              <li key={i}>
+                <span>{one.text}</span>
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Take out ${one.text}`}
+                  onClick={() => (others.value = others.value.filter((other) => other !== one))}
+                >
+                  Take out
+                </button>
+              </li>
+            ))}
+          </ul>
+          {lost > 0 && (
+            <p role="alert">
+              {count(lost)} of the seats you chose {lost === 1 ? 'was' : 'were'} taken meanwhile.
+            </p>
+          )}
+          {lines.length > MAX_LINES && <p role="alert">An order has at most {MAX_LINES} lines.</p>}
+          <p class="basket-sum">
+            <span>Sum</span> <b>{price}</b>
+          </p>
+          <div class="buttons start">
+            <Confirm
+              action="Sell"
+              act={`Sell for ${price}`}
+              disabled={lines.length === 0 || lines.length > MAX_LINES}
+              effect="It is sold at once, and counts as paid here. The order can be refunded afterwards."
+              onConfirm={sell}
+            >
+              <label>
+                Mail of the buyer (may be left out)
+                <input type="email" name="email" maxLength={254} autocomplete="off" />
+              </label>
+              <label>
+                Note, for the records (may be left out)
+                <input name="note" maxLength={200} autocomplete="off" placeholder="paid in cash" />
+              </label>
+            </Confirm>
+            {lines.length > 0 && (
+              <button
+                type="button"
+                class="link"
+                onClick={() => {
+                  chosen.value = new Set()
+                  others.value = []
+                }}
+              >
+                Empty it
+              </button>
+            )}
+          </div>
+        </section>
+        <Adding
+          map={map}
+          goods={[...standing, ...products]}
+          add={(line) => (others.value = [...others.value, line])}
+          states={states}
+        />
+        {map && map.seats.length > 0 && (
+          <section class="card" aria-label="Choose by name">
+            <h2>Choose by name</h2>
+            <SeatFields
+              map={map}
+              onAdd={(indexes) => (chosen.value = new Set([...seats, ...indexes.filter(isFree)]))}
+            />
+          </section>
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface AddingProps {
+  readonly map: SeatMap | undefined
+  readonly states: Uint8Array
+  readonly goods: readonly Goods[]
+  readonly add: (line: BasketLine) => void
+}
+
+const BEST = 'best'
+
+function Adding({ map, states, goods, add }: AddingProps) {
+  const hasSeats = map !== undefined && map.seats.length > 0
+  const what = useSignal(hasSeats ? BEST : '0')
+  const isBest = what.value === BEST
+  const categories = [...new Set(map?.seats.map(({ category }) => category))].sort()
+  const sections = map?.chart.sections.filter(({ seats }) => seats.length > 0) ?? []
+  const submit = async (form: FormData) => {
+    const quantity = Number(form.get('quantity'))
+    const [section_id, category] = [textIn(form, 'section'), textIn(form, 'category')]
+    const chosen = goods[Number(what.value)]
+    if (isBest && map)
+      add(
+        bestLine(map, states, {
+          ...(section_id !== '' && { section_id }),
+          ...(category !== '' && { category }),
+          quantity,
+          together: form.get('together') === 'on',
+          accessible: form.get('accessible') === 'on',
+        }),
+      )
+    else if (chosen) add(goodsLine(chosen, quantity))
+    return undefined
+  }
+  const { onSubmit, error } = useSubmit(submit)
+  if (!hasSeats && goods.length === 0) return null
+  return (
+    <section class="card" aria-label="Add">
+      <h2>Add</h2>
+      <form class="seat-fields" onSubmit={onSubmit}>
+        <label>
+          What
+          <select value={what.value} onChange={(event) => (what.value = event.currentTarget.value)}>
+            {hasSeats && <option value={BEST}>Best seats available</option>}
+            {goods.map(({ name }, i) => (
+              <option key={i} value={String(i)}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          How many
+          <input type="number" name="quantity" min="1" max="1000" required defaultValue="2" />
+        </label>
+        {isBest && (
+          <>
+            <Any name="section" label="Section" options={sections.map((one) => [one.section_id, one.name] as const)} />
+            <Any name="category" label="Category" options={categories.map((one) => [one, one] as const)} />
+            <label class="check">
+              <input type="checkbox" name="together" defaultChecked /> Side by side
+            </label>
+            <label class="check">
+              <input type="checkbox" name="accessible" /> With a wheelchair place
+            </label>
+          </>
+        )}
+        <button type="submit">Add</button>
+        <Failure error={error} />
+      </form>
+    </section>
+  )
+}
+
+function Any({
+  name,
+  label,
+  options,
+}: {
+  name: string
+  label: string
+  options: readonly (readonly [string, string])[]
+}) {
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        <option value="">Any</option>
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Sold({ order: { order_id, total_minor, currency, lines } }: { order: SoldOrder }) {
+  return (
+    <section class="card" aria-label="Sold">
+      <h2>
+        Sold for {money('en', total_minor, currency)}:{' '}
+        <Link href={`/console/orders/${order_id}`}>
+          order <code>{order_id.slice(0, 8)}</code>
+        </Link>
+      </h2>
+      <ul class="effects">
+        {lines.map(({ line, name, row, number, quantity }) => (
+          <li key={line}>{row === undefined ? `${quantity} × ${name}` : `${name}, row ${row}, seat ${number}`}</li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,288 @@
+/**
+ * The map of a hall: seats by state, chosen by pointer, finger or keyboard. Scrolls as the page does; a mouse that is dragged
+ * frames seats. A canvas, since a hall has tens of thousands; `SeatFields` chooses the same seats without a map.
+ */
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { money } from '../../../../../shared/format.ts'
+import { count } from '../../parts.tsx'
+import { type Colours, coloursOf, drawHall, drawMarks, type View } from './seat-drawing.ts'
+import {
+  type Box,
+  countsOf,
+  DIRECTIONS,
+  type Direction,
+  kindName,
+  neighbourOf,
+  rowOf,
+  type SeatMap,
+  STATES,
+  seatAt,
+  seatName,
+  toggled,
+  within,
+} from './seats.ts'
+
+interface HallMapProps {
+  readonly map: SeatMap
+  readonly states: Uint8Array
+  readonly currency: string
+  readonly chosen: ReadonlySet<number>
+  readonly onChoose: (seats: ReadonlySet<number>) => void
+}
+
+const ZOOM_STEP = 1.6
+/** From one seat to the next at most, and at least for a finger to meet it. */
+const [WIDEST_PITCH, FINGER_PITCH] = [44, 18]
+/** A press that moves less is a click. */
+const DRAG_PIXELS = 4
+
+interface Drag {
+  readonly x: number
+  readonly y: number
+  isFrame: boolean
+}
+
+export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProps) {
+  const scroller = useRef<HTMLElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const overlay = useRef<HTMLCanvasElement>(null)
+  /** What the canvas shows. */
+  const drawn = useRef<readonly unknown[]>([])
+  const colours = useRef<Colours | null>(null)
+  const drag = useRef<Drag | null>(null)
+  const size = useSignal({ width: 0, height: 0 })
+  const zoom = useSignal(1)
+  const cursor = useSignal(-1)
+  const frame = useSignal<Box | null>(null)
+  /** What a change of the zoom leaves where it is. */
+  const fixed = useRef<{ readonly point: Point; readonly at: Point } | null>(null)
+
+  const { width, height } = size.value
+  const { left, top, right, bottom } = map.box
+  const fit = Math.min(width / (right - left), height / (bottom - top)) || 0
+  const most = Math.max(1, WIDEST_PITCH / (map.pitch * fit || 1))
+  const scale = fit * Math.min(zoom.value, most)
+  const room = { width: Math.max(width, (right - left) * scale), height: Math.max(height, (bottom - top) * scale) }
+
+  /** Where the hall is now: in the middle, where it is smaller than its room. */
+  function viewNow(): View {
+    const [x, y] = [(room.width - (right - left) * scale) / 2, (room.height - (bottom - top) * scale) / 2]
+    const { scrollLeft = 0, scrollTop = 0 } = scroller.current ?? {}
+    return { width, height, scale, x: x - left * scale - scrollLeft, y: y - top * scale - scrollTop }
+  }
+  const pointAt = ({ x, y }: Point): Point => {
+    const view = viewNow()
+    return { x: (x - view.x) / view.scale, y: (y - view.y) / view.scale }
+  }
+
+  const redraw = () => {
+    if (!canvas.current || !overlay.current || width === 0) return
+    colours.current ??= coloursOf(canvas.current)
+    const view = viewNow()
+    const shown = [map, states, colours.current, view.scale, view.x, view.y, width, height]
+    if (shown.some((part, i) => part !== drawn.current[i])) drawHall(canvas.current, view, colours.current, map, states)
+    drawn.current = shown
+    const marks = { chosen, cursor: cursor.value, frame: frame.value }
+    drawMarks(overlay.current, view, colours.current, map, marks)
+  }
+  const latest = useRef(redraw)
+  latest.current = redraw
+
+  useEffect(() => {
+    const element = scroller.current
+    if (!element) return
+    const measure = () => {
+      size.value = { width: element.clientWidth, height: element.clientHeight }
+    }
+    const again = () => {
+      colours.current = null
+      latest.current()
+    }
+    const resized = new ResizeObserver(measure)
+    resized.observe(element)
+    measure()
+    const theme = matchMedia('(prefers-color-scheme: dark)')
+    theme.addEventListener('change', again)
+    return () => {
+      resized.disconnect()
+      theme.removeEventListener('change', again)
+    }
+  }, [])
+
+  useLayoutEffect(() => {
+    if (scroller.current && fixed.current) {
+      const { point, at } = fixed.current
+      fixed.current = null
+      const view = viewNow()
+      scroller.current.scrollLeft += view.x + point.x * view.scale - at.x
+      scroller.current.scrollTop += view.y + point.y * view.scale - at.y
+    }
+    redraw()
+  })
+
+  function zoomBy(step: number, at: Point = { x: width / 2, y: height / 2 }): void {
+    fixed.current = { point: pointAt(at), at }
+    zoom.value = Math.max(1, Math.min(most, Math.min(zoom.value, most) * step))
+  }
+
+  function choose(index: number, isRow: boolean): void {
+    if (index === -1) return
+    cursor.value = index
+    onChoose(toggled(chosen, isRow ? rowOf(map, index) : [index]))
+  }
+
+  // -- Pointer -----------------------------------------------------------------------------------------------------------
+
+  const whereOf = (event: PointerEvent): Point => {
+    const { left, top } = (event.currentTarget as HTMLElement).getBoundingClientRect()
+    return { x: event.clientX - left, y: event.clientY - top }
+  }
+  const seatUnder = (at: Point) => {
+    const { x, y } = pointAt(at)
+    return seatAt(map, x, y, Math.max(map.pitch / 2, 6 / scale))
+  }
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0) return
+    drag.current = { ...whereOf(event), isFrame: false }
+    // A finger scrolls.
+    if (event.pointerType !== 'touch') (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
+  }
+  const onPointerMove = (event: PointerEvent) => {
+    if (event.pointerType === 'touch') return
+    const at = whereOf(event)
+    const start = drag.current
+    if (!start) {
+      cursor.value = seatUnder(at)
+      return
+    }
+    start.isFrame ||= Math.hypot(at.x - start.x, at.y - start.y) > DRAG_PIXELS
+    if (!start.isFrame) return
+    const [a, b] = [pointAt(start), pointAt(at)]
+    const [left, right] = [Math.min(a.x, b.x), Math.max(a.x, b.x)]
+    frame.value = { left, right, top: Math.min(a.y, b.y), bottom: Math.max(a.y, b.y) }
+  }
+  const onPointerUp = (event: PointerEvent) => {
+    const start = drag.current
+    drag.current = null
+    if (!start) return
+    const framed = frame.value
+    frame.value = null
+    if (framed) return onChoose(new Set([...chosen, ...within(map, framed)]))
+    const at = whereOf(event)
+    if (event.pointerType === 'touch' && map.pitch * scale < FINGER_PITCH && scale < fit * most)
+      return zoomBy(FINGER_PITCH / (map.pitch * scale), at)
+    choose(seatUnder(at), event.shiftKey)
+  }
+  const onPointerCancel = () => {
+    drag.current = null
+    frame.value = null
+  }
+
+  // A finger leaves as soon as it has chosen.
+  const onPointerLeave = ({ pointerType }: PointerEvent) => {
+    if (pointerType !== 'touch') cursor.value = -1
+  }
+
+  // -- Keyboard ----------------------------------------------------------------------------------------------------------
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { key, shiftKey } = event
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (key in DIRECTIONS) {
+      const next = neighbourOf(map, cursor.value, key as Direction)
+      cursor.value = next
+      show(next)
+      if (shiftKey && next !== -1) onChoose(new Set([...chosen, next]))
+    } else if (key === ' ' || key === 'Enter') choose(cursor.value, shiftKey)
+    else if (key === 'Escape' && chosen.size > 0) onChoose(new Set())
+    else if (key === '+') zoomBy(ZOOM_STEP)
+    else if (key === '-') zoomBy(1 / ZOOM_STEP)
+    else return
+    event.preventDefault()
+  }
+  /** Scrolls to the seat, unless it is seen. */
+  function show(index: number): void {
+    const seat = map.seats[index]
+    if (!seat || !scroller.current) return
+    const view = viewNow()
+    const [x, y] = [view.x + seat.x * view.scale, view.y + seat.y * view.scale]
+    const margin = 2 * map.pitch * scale
+    const past = (at: number, end: number) => (at < margin ? at - margin : at > end - margin ? at - end + margin : 0)
+    scroller.current.scrollBy({ left: past(x, width), top: past(y, height) })
+  }
+
+  const seat = map.seats[cursor.value]
+  const counts = countsOf(states)
+  return (
+    <div class="hall-map">
+      <div class="card-head">
+        <ul class="hall-legend" aria-label="States of the seats on the map">
+          {STATES.map((state) => (
+            <li key={state}>
+              <i class={`seat-mark ${state}`} aria-hidden="true" />
+              <b>{count(counts[state])}</b> {state}
+            </li>
+          ))}
+        </ul>
+        <p class="buttons">
+          <button type="button" disabled={scale >= fit * most} onClick={() => zoomBy(ZOOM_STEP)}>
+            Closer
+          </button>
+          <button type="button" disabled={zoom.value <= 1} onClick={() => zoomBy(1 / ZOOM_STEP)}>
+            Farther
+          </button>
+        </p>
+      </div>
+      <section
+        ref={scroller}
+        class="hall-scroll"
+        style={`aspect-ratio: ${(right - left) / (bottom - top)}`}
+        role="application"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and takes the keys of the map
+        tabIndex={0}
+        aria-label="Map of the hall"
+        aria-describedby="hall-keys"
+        onScroll={redraw}
+        onKeyDown={onKeyDown}
+      >
+        <div style={`width: ${room.width}px; height: ${room.height}px`}>
+          <canvas ref={canvas} style={`width: ${width}px; height: ${height}px`} />
+          <canvas
+            ref={overlay}
+            style={`width: ${width}px; height: ${height}px`}
+            onPointerDown={onPointerDown}
+            onPointerMove={onPointerMove}
+            onPointerUp={onPointerUp}
+            onPointerCancel={onPointerCancel}
+            onPointerLeave={onPointerLeave}
+          />
+        </div>
+      </section>
+      <p class="hall-seat" role="status">
+        {seat
+          ? [
+              seatName(seat),
+              STATES[states[cursor.value] ?? 0],
+              money('en', seat.price_minor, currency),
+              seat.category,
+              kindName(seat),
+              chosen.has(cursor.value) ? 'chosen' : null,
+            ]
+              .filter(Boolean)
+              .join(', ')
+          : ' '}
+      </p>
+      <p id="hall-keys" class="quiet">
+        <span class="by-mouse">Click a seat, Shift and click its row, drag a frame. </span>
+        <span class="by-finger">Tap to come closer, then tap seats. </span>
+        Keys: arrows go, Space chooses, Shift and Space a row, Escape none, + and − zoom.
+      </p>
+    </div>
+  )
+}
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}

@@ -1,0 +1,158 @@
+/** The hall of a sale as it fills: its map, what can be done with chosen seats, its sections in figures, and what is blocked. */
+import './hall.css'
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { useSearch } from 'wouter-preact'
+import { money } from '../../../../../shared/format.ts'
+import { count, Failure, instant, Loading, TableHead } from '../../parts.tsx'
+import type { Block, Hall, HallSection } from './hall-api.ts'
+import { HallHead, NoSections } from './hall-head.tsx'
+import { HallMap } from './hall-map.tsx'
+import { SeatFields } from './seat-fields.tsx'
+import type { SeatMap } from './seats.ts'
+import { Move, Selection } from './selection.tsx'
+import { useHall } from './use-hall.ts'
+
+export function HallPage({ sale }: { sale: string }) {
+  const { hall, map, states, error } = useHall(sale)
+  return (
+    <>
+      <HallHead sale={sale} end="" />
+      <Failure error={error} />
+      {!hall && !error && <Loading />}
+      {hall?.sections.length === 0 && <NoSections sale={sale} />}
+      {hall && map && states && map.seats.length > 0 && (
+        <Seats key={map.chart.version} sale={sale} hall={hall} map={map} states={states} />
+      )}
+      {hall && hall.sections.length > 0 && <Sections sections={hall.sections} />}
+    </>
+  )
+}
+
+function Seats({ sale, hall, map, states }: { sale: string; hall: Hall; map: SeatMap; states: Uint8Array }) {
+  const chosen = useSignal<ReadonlySet<number>>(new Set())
+  const params = new URLSearchParams(useSearch())
+  const [order, line] = [params.get('move'), Number(params.get('line'))]
+  const choose = (seats: ReadonlySet<number>) => {
+    // An order gets one seat: the last one chosen.
+    const added = [...seats].filter((seat) => !chosen.value.has(seat))
+    chosen.value = order === null ? seats : new Set(added.slice(-1))
+  }
+  const blocked = hall.sections.reduce((seats, section) => seats + section.blocked, 0)
+  const common = { sale, map, states, chosen: chosen.value }
+  return (
+    <>
+      {order !== null && <Move {...common} order={order} line={line} />}
+      <div class="hall-columns">
+        <section class="card" aria-label="Map">
+          <HallMap {...common} currency={hall.sections[0]?.currency ?? 'EUR'} onChoose={choose} />
+        </section>
+        <div class="hall-side">
+          {chosen.value.size > 0 && order === null && <Selection {...common} onClear={() => choose(new Set())} />}
+          <section class="card" aria-label="Choose by name">
+            <h2>Choose by name</h2>
+            <SeatFields map={map} onAdd={(seats) => choose(new Set([...chosen.value, ...seats]))} />
+          </section>
+        </div>
+      </div>
+      <Blocks blocks={hall.blocks} blocked={blocked} map={map} onShow={choose} />
+    </>
+  )
+}
+
+function Sections({ sections }: { sections: readonly HallSection[] }) {
+  const sum = (of: (section: HallSection) => number) => sections.reduce((units, section) => units + of(section), 0)
+  const rows: readonly Omit<HallSection, 'type'>[] =
+    sections.length > 1
+      ? [
+          ...sections,
+          {
+            section_id: '',
+            name: 'All',
+            sold: sum(({ sold }) => sold),
+            held: sum(({ held }) => held),
+            available: sum(({ available }) => available),
+            blocked: sum(({ blocked }) => blocked),
+            total: sum(({ total }) => total),
+            price_minor: 0,
+            currency: '',
+          },
+        ]
+      : sections
+  return (
+    <section class="card hall-sections" aria-label="Sections">
+      <table>
+        <TableHead columns={['Section', 'Sold', 'Held', 'Free', 'Blocked', 'Total']} />
+        <tbody>
+          {rows.map(({ section_id, name, sold, held, available, blocked, total, price_minor, currency }) => (
+            <tr key={section_id} class={section_id === '' ? 'all' : ''}>
+              <th scope="row">
+                {name} {currency !== '' && <small class="quiet">{money('en', price_minor, currency)}</small>}
+                <span class="units" role="img" aria-label={`${Math.round((100 * sold) / (total || 1))} % sold`}>
+                  <i class="sold" style={`width: ${(100 * sold) / (total || 1)}%`} />
+                  <i class="held" style={`width: ${(100 * held) / (total || 1)}%`} />
+                </span>
+              </th>
+              {[sold, held, available, blocked, total].map((units, i) => (
+                <td key={i} class="number">
+                  {count(units)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+interface BlocksProps {
+  /** The latest: the origin lists no more than some hundreds. */
+  readonly blocks: readonly Block[]
+  /** All of them. */
+  readonly blocked: number
+  readonly map: SeatMap
+  readonly onShow: (seats: ReadonlySet<number>) => void
+}
+
+/** What is blocked, by who did it and why. */
+function Blocks({ blocks, blocked, map, onShow }: BlocksProps) {
+  const indexes = useMemo(
+    () => new Map(map.seats.map(({ section, seat_id }, index) => [`${section.section_id} ${seat_id}`, index])),
+    [map],
+  )
+  const groups = [...Map.groupBy(blocks, ({ reason, operator }) => JSON.stringify([reason, operator])).values()]
+    .map((group) => group.toSorted((a, b) => b.since.localeCompare(a.since)))
+    .sort((a, b) => (b[0]?.since ?? '').localeCompare(a[0]?.since ?? ''))
+  if (groups.length === 0) return null
+  return (
+    <section class="card" aria-label="Blocked seats">
+      <h2>Blocked</h2>
+      <ul class="hall-blocks">
+        {groups.map((group) => {
+          const { reason = '', operator = null, since = '' } = group[0] ?? {}
+          const seats = group.flatMap(({ section_id, seat_id }) => indexes.get(`${section_id} ${seat_id}`) ?? [])
+          return (
+            <li key={`${reason} ${operator}`}>
+              <span>
+                <b>{reason}</b>{' '}
+                <span class="quiet">
+                  {operator !== null && `by ${operator}, `}
+                  {instant(since)}
+                </span>
+              </span>
+              <button
+                type="button"
+                aria-label={`Choose the seats blocked: ${reason}`}
+                onClick={() => onShow(new Set(seats))}
+              >
+                Choose {count(group.length)} {group.length === 1 ? 'seat' : 'seats'}
+              </button>
+            </li>
+          )
+        })}
+        {blocked > blocks.length && <li class="quiet">and {count(blocked - blocks.length)} seats before these</li>}
+      </ul>
+    </section>
+  )
+}

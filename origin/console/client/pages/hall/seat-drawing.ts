@@ -1,0 +1,218 @@
+/**
+ * Draws a hall on a canvas: outlines, seats by their state, what is chosen. A state is a shape as well as a colour: a ring is
+ * free, a half disc held, a disc sold, a cross blocked.
+ */
+import { type Box, type SeatMap, type SeatState, STATES } from './seats.ts'
+
+/** Where the hall is on the canvas, in CSS pixels. */
+export interface View {
+  readonly width: number
+  readonly height: number
+  /** Pixels of one unit of the chart. */
+  readonly scale: number
+  /** Of the chart's zero. */
+  readonly x: number
+  readonly y: number
+}
+
+export type Colours = Readonly<Record<SeatState | 'ink' | 'quiet' | 'line' | 'accent' | 'card', string>>
+
+/** As the page's look has them now. */
+export function coloursOf(element: HTMLElement): Colours {
+  const style = getComputedStyle(element)
+  const before = element.style.color
+  const colour = (name: string) => {
+    element.style.color = `var(${name})`
+    return style.color
+  }
+  const colours = {
+    free: colour('--quiet'),
+    held: colour('--hold'),
+    sold: colour('--good'),
+    blocked: colour('--ink'),
+    ink: colour('--ink'),
+    quiet: colour('--quiet'),
+    line: colour('--line'),
+    accent: colour('--accent'),
+    card: colour('--card'),
+  }
+  element.style.color = before
+  return colours
+}
+
+/** What lies over the seats, and changes as one points at them. */
+export interface Marks {
+  readonly chosen: ReadonlySet<number>
+  /** The seat that the keyboard or the pointer is at; -1 for none. */
+  readonly cursor: number
+  /** A rectangle that is being drawn, in the chart's units. */
+  readonly frame: Box | null
+}
+
+/** Pixels from seat to seat below which a section shows its name, and from which on a seat shows its number. */
+const [NAMES_BELOW, NUMBERS_FROM] = [9, 22]
+/** A smaller circle looks like a square, and costs ten times as much. */
+const CIRCLES_FROM = 1.5
+const FULL = 2 * Math.PI
+
+/** Outlines, seats and names. */
+export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours, map: SeatMap, states: Uint8Array) {
+  const context = cleared(canvas, view)
+  if (!context) return
+  drawSections(context, view, colours, map)
+  drawSeats(context, view, colours, map, states)
+  drawNames(context, view, colours, map)
+}
+
+/** On a canvas of its own, over the other one: a hall of thousands is not drawn again for each. */
+export function drawMarks(canvas: HTMLCanvasElement, view: View, colours: Colours, map: SeatMap, marks: Marks): void {
+  const context = cleared(canvas, view)
+  if (!context) return
+  const radius = radiusOf(map, view)
+  context.strokeStyle = colours.accent
+  context.lineWidth = Math.max(1.5, radius / 3)
+  context.beginPath()
+  eachSeen(map, view, (index, x, y) => {
+    if (marks.chosen.has(index)) square(context, x, y, radius + context.lineWidth)
+  })
+  context.stroke()
+  const at = map.seats[marks.cursor]
+  if (at) {
+    context.strokeStyle = colours.ink
+    context.lineWidth = 2
+    context.beginPath()
+    square(context, view.x + at.x * view.scale, view.y + at.y * view.scale, Math.max(radius + 5, 7))
+    context.stroke()
+  }
+  drawFrame(context, view, colours, marks.frame)
+}
+
+function cleared(canvas: HTMLCanvasElement, view: View): Context | null {
+  const context = canvas.getContext('2d')
+  const ratio = devicePixelRatio
+  const [width, height] = [Math.round(view.width * ratio), Math.round(view.height * ratio)]
+  // Setting either costs the canvas its memory again.
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height })
+  context?.setTransform(ratio, 0, 0, ratio, 0, 0)
+  context?.clearRect(0, 0, view.width, view.height)
+  return context
+}
+
+const radiusOf = (map: SeatMap, view: View) => Math.max(0.6, map.pitch * view.scale * 0.38)
+
+function eachSeen(map: SeatMap, view: View, visit: (index: number, x: number, y: number) => void): void {
+  const margin = map.pitch * view.scale
+  for (const [index, seat] of map.seats.entries()) {
+    const [x, y] = [view.x + seat.x * view.scale, view.y + seat.y * view.scale]
+    if (x > -margin && y > -margin && x < view.width + margin && y < view.height + margin) visit(index, x, y)
+  }
+}
+
+type Context = CanvasRenderingContext2D
+
+function drawSections(context: Context, view: View, colours: Colours, { chart }: SeatMap): void {
+  context.lineWidth = 1
+  context.strokeStyle = colours.quiet
+  for (const { outline = [] } of chart.sections) {
+    context.beginPath()
+    for (const [x, y] of outline) context.lineTo(view.x + x * view.scale, view.y + y * view.scale)
+    context.closePath()
+    context.stroke()
+  }
+  // What all seats look at.
+  const [x, y] = [view.x + chart.focal_point.x * view.scale, view.y + chart.focal_point.y * view.scale]
+  context.beginPath()
+  context.moveTo(x - 8, y)
+  context.lineTo(x + 8, y)
+  context.moveTo(x, y - 8)
+  context.lineTo(x, y + 8)
+  context.stroke()
+}
+
+function drawSeats(context: Context, view: View, colours: Colours, map: SeatMap, states: Uint8Array): void {
+  const radius = radiusOf(map, view)
+  // One path for each state: a path for each seat is twenty times slower.
+  for (const [number, state] of STATES.entries()) {
+    const shape = radius < CIRCLES_FROM && state !== 'blocked' ? square : SHAPES[state]
+    context.strokeStyle = context.fillStyle = colours[state]
+    context.lineWidth = Math.max(0.5, radius / 5)
+    context.beginPath()
+    eachSeen(map, view, (index, x, y) => {
+      if (states[index] === number) shape(context, x, y, radius)
+    })
+    if (state === 'sold') context.fill()
+    else context.stroke()
+    if (state !== 'held') continue
+    context.beginPath()
+    eachSeen(map, view, (index, x, y) => {
+      if (states[index] === number) halfDisc(context, x, y, radius)
+    })
+    context.fill()
+  }
+  if (map.pitch * view.scale >= NUMBERS_FROM) drawNumbers(context, view, colours, map, states)
+}
+
+function drawNumbers(context: Context, view: View, colours: Colours, map: SeatMap, states: Uint8Array): void {
+  const radius = radiusOf(map, view)
+  context.font = `${Math.min(14, radius)}px system-ui, sans-serif`
+  context.textAlign = 'center'
+  context.textBaseline = 'middle'
+  eachSeen(map, view, (index, x, y) => {
+    const state = STATES[states[index] ?? 0]
+    if (state !== 'free' && state !== 'sold') return
+    context.fillStyle = state === 'sold' ? colours.card : colours.ink
+    context.fillText(map.seats[index]?.number ?? '', x, y, radius * 1.8)
+  })
+}
+
+/** Of sections whose seats are too small for numbers, and of those that have none. */
+function drawNames(context: Context, view: View, colours: Colours, { chart, pitch }: SeatMap): void {
+  context.font = '600 12px system-ui, sans-serif'
+  context.textAlign = 'center'
+  context.textBaseline = 'middle'
+  context.lineWidth = 4
+  context.strokeStyle = colours.card
+  context.fillStyle = colours.ink
+  for (const { name, outline, seats } of chart.sections) {
+    const points = outline ?? seats.map(({ x, y }) => [x, y] as const)
+    if (points.length === 0 || (seats.length > 0 && pitch * view.scale >= NAMES_BELOW)) continue
+    const middle = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length
+    const [x, y] = [view.x + middle(0) * view.scale, view.y + middle(1) * view.scale]
+    context.strokeText(name, x, y)
+    context.fillText(name, x, y)
+  }
+}
+
+function drawFrame(context: Context, view: View, colours: Colours, frame: Box | null): void {
+  if (!frame) return
+  context.strokeStyle = colours.accent
+  context.lineWidth = 1.5
+  context.setLineDash([5, 4])
+  const [x, y] = [view.x + frame.left * view.scale, view.y + frame.top * view.scale]
+  context.strokeRect(x, y, (frame.right - frame.left) * view.scale, (frame.bottom - frame.top) * view.scale)
+  context.setLineDash([])
+}
+
+// -- Shapes, added to the path -----------------------------------------------------------------------------------------
+
+type Shape = (context: Context, x: number, y: number, radius: number) => void
+
+const circle: Shape = (context, x, y, radius) => {
+  context.moveTo(x + radius, y)
+  context.arc(x, y, radius, 0, FULL)
+}
+const halfDisc: Shape = (context, x, y, radius) => {
+  context.moveTo(x + radius, y)
+  context.arc(x, y, radius, 0, FULL / 2)
+  context.closePath()
+}
+const cross: Shape = (context, x, y, radius) => {
+  const reach = radius * 0.8
+  context.moveTo(x - reach, y - reach)
+  context.lineTo(x + reach, y + reach)
+  context.moveTo(x + reach, y - reach)
+  context.lineTo(x - reach, y + reach)
+}
+const square: Shape = (context, x, y, radius) => context.rect(x - radius, y - radius, 2 * radius, 2 * radius)
+
+const SHAPES: Readonly<Record<SeatState, Shape>> = { free: circle, held: circle, sold: circle, blocked: cross }

@@ -1,0 +1,42 @@
+/** A hall as the pages read it: its chart once for each version, who has which seat every two seconds while it is seen. */
+import { useQuery } from '@tanstack/preact-query'
+import { useMemo } from 'preact/hooks'
+import { ApiError } from '../../api.ts'
+import { type Hall, readChart, readHall } from './hall-api.ts'
+import { seatMapOf, statesOf } from './seats.ts'
+
+const REFRESH_MS = 2_000
+
+/** Before its first section a sale has no hall. */
+function noHall(error: unknown): Hall {
+  if (error instanceof ApiError && error.problem.status === 404)
+    return { version: 0, sections: [], seats: '', blocks: [] }
+  throw error
+}
+
+export function useHall(sale: string) {
+  const { data: hall, error } = useQuery({
+    queryKey: ['hall', sale],
+    queryFn: () => readHall(sale).catch(noHall),
+    refetchInterval: REFRESH_MS,
+  })
+  // Any section, also a standing one, makes a chart.
+  const version = hall && hall.sections.length > 0 ? hall.version : null
+  const chart = useQuery({
+    queryKey: ['chart', sale, version],
+    queryFn: async () => {
+      const chart = await readChart(sale)
+      if (chart.version !== version) throw new Error('The chart is being imported.')
+      return seatMapOf(chart)
+    },
+    enabled: version !== null,
+    // A version never changes, and may have megabytes: no action of an operator reads it again.
+    staleTime: 'static',
+    structuralSharing: false,
+    refetchInterval: ({ state }) => (state.data ? false : REFRESH_MS),
+  })
+  const map = chart.data
+  const bits = hall?.seats
+  const states = useMemo(() => map && statesOf(bits ?? '', map.seats.length), [map, bits])
+  return { hall, map, states, error: error ?? chart.error }
+}
