@@ -106,7 +106,7 @@ test.each([
 ])('%s is a 422 that names its field', async (_, lines, field) => {
   const sale = await openHall()
   const { status, body } = await buy(sale, lines)
-  expect([status, (body.errors as { field: string }[])[0]?.field]).toEqual([422, field])
+  expect([status, (body.errors as readonly { field: string }[])[0]?.field]).toEqual([422, field])
 })
 
 test('lines and a product beside them, or an unknown field of the request, are refused', async () => {
