@@ -6,10 +6,9 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BEARER, NO_BEARER } from '../origin/config.ts'
 import { buildConsole } from '../origin/console/build.ts'
-import type { SaleConfig } from '../shared/api/operator.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
-import { LocalError } from './processes.ts'
+import { type Demos, ensureDemos } from './demo-sales.ts'
 import { type DemoShop, startDemoShop } from './servers/demo-shop.ts'
 import { WORKER_SETTINGS } from './servers/workerd.ts'
 import { type System, startSystem } from './system.ts'
@@ -30,12 +29,6 @@ const HELP = `Starts the whole system on this machine: Postgres, Redis, the orig
 Environment: PORT, EDGE_PORT, OPS_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABASE_URL and REDIS_URL for a Postgres and a Redis
 that run already. Other settings of the origin and the Worker (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) are passed on.
 Ctrl-C stops everything in good order; a second Ctrl-C at once.`
-
-/** How long after the start the demo sale opens: time enough to open the page and join the line. */
-const DEMO_OPENS_AFTER_MS = 20_000
-/** A sold-out demo is followed by demo-2, demo-3 and so on. */
-const MAX_DEMOS = 1000
-const CALL_WITHIN_MS = 10_000
 
 async function main(leave: Leave): Promise<number> {
   const names = { texts: 'data port edge-port ops-port', flags: 'temporary cdn no-demo' } as const
@@ -70,9 +63,8 @@ async function main(leave: Leave): Promise<number> {
       ...Object.fromEntries(WORKER_SETTINGS.filter(setting).map((name) => [name, setting(name) ?? ''])),
     },
   }).finally(() => progress.done())
-  const demo = options['no-demo'] ? undefined : await ensureDemo(system, 'demo', demoSale())
-  const members = options['no-demo'] || !shop ? undefined : await ensureDemo(system, 'members', membersSale())
-  console.log(invitation(system, { demo, members, shop }, dataDir !== undefined))
+  const demos = options['no-demo'] ? {} : await ensureDemos(system, shop !== undefined)
+  console.log(invitation(system, { ...demos, shop }, dataDir !== undefined))
   const how = await system.failed
   await leave(1, `${how}. Its log is in ${shortPath(system.dataDir)}. Everything else was stopped.`)
   return 1
@@ -88,69 +80,13 @@ function portOf(text: string, name: string): number {
   return port
 }
 
-// -- The demo sale ---------------------------------------------------------------------------------------------------
-
-const demoSale = (): Partial<SaleConfig> => ({
-  name: 'The demo sale',
-  opens_at: new Date(Date.now() + DEMO_OPENS_AFTER_MS).toISOString(),
-  hold_seconds: 90,
-  limit_per_visitor: 2,
-  products: [
-    { product_id: 'poster', name: 'Signed poster', unit_price_minor: 2500, currency: 'EUR', total: 100, buffer: 0 },
-    { product_id: 'vinyl', name: 'First pressing', unit_price_minor: 4200, currency: 'EUR', total: 20, buffer: 0 },
-  ],
-  admission: { rate_per_second: 20, max_inside: null },
-  seller: { name: 'Demo Shop Ltd', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' },
-  tax: { name: 'VAT', percent: 19 },
-})
-
-/** One that asks its visitors to sign in, at the demo shop. */
-const membersSale = (): Partial<SaleConfig> => ({
-  ...demoSale(),
-  name: "The members' sale",
-  access: { sign_in: 'required', invitation: 'off', proof_of_work: null, turnstile: false },
-})
-
-/** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
-async function ensureDemo(system: System, name: string, config: Partial<SaleConfig>) {
-  for (let n = 1; n <= MAX_DEMOS; n++) {
-    const sale = n === 1 ? name : `${name}-${n}`
-    const state = await admin(system, 'GET', sale)
-    if (state === undefined) {
-      await admin(system, 'PUT', sale, config)
-      return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
-    }
-    if (state.phase !== 'sold_out' && state.phase !== 'ended')
-      return { sale, opensInSeconds: (Date.parse(state.opens_at) - Date.now()) / 1000 }
-  }
-  throw new LocalError(`There are ${MAX_DEMOS} demo sales already: remove the data folder, or use --no-demo.`)
-}
-
-/** The sale as operators see it; undefined if there is none. */
-async function admin(system: System, method: string, sale: string, config?: Partial<SaleConfig>) {
-  const response = await fetch(`${system.originUrl}/admin/sales/${sale}`, {
-    method,
-    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-    ...(config && { body: JSON.stringify(config) }),
-    signal: AbortSignal.timeout(CALL_WITHIN_MS),
-  })
-  const body = await response.text()
-  if (response.status === 404) return undefined
-  if (response.ok) return JSON.parse(body) as { phase: string; opens_at: string }
-  throw new LocalError(`The origin refused the demo sale (${response.status}): ${body.slice(0, 300)}`)
-}
-
 // -- What to try -----------------------------------------------------------------------------------------------------
 
-type Demo = Awaited<ReturnType<typeof ensureDemo>>
-
-interface Demos {
-  readonly demo: Demo | undefined
-  readonly members: Demo | undefined
+interface Shown extends Demos {
   readonly shop: DemoShop | undefined
 }
 
-function invitation(system: System, { demo, members, shop }: Demos, kept: boolean): string {
+function invitation(system: System, { demo, hall, members, shop }: Shown, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
   const folder = shortPath(system.dataDir)
   const tokenFile = shortPath(join(system.dataDir, ADMIN_TOKEN_FILE))
@@ -166,6 +102,7 @@ function invitation(system: System, { demo, members, shop }: Demos, kept: boolea
   return [
     '',
     place('Sale page', page(`${system.edgeUrl}/sales/${sale}`), demo && opening),
+    ...(hall ? [place('Hall', page(`${system.edgeUrl}/sales/${hall.sale}`), 'choose a seat, or stand')] : []),
     ...(members
       ? [place('Members', page(`${system.edgeUrl}/sales/${members.sale}`), 'asks its visitors to sign in')]
       : []),

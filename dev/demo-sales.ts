@@ -1,0 +1,113 @@
+/** The sales that `npm start` opens within seconds: one of units, one for members, and a hall of 2,000 seats with standing room. */
+import type { SaleConfig } from '../shared/api/operator.ts'
+import { hallOf } from './demo-hall.ts'
+import { LocalError } from './processes.ts'
+import type { System } from './system.ts'
+
+/** How long after the start the demo sale opens: time enough to open the page and join the line. */
+const DEMO_OPENS_AFTER_MS = 20_000
+/** A sold-out demo is followed by demo-2, demo-3 and so on. */
+const MAX_DEMOS = 1000
+const CALL_WITHIN_MS = 10_000
+const DEMO_SEATS = 2_000
+
+interface Demo {
+  readonly sale: string
+  readonly opensInSeconds: number
+}
+
+export interface Demos {
+  readonly demo?: Demo
+  readonly hall?: Demo
+  /** Where there is a shop to sign in at. */
+  readonly members?: Demo
+}
+
+export async function ensureDemos(system: System, hasShop: boolean): Promise<Demos> {
+  const demo = await ensureDemo(system, 'demo', demoSale())
+  const hall = await ensureDemo(system, 'hall', hallSale(), (sale) => fillHall(system, sale))
+  return { demo, hall, ...(hasShop && { members: await ensureDemo(system, 'members', membersSale()) }) }
+}
+
+const demoSale = (): Partial<SaleConfig> => ({
+  name: 'The demo sale',
+  opens_at: new Date(Date.now() + DEMO_OPENS_AFTER_MS).toISOString(),
+  hold_seconds: 90,
+  limit_per_visitor: 2,
+  products: [
+    { product_id: 'poster', name: 'Signed poster', unit_price_minor: 2500, currency: 'EUR', total: 100, buffer: 0 },
+    { product_id: 'vinyl', name: 'First pressing', unit_price_minor: 4200, currency: 'EUR', total: 20, buffer: 0 },
+  ],
+  admission: { rate_per_second: 20, max_inside: null },
+  seller: { name: 'Demo Shop Ltd', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' },
+  tax: { name: 'VAT', percent: 19 },
+})
+
+/** One that asks its visitors to sign in, at the demo shop. */
+const membersSale = (): Partial<SaleConfig> => ({
+  ...demoSale(),
+  name: "The members' sale",
+  access: { sign_in: 'required', invitation: 'off', proof_of_work: null, turnstile: false },
+})
+
+const HALL = hallOf(DEMO_SEATS)
+
+const hallSale = (): Partial<SaleConfig> => ({
+  ...demoSale(),
+  name: 'A night at the hall',
+  limit_per_visitor: 6,
+  products: [{ ...HALL.product, currency: HALL.currency, buffer: 0 }],
+})
+
+/** The sections and seats of the demo hall, as an operator would import them. */
+async function fillHall(system: System, sale: string): Promise<void> {
+  for (const [order, { section_id, name, type, total, price_minor }] of HALL.sections.entries()) {
+    const outline = HALL.outlines[section_id]
+    const section = { name, type, price_minor, currency: HALL.currency, order, ...(outline && { outline }) }
+    const isStanding = type === 'general_admission'
+    await admin(system, 'PUT', `${sale}/sections/${section_id}`, { ...section, ...(isStanding && { total }) })
+    if (isStanding) continue
+    const seats = HALL.seats.filter((seat) => seat.section === section_id)
+    const list = seats.map(({ seat, row, number, place, x, y, category, kind, priceMinor }) => ({
+      ...{ seat_id: seat, row, number, place, x, y, category, kind },
+      price_minor: priceMinor,
+    }))
+    await admin(system, 'PUT', `${sale}/sections/${section_id}/seats`, list)
+  }
+  await admin(system, 'PUT', `${sale}/chart`, { focal_point: HALL.focalPoint })
+}
+
+/** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
+async function ensureDemo(
+  system: System,
+  name: string,
+  config: Partial<SaleConfig>,
+  fill?: (sale: string) => Promise<void>,
+): Promise<Demo> {
+  for (let n = 1; n <= MAX_DEMOS; n++) {
+    const sale = n === 1 ? name : `${name}-${n}`
+    const state = await admin(system, 'GET', sale)
+    if (state === undefined) {
+      await admin(system, 'PUT', sale, config)
+      await fill?.(sale)
+      return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
+    }
+    if (state.phase !== 'sold_out' && state.phase !== 'ended')
+      return { sale, opensInSeconds: (Date.parse(state.opens_at) - Date.now()) / 1000 }
+  }
+  throw new LocalError(`There are ${MAX_DEMOS} demo sales already: remove the data folder, or use --no-demo.`)
+}
+
+/** What operators call below a sale, which is what they see of it; undefined if there is none. */
+async function admin(system: System, method: string, path: string, body?: object) {
+  const response = await fetch(`${system.originUrl}/admin/sales/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(CALL_WITHIN_MS),
+  })
+  const text = await response.text()
+  if (response.status === 404) return undefined
+  if (response.ok) return JSON.parse(text) as { phase: string; opens_at: string }
+  throw new LocalError(`The origin refused the demo sale (${response.status}): ${text.slice(0, 300)}`)
+}
