@@ -236,6 +236,17 @@ test('the place of a removed seat in the bitmap is not given again', async () =>
   await expectAgreement(sale)
 })
 
+test('an import of more seats than one statement takes gives each an index of its own, in the order of the lines', async () => {
+  const sale = await openHall()
+  const lines = Array.from({ length: 10_050 }, (_, i) => `N-${i},N,${i},${i},${i},9,back,standard,100`)
+  expect(await upload(sale, csv(...rows('A', 'B'), ...lines))).toMatchObject({ body: { added: 10_050, unchanged: 12 } })
+  const [found] = await origin.sql()`
+    select count(*)::int as count, count(distinct seat_index)::int as indexes,
+      bool_and(seat_index = 12 + substr(seat_id, 3)::int) as in_order
+    from seats where sale_id = ${sale} and row = 'N'`
+  expect(found).toEqual({ count: 10_050, indexes: 10_050, in_order: true })
+})
+
 test('the best seats are towards the focal point: the top centre of all seats, unless an operator has set it', async () => {
   const sale = await openHall()
   const focalPoint = async () => (await origin.admin('GET', `/sales/${sale}/chart`)).body.focal_point

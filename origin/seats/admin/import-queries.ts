@@ -20,6 +20,8 @@ import {
 
 /** Seats named in an answer; more are counted. */
 const MAX_NAMED = 100
+/** Seats in one statement: to write out their arrays holds up this process's buyers for a tenth of a second. */
+const CHUNK = 10_000
 
 interface Imported {
   readonly saleId: string
@@ -71,15 +73,20 @@ export function importSeats(sql: Sql, imported: Imported, operator: string): Pro
 
 /** The seats of the import as a table of the transaction. */
 async function stage(tx: Queryable, { seats, named }: Imported): Promise<void> {
-  const column = <K extends keyof SeatEntry>(key: K) => seats.map((seat) => seat[key])
   await tx`
     create temporary table imported (seat_id text primary key, line int, row text, number text, place int, x float8, y float8,
       category text, kind text, price_minor bigint) on commit drop`
-  await tx`
-    insert into imported (seat_id, row, number, place, x, y, category, kind, price_minor, line)
-    select * from unnest(${column('seat_id')}::text[], ${column('row')}::text[], ${column('number')}::text[],
-      ${column('place')}::int[], ${column('x')}::float8[], ${column('y')}::float8[], ${column('category')}::text[],
-      ${column('kind')}::text[], ${column('price_minor')}::bigint[]) with ordinality`
+  for (let from = 0; from < seats.length; from += CHUNK) {
+    const chunk = seats.slice(from, from + CHUNK)
+    const column = <K extends keyof SeatEntry>(key: K) => chunk.map((seat) => seat[key])
+    await tx`
+      insert into imported (line, seat_id, row, number, place, x, y, category, kind, price_minor)
+      select ${from}::int + n, seat_id, row, number, place, x, y, category, kind, price_minor
+      from unnest(${column('seat_id')}::text[], ${column('row')}::text[], ${column('number')}::text[],
+        ${column('place')}::int[], ${column('x')}::float8[], ${column('y')}::float8[], ${column('category')}::text[],
+        ${column('kind')}::text[], ${column('price_minor')}::bigint[])
+        with ordinality as u(seat_id, row, number, place, x, y, category, kind, price_minor, n)`
+  }
   // Those of wrong lines, in a preview: they are neither imported nor removed.
   const others = named.length > seats.length ? named : []
   await tx`
@@ -141,18 +148,22 @@ async function replace(tx: Queryable, { saleId, sectionId, seats }: Imported, se
   await nextVersion(tx, saleId)
   await keepIndexes(tx, saleId)
   await tx`delete from seats s where sale_id = ${saleId} and section_id = ${sectionId} and ${isGone(tx)}`
-  await tx`
-    update seats s set row = n.row, number = n.number, place = n.place, x = n.x, y = n.y, category = n.category, kind = n.kind,
-      price_minor = n.price_minor
-    from imported n
-    where s.sale_id = ${saleId} and s.section_id = ${sectionId} and s.seat_id = n.seat_id and ${differs(tx)}`
-  await tx`
-    insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, kind, price_minor)
-    select ${saleId}, c.next_seat_index + row_number() over (order by n.line) - 1, ${sectionId}, n.seat_id, n.row, n.number, n.place,
-      n.x, n.y, n.category, n.kind, n.price_minor
-    from imported n join charts c on c.sale_id = ${saleId}
-    where not exists (
-      select from seats s where s.sale_id = ${saleId} and s.section_id = ${sectionId} and s.seat_id = n.seat_id)`
+  for (let from = 0; from < seats.length; from += CHUNK) {
+    await tx`
+      update seats s set row = n.row, number = n.number, place = n.place, x = n.x, y = n.y, category = n.category,
+        kind = n.kind, price_minor = n.price_minor
+      from imported n
+      where n.line > ${from} and n.line <= ${from + CHUNK}
+        and s.sale_id = ${saleId} and s.section_id = ${sectionId} and s.seat_id = n.seat_id and ${differs(tx)}`
+    await tx`
+      insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, kind, price_minor)
+      select ${saleId}, c.next_seat_index + row_number() over (order by n.line) - 1, ${sectionId}, n.seat_id, n.row,
+        n.number, n.place, n.x, n.y, n.category, n.kind, n.price_minor
+      from imported n join charts c on c.sale_id = ${saleId}
+      where n.line > ${from} and n.line <= ${from + CHUNK} and not exists (
+        select from seats s where s.sale_id = ${saleId} and s.section_id = ${sectionId} and s.seat_id = n.seat_id)`
+    await keepIndexes(tx, saleId)
+  }
   await tx`
     update products set total = ${seats.length} where sale_id = ${saleId} and product_id = ${sectionId}`
   // Unless an operator has set it: the top centre of all seats.

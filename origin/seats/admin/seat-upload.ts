@@ -37,26 +37,20 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(all))
 }
 
-interface CsvRow {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
-}
-
 async function readCsv(chunks: AsyncGenerator<Uint8Array>, table: SeatTable): Promise<void> {
-  const options = {
-    bom: true,
-    trim: true,
-    relaxColumnCount: true,
-    skipEmptyLines: true,
-    maxRecordSize: MAX_LINE,
-    info: true,
-  }
+  // Empty lines are records too, since they count as lines.
+  const options = { bom: true, trim: true, relaxColumnCount: true, maxRecordSize: MAX_LINE }
   // The loop below handles failures.
   const parser = pipeline(Readable.from(chunks), parseCsv(options), () => {})
   let header: readonly string[] | undefined
+  let number = 0
   try {
-    for await (const { record, info } of parser as AsyncIterable<CsvRow>) {
-      const line = `line ${info.lines}`
+    for await (const record of parser as AsyncIterable<readonly string[]>) {
+      number++
+      // A field in quotes may have several lines.
+      for (const field of record) if (field.includes('\n')) number += field.split('\n').length - 1
+      if (record.length === 1 && record[0] === '') continue
+      const line = `line ${number}`
       if (!header) {
         header = record
         const errors = headerErrors(header, line)
@@ -65,13 +59,20 @@ async function readCsv(chunks: AsyncGenerator<Uint8Array>, table: SeatTable): Pr
         if (errors.length > 0) return
       } else if (table.isFull) refuseFurther()
       else if (record.length > header.length) table.addError({ field: line, detail: 'more fields than columns' })
-      else table.add(line, Object.fromEntries(header.map((column, i) => [column, record[i]])))
+      else table.add(line, fieldsOf(header, record))
     }
   } catch (error) {
     if (error instanceof CsvError) refuse(problem('invalid-request', { detail: error.message }))
     throw error
   }
   if (!header) table.addError({ field: 'line 1', detail: `the columns are required: ${COLUMNS.join(',')}` })
+}
+
+/** Of a header that has been checked. */
+function fieldsOf(header: readonly string[], record: readonly string[]): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const [i, column] of header.entries()) fields[column] = record[i]
+  return fields
 }
 
 function readJson(text: string, table: SeatTable): void {

@@ -150,7 +150,7 @@ export function removeSection(sql: Sql, saleId: string, sectionId: string, opera
 export const unknownSection = () =>
   new ProblemError(problem('unknown-product', { detail: 'There is no such section in this sale.' }))
 
-/** Before seats are removed: their indexes are not given again, since a reservation on its way may name one. */
+/** Before seats are removed, and after some are added: no index is given again, since a reservation on its way may name one. */
 export const keepIndexes = (tx: Queryable, saleId: string) => tx`
   update charts set next_seat_index = greatest(next_seat_index, (
     select max(seat_index) + 1 from seats where sale_id = ${saleId}))
