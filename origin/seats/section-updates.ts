@@ -142,6 +142,8 @@ export class SectionUpdates {
     })
     // The first event counts too: the next one of any section comes no sooner than usual.
     if (watched.pendingSinceMs === null) watched.sentAtMs = performance.now()
+    // The stream ends with its connection: framing each text as a chunk took a quarter of the time of a write.
+    response.removeHeader('transfer-encoding')
     response.writeHead(200, HEADERS)
     const retry = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`
     response.write(retry + (this.#missedSince(watched, c.req.header('last-event-id')) ?? this.#snapshotOf(watched)))
