@@ -33,7 +33,7 @@ interface HallMapProps {
 
 const ZOOM_STEP = 1.6
 /** From one seat to the next at most, and at least for a finger to meet it. */
-const [WIDEST_PITCH, FINGER_PITCH] = [44, 18]
+const [WIDEST_PITCH, FINGER_PITCH] = [44, 24]
 /** A press that moves less is a click. */
 const DRAG_PIXELS = 4
 

@@ -139,7 +139,9 @@ export function RateControl({ state }: { state: State }) {
 
 /** Beside the stock. */
 export function RestockControl({ state }: { state: State }) {
-  if (!may('operator') || state.phase === 'ended') return null
+  // A section has as many units as seats.
+  const products = state.products.filter(({ section_type }) => section_type !== 'reserved')
+  if (!may('operator') || state.phase === 'ended' || products.length === 0) return null
   return (
     <Confirm
       action="Restock"
@@ -149,7 +151,7 @@ export function RestockControl({ state }: { state: State }) {
       <label>
         Product
         <select name="product">
-          {state.products.map(({ product_id, name }) => (
+          {products.map(({ product_id, name }) => (
             <option key={product_id} value={product_id}>
               {name}
             </option>

@@ -27,6 +27,8 @@ export function ScheduledPage({ sale }: { sale: string }) {
   })
   useTitle('Scheduled · Console')
   const products = about?.products ?? []
+  // Seats have prices of their own, and are imported.
+  const withUnits = products.filter(({ section_type }) => section_type !== 'reserved')
   const toCome = data?.scheduled.filter((one) => one.next_at !== null || one.suspended) ?? []
   const past = data?.scheduled.filter((one) => one.next_at === null && !one.suspended) ?? []
   return (
@@ -73,7 +75,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
           ))}
         </ul>
       </section>
-      {may('operator') && about && about.phase !== 'ended' && <ScheduleForm sale={sale} products={products} />}
+      {may('operator') && about && about.phase !== 'ended' && <ScheduleForm sale={sale} products={withUnits} />}
       {past.length > 0 && (
         <section class="card" aria-label="Over">
           <h2>Over</h2>
