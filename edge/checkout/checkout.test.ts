@@ -289,7 +289,7 @@ it('buys seats, places and products of a hall by one plain form, and offers othe
   const seat = (seat_id: string, number: string) => ({ seat_id, row: 'A', number, price_minor: 4_800 })
   const seats = [seat('A-1', '1'), seat('A-2', '3')]
   const chart = { categories: [{ category: 'c1', price_minor: 4_800 }], sections: [{ section_id: 'stalls', seats }] }
-  await stub(`/sales/${sale.name}/chart`, 200, chart)
+  await stub(`/internal/sales/${sale.name}/chart`, 200, chart)
   const cookie = `admission-${sale.name}=${await admission(sale.name)}`
   const form = (fields: Record<string, string>) =>
     sale.form('/buy', { product_id: '', ...fields }, { 'sec-fetch-site': 'same-origin', cookie })
@@ -310,9 +310,9 @@ it('buys seats, places and products of a hall by one plain form, and offers othe
   expect(refused.status).toBe(409)
   const page = await refused.text()
   expect(page).toContain('Somebody else was faster: Stalls, Row A, seat 1.')
-  expect(page).toMatch(/name="seat:stalls:A-2" value="1" checked>\s*<span><bdi>Stalls, Row A, seat 3</)
+  expect(page).toMatch(/name="seat:stalls:A-2" value="1" checked>\s*<span><bdi>Stalls<\/bdi>, <bdi>Row A, seat 3</)
   expect(page).toMatch(/name="places:pit"[^>]* value="2"/)
-  expect((await requestsTo(`/sales/${sale.name}/chart`)).requests[0]?.query).toBe('v=3')
+  expect((await requestsTo(`/internal/sales/${sale.name}/chart`)).requests[0]?.query).toBe('v=3')
 
   expect(await (await form({ 'places:pit': '0' })).text()).toContain('Nothing is chosen yet.')
   expect((await requestsTo(path)).calls).toBe(2)

@@ -79,11 +79,11 @@ function mapPlace({ view, words }: PageContext): Html | false {
 
 // -- Seats by name -------------------------------------------------------------------------------------------------------
 
-/** What a seat is called: "Stalls B, row F, seat 7"; by its own name where the hall's chart is not known. */
-function seatText({ view, words }: PageContext, { section, seat }: NamedSeat): string {
+/** What a seat is called, section and seat: "Stalls B" and "Row F, seat 7"; by its own name where the chart is not known. */
+function namesOf({ view, words }: PageContext, { section, seat }: NamedSeat): [section: string, seat: string] {
   const name = view.state.products.find(({ product_id }) => product_id === section)?.name ?? section
   const facts = view.hall?.seat(section, seat)
-  return `${name}, ${facts ? seatName(words, facts) : seat}`
+  return [name, facts ? seatName(words, facts) : seat]
 }
 
 /** "Row F, seat 7" */
@@ -101,7 +101,9 @@ function offerIn({ offer }: Problem): NamedSeat[] {
 function takenNotice(context: PageContext, { problem, chosen }: Refused = NONE): Html {
   const { hall } = context.words
   const gone: readonly unknown[] = Array.isArray(problem.seats) ? problem.seats : []
-  const names = seatsIn(chosen).flatMap((named) => (gone.includes(named.seat) ? seatText(context, named) : []))
+  const names = seatsIn(chosen).flatMap((named) =>
+    gone.includes(named.seat) ? namesOf(context, named).join(', ') : [],
+  )
   const seats = new Intl.ListFormat(context.lang, { type: 'unit' }).format(names)
   return html`<div class="taken" role="alert"><p class="fault"><b>${fill(hall.taken, { seats })}</b></p>
       <p>${offerIn(problem).length > 0 ? hall.offer : hall.noOffer}</p></div>`
@@ -118,11 +120,12 @@ function chosenSeats(context: PageContext, { problem, chosen }: Refused = NONE):
   const seats = offered.length > 0 ? offered : seatsIn(chosen).filter(({ seat }) => !gone.includes(seat))
   if (seats.length === 0) return false
   const choices = seats.map((named) => {
+    const [section, seat] = namesOf(context, named)
     const price = view.hall?.seat(named.section, named.seat)?.price_minor
     const product = view.state.products.find(({ product_id }) => product_id === named.section)
     return html`<label class="choice">
       <input type="checkbox" name="${seatField(named.section, named.seat)}" value="1" checked>
-      <span><bdi>${seatText(context, named)}</bdi></span>
+      <span><bdi>${section}</bdi>, <bdi>${seat}</bdi></span>
       ${price !== undefined && html`<b>${money(lang, price, product?.currency ?? '')}</b>`}</label>`
   })
   return html`<fieldset id="chosen-seats"><legend>${words.hall.yourSeats}</legend>${choices}</fieldset>`

@@ -128,7 +128,7 @@ describe('a page', () => {
     expect(taken).toContain('Somebody else was faster: Stalls B, Row F, seat 7.')
     const seats = (html: string) => [...html.matchAll(/name="seat:([^"]+)" value="1" checked/g)].map(([, seat]) => seat)
     expect(seats(taken)).toEqual(['stalls-b:G-9', 'stalls-b:G-10'])
-    expect(taken).toMatch(/Stalls B, Row G, seat 9<\/bdi><\/span>\s*<b>€48\.00</)
+    expect(taken).toMatch(/<bdi>Stalls B<\/bdi>, <bdi>Row G, seat 9<\/bdi><\/span>\s*<b>€48\.00</)
     expect(taken).toMatch(/name="places:standing"[^>]* value="2"/)
     expect(seats(page('hall-turn-seat-taken-no-offer'))).toEqual(['stalls-b:F-8'])
     expect(page('hall-turn-seat-taken-no-offer')).toContain(words.hall.noOffer)

@@ -49,7 +49,8 @@ export async function hallFacts(
 
 async function readChart(sale: string, version: number, call: Call): Promise<HallFacts | null> {
   try {
-    const response = await callOrigin(`/sales/${sale}/chart?v=${version}`, {}, call)
+    const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
+    const response = await callOrigin(`/internal/sales/${sale}/chart?v=${version}`, { headers }, call)
     const chart = response.ok ? tryParse(Chart, await response.json()) : undefined
     return chart ? factsOf(chart) : null
   } catch {

@@ -70,9 +70,16 @@ async function middleOf(page: Page) {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
 }
 
-/** The time between frames while something moves; the first frame of each round only begins it. */
+/** The time between frames while something moves, and the processor time of the page's thread for each: the first frame only begins. */
 async function framesOf(page: Page, rounds: number, move: () => Promise<void>): Promise<Measured> {
   const histogram = new Histogram()
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const busySeconds = async () => {
+    const { metrics } = await cdp.send('Performance.getMetrics')
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0
+  }
+  const busyBefore = await busySeconds()
   const startedMs = performance.now()
   for (let round = 0; round < rounds; round++) {
     await page.evaluate(`(() => {
@@ -86,7 +93,9 @@ async function framesOf(page: Page, rounds: number, move: () => Promise<void>): 
     for (const [i, atMs] of times.entries()) if (i > 0) histogram.add(atMs - (times[i - 1] ?? atMs))
   }
   const ms = histogram.summary()
-  return { ...flat((ms.count * 1000) / (performance.now() - startedMs)), ms }
+  const cpuMicros = ((await busySeconds()) - busyBefore) * (1e6 / ms.count)
+  await cdp.detach()
+  return { ...flat((ms.count * 1000) / (performance.now() - startedMs)), ms, cpuMicros }
 }
 
 /** The page of a turn, its assets, and the documents of its hall. */

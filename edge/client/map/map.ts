@@ -37,6 +37,8 @@ const MOUSE_PX = 12
 const REACH_PX = 22
 const MOVE_MS = 280
 const CHART_WITHIN_MS = 15_000
+/** The chart's own address may show the new one a moment later. */
+const NEW_CHART_AFTER_MS = 2_000
 /** Screens that show more gain nothing for the eye, and cost. */
 const MAX_DENSITY = 2
 const ARROWS: Readonly<Record<string, Direction>> = {
@@ -67,7 +69,8 @@ async function hallAt(sale: string, version: string): Promise<Hall> {
   const response = await fetch(`${sale}/chart?v=${version}`, { signal: AbortSignal.timeout(CHART_WITHIN_MS) })
   if (!response.ok) throw new Error(`chart: ${response.status}`)
   const hall = hallOf((await response.json()) as Chart)
-  latest = { key, hall }
+  // The address of an old version leads to the current one.
+  latest = { key: `${sale} ${hall.version}`, hall }
   return hall
 }
 
@@ -122,7 +125,9 @@ class HallMap {
       onChange: (section) => this.#onChange(section),
       onNewChart: (version) => {
         place.dataset.version = String(version)
-        void start(place)
+        this.stop()
+        const onLost = () => place.replaceChildren(place.dataset.away ?? '')
+        setTimeout(() => void start(place).catch(onLost), NEW_CHART_AFTER_MS)
       },
     })
     this.#takeChosen()
@@ -521,7 +526,7 @@ class HallMap {
         'li',
         {},
         field,
-        element('bdi', {}, name),
+        this.#names.shown(seat),
         element('b', {}, this.#names.money(seat.price_minor)),
         out,
       )

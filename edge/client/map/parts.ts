@@ -41,7 +41,11 @@ export class Names {
   /** "Row F, seat 7" */
   seat = ({ row, number }: Seat) => this.fill('seat', { row, seat: number })
   /** "Stalls B, row F, seat 7" */
-  whole = (seat: Seat) => `${this.#hall.sections[seat.section]?.name ?? ''}, ${this.seat(seat)}`
+  whole = (seat: Seat) => `${this.section(seat)}, ${this.seat(seat)}`
+  section = ({ section }: Seat) => this.#hall.sections[section]?.name ?? ''
+  /** The same as an element, in which names of other scripts keep their places. */
+  shown = (seat: Seat) =>
+    element('span', {}, element('bdi', {}, this.section(seat)), ', ', element('bdi', {}, this.seat(seat)))
 
   /** With its price and its kind, and whether it is taken. */
   described(seat: Seat, states: Uint8Array): string {
