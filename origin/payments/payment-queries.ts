@@ -226,7 +226,7 @@ export async function lockOrders(tx: Queryable, ids: readonly string[]): Promise
     where (sale_id, product_id) in (
       select sale_id, product_id from orders where order_id = any(${ids as string[]}::uuid[])
       union all
-      select sale_id, line ->> 'product' from orders, jsonb_array_elements(cart) line
+      select sale_id, l ->> 'product' from orders, jsonb_array_elements(cart) l
       where order_id = any(${ids as string[]}::uuid[]) and cart is not null)
     order by sale_id, product_id for no key update`
   return tx<OrderRow[]>`
