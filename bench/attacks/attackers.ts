@@ -17,6 +17,8 @@ const STOP_WITHIN_MS = 10_000
 interface Options {
   readonly edge: string
   readonly sale: string
+  /** The body of a checkout. */
+  readonly asks: string
   readonly attacks: readonly Attack[]
   /** Of each attack. */
   readonly bots: number
@@ -79,14 +81,14 @@ export class Attackers {
   }
 
   #team(attack: Attack, loot: Loot): Team {
-    const { edge, sale, bots, holdMs, issuer, random, prover } = this.#options
+    const { edge, sale, asks, bots, holdMs, issuer, random, prover } = this.#options
     // Nobody's calls wait for a socket behind those of another attacker.
     const client = new HttpClient({ url: edge, connections: CONNECTIONS })
     this.#clients.push(client)
     const { signal } = this.#stop
     const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
     const proofs = prover && new ProofServer(prover)
-    const ground = { client, sale, holdMs, random, pause, over: () => signal.aborted, loot, proofs }
+    const ground = { client, sale, asks, holdMs, random, pause, over: () => signal.aborted, loot, proofs }
     const all = Array.from({ length: bots }, (_, i) => new Bot(ground, () => issuer.ofBot(attack, i, random)))
     return { ground, bots: all }
   }

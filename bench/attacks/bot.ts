@@ -9,6 +9,8 @@ import type { ProofServer } from '../rehearsal/crowd/prover.ts'
 export interface Ground {
   readonly client: HttpClient
   readonly sale: string
+  /** The body of a checkout. */
+  readonly asks: string
   readonly holdMs: number
   readonly random: () => number
   /** Resolves after a while, or at once when the attack is over. */
@@ -117,9 +119,9 @@ export class Bot {
 
   /** Asks for a unit, with a key of its own. */
   async checkout(key: string): Promise<Answer> {
-    const { sale, loot } = this.#ground
+    const { sale, loot, asks } = this.#ground
     const headers = [`idempotency-key: ${key}`]
-    const answer = await this.call('POST', `/sales/${sale}/checkout`, this.admission || this.#place, headers, '{}')
+    const answer = await this.call('POST', `/sales/${sale}/checkout`, this.admission || this.#place, headers, asks)
     const order = orderIn(answer)
     if (order) loot.orders.add(order.order_id)
     return answer

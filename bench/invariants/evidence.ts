@@ -1,4 +1,6 @@
 /** What a rehearsal is judged by: what every client received, and what ledger, gate, stream and provider have on record. */
+import type { DemoHall } from '../../dev/demo-hall.ts'
+import type { CheckoutLine, Order } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 
 export const ENDS = [
@@ -62,6 +64,19 @@ export interface VisitRecord {
   readonly paidSentMs: number | null
   readonly soldOutSeenMs: number | null
   readonly end: End
+  /** In a hall. */
+  readonly hall?: HallVisit | undefined
+}
+
+/** What a visitor wanted of a hall, and was told they have. */
+export interface HallVisit {
+  readonly seeks: string
+  /** The lines of the request that made the order, when it was sent first, and when its seats were shown. */
+  readonly asked: readonly CheckoutLine[]
+  readonly askedMs: number
+  readonly answeredMs: number
+  /** Null without an order. */
+  readonly heard: Order['lines'] | null
 }
 
 export interface LedgerOrder {
@@ -72,6 +87,8 @@ export interface LedgerOrder {
   readonly visitor: string
   readonly ticket_number: number
   readonly quantity: number
+  /** By the prices of the sale as it was opened. */
+  readonly total_minor: number
   readonly refunded_minor: number
 }
 
@@ -85,7 +102,7 @@ export interface Charge {
   readonly recorded: boolean
 }
 
-/** The product's counters in each store. */
+/** The counters of the sale's products together in each store. */
 export interface StoreRecords {
   readonly row: { readonly total: number; readonly held: number; readonly sold: number }
   /** Sums over the orders in the ledger. */
@@ -109,6 +126,51 @@ export interface Records {
   readonly charges: readonly Charge[] | Unread
   readonly stores: StoreRecords | Unread
   readonly feed: readonly Change[] | Unread
+  /** Null for a sale without a hall. */
+  readonly hall: HallRecords | Unread | null
+}
+
+/** The seats of a sale in the ledger and in the gate. */
+export interface HallRecords {
+  /** As it was opened. */
+  readonly hall: DemoHall
+  readonly orders: ReadonlyMap<string, HallOrder>
+  /** The orders that have seats at the end, by the seat's index; null: it is blocked. */
+  readonly claims: ReadonlyMap<number, string | null>
+  /** By product or section. */
+  readonly counters: ReadonlyMap<string, Counters>
+  /** Null while the gate is closed; seats by their index. */
+  readonly gate: {
+    readonly stock: ReadonlyMap<string, Pick<Counters, 'held'> & { readonly available: number }>
+    readonly seats: readonly number[]
+  } | null
+  /** Each change of an order's status, in the order in which the ledger wrote them: true from then on it has its units. */
+  readonly history: readonly (readonly [order: string, has: boolean])[]
+}
+
+interface Counters {
+  readonly total: number
+  readonly buffer: number
+  readonly held: number
+  readonly sold: number
+}
+
+export interface HallOrder {
+  readonly isLive: boolean
+  readonly isHeld: boolean
+  readonly lines: readonly HallLine[]
+  readonly createdMs: number
+  /** When its seats were free again; null while it has them. */
+  readonly endedMs: number | null
+}
+
+/** Seats have an index; what is returned is for sale again. */
+export interface HallLine {
+  readonly product: string
+  readonly seat: number | null
+  readonly quantity: number
+  readonly unit_price_minor: number
+  readonly returned: boolean
 }
 
 /** One change of an order, as the feed has it. */
@@ -193,7 +255,7 @@ export interface Evidence extends Records {
   readonly stock: number
   readonly rate: number
   readonly limit: number
-  readonly price: { readonly unit_price_minor: number; readonly currency: string }
+  readonly currency: string
   readonly holdMs: number
   /** On the server's clock. */
   readonly opensAtMs: number

@@ -49,6 +49,7 @@ const ordered = (order_id: string, number: number, status: string): LedgerOrder 
   visitor: `v${number}`,
   ticket_number: number,
   quantity: 1,
+  total_minor: 4900,
   refunded_minor: 0,
 })
 
@@ -108,7 +109,7 @@ function good(): Evidence {
     stock: 2,
     rate: 10,
     limit: 1,
-    price: { unit_price_minor: 4900, currency: 'EUR' },
+    currency: 'EUR',
     holdMs: HOLD_MS,
     opensAtMs: OPENS_AT_MS,
     ownSystem: false,
@@ -146,6 +147,7 @@ function good(): Evidence {
     attackers: null,
     bareErrors: 0,
     stores: agreed,
+    hall: null,
     faults: null,
   }
 }

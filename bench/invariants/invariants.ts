@@ -8,6 +8,7 @@ import type { Evidence, Gains } from './evidence.ts'
 import { orderChecks } from './order-checks.ts'
 import { queueChecks } from './queue-checks.ts'
 import { refundChecks } from './refund-checks.ts'
+import { seatChecks } from './seat-checks.ts'
 import { storeChecks } from './store-checks.ts'
 
 export const judge = (e: Evidence): Check[] => [
@@ -15,6 +16,7 @@ export const judge = (e: Evidence): Check[] => [
   ...refundChecks(e),
   noBareErrors(e),
   ...storeChecks(e),
+  ...seatChecks(e),
   ...queueChecks(e),
   ...attempts(e),
   ...attackChecks(e),

@@ -203,7 +203,7 @@ function limitKept({ orders, limit }: Evidence): Check {
 /** Of an order that is not sold, each of these must be voided, refunded or declined. */
 const OPEN_OR_CAPTURED = /^(requires_action|authorized|captured)$/
 
-function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): Check {
+function chargedOnce({ charges, currency: of, ownSystem }: Evidence, orders: Orders): Check {
   const what = 'charged once, and only for sold orders'
   if ('unread' in charges) return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
   const sold = [...orders.values()].filter((o) => isSold(o.status))
@@ -218,8 +218,8 @@ function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): C
   const unsold = count([...once], (order) => !isSold(orders.get(order)?.status))
   const unknown = count(charges, (c) => !orders.has(c.order))
   const otherAmount = count(charges, ({ order, amount_minor, currency }) => {
-    const { quantity } = orders.get(order) ?? { quantity: 0 }
-    return quantity > 0 && (amount_minor !== quantity * price.unit_price_minor || currency !== price.currency)
+    const total = orders.get(order)?.total_minor
+    return total !== undefined && (amount_minor !== total || currency !== of)
   })
   const unpaid = count(sold, (o) => !captured.has(o.order_id))
   return check(

@@ -6,10 +6,10 @@ import type { Change, Charge, Evidence, GivenBack, LedgerOrder } from './evidenc
 
 export const refundChecks = (e: Evidence): Check[] => [refundsRecorded(e), feedComplete(e)]
 
-function refundsRecorded({ orders, charges, operator, price }: Evidence): Check {
+function refundsRecorded({ orders, charges, operator }: Evidence): Check {
   const what = 'refunds are made once, and recorded'
   const { orders: given, failed } = operator
-  const wrong = count(orders, (o) => !isRecorded(o, given.get(o.order_id), price.unit_price_minor))
+  const wrong = count(orders, (o) => !isRecorded(o, given.get(o.order_id)))
   const recorded = orders.reduce((sum, o) => sum + o.refunded_minor, 0)
   const detail = `${n(given.size)} orders, ${n(wrong)} recorded otherwise; ${n(failed.length)} calls failed${failed[0] ? ` (${failed[0]})` : ''}`
   const occurred = given.size + failed.length + wrong
@@ -28,14 +28,13 @@ export function openRefunds(
   orders: readonly LedgerOrder[],
   charges: readonly Charge[],
   given: ReadonlyMap<string, GivenBack>,
-  unitMinor: number,
 ): number {
   const made = madeByOrder(orders, charges)
   const taken = new Set(charges.filter((c) => c.status === 'captured').map((c) => c.order))
   return count(
     orders.filter((o) => given.has(o.order_id)),
     (o) =>
-      !isRecorded(o, given.get(o.order_id), unitMinor) ||
+      !isRecorded(o, given.get(o.order_id)) ||
       (charges.length > 0 && o.refunded_minor !== (made.get(o.order_id) ?? 0)) ||
       (o.status === 'cancelled' && taken.has(o.order_id)),
   )
@@ -54,13 +53,8 @@ function madeByOrder(orders: readonly LedgerOrder[], charges: readonly Charge[])
 }
 
 /** A cancelled order's money may have been let go before it was taken. */
-function isRecorded(
-  { status, quantity, refunded_minor }: LedgerOrder,
-  given: GivenBack | undefined,
-  unitMinor: number,
-) {
+function isRecorded({ status, total_minor: total, refunded_minor }: LedgerOrder, given: GivenBack | undefined) {
   if (!given) return refunded_minor === 0 && status !== 'refunded' && status !== 'returned'
-  const total = quantity * unitMinor
   if (given.cancelled) return status === 'cancelled' && (refunded_minor === 0 || refunded_minor === total)
   if (given.minor !== null) return isSold(status) && status !== 'refunded' && refunded_minor === given.minor
   return refunded_minor === total && status === (given.restocked ? 'returned' : 'refunded')

@@ -13,7 +13,8 @@ export function placeIn(answer: Answer): QueueAnswer | null {
   return whole ? (body as QueueAnswer) : null
 }
 
-export type OrderAnswer = Pick<Order, 'order_id' | 'status' | 'reason' | 'payment'>
+/** A page shows no lines. */
+export type OrderAnswer = Pick<Order, 'order_id' | 'status' | 'reason' | 'payment'> & Partial<Pick<Order, 'lines'>>
 
 export function orderIn(answer: Answer): OrderAnswer | null {
   if (answer.status < 200 || answer.status > 202) return null
@@ -64,6 +65,17 @@ export function ownPageIn(answer: Answer, sale: string) {
     admission: cookieIn(answer, `admission-${sale}`),
   }
 }
+
+/** A refusal of a checkout, as far as a buyer of seats reads it. */
+export interface Refusal {
+  readonly type: string
+  /** Named, and taken. */
+  readonly seats?: readonly string[]
+  readonly offer?: readonly { readonly section_id: string; readonly seats: readonly string[] }[]
+}
+
+/** What a refused checkout says, to a program. */
+export const refusalIn = (answer: Answer): Refusal => ({ ...objectIn(answer), type: problemType(answer) })
 
 /** The type of a problem, also of one that is shown as a page. */
 export function problemType(answer: Answer): string {

@@ -98,6 +98,27 @@ export function scatter(
   ])
 }
 
+/** Colours of the seats from the first sold to the last: mixed from the first to the last of these. */
+const SHADES = 8
+const shade = (step: number) => `color-mix(in oklab, var(--b) ${Math.round((100 * step) / (SHADES - 1))}%, var(--a))`
+
+/** A hall from above, the stage at the bottom: seats by when in the sale they were bought, a path for each shade. */
+export function hallDrawing(seats: readonly (readonly [x: number, y: number, share: number | null])[]): string {
+  if (seats.length === 0) return nothing('The hall has no seats.')
+  const [xs, ys] = [seats.map(([x]) => x), seats.map(([, y]) => y)]
+  const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), 0)
+  const [halfWidth, height] = [most(xs.map(Math.abs)) + 2, most(ys) + 2]
+  const step = (share: number | null) => (share === null ? null : Math.min(SHADES - 1, Math.floor(share * SHADES)))
+  const paths = [...Map.groupBy(seats, ([, , share]) => step(share))].map(([of, group]) => {
+    const dots = group.map(([x, y]) => `M${(x + halfWidth).toFixed(1)} ${(height - y).toFixed(1)}h0`).join('')
+    return `<path style="stroke:${of === null ? 'var(--rule)' : shade(of)}" d="${dots}"/>`
+  })
+  const sold = seats.filter(([, , share]) => share !== null).length
+  const label = `The hall: ${n(sold)} of ${n(seats.length)} seats sold.`
+  const legend = Array.from({ length: SHADES }, (_, of) => `<i style="background:${shade(of)}"></i>`).join('')
+  return `<figure><svg viewBox="0 0 ${(2 * halfWidth).toFixed(1)} ${height.toFixed(1)}" role="img" aria-label="${escaped(label)}"><g class="seats">${paths.join('')}</g></svg><figcaption><span>sold first ${legend} sold last</span><span><i style="background:var(--rule)"></i>not sold</span></figcaption></figure>`
+}
+
 /** A table of counts with bars for the eye. */
 export function bars(
   caption: string,

@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../dev/processes.ts'
 import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
-import { LIVE } from '../../shared/order-status.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
 import type { Crowd } from './crowd/crowd.ts'
+import { oversoldIn } from './hall-records.ts'
 
 export const FAULTS = ['redis', 'postgres', 'api', 'worker'] as const
 export type Fault = (typeof FAULTS)[number]
@@ -123,10 +123,7 @@ export function startFaults(
   let [polls, oversold] = [0, 0]
   const polling = (async () => {
     while (!over) {
-      await ledger`
-        select p.total from products p join orders o using (sale_id, product_id)
-        where p.sale_id = ${crowd.options.sale} and o.status in ${ledger(LIVE)}
-        group by p.total having sum(o.quantity) > p.total`
+      await oversoldIn(ledger, crowd.options.sale)
         .then((found) => {
           polls++
           oversold += found.length

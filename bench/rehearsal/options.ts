@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/command.ts'
 import { ADMIN_TOKEN_FILE } from '../../dev/data-folder.ts'
+import { hallOf, unitsOf } from '../../dev/demo-hall.ts'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
 import { ATTACKS, type Attack } from '../attacks/attacks.ts'
 import { SHAPES } from './crowd/arrivals.ts'
@@ -40,6 +41,8 @@ The crowd
 
 The sale
   --stock N            units (100; with --faults half the visitors)
+  --seats N            sells a hall of so many seats, a standing section and a programme instead of units: to couples, families,
+                       lovers of the front row, who collide, and people who click on the map (a running system: DATABASE_URL)
   --rate N             admissions per second (200)
   --hold SECONDS       how long a cart is held (12; 60 from 50,000 visitors on; 4 with --faults)
   --unpaid N           unpaid orders from which on visitors count alike; those with fewer come first (3)
@@ -85,6 +88,9 @@ const FAULT_VISITORS_PER_SECOND = 40
 /** From here on, the rush of those called takes a core half a minute: carts must outlast it. */
 const LONG_FROM = 50_000
 const MAX_VISITORS = 5_000_000
+/** They sell a hall out: each wants two to three units, and some leave without. */
+const VISITORS_PER_SEAT = 0.6
+const MAX_SEATS = 1_000_000
 const MAX_SPREAD_SECONDS = 7_200
 const USUAL_MINUTES = 15
 const MARGIN_MINUTES = 5
@@ -113,7 +119,7 @@ const BOTS_PER_VISITOR = 1 / 3
 const OPTIONS = {
   texts: [
     'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
-    'stock rate hold unpaid claim shards proof',
+    'stock seats rate hold unpaid claim shards proof',
     'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
   ],
@@ -161,9 +167,17 @@ export function readOptions(args: readonly string[]) {
   const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? (calm ? 'spike' : 'ramp')))
   if (!arrivals) throw new UsageError(`--arrivals is one of ${SHAPES.join(', ')}.`)
   const faultSeconds = number('minutes', 2, 0.01, 24 * 60) * 60
+  const seats = values.seats === undefined ? null : whole('seats', 0, 1, MAX_SEATS)
+  if (seats !== null && values.stock !== undefined) throw new UsageError('--stock and --seats do not go together.')
+  if (seats !== null && values.edge !== undefined && !process.env.DATABASE_URL)
+    throw new UsageError('--seats on a running system needs DATABASE_URL.')
   const visitors = whole(
     'visitors',
-    calm ? 2_000 : Math.ceil(faultSeconds * FAULT_VISITORS_PER_SECOND),
+    calm
+      ? seats === null
+        ? 2_000
+        : Math.ceil(seats * VISITORS_PER_SEAT)
+      : Math.ceil(faultSeconds * FAULT_VISITORS_PER_SECOND),
     1,
     MAX_VISITORS,
   )
@@ -177,7 +191,9 @@ export function readOptions(args: readonly string[]) {
     throw new UsageError(`--max-minutes ${maxMinutes} is over before all have come, in ${spreadSeconds} s.`)
   return {
     visitors,
-    stock: whole('stock', calm ? 100 : Math.ceil(visitors / 2), 1, 10_000_000),
+    seats,
+    stock:
+      seats !== null ? unitsOf(hallOf(seats)) : whole('stock', calm ? 100 : Math.ceil(visitors / 2), 1, 10_000_000),
     rate: number('rate', 200, 0.01, 100_000),
     arrivals,
     spreadSeconds,

@@ -1,7 +1,9 @@
 /** One rehearsal from the sale's creation to its judgement. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
 import { UsageError } from '../../dev/command.ts'
+import { hallOf } from '../../dev/demo-hall.ts'
 import { type DemoShop, startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
@@ -12,16 +14,19 @@ import type { FaultRecord } from '../invariants/evidence.ts'
 import { judge } from '../invariants/invariants.ts'
 import { n } from '../lib/figures.ts'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
+import { openHall } from '../lib/open-hall.ts'
 import { seeded } from '../lib/random.ts'
 import type { Dot } from './charts.ts'
 import { arrivalTimes, leadMs } from './crowd/arrivals.ts'
 import { Crowd } from './crowd/crowd.ts'
 import { Issuer, UNKNOWN } from './crowd/identities.ts'
 import { Prover } from './crowd/prover.ts'
+import { HallPicture, MOST_PER_VISITOR, seekerOf } from './crowd/seekers.ts'
 import { KINDS, type Kind } from './crowd/tally.ts'
 import { visit } from './crowd/visit.ts'
 import { PLAN, visitorsOf } from './crowd/visitors.ts'
 import { startFaults, startKillableSystem } from './faults.ts'
+import { drawHall } from './hall-records.ts'
 import { Operator } from './operator-calls.ts'
 import type { Options } from './options.ts'
 import { Live } from './progress.ts'
@@ -82,7 +87,8 @@ export class Rehearsal {
     const spreadMs = options.spreadSeconds * 1000
     const opensInMs = LEAD_MS + leadMs(options.arrivals, spreadMs)
     const opensAtMs = performance.now() + opensInMs
-    const limit = options.shares.pairs > 0 ? 2 : 1
+    const hall = options.seats === null ? null : hallOf(options.seats)
+    const limit = hall ? MOST_PER_VISITOR : options.shares.pairs > 0 ? 2 : 1
     const needsAccount = options.identities === 'accounts'
     // What was taken before accounts were asked for must give an account no more places.
     const asksLater = needsAccount && options.attacks.includes('stuff')
@@ -92,7 +98,9 @@ export class Rehearsal {
       hold_seconds: options.holdSeconds,
       limit_per_visitor: limit,
       max_unpaid_orders: options.maxUnpaid,
-      products: [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
+      products: hall
+        ? [{ ...hall.product, currency: hall.currency }]
+        : [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
       admission: { rate_per_second: options.rate },
       access: {
         sign_in: needsAccount && !asksLater ? 'required' : 'optional',
@@ -102,6 +110,11 @@ export class Rehearsal {
       expected_visitors: needsAccount ? options.visitors : null,
     }
     await admin(to, 'PUT', `/sales/${sale}`, terms)
+    if (hall) {
+      const sql = postgres(to.databaseUrl ?? '', { max: 1, onnotice: () => {} })
+      await openHall(sql, sale, hall, () => admin(to, 'POST', `/sales/${sale}/reconcile`))
+      await sql.end({ timeout: 2 })
+    }
     const issuer = new Issuer({ ...options, kind: options.identities, shop: this.#shop })
     if (options.identities === 'invitations') {
       const codes = [...issuer.invitations(options.attacks)].join('\n')
@@ -117,8 +130,11 @@ export class Rehearsal {
       restocks: options.faults.length > 0,
       random: seeded(options.seed + 3),
     })
+    const visitors = visitorsOf(arrivals, options.shares, random)
+    const wishes = seeded(options.seed + 4)
+    if (hall) for (const visitor of visitors) visitor.seeker = seekerOf(wishes)
     const crowd = new Crowd(
-      visitorsOf(arrivals, options.shares, random),
+      visitors,
       {
         edge: to.edgeUrl,
         sale,
@@ -128,6 +144,7 @@ export class Rehearsal {
         identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
         prover,
         visitorKey: key,
+        picture: hall ? new HallPicture(hall) : undefined,
         onBought: (order) => operator.confirmed(order),
       },
       visit,
@@ -152,6 +169,7 @@ export class Rehearsal {
       ...options,
       edge: to.edgeUrl,
       sale,
+      asks: hall ? '{"lines":[{"quantity":2,"together":true}]}' : '{}',
       issuer,
       prover,
       random: seeded(options.seed + 1),
@@ -176,7 +194,7 @@ export class Rehearsal {
     console.log('\nEvery visitor has left. Waiting for the stores to settle ...')
     await crowd.schedule.read().catch(() => {})
     const given = await operator.done()
-    const due = { holdSeconds: options.holdSeconds, unitMinor: PRICE.unit_price_minor, operator: given }
+    const due = { holdSeconds: options.holdSeconds, unitMinor: PRICE.unit_price_minor, hall, operator: given }
     const records = await settledRecords(to, sale, due)
     const gains = attackers.gains(records.orders, lastedMs)
     const refusedByLimit = crowd.visitors.filter((visitor) => visitor.refusedByLimit && !visitor.has(PLAN.bot)).length
@@ -191,7 +209,7 @@ export class Rehearsal {
       stock: options.stock,
       rate: options.rate,
       limit,
-      price: PRICE,
+      currency: PRICE.currency,
       holdMs: options.holdSeconds * 1000,
       ownSystem: options.edge === undefined,
       cutShort,
@@ -218,6 +236,8 @@ export class Rehearsal {
       latencies: latenciesOf(crowd),
       samples,
       fairness: fairnessOf(crowd, opensAtMs),
+      /** Each seat, and when in the sale it was bought. */
+      hall: records.hall && 'orders' in records.hall ? drawHall(records.hall) : null,
       complaints: byTimes(crowd.tally.complaints),
       memoryMb: Math.max(...samples.map((sample) => sample.memoryMb)),
     }

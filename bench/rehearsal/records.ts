@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { UsageError } from '../../dev/command.ts'
+import type { DemoHall } from '../../dev/demo-hall.ts'
 import { connectRedis } from '../../origin/lib/redis.ts'
 import { Gate } from '../../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
@@ -11,6 +12,7 @@ import type {
   Change,
   Charge,
   Evidence,
+  HallRecords,
   LedgerOrder,
   OperatorRecord,
   Records,
@@ -19,9 +21,11 @@ import type {
   VisitRecord,
 } from '../invariants/evidence.ts'
 import { openRefunds, unpublished } from '../invariants/refund-checks.ts'
+import { pricesOf, totalOf } from '../invariants/seat-checks.ts'
 import type { Crowd } from './crowd/crowd.ts'
 import { servedBy } from './crowd/schedule-copy.ts'
 import { PLAN } from './crowd/visitors.ts'
+import { readHall } from './hall-records.ts'
 
 export interface Target {
   readonly edgeUrl: string
@@ -85,10 +89,11 @@ export async function admin(
   throw new UsageError(`The origin responded ${response.status} to ${method} ${path}: ${text}`)
 }
 
-/** How a sale is settled: how long units are held, what they cost, and what an operator gave back. */
+/** How a sale is settled: how long units are held, what they cost, where its seats are, and what an operator gave back. */
 interface Terms {
   readonly holdSeconds: number
   readonly unitMinor: number
+  readonly hall: DemoHall | null
   readonly operator: OperatorRecord
 }
 
@@ -100,7 +105,7 @@ export async function settledRecords(to: Target, sale: string, terms: Terms): Pr
   let least = Number.POSITIVE_INFINITY
   const read = async (inventory: Records['inventory']) => ({
     inventory,
-    ...(await readRecords(to, sale, stores, terms.operator)),
+    ...(await readRecords(to, sale, stores, terms)),
     feed: await readFeed(),
   })
   try {
@@ -120,11 +125,11 @@ export async function settledRecords(to: Target, sale: string, terms: Terms): Pr
 }
 
 /** How much still moves. */
-function openOf({ orders, charges, stores, feed }: Records, { unitMinor, operator }: Terms): number {
+function openOf({ orders, charges, stores, feed }: Records, { operator }: Terms): number {
   // To be captured, or voided where the order is not sold.
   const openCharges =
     'unread' in charges ? 0 : charges.filter((c) => c.status === 'authorized' || c.status === 'requires_action').length
-  const refunds = openRefunds(orders, 'unread' in charges ? [] : charges, operator.orders, unitMinor)
+  const refunds = openRefunds(orders, 'unread' in charges ? [] : charges, operator.orders)
   const open = openCharges + refunds + ('unread' in feed ? 0 : unpublished(orders, feed))
   if ('unread' in stores) return open
   const { row, gate, intents, holds } = stores
@@ -136,17 +141,21 @@ async function inventoryOf(to: Target, sale: string): Promise<Records['inventory
   const state = (await (await admin(to, 'GET', `/sales/${sale}`)).json()) as {
     products: Records['inventory'][]
   }
-  const [inventory] = state.products
-  if (!inventory) throw new Error('The sale has lost its product.')
-  return inventory
+  if (state.products.length === 0) throw new Error('The sale has lost its product.')
+  const sum = (of: keyof Records['inventory']) => state.products.reduce((units, product) => units + product[of], 0)
+  return { total: sum('total'), available: sum('available'), held: sum('held'), sold: sum('sold') }
 }
 
 async function readRecords(
   to: Target,
   sale: string,
   stores: ReturnType<typeof openStores>,
-  operator: OperatorRecord,
+  { unitMinor, hall, operator }: Terms,
 ): Promise<Omit<Records, 'inventory' | 'feed'>> {
+  const seats = hall && (await stores.hall(sale, hall))
+  const priceOf = hall && pricesOf(hall)
+  const totals = (order: string) =>
+    priceOf && seats && 'orders' in seats ? totalOf(priceOf, seats.orders.get(order)?.lines ?? []) : null
   const text = await (await admin(to, 'GET', `/sales/${sale}/orders?format=ndjson`)).text()
   const orders = text.split('\n').flatMap((line): LedgerOrder[] => {
     if (line === '') return []
@@ -154,9 +163,10 @@ async function readRecords(
     const [ticket_number, refunded_minor] = [Number(row.ticket_number), Number(row.refunded_minor)]
     // The export shows both as refunded.
     const inLedger = status === 'refunded' && operator.orders.get(order_id)?.restocked ? 'returned' : status
-    return [{ order_id, status: inLedger, reason, visitor, ticket_number, quantity, refunded_minor }]
+    const total_minor = totals(order_id) ?? quantity * unitMinor
+    return [{ order_id, status: inLedger, reason, visitor, ticket_number, quantity, total_minor, refunded_minor }]
   })
-  return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale) }
+  return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale), hall: seats }
 }
 
 /** Reads the feed of the sale's orders from its beginning, and on at each further call. */
@@ -195,6 +205,10 @@ function openStores({ databaseUrl, redisUrl }: Target) {
       sql && redis
         ? orUnread(() => readCounters(sql, redis, sale))
         : { unread: 'out of reach, give DATABASE_URL and REDIS_URL' },
+    hall: async (sale: string, hall: DemoHall): Promise<HallRecords | Unread> =>
+      sql && redis
+        ? orUnread(() => readHall(sql, new Gate(redis, sale), sale, hall))
+        : { unread: 'out of reach, give DATABASE_URL and REDIS_URL' },
     async close() {
       redis?.disconnect()
       await sql?.end({ timeout: 2 })
@@ -214,20 +228,23 @@ async function readCharges(sql: postgres.Sql, sale: string): Promise<Charge[]> {
 
 async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Promise<StoreRecords> {
   const [row] = await sql<{ total: number; held: number; sold: number; o_held: number; o_sold: number }[]>`
-    select total, held, sold,
-      coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0)::int as o_held,
-      coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0)::int as o_sold
-    from products left join orders using (sale_id, product_id)
-    where sale_id = ${sale} group by total, held, sold`
+    select p.*, o.* from (
+      select sum(total)::int as total, sum(held)::int as held, sum(sold)::int as sold from products where sale_id = ${sale}
+    ) p, (
+      select coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0)::int as o_held,
+        coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0)::int as o_sold
+      from orders where sale_id = ${sale}
+    ) o where total is not null`
   if (!row) throw new Error('no such product')
   const findings = await sql<{ kind: string; units: number }[]>`
     select kind, units from findings where sale_id = ${sale} and kind = any(${GRAVE_FINDINGS})`
   const counter = new Gate(redis, sale)
-  const gate = (await counter.stock())?.get(PRODUCT)
+  const stock = await counter.stock()
+  const sum = (of: 'available' | 'held') => [...(stock?.values() ?? [])].reduce((units, one) => units + one[of], 0)
   return {
     row: { total: row.total, held: row.held, sold: row.sold },
     orders: { held: row.o_held, sold: row.o_sold },
-    gate: gate ?? null,
+    gate: stock && stock.size > 0 ? { available: sum('available'), held: sum('held') } : null,
     intents: await counter.intents.count(),
     holds: await redis.zcard(`{${sale}}:holds`),
     findings: findings.map(({ kind, units }) => `${kind} (${units} units)`),
@@ -239,7 +256,7 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
 function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
   const at = (ms: number | null | undefined) => (ms ? schedule.serverMs(ms) : null)
   return visitors.map((visitor): VisitRecord => {
-    const { number, admittedMs, admittedAtServing, order, end } = visitor
+    const { number, admittedMs, admittedAtServing, order, end, seeker } = visitor
     return {
       number,
       joinSentMs: schedule.serverMs(visitor.joinSentMs),
@@ -256,6 +273,15 @@ function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
       paidSentMs: at(order?.paidSentMs),
       soldOutSeenMs: at(visitor.soldOutSeenMs),
       end: end ?? 'gave_up',
+      ...(seeker && {
+        hall: {
+          seeks: seeker.seeks,
+          asked: seeker.asked,
+          askedMs: schedule.serverMs(seeker.askedMs),
+          answeredMs: schedule.serverMs(seeker.answeredMs),
+          heard: order?.lines ?? null,
+        },
+      }),
     }
   })
 }

@@ -3,7 +3,7 @@
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Percentiles } from '../lib/histogram.ts'
-import { bars, escaped, lineChart, type Point, scatter, table } from './charts.ts'
+import { bars, escaped, hallDrawing, lineChart, type Point, scatter, table } from './charts.ts'
 import { KINDS, type Kind, LEAST_AFTER_TURN } from './crowd/tally.ts'
 import type { Result } from './play.ts'
 import type { Sample } from './progress.ts'
@@ -48,7 +48,7 @@ ${bars(
     .filter(([, times]) => times > 0)
     .map(([end, times]) => ({ name: end.replaceAll('_', ' '), value: times, note: n(times) })),
 )}</section>
-${attackSection(r)}<section><h2>The queue over time</h2>
+${hallSection(r)}${attackSection(r)}<section><h2>The queue over time</h2>
 ${lineChart('People by seconds since the opening', { x: 'seconds since the opening', y: 'people' }, [
   {
     name: 'still in the sale',
@@ -132,6 +132,14 @@ export const attackRows = ({ attacks }: Result): string[][] => [
 export const honestText = ({ honest: { bought, lost, refusedByLimit, waits } }: Result) =>
   `The crowd bought in ${n(bought)} orders; ${n(lost)} visitors had no honest end, ${n(refusedByLimit)} were refused by a limit; they waited ${duration(waits.p50)} (p50) and ${duration(waits.p99)} (p99) for their turn.`
 
+function hallSection({ hall }: Result): string {
+  if (!hall) return ''
+  return `<section><h2>The hall in time</h2>
+<p class="quiet">Every seat, the stage below, coloured by when in the sale it was reserved.</p>
+${hallDrawing(hall)}</section>
+`
+}
+
 function attackSection(r: Result): string {
   if (r.attacks.length === 0) return ''
   const [head = [], ...rows] = attackRows(r)
@@ -206,6 +214,7 @@ section { background: var(--card); border: 1px solid var(--rule); border-radius:
 .checks b, .checks b + span { display: block } .checks b + span { color: var(--quiet); font-size: .9rem }
 .checks li::before { position: absolute; left: 0; font-weight: 700 } .checks .good::before { content: "✔"; color: var(--good) } .checks .bad::before { content: "✘"; color: var(--bad) } .checks .open::before { content: "–"; color: var(--quiet) }
 figure { margin: 0 } svg { width: 100%; height: auto; display: block; overflow: visible } svg text { fill: var(--quiet); font-size: 12px }
+.seats { fill: none; stroke-width: .8; stroke-linecap: round }
 .grid { stroke: var(--rule); stroke-width: 1 } .opening { stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 3 4 }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round } .dashed { stroke-dasharray: 7 5 }
 .dot { stroke: none; opacity: .5 } .dot.c { opacity: .9 }

@@ -35,9 +35,14 @@ afterAll(async () => {
 })
 
 const onSystem = (name: string, crowd: string, meanwhile?: (sale: string) => Promise<void>) => {
-  const { edgeUrl, originUrl, adminToken: ADMIN_TOKEN, databaseUrl: DATABASE_URL } = system
+  const { edgeUrl, originUrl, adminToken: ADMIN_TOKEN, databaseUrl: DATABASE_URL, redisUrl: REDIS_URL } = system
   const args = `--edge ${edgeUrl} --origin ${originUrl} ${CROWD} ${crowd}`
-  return rehearse(join(out, name), args, { ADMIN_TOKEN, DATABASE_URL }, meanwhile)
+  return rehearse(
+    join(out, name),
+    args,
+    { ADMIN_TOKEN, DATABASE_URL, ...(name === 'hall' && { REDIS_URL }) },
+    meanwhile,
+  )
 }
 
 // One after the other: a charge whose order is lost is one of nobody's, and so of whoever sells at that time.
@@ -52,6 +57,22 @@ test('a rehearsal of an honest system is good, with a report and a file for mach
   expect(Object.values(ends).reduce((all, n) => all + n, 0)).toBe(150)
   expect(html()).toContain('<svg')
   expect(html()).not.toMatch(/NaN|undefined|<script/)
+})
+
+test('a rehearsal of a hall sells every seat once, and draws it', async () => {
+  const crowd = '--visitors 120 --seats 120 --hold 3 --abandon 0.1'
+  const { status, output, result, html } = await onSystem('hall', crowd)
+  expect(status, output).toBe(0)
+  const checks = new Map(result().checks.map(({ what, holds }) => [what, holds]))
+  for (const what of [
+    'no seat went twice',
+    'nobody got half a cart',
+    'who wants to sit together does, while there are such seats',
+    'sections, claims, orders and gate count the same',
+    'every line costs what its seat costs',
+  ])
+    expect([what, checks.get(what)]).toEqual([what, true])
+  expect(html()).toContain('The hall in time')
 })
 
 test('a rehearsal on a ledger that loses an order is not good, and says what is missing', async () => {

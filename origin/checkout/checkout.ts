@@ -27,7 +27,7 @@ import type { Sales } from '../sales/sales.ts'
 import { bitsOf } from '../seats/bits.ts'
 import { chooseCart, isNamed, isPart } from '../seats/cart-choice.ts'
 import type { Chart } from '../seats/chart.ts'
-import { nearest, stranded } from '../seats/choice.ts'
+import { stranded } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
 import type { Hall, Halls } from '../seats/halls.ts'
 import { takenSeats } from '../seats/seat-queries.ts'
@@ -334,10 +334,10 @@ export class Checkout {
       .flatMap((i) => chart.at(i) ?? [])
     const seats = taken.flatMap((i) => chart.at(i) ?? [])
     // Without Redis there is no offer; the answer is true without one.
-    const bits = await this.#gateOf(r)
-      .seats()
+    const offer = await this.#gateOf(r)
+      .offers.of(chart, all, taken)
       .catch(() => null)
-    return { ...attempt, taken: { seats, offer: bits && nearest(chart, new Free(chart, bits), all) } }
+    return { ...attempt, taken: { seats, offer } }
   }
 
   /** By the exact gate, as a new order: the refused one may have been noted. */

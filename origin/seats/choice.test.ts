@@ -352,6 +352,33 @@ describe('any choice', () => {
     })
   })
 
+  it('is the same from free seats that are brought up to date as from those made anew', () => {
+    const batch = fc.record({
+      taken: fc.uniqueArray(fc.nat(71), { maxLength: 40 }),
+      wishes: fc.array(wishes, { maxLength: 4 }),
+    })
+    fc.assert(
+      fc.property(plans, fc.array(batch, { minLength: 1, maxLength: 6 }), (rows, batches) => {
+        const { chart, seats, free } = hall(rows)
+        for (const { taken, wishes } of batches) {
+          // Beyond the end, too: the bitmap of another version of the chart.
+          const bits = bitsOf(80, taken)
+          free.update(bits)
+          const fresh = new Free(chart, bits)
+          for (const wish of wishes) {
+            const chosen = choose(chart, fresh, wish)
+            expect(names(choose(chart, free, wish))).toEqual(names(chosen))
+            // Some of what is given is taken back: the next bitmap says so.
+            for (const one of [free, fresh]) one.take((chosen ?? []).map(({ index }) => index))
+          }
+          expect([free.open, free.longest, free.least]).toEqual([fresh.open, fresh.longest, fresh.least])
+          expect(seats.map((seat) => free.isFree(seat))).toEqual(seats.map((seat) => fresh.isFree(seat)))
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   it('sells every seat of a hall, one random wish after another', () => {
     fc.assert(
       fc.property(plans, fc.array(wishes, { minLength: 10, maxLength: 60 }), (rows, list) => {

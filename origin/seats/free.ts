@@ -1,8 +1,9 @@
 /**
- * The free seats of a hall at one moment, prepared once for a batch of callers and updated as they are served. Beside the
+ * The free seats of a hall at one moment, prepared for a batch of callers and updated as they are served. Beside the
  * seats themselves it counts them by cell and knows, of each stretch, the longest run of free neighbours and the least cost
  * of a free seat: a search skips what cannot give a better choice without reading its seats.
  */
+import { differingSeats } from './bits.ts'
 import type { Bits, Chart, Pool, Seat, Stretch } from './chart.ts'
 
 /** The best groups of one size in the stretches of a pool (see `bestGroup`). */
@@ -17,6 +18,8 @@ export interface BestGroups {
   readonly change: Uint32Array
 }
 
+const isTaken = (taken: Bits, index: number) => (((taken[index >>> 3] ?? 0) >> (7 - (index & 7))) & 1) === 1
+
 export class Free {
   readonly #chart: Chart
   /** By position: 1 if the seat is free. */
@@ -24,7 +27,9 @@ export class Free {
   /** By stretch: the most free neighbours, whatever their category and kind. */
   readonly longest: Int32Array
   /** The same before any seat was taken from these. */
-  readonly #longestAtFirst: Int32Array
+  #longestAtFirst: Int32Array
+  /** By bit: 1 if the seat is taken. */
+  readonly #taken: Uint8Array
   /** By stretch: the least cost of a free seat; Infinity if none is. */
   readonly least: Float64Array
   /** By stretch: grows with each change of its seats. */
@@ -41,15 +46,29 @@ export class Free {
     this.changes = new Uint32Array(chart.stretches.length)
     this.#counts = new Int32Array(chart.cells.length)
     const { indexes, cellOf } = chart
+    this.#taken = new Uint8Array((indexes.reduce((most, index) => Math.max(most, index), -1) >> 3) + 1)
     for (let position = 0; position < indexes.length; position++) {
       const index = indexes[position] ?? 0
-      if ((((taken[index >>> 3] ?? 0) >> (7 - (index & 7))) & 1) === 1) continue
+      if (isTaken(taken, index)) {
+        this.#flip(index)
+        continue
+      }
       this.open[position] = 1
       const cell = cellOf[position] ?? 0
       this.#counts[cell] = (this.#counts[cell] ?? 0) + 1
     }
     for (let stretch = 0; stretch < chart.stretches.length; stretch++) this.#measure(stretch)
     this.#longestAtFirst = this.longest.slice()
+  }
+
+  /** As if it were made anew for the next batch; only the stretches in which something has changed are measured again. */
+  update(taken: Bits): void {
+    for (const index of differingSeats(this.#taken, taken)) {
+      const position = this.#chart.position(index)
+      if (position >= 0) this.setRun(position, 1, isTaken(taken, index) ? 0 : 1)
+    }
+    this.#longestAtFirst = this.longest.slice()
+    this.#bestGroups.clear()
   }
 
   /** Seats given to a caller of the batch. Indexes that the chart does not have are ignored. */
@@ -60,8 +79,8 @@ export class Free {
     }
   }
 
-  isFree(seat: Seat): boolean {
-    return this.open[this.#chart.position(seat.index)] === 1
+  isFree(seat: Seat | undefined): boolean {
+    return seat !== undefined && this.open[this.#chart.position(seat.index)] === 1
   }
 
   /** How many seats of a pool are free. */
@@ -76,6 +95,7 @@ export class Free {
     for (let position = first; position < first + size; position++) {
       if (this.open[position] === open) continue
       this.open[position] = open
+      this.#flip(this.#chart.indexes[position] ?? 0)
       const cell = this.#chart.cellOf[position] ?? 0
       this.#counts[cell] = (this.#counts[cell] ?? 0) + (open === 1 ? 1 : -1)
     }
@@ -100,6 +120,10 @@ export class Free {
     }
     ofPool.set(size, groups)
     return groups
+  }
+
+  #flip(index: number): void {
+    this.#taken[index >>> 3] = (this.#taken[index >>> 3] ?? 0) ^ (0x80 >> (index & 7))
   }
 
   #measure(number: number): void {

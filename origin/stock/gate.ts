@@ -9,6 +9,7 @@ import { isBoxOffice, type Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { type CartChoice, chooseCart, isNamed } from '../seats/cart-choice.ts'
 import { Free } from '../seats/free.ts'
+import { Offers } from '../seats/offers.ts'
 import { type Cart, cartOf, partsOf, type Units, unitsText } from './cart.ts'
 import { Intents, storedDetails } from './intents.ts'
 import type { LiveOrder } from './reconciliation-queries.ts'
@@ -113,8 +114,11 @@ export class Gate {
   readonly #redis: Store
   readonly #key: GateKeys
   readonly #calls: Batcher<Call, GateVerdict>
+  /** What was free when seats were chosen last: the next time only what has changed is measured. */
+  readonly #frees = new WeakMap<CartChoice['chart'], Free>()
   /** The reservations that wait to be recorded. */
   readonly intents: Intents
+  readonly offers = new Offers(() => this.seats())
 
   constructor(redis: Store, saleId: string, replicas = new Replicas(redis)) {
     this.#redis = redis
@@ -163,7 +167,7 @@ export class Gate {
       const asked = open.map(([, call]): Call => {
         const { choice } = call.reservation
         if (!choice || !isOpen(call.reservation)) return call
-        const free = frees.get(choice.chart) ?? new Free(choice.chart, taken)
+        const free = frees.get(choice.chart) ?? this.#free(choice.chart, taken)
         frees.set(choice.chart, free)
         return { ...call, reservation: { ...call.reservation, cart: chooseCart(choice, free) } }
       })
@@ -179,6 +183,14 @@ export class Gate {
       open = again
     }
     return verdicts
+  }
+
+  #free(chart: CartChoice['chart'], taken: Uint8Array): Free {
+    const known = this.#frees.get(chart)
+    if (known) known.update(taken)
+    const free = known ?? new Free(chart, taken)
+    this.#frees.set(chart, free)
+    return free
   }
 
   /** The bitmap of taken seats; null while Redis is away. */

@@ -55,7 +55,9 @@ export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
 export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
   let order: string | undefined
   for (let i = 0; i < CLICKS; i++) {
-    const key = i % 2 === 0 ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
+    // With another key a seeker of seats may get another order, within their limit.
+    const isSame = i % 2 === 0 || visitor.seeker !== null
+    const key = isSame ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
     crowd.sendBeside('checkout', crowd.checkoutText(visitor, key), (answer) => {
       const seen = orderIn(answer)
       // One that is only on its way may still be replaced, when the store that knew it is lost.

@@ -5,9 +5,10 @@
 import { isSold, PAYMENT_ATTEMPTS, progressOf } from '../../../shared/order-status.ts'
 import type { End } from '../../invariants/evidence.ts'
 import type { Answer } from '../../lib/http.ts'
-import { cookieIn, type OrderAnswer, orderIn, problemType, shownOrderIn } from '../../lib/responses.ts'
+import { cookieIn, type OrderAnswer, orderIn, problemType, refusalIn, shownOrderIn } from '../../lib/responses.ts'
 import { rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
+import type { Seeker } from './seekers.ts'
 import { type OrderSeen, PLAN, type Visitor } from './visitors.ts'
 
 /** Two clocks differ by this much when an admission has just expired. */
@@ -22,7 +23,8 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     tally.shoppingMs.push(intendedMs)
     if (visitor.has(PLAN.bot)) rushCheckout(crowd, visitor)
   }
-  const text = visitor.inBrowser() ? crowd.buyText(visitor) : crowd.checkoutText(visitor, crowd.keyOf(visitor))
+  if (visitor.seeker) visitor.seeker.askedMs ||= performance.now()
+  const text = visitor.byForms() ? crowd.buyText(visitor) : crowd.checkoutText(visitor, crowd.keyOf(visitor))
   crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
     const { status } = answer
     // A call without a response, or with a 503 that does not know, may have made the order that the next response names.
@@ -31,6 +33,17 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
       // The page's copy of the sale is a moment behind: it still offers what is left.
       visitor.reserveSentMs = 0
       return crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+    }
+    const { picture, random } = crowd.options
+    if (visitor.seeker && picture && (status === 409 || status === 410 || status === 422)) {
+      visitor.reserveSentMs = 0
+      const reaction = visitor.seeker.refused(refusalIn(answer), picture, random)
+      if (reaction === 'wait') return crowd.again(visitor, 'checkout', answer)
+      if (reaction === 'ask') {
+        // Another request, but not the first.
+        visitor.attempts = 1
+        return crowd.at(visitor, answer.answeredMs + crowd.think())
+      }
     }
     if (status === 410) return refusedForGood(crowd, visitor, answer)
     if (status === 429 && problemType(answer) === '/problems/not-admitted')
@@ -48,8 +61,9 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     tally.recent.checkout.add(answer.answeredMs - meantMs)
     visitor.order = {
       order: order.order_id,
-      token: visitor.inBrowser() ? cookieIn(answer, `order-${order.order_id}`) : null,
+      token: visitor.byForms() ? cookieIn(answer, `order-${order.order_id}`) : null,
       statuses: [],
+      lines: null,
       reserved: false,
       attemptsLeft: PAYMENT_ATTEMPTS,
       declines: 0,
@@ -66,7 +80,7 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 }
 
 /** The order in a response to a visitor's call. */
-const seenIn = (visitor: Visitor, answer: Answer) => (visitor.inBrowser() ? shownOrderIn(answer) : orderIn(answer))
+const seenIn = (visitor: Visitor, answer: Answer) => (visitor.byForms() ? shownOrderIn(answer) : orderIn(answer))
 
 /**
  * An expired admission means that the turn has passed, and the visitor joins again at the end. A valid one that is refused
@@ -90,7 +104,7 @@ export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const { order } = visitor
   if (order) order.payMeantMs ??= intendedMs
   const method = visitor.method() ?? ''
-  const text = visitor.inBrowser()
+  const text = visitor.byForms()
     ? crowd.formText(visitor, `/order/${order?.order}/payment`, { payment_method: method })
     : crowd.orderText(visitor, 'POST', '/payment', { payment_method: method })
   crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
@@ -101,7 +115,7 @@ export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     if (order && accepted) order.paidSentMs ??= answer.sentMs
     if (accepted || !seen) paying(crowd, visitor, meantMs)
     // The page shows what the order is now.
-    if (!visitor.inBrowser() || !seen) return waitForOrder(crowd, visitor, answer.answeredMs)
+    if (!visitor.byForms() || !seen) return waitForOrder(crowd, visitor, answer.answeredMs)
     crowd.go(visitor, 'settle')
     onOrder(crowd, visitor, seen, answer.answeredMs)
   })
@@ -125,13 +139,13 @@ export function authenticate(crowd: Crowd, visitor: Visitor, intendedMs: number)
     if (answer.status !== 200 && answer.status !== 303) return crowd.again(visitor, 'bank', answer)
     if (visitor.order) visitor.order.payingSinceMs = answer.answeredMs
     // The bank leads back to the order's page.
-    if (visitor.inBrowser()) return loadOrder(crowd, visitor, null, answer.answeredMs)
+    if (visitor.byForms()) return loadOrder(crowd, visitor, null, answer.answeredMs)
     waitForOrder(crowd, visitor, answer.answeredMs)
   })
 }
 
 export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  const text = visitor.inBrowser()
+  const text = visitor.byForms()
     ? crowd.formText(visitor, `/order/${visitor.order?.order}/cancel`, {})
     : crowd.orderText(visitor, 'DELETE')
   crowd.send(visitor, 'order', text, intendedMs, (answer) => {
@@ -158,7 +172,7 @@ export function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 /** Listens to an order in progress, as a page does; a program, or whoever waits for more of one that is reserved, polls. */
 function follow(crowd: Crowd, visitor: Visitor, shown: OrderAnswer, nowMs: number) {
   const poll = (fromMs: number) => crowd.at(visitor, fromMs + crowd.settleAfter(visitor))
-  if (!visitor.inBrowser() || shown.status === 'reserved') return poll(nowMs)
+  if (!visitor.byForms() || shown.status === 'reserved') return poll(nowMs)
   const isNews = (seen: OrderAnswer) => progressOf(seen) !== progressOf(shown)
   crowd.listen(visitor, isNews, (news, atMs) => {
     if (news === null) return poll(atMs)
@@ -188,6 +202,7 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
   if (!order) return
   const { status, payment } = seen
   const first = !order.reserved && status !== 'processing'
+  if (visitor.seeker && status !== 'processing') order.lines ??= heardIn(crowd, visitor.seeker, seen, nowMs)
   if (order.statuses.at(-1) !== status) order.statuses.push(status)
   if (first && status !== 'cancelled') {
     order.reserved = true
@@ -227,6 +242,13 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
       return settle(crowd, visitor, 'expired', nowMs)
   }
   follow(crowd, visitor, seen, nowMs)
+}
+
+/** The lines of a seeker's order, which everybody else hears of in time. */
+function heardIn({ options }: Crowd, seeker: Seeker, { lines = [] }: OrderAnswer, nowMs: number) {
+  seeker.answeredMs = nowMs
+  for (const { section_id, seat_id } of lines) if (seat_id !== undefined) options.picture?.learn(section_id, [seat_id])
+  return lines
 }
 
 /** How a visitor ends whose order was cancelled. The other reasons are of one that was refused when it was recorded. */

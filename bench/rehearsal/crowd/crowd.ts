@@ -18,6 +18,7 @@ import { type OrderAnswer, problemType } from '../../lib/responses.ts'
 import type { Identity } from './identities.ts'
 import type { Prover } from './prover.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
+import type { HallPicture } from './seekers.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
@@ -36,6 +37,8 @@ interface CrowdOptions {
   readonly prover: Prover | null
   /** Tags the cookies of visitors who were here before; null for a running system, which takes theirs for an old version's. */
   readonly visitorKey: VisitorKey | null
+  /** Where seats are sold. */
+  readonly picture?: HallPicture | undefined
   /** Called when a visitor has seen their order confirmed. */
   readonly onBought: (order: string) => void
 }
@@ -282,7 +285,7 @@ export class Crowd {
     visitor.end = end
     visitor.token = ''
     this.tally.ends[end]++
-    if (end === 'bought' && visitor.inBrowser()) this.tally.boughtByPage(visitor)
+    if (end === 'bought' && visitor.byForms()) this.tally.boughtByPage(visitor)
     if (end === 'bought' && visitor.order) this.options.onBought(visitor.order.order)
     this.ended++
     if (this.ended === this.visitors.length) this.stop()
@@ -329,9 +332,11 @@ export class Crowd {
 
   // -- Requests ----------------------------------------------------------------------------------------------------
 
-  /** The idempotency key; a retry for one unit instead of two is another request. */
+  /** The idempotency key; a retry for one unit instead of two, or for other seats, is another request. */
   keyOf(visitor: Visitor): string {
-    return `${this.options.sale}-${visitor.id}${visitor.has(PLAN.pair) ? '-pair' : ''}`
+    const { seeker } = visitor
+    const request = seeker ? `-${seeker.version}` : visitor.has(PLAN.pair) ? '-pair' : ''
+    return `${this.options.sale}-${visitor.id}${request}`
   }
 
   /** A call of one visitor about the sale. */
@@ -379,8 +384,15 @@ export class Crowd {
       'POST',
       '/checkout',
       ['accept: application/json', `authorization: Bearer ${visitor.token}`, `idempotency-key: ${key}`],
-      JSON.stringify({ quantity: visitor.quantity(), payment_method: method ?? undefined }),
+      JSON.stringify({ ...this.#askedBy(visitor), payment_method: method ?? undefined }),
     )
+  }
+
+  #askedBy(visitor: Visitor) {
+    const { picture, random } = this.options
+    const { seeker } = visitor
+    if (!seeker || !picture) return { quantity: visitor.quantity() }
+    return { lines: seeker.lines(picture, performance.now(), random) }
   }
 
   /** A buyer's answer at the page of their bank. */

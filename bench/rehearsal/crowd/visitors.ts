@@ -1,5 +1,7 @@
 /** The visitors of a rehearsal: what each will do, and what it remembers of them. */
+import type { Order } from '../../../shared/api/public.ts'
 import type { End, Method } from '../../invariants/evidence.ts'
+import type { Seeker } from './seekers.ts'
 
 /** What visitors will do, decided before they come, so that a seed repeats the same crowd. Bits of `plan`. */
 export const PLAN = {
@@ -72,6 +74,8 @@ export interface OrderSeen {
   readonly token: string | null
   /** Each status seen, in order. */
   readonly statuses: string[]
+  /** What it has of a hall, as first shown with its seats; null before, or where it only has units. */
+  lines: Order['lines'] | null
   /** True once it was more than `processing`. */
   reserved: boolean
   /** Attempts to pay that were left, as last shown, and how many declines were seen. */
@@ -122,6 +126,8 @@ export class Visitor {
   proof: string | null = null
   /** True once a limit turned one of their calls away. */
   refusedByLimit = false
+  /** In a hall, what they want of it. */
+  seeker: Seeker | null = null
 
   constructor(id: number, arrivalMs: number, plan: number) {
     this.id = id
@@ -138,6 +144,11 @@ export class Visitor {
     return !this.has(PLAN.poller | PLAN.bot)
   }
 
+  /** Buys by the page's forms; seats are asked for by a script. */
+  byForms(): boolean {
+    return this.inBrowser() && !this.seeker
+  }
+
   /** The first "sold out" counts for the moment, the last response for the end. */
   sawOver(as: 'sold_out' | 'ended', atMs: number): void {
     this.overAs = as
@@ -145,7 +156,7 @@ export class Visitor {
   }
 
   quantity(): number {
-    return this.has(PLAN.pair) ? 2 : 1
+    return this.seeker?.units ?? (this.has(PLAN.pair) ? 2 : 1)
   }
 
   method(): Method | null {
