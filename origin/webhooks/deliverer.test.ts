@@ -173,6 +173,20 @@ test('a finding is sent once, when it opens', async () => {
   expect(await sql`select from events`).toHaveLength(1)
 })
 
+test('that an order got another seat is sent to nobody, not even to those who ask for all', async () => {
+  const order = randomUUID()
+  for (const type of ['order.confirmed', 'order.moved', 'order.fulfilled'])
+    await sql`insert into events (type, order_id, status) values (${type}, ${order}, 'confirmed')`
+  const sent = async () => {
+    await fanOut(sql)
+    const jobs = await sql<
+      { type: string }[]
+    >`select data ->> 'type' as type from jobs where lane = ${order} order by job_id`
+    return jobs.map(({ type }) => type)
+  }
+  await expect.poll(sent).toEqual(['order.confirmed', 'order.fulfilled'])
+})
+
 test('while buyers need its time, a worker takes a part of a backlog at once', async () => {
   await write(128, 1)
   const claimed = async () => (await sql`select from jobs where leased or state = 'done'`).length
