@@ -15,6 +15,7 @@ import { life } from './parts/life.ts'
 import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
+import { seats } from './parts/seats.ts'
 import { besideWebhooks } from './parts/webhooks.ts'
 import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
@@ -28,6 +29,7 @@ const SHARED = {
   webhooks: besideWebhooks,
   console: besideConsole,
   alternatives: againstAlternatives,
+  seats,
 }
 const PARTS = [...Object.keys(ALONE), ...Object.keys(SHARED), 'growth']
 
@@ -58,6 +60,7 @@ export function readOptions(args?: readonly string[]) {
     seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 1.6, 0.1, 60),
     buyers: quick ? [1, 256] : [1, 16, 256, 1_000],
     rivals: quick ? [256] : [1, 16, 256],
+    sellers: quick ? [256] : [16, 256, 1_000],
     orders: quick ? 1_000 : 4_000,
     crowd: wholeOf('crowd', values.crowd, quick ? 10_000 : 1_000_000, 1_000, 1_000_000),
   }
