@@ -16,6 +16,7 @@ import { mapOfHall } from './parts/map.ts'
 import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
+import { seats } from './parts/seats.ts'
 import { seatsStream } from './parts/seats-stream.ts'
 import { besideWebhooks } from './parts/webhooks.ts'
 import { markdownOf, type Table } from './rows.ts'
@@ -31,6 +32,7 @@ const SHARED = {
   console: besideConsole,
   'seats-stream': seatsStream,
   alternatives: againstAlternatives,
+  seats,
 }
 const PARTS = [...Object.keys(ALONE), ...Object.keys(SHARED), 'growth']
 
@@ -62,6 +64,7 @@ export function readOptions(args?: readonly string[]) {
     seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 1.6, 0.1, 60),
     buyers: quick ? [1, 256] : [1, 16, 256, 1_000],
     rivals: quick ? [256] : [1, 16, 256],
+    sellers: quick ? [256] : [16, 256, 1_000],
     orders: quick ? 1_000 : 4_000,
     crowd: wholeOf('crowd', values.crowd, quick ? 10_000 : 1_000_000, 1_000, 1_000_000),
   }

@@ -5,11 +5,14 @@ import type { Server } from '../../dev/processes.ts'
 import { closedLoop, type Measured } from './load.ts'
 import { checkoutsOf, PLENTY, type Stage, startRival, storesOf, tokensFor } from './stage.ts'
 
-export type Mode = 'for-update' | 'conditional' | 'skip-locked' | 'redis-insert' | 'sketch'
+export type Mode =
+  | ('for-update' | 'conditional' | 'skip-locked' | 'redis-insert' | 'sketch')
+  | ('seats-for-update' | 'seats-skip-locked')
 
 export const SKETCH = 'a sketch that keeps no promise'
-/** Unit rows are made beforehand: more than any run sells. */
+/** Unit and seat rows are made beforehand: more than any run sells. */
 const UNITS_PER_SECOND = 9_000
+const PAIRS_PER_SECOND = 12_000
 
 let sales = 0
 
@@ -43,29 +46,41 @@ export class Shops {
       create table bench.stock (sale text primary key, available int not null check (available >= 0));
       create table bench.units (sale text not null, unit int not null, order_id uuid, primary key (sale, unit));
       create index free_units on bench.units (sale, unit) where order_id is null;
+      create table bench.seats (sale text not null, seat int not null, order_id uuid, primary key (sale, seat));
+      create index free_seats on bench.seats (sale, seat) where order_id is null;
       create table bench.orders (
         order_id uuid primary key, sale text not null, visitor text not null, idempotency_key text not null,
         status text not null default 'reserved', created_at timestamptz not null default clock_timestamp(),
         unique (sale, visitor, idempotency_key))`)
   }
 
-  /** Checkouts by so many simultaneous buyers, on a sale of their own. */
-  async checkouts(mode: Mode, seconds: number, buyers: number): Promise<Measured> {
+  /** Checkouts by so many simultaneous buyers, on a sale of their own; each asks for what `bodyOf` says. */
+  async checkouts(
+    mode: Mode,
+    seconds: number,
+    buyers: number,
+    bodyOf?: (turn: number) => string | null,
+  ): Promise<Measured> {
     const { url = '', pid = 0 } = this.#servers.get(mode) ?? {}
     const sale = `shop-${++sales}`
     if (mode === 'skip-locked') {
       const units = Math.ceil(seconds * UNITS_PER_SECOND)
       await this.sql`insert into bench.units (sale, unit) select ${sale}, n from generate_series(1, ${units}::int) n`
       await this.sql`vacuum analyze bench.units`
+    } else if (mode.startsWith('seats-')) {
+      const seats = 2 * Math.ceil(seconds * PAIRS_PER_SECOND)
+      await this
+        .sql`insert into bench.seats (sale, seat) select ${sale}, n from generate_series(0, ${seats - 1}::int) n`
+      await this.sql`vacuum analyze bench.seats`
     } else {
       await this.#redis.set(`bench:${sale}:stock`, PLENTY)
       await this.sql`insert into bench.stock (sale, available) values (${sale}, ${PLENTY})`
     }
-    const next = checkoutsOf(this.#stage, sale, tokensFor(this.#stage, sale, seconds, { buyers }))
+    const next = checkoutsOf(this.#stage, sale, tokensFor(this.#stage, sale, seconds, { buyers }), bodyOf)
     const pids = [pid, ...storesOf(this.#stage)]
     const measured = await closedLoop({ url, pids, seconds, next, right: 201 }, buyers)
     // What one leaves behind must not be cleaned up while the next is measured.
-    await this.sql`truncate bench.units, bench.orders, bench.stock`
+    await this.sql`truncate bench.units, bench.seats, bench.orders, bench.stock`
     await this.#redis.unlink(`bench:${sale}:stock`, `bench:${sale}:seen`)
     return measured
   }

@@ -51,7 +51,7 @@ export function admissionMint(secrets: SecretJwkSet) {
 /** An open sale, or one that opens later; without units it is sold out. */
 export async function createSale(
   { system }: Stage,
-  { stock = PLENTY, rate = 1_000, opensInMs = -1_000, products = 1, mails = false } = {},
+  { stock = PLENTY, rate = 1_000, opensInMs = -1_000, products = 1, limit = 1, mails = false } = {},
 ): Promise<string> {
   const sale = `bench-${randomUUID().slice(0, 8)}`
   const product = { name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: stock }
@@ -59,6 +59,7 @@ export async function createSale(
     name: 'Bench',
     opens_at: new Date(Date.now() + opensInMs).toISOString(),
     hold_seconds: 3_600,
+    limit_per_visitor: limit,
     contact: { email: mails ? 'optional' : 'off' },
     products: Array.from({ length: products }, (_, i) => ({ ...product, product_id: productOf(i, products) })),
     admission: { rate_per_second: rate },
@@ -111,7 +112,16 @@ export const tokensFor = (
   { buyers = 1_000, perSecond = CHECKOUTS_PER_SECOND } = {},
 ) => stage.mint(sale, Math.ceil(seconds * RUN_SHARE * Math.min(perSecond, buyers * CHECKOUTS_PER_BUYER)))
 
-export const checkoutText = ({ system }: Stage, host: string, sale: string, token: string, key: number, products = 1) =>
+const ONE_UNIT = '{"quantity":1}'
+
+export const checkoutText = (
+  { system }: Stage,
+  host: string,
+  sale: string,
+  token: string,
+  key: number,
+  body = ONE_UNIT,
+) =>
   requestText(
     'POST',
     `/sales/${sale}/checkout`,
@@ -122,15 +132,21 @@ export const checkoutText = ({ system }: Stage, host: string, sale: string, toke
       `${EDGE_TOKEN_HEADER}: ${system.secrets.edgeToken}`,
       `idempotency-key: bench-${key}`,
     ],
-    products === 1 ? '{"quantity":1}' : `{"product_id":"${productOf(key, products)}","quantity":1}`,
+    body,
   )
 
-/** Checkouts of new buyers, until the tokens are used up. */
-export function checkoutsOf(stage: Stage, sale: string, tokens: readonly string[], products = 1): Next {
+/** Checkouts of new buyers, until the tokens or the bodies are used up. */
+export function checkoutsOf(
+  stage: Stage,
+  sale: string,
+  tokens: readonly string[],
+  bodyOf: (turn: number) => string | null = () => ONE_UNIT,
+): Next {
   let next = 0
   return ({ host }) => {
     const token = tokens[next]
-    return token === undefined ? null : checkoutText(stage, host, sale, token, next++, products)
+    const body = bodyOf(next)
+    return token === undefined || body === null ? null : checkoutText(stage, host, sale, token, next++, body)
   }
 }
 
@@ -143,7 +159,9 @@ export async function durableCheckouts(
 ): Promise<Measured> {
   const sale = await createSale(stage, { products })
   const tokens = tokensFor(stage, sale, seconds, { buyers })
-  const { url, pids, ...load } = atOrigin(stage, seconds, checkoutsOf(stage, sale, tokens, products), 201)
+  const bodyOf = (turn: number) => `{"product_id":"${productOf(turn, products)}","quantity":1}`
+  const next = checkoutsOf(stage, sale, tokens, products === 1 ? undefined : bodyOf)
+  const { url, pids, ...load } = atOrigin(stage, seconds, next, 201)
   const both = { url: another ? [url, another.url] : url, pids: [...pids, ...pidsOf(another)] }
   const measured = await closedLoop({ ...load, ...both }, buyers)
   await endSale(stage, sale)

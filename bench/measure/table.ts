@@ -12,6 +12,8 @@ export interface Bench {
   /** Simultaneous buyers: of checkouts, and of those compared with the alternatives. */
   readonly buyers: readonly number[]
   readonly rivals: readonly number[]
+  /** The same of carts and seats. */
+  readonly sellers: readonly number[]
   /** The largest crowd that really joins. */
   readonly crowd: number
   /** Sold one part of their life after the other. */

@@ -11,7 +11,7 @@ import { durableCheckouts, type Stage } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 interface Alternative {
-  readonly mode: Mode
+  readonly mode: Exclude<Mode, 'seats-for-update' | 'seats-skip-locked'>
   readonly what: string
   /** How far ahead of it ours is to be with many buyers; and on a slower disk. */
   readonly aims: readonly [many: number, slower: number]

@@ -1,18 +1,20 @@
 /**
  * Recovery: what becomes of a sale that loses Redis. How soon the fast gate is rebuilt from a ledger with a hundred
- * thousand live orders, after a flush and after Redis came back empty; and what the exact gate sells alone meanwhile. Each
- * on its own system, since an origin rebuilds every sale it knows.
+ * thousand live orders, or a hundred thousand sold seats, after a flush and after Redis came back empty; and what the exact gate
+ * sells alone meanwhile. Each on its own system, since an origin rebuilds every sale it knows.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
+import { hallOf } from '../../../dev/demo-hall.ts'
 import type { System } from '../../../dev/system.ts'
 import { Gate } from '../../../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../../../origin/stock/scripts.ts'
 import { n } from '../../lib/figures.ts'
 import { Histogram } from '../../lib/histogram.ts'
+import { openHall } from '../../lib/open-hall.ts'
 import { admin } from '../../rehearsal/records.ts'
 import { closedLoop, contest, flat, type Measured, median } from '../load.ts'
 import { row, type Table } from '../rows.ts'
@@ -28,7 +30,7 @@ const OPEN_WITHIN_MS = 60_000
 const BUYERS = 256
 
 export async function* recovery(bench: Bench): AsyncGenerator<Table> {
-  for (const measure of [rebuilds, withoutRedis]) {
+  for (const measure of [rebuilds, rebuildsOfSeats, withoutRedis]) {
     // At this level the origin logs how long a rebuild took.
     const stage = await startStage({ LOG_LEVEL: 'info' })
     const redis = defineScripts(
@@ -70,6 +72,59 @@ async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<
       row(`back empty after ${AWAY_MS / 1000} s until open`, reopened(returned), read, aim),
     ],
   }
+}
+
+/** Every seat of a hall in an order of two. */
+async function rebuildsOfSeats(stage: Stage, { rounds }: Bench, redis: Store): Promise<Table> {
+  const { system } = stage
+  const sale = await createSale(stage)
+  const gate = new Gate(redis, sale)
+  const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
+  const reconcile = () => admin(system, 'POST', `/sales/${sale}/reconcile`)
+  await openHall(sql, sale, hallOf(LIVE), reconcile)
+  await fillSeats(sql, sale)
+  await reconcile()
+  await sql.end({ timeout: 2 })
+  const flushed: Reopening[] = []
+  for (let round = 0; round <= rounds; round++) {
+    await redis.flushall()
+    const ms = await untilOpen(gate)
+    const taken = await redis.bitcount(`{${sale}}:seats`)
+    flushed.push({ ms, why: taken === LIVE ? '' : `opened with ${taken} seats taken` })
+  }
+  const logged = timed(rebuildsLogged(system, sale).slice(-rounds))
+  return {
+    title: `Recovery: the gate rebuilt from ${n(LIVE)} sold seats`,
+    against: '',
+    rows: [
+      row('the rebuild itself, as logged', logged, null, { slowestMs: 3_000 }),
+      row('FLUSHALL until it is open', reopened(flushed), null, { slowestMs: 3_000 }),
+    ],
+  }
+}
+
+/** Sells each seat with the next one. */
+async function fillSeats(sql: postgres.Sql, sale: string): Promise<void> {
+  const line = (seat: 'a' | 'b') =>
+    `jsonb_build_object('product', ${seat}.section_id, 'section', true, 'seat', ${seat}.seat_index, 'seat_id', ${seat}.seat_id,
+      'row', ${seat}.row, 'number', ${seat}.number, 'name', ${seat}.section_id, 'quantity', 1, 'unit_price_minor', ${seat}.price_minor)`
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, cart,
+                          status, idempotency_key, request_hash, reserved_until)
+      select (lpad(to_hex(1700000000000 + a.seat_index), 12, '0') || left(md5(a.seat_index::text), 20))::uuid, a.sale_id,
+        a.section_id, gen_random_uuid(), a.seat_index, 2, a.price_minor, 'EUR',
+        jsonb_build_array(${tx.unsafe(line('a'))}, ${tx.unsafe(line('b'))}), 'confirmed',
+        gen_random_uuid(), encode(sha256(a.seat_index::text::bytea), 'hex'), now() + interval '1 hour'
+      from seats a join seats b on b.sale_id = a.sale_id and b.seat_index = a.seat_index + 1
+      where a.sale_id = ${sale} and a.seat_index % 2 = 0`
+    await tx`
+      insert into seat_claims (sale_id, seat_index, order_id)
+      select sale_id, (l ->> 'seat')::int, order_id from orders, jsonb_array_elements(cart) l where sale_id = ${sale}`
+    await tx`
+      update products set sold = total where sale_id = ${sale} and section_type = 'reserved'`
+  })
+  await sql`analyze orders, seat_claims`
 }
 
 /** Adds live orders to the ledger, half of them sold, with ascending ids; returns how long reading them takes. */

@@ -6,6 +6,8 @@
  *   conditional   UPDATE .. WHERE available > 0 and INSERT, in one statement per order
  *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
  *   redis-insert  a reserve script in Redis, then one INSERT per order
+ *   seats-for-update   the named seats with SELECT .. FOR UPDATE, UPDATE, INSERT, in one transaction per order
+ *   seats-skip-locked  the first two free seats with FOR UPDATE SKIP LOCKED, neighbours or not, and INSERT, in one statement
  *   check         sells nothing, and answers as if it had: no checkout can be faster
  *   refuse        the same, and answers 410 with a text made beforehand: no refusal can be faster
  */
@@ -65,6 +67,28 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
     await sql`insert into bench.orders (order_id, sale, visitor, idempotency_key)
       values (${order}, ${sale}, ${visitor}, ${key})`
     return true
+  },
+  'seats-for-update': ({ sale, visitor, key, order, asked }) =>
+    sql.begin(async (tx) => {
+      const seats = (asked.lines ?? []).flatMap((line) => line.seats ?? []).map(Number)
+      const rows = await tx<{ order_id: string | null }[]>`
+        select order_id from bench.seats where sale = ${sale} and seat = any(${seats}::int[]) order by seat for update`
+      if (rows.length < seats.length || rows.some(({ order_id }) => order_id !== null)) return false
+      await tx`update bench.seats set order_id = ${order} where sale = ${sale} and seat = any(${seats}::int[])`
+      await tx`insert into bench.orders (order_id, sale, visitor, idempotency_key)
+        values (${order}, ${sale}, ${visitor}, ${key})`
+      return true
+    }),
+  'seats-skip-locked': async ({ sale, visitor, key, order }) => {
+    const rows = await sql`
+      with free as (
+        select seat from bench.seats where sale = ${sale} and order_id is null order by seat limit 2 for update skip locked),
+      taken as (
+        update bench.seats s set order_id = ${order} from free where s.sale = ${sale} and s.seat = free.seat
+        returning s.sale)
+      insert into bench.orders (order_id, sale, visitor, idempotency_key)
+      select ${order}, min(sale), ${visitor}, ${key} from taken having count(*) = 2 returning order_id`
+    return rows.length === 1
   },
   check: async () => true,
   refuse: async () => false,

@@ -15,6 +15,7 @@ export interface Buyer {
   readonly visitor: string
   readonly key: string
   readonly order: string
+  readonly asked: CheckoutRequest
 }
 
 /** Serves checkouts on PORT until SIGTERM. `take` makes the order; false means sold out. */
@@ -31,7 +32,7 @@ export async function serveCheckout(take: (buyer: Buyer) => Promise<boolean>): P
     const body = tryParseJson(CheckoutRequest, await c.req.text())
     const key = c.req.header('idempotency-key')
     if (!body || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
-    const buyer = { sale: c.req.param('sale'), visitor: admission.claims.sub, key, order: randomUUIDv7() }
+    const buyer = { sale: c.req.param('sale'), visitor: admission.claims.sub, key, order: randomUUIDv7(), asked: body }
     if (!(await take(buyer))) return new Response(soldOut.body, soldOut)
     return c.json({ order_id: buyer.order, sale: buyer.sale, quantity: body.quantity, status: 'reserved' }, 201)
   })

@@ -29,7 +29,7 @@ const reserve = together(RECORD_BATCH, async (buyers: readonly Buyer[]) => {
 
 /** All of a batch, or none: the product's row is the guard. */
 const record = together(RECORD_BATCH, async (buyers: readonly Buyer[]) => {
-  const column = (name: keyof Buyer) => buyers.map((buyer) => buyer[name])
+  const column = (name: 'order' | 'visitor' | 'key') => buyers.map((buyer) => buyer[name])
   const { count } = await sql`
     with taken as (
       update bench.stock set available = available - ${buyers.length}
