@@ -11,7 +11,7 @@ export function differingSeats(a: Uint8Array, b: Uint8Array): number[] {
   const seats: number[] = []
   for (let byte = 0; byte < Math.max(a.length, b.length); byte++) {
     const differing = (a[byte] ?? 0) ^ (b[byte] ?? 0)
-    for (let bit = 0; differing << bit; bit++) if (differing & (0x80 >> bit)) seats.push(byte * 8 + bit)
+    for (let bit = 0; differing !== 0 && bit < 8; bit++) if (differing & (0x80 >> bit)) seats.push(byte * 8 + bit)
   }
   return seats
 }
