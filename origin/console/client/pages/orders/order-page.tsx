@@ -5,10 +5,10 @@ import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
-import { Copy, Failure, Loading, moment, textIn, useSubmit, useTitle } from '../../parts.tsx'
+import { Copy, Failure, Loading, moment, TableHead, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Actions } from './actions.tsx'
-import { accountOf, isPending, type Order } from './order.ts'
+import { accountOf, boughtIn, isPending, lineName, type Order } from './order.ts'
 import { describe, reasonInWords } from './timeline.ts'
 
 /** While something is still to happen by itself; else another operator may change it. */
@@ -35,7 +35,7 @@ export function OrderPage({ order: id }: { order: string }) {
           <Copy name="the order's number" text={order.order_id} />
         </h1>
         <p>
-          <b>{money('en', total_minor, currency)}</b> for {order.quantity} × {order.product_name}, {order.sale_name}
+          <b>{money('en', total_minor, currency)}</b> for {boughtIn(order)}, {order.sale_name}
           {refunded_minor > 0 && `, of which ${money('en', refunded_minor, currency)} was given back`}
         </p>
         {order.block && (
@@ -48,7 +48,10 @@ export function OrderPage({ order: id }: { order: string }) {
       </header>
       <Failure error={error} />
       <div class="order-columns">
-        <Facts order={order} />
+        <div class="order-left">
+          <Lines order={order} />
+          <Facts order={order} />
+        </div>
         <section class="card" aria-label="Timeline">
           <h2>Timeline</h2>
           {may('operator') && <NoteForm order={order.order_id} />}
@@ -59,19 +62,31 @@ export function OrderPage({ order: id }: { order: string }) {
   )
 }
 
+function Lines({ order: { lines, currency } }: { order: Order }) {
+  return (
+    <section class="card" aria-label="Lines">
+      <h2>Lines</h2>
+      <table class="order-lines">
+        <TableHead columns={['Line', 'What', 'Status', 'Price']} texts={3} />
+        <tbody>
+          {lines.map((one) => (
+            <tr key={one.line} class={one.status}>
+              <th scope="row">{one.line}</th>
+              <td>
+                {lineName(one)} <small class="quiet">{one.seat_id ?? one.section_id ?? one.product_id}</small>
+              </td>
+              <td>{one.status}</td>
+              <td class="number">{money('en', one.unit_price_minor * one.quantity, currency)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
 function Facts({ order }: { order: Order }) {
-  const {
-    sale,
-    sale_name,
-    product_id,
-    product_name,
-    quantity,
-    visitor,
-    ticket_number,
-    contact,
-    charge_id,
-    payment_method,
-  } = order
+  const { sale, sale_name, visitor, ticket_number, contact, charge_id, payment_method } = order
   const account = accountOf(visitor)
   return (
     <section class="card" aria-label="Facts">
@@ -79,9 +94,6 @@ function Facts({ order }: { order: Order }) {
       <dl class="order-facts">
         <Fact name="Sale">
           <Link href={`/console/sales/${sale}`}>{sale_name}</Link> <small class="quiet">{sale}</small>
-        </Fact>
-        <Fact name="Product">
-          {quantity} × {product_name} <small class="quiet">{product_id}</small>
         </Fact>
         {account === null ? (
           <Fact name="Visitor" copy={visitor}>

@@ -1,5 +1,6 @@
 /** An order as the operators' API returns it, and what follows from it. Pure. */
-import type { AsJson, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
+import type { AsJson, FoundOrder, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
+import type { OrderLine } from '../../../../../shared/api/public.ts'
 
 export type Entry = AsJson<HistoryEntry>
 export type Order = AsJson<OrderTimeline>
@@ -18,6 +19,27 @@ export function restMinor(order: Order): number {
   // Without an amount: all that was left.
   if (open.some(({ detail }) => detail.amount_minor === null)) return 0
   return Math.max(0, left - open.reduce((sum, { detail }) => sum + Number(detail.amount_minor), 0))
+}
+
+/** Lines that are neither returned nor named by a refund. */
+export function openLines({ lines, history }: Pick<Order, 'lines' | 'history'>): readonly OrderLine[] {
+  const named = new Set(
+    history.flatMap(({ kind, detail }) => (kind === 'refund' ? ((detail.lines ?? []) as number[]) : [])),
+  )
+  return lines.filter(({ line, status }) => status !== 'returned' && !named.has(line))
+}
+
+/** Such as `2 × Cap`, or `Stalls, row A, seat 7`. */
+export function lineName({ name, quantity, row, number, seat_id }: OrderLine): string {
+  if (seat_id !== undefined) return `${name}, row ${row ?? ''}, seat ${number ?? seat_id}`
+  return `${quantity} × ${name}`
+}
+
+/** What was bought in short: the first line, and how many others there are. */
+export function boughtIn({ lines, product_name }: Pick<FoundOrder, 'lines' | 'product_name'>): string {
+  const [first, ...others] = lines
+  if (!first) return product_name
+  return `${lineName(first)}${others.length > 0 ? ` and ${others.length} more` : ''}`
 }
 
 /** Whether anything is still to happen by itself. */
