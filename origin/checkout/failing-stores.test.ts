@@ -6,11 +6,13 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOOPBACK, type Server } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
+import type { CheckoutLine } from '../../shared/api/public.ts'
 import { openFlakyProxy } from '../../test/flaky-proxy.ts'
+import { addHall, PLACES, SEATS } from '../../test/hall.ts'
 import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { untilLocked, useDatabase, useRedis } from '../../test/servers.ts'
 import { connect, type Sql } from '../ledger/connection.ts'
-import { moveOrders } from '../ledger/order-statements.ts'
+import { findOrders, moveOrders } from '../ledger/order-statements.ts'
 import { type Reservation, record } from '../ledger/record.ts'
 import { WarmConnections } from '../ledger/warm-connections.ts'
 import { connectRedis } from '../lib/redis.ts'
@@ -43,9 +45,17 @@ afterAll(async () => {
 })
 
 /** One checkout of one sale, on the stores at these addresses. */
-async function alone({ total = 5, limit = 1, maxPending = 20_000, ledger = database.url, gate = server.url } = {}) {
+async function alone({
+  total = 5,
+  limit = 1,
+  hall = false,
+  maxPending = 20_000,
+  ledger = database.url,
+  gate = server.url,
+} = {}) {
   const sale = `sale-${randomUUID().slice(0, 8)}`
   await writeSale(sql, sale, saleOf(total, { limit_per_visitor: limit }))
+  if (hall) await addHall(sql, sale)
   const there = new Sales(sql)
   await there.refresh()
   const row = there.get(sale) as SaleRow
@@ -68,10 +78,23 @@ async function alone({ total = 5, limit = 1, maxPending = 20_000, ledger = datab
     { sql: its, warm, gates, sales, halls: new Halls(its), arrivals, metrics, log },
     maxPending,
   )
-  if (isThere) await (await gates.of(sale).fence()).open([{ product: 'one', available: total, held: 0 }])
+  const sections = hall
+    ? ([
+        ['floor', PLACES],
+        ['stalls', SEATS],
+      ] as const)
+    : []
+  const counts = ([['one', total], ...sections] as const).map(([product, available]) => ({
+    product,
+    available,
+    held: 0,
+  }))
+  if (isThere) await (await gates.of(sale).fence()).open(counts)
   const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
     checkout.checkout(row, { visitor, line: 'public', number: 1 }, { quantity }, key)
-  return { sale, row, sales, checkout, buy, store, its: gates.of(sale) }
+  const buyLines = (lines: CheckoutLine[], visitor = randomUUID() as string) =>
+    checkout.checkout(row, { visitor, line: 'public', number: 1 }, { lines }, 'k')
+  return { sale, row, sales, checkout, buy, buyLines, store, its: gates.of(sale) }
 }
 
 async function failingProxy(to: string) {
@@ -123,6 +146,31 @@ test('stores the contact of an order that the ledger records alone, and of no re
   const outcomes = await Promise.all([buy('ann'), buy('bob')])
   expect(outcomes.map(said).sort()).toEqual(['/problems/all-in-carts', 'recorded'])
   expect(await sql`select email, address, language from contacts where sale_id = ${sale}`).toEqual([contact])
+})
+
+test('sells carts by the ledger alone while Redis is away: named seats, and the best that are left', async () => {
+  const { sale, buyLines } = await alone({ limit: 9, hall: true, gate: `redis://${NOWHERE}` })
+  const seats = (...named: string[]): CheckoutLine => ({ section_id: 'stalls', seats: named })
+  const first = await buyLines([
+    { product_id: 'one', quantity: 2 },
+    { section_id: 'floor', quantity: 1 },
+    seats('S0', 'S2'),
+  ])
+  expect(said(first)).toBe('recorded')
+  const taken = await buyLines([{ product_id: 'one', quantity: 1 }, seats('S2', 'S3')])
+  // What is free nearby, Redis alone tells in time.
+  expect(taken).toMatchObject({ problem: { type: '/problems/seat-taken', seats: ['S2'], offer: [] } })
+  expect(said(await buyLines([{ section_id: 'floor', quantity: PLACES }]))).toBe('/problems/all-in-carts')
+  // At once, so that several are chosen for in one batch.
+  const best = await Promise.all(
+    Array.from({ length: 3 }, () => buyLines([{ section_id: 'stalls', quantity: 2, together: true }])),
+  )
+  expect(best.map(said)).toEqual(Array(3).fill('recorded'))
+  const claims = await sql<{ seats: number; orders: number }[]>`
+    select count(*)::int as seats, count(distinct order_id)::int as orders from seat_claims where sale_id = ${sale}`
+  expect(claims).toEqual([{ seats: 8, orders: 4 }])
+  const counts = await sql`select held from products where sale_id = ${sale} order by place`
+  expect(counts).toEqual([{ held: 2 }, { held: 1 }, { held: 8 }])
 })
 
 test('looks up the orders of many callers in one statement', async () => {
@@ -225,6 +273,28 @@ describe.concurrent('a checkout', () => {
     const order = waiting?.order ?? ''
     expect(answer).toMatchObject({ reservation: { order } })
     expect(await checkout.existing.byId(sale, order)).toMatchObject({ visitor: 'ann' })
+  })
+
+  test('promises a cart while the ledger does not answer, and records all of it', async ({ expect }) => {
+    const { sale, buyLines, its } = await alone({ limit: 9, hall: true })
+    const promised = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      return buyLines([
+        { product_id: 'one', quantity: 2 },
+        { section_id: 'stalls', seats: ['S5', 'S6'] },
+      ])
+    })
+    expect(promised).toMatchObject({
+      kind: 'processing',
+      reservation: { quantity: 4, cart: [{ product: 'one' }, { seats: [5, 6] }] },
+    })
+    const stored = { status: 'reserved', quantity: 4, cart: [{ product: 'one' }, { seat_id: 'S5' }, { seat_id: 'S6' }] }
+    await expect.poll(async () => (await findOrders(sql, [orderOf(promised)]))[0]).toMatchObject(stored)
+    expect(await sql`select seat_index from seat_claims where sale_id = ${sale} order by 1`).toEqual([
+      { seat_index: 5 },
+      { seat_index: 6 },
+    ])
+    await expect.poll(() => its.intents.count()).toBe(0)
   })
 
   test('counts unrecorded orders against the limit', async ({ expect }) => {

@@ -3,11 +3,11 @@
 import type { PendingQuery, Row } from 'postgres'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
-import type { orders, PaymentAction } from './schema/orders.ts'
+import type { orders, PaymentAction, StoredLine } from './schema/orders.ts'
 
 export type OrderRow = Readonly<typeof orders.$inferSelect>
 
-/** What an order costs in all. In SQL: order_total. */
+/** What an order costs in all, with what was given back and without lines that were taken out before it was paid. In SQL: order_total. */
 export const totalOf = ({
   unit_price_minor,
   quantity,
@@ -15,7 +15,7 @@ export const totalOf = ({
 }: Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart'>) =>
   cart === null
     ? unit_price_minor * quantity
-    : cart.reduce((sum, line) => sum + line.unit_price_minor * line.quantity, 0)
+    : cart.reduce((sum, line) => (line.returned === 'unpaid' ? sum : sum + line.unit_price_minor * line.quantity), 0)
 
 /** An order with the milliseconds left of its hold, by the ledger's clock. */
 export type OrderView = OrderRow & { readonly left_ms: number; readonly product_name?: string | null }
@@ -78,6 +78,24 @@ export const moveOrders = (sql: Queryable, ids: readonly string[], move: Move) =
     ids.map((order) => ({ order })),
     move,
   )
+
+/** An event of its own for lines that are taken out, where no other change of the order tells of them. */
+interface Returned {
+  readonly how: NonNullable<StoredLine['returned']>
+  readonly type: `order.${string}` | null
+}
+
+/** Takes lines out of an order; their units and seats are for sale again. Undefined if the order does not allow it any more. */
+export async function returnLines(
+  tx: Queryable,
+  order: string,
+  lines: readonly number[],
+  { how, type }: Returned,
+): Promise<OrderRow | undefined> {
+  const [changed] = await tx<OrderRow[]>`
+    select * from return_lines(${order}::uuid, ${lines as number[]}::int[], ${how}, ${type})`
+  return changed
+}
 
 // -- Look-ups ----------------------------------------------------------------------------------------------------
 
@@ -200,8 +218,9 @@ export async function readOrderEvents(
 
 export const EXPORT_PAGE = 1_000
 
-/** An order with the times at which its money was taken and given back. */
+/** An order with the times at which its money was taken and given back, and the name of its product. */
 export type ExportedOrder = OrderRow & {
+  readonly product_name: string | null
   readonly captured_at: Date | null
   readonly refunded_at: Date | null
 }
@@ -216,7 +235,8 @@ export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<Exp
       // Where Postgres believes that a sale is small, it would read and sort all remaining orders for each page.
       await tx`select set_config('enable_sort', 'off', true)`
       return tx<ExportedOrder[]>`
-        select *, (select captured_at from captures c where c.charge_id = o.charge_id),
+        select *, (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name,
+          (select captured_at from captures c where c.charge_id = o.charge_id),
           (select max(refunded_at) from refunds r where r.charge_id = o.charge_id) as refunded_at
         from orders o
         where sale_id = ${saleId} and (visitor, idempotency_key) > (${visitor}, ${idempotency_key})

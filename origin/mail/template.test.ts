@@ -13,6 +13,7 @@ const mail = {
   quantity: 2,
   unit_price_minor: 500,
   currency: 'EUR',
+  cart: null,
   language: 'en',
   sale: 'Tom & <b>Jerry</b>',
   product: 'A "mouse"',
@@ -38,6 +39,31 @@ test.each(LANGUAGES)('shows the amounts, the order and the link to it in %s', (l
     }
     expect(subject).toContain('Tom')
   }
+})
+
+test('names every line, with section, row and seat, and what is left after a refund', () => {
+  const line = { product: 'one', name: 'Cap', quantity: 2, unit_price_minor: 500 }
+  const seat = { product: 'a', section: true, seat: 7, seat_id: 'A-7', row: 'A', number: '7', name: 'Stalls' } as const
+  const seats = [seat, { ...seat, seat_id: 'A-8', number: '8' }].map((one) => ({
+    ...one,
+    quantity: 1,
+    unit_price_minor: 900,
+  }))
+  const cart = [line, ...seats]
+  const { text, html } = write({ ...mail, type: 'order.confirmed', cart, language: 'de' }, 'https://drop.example')
+  expect(text).toContain(
+    'Produkt: 2 × Cap\nTicket: Stalls, Reihe A, Platz 7\nTicket: Stalls, Reihe A, Platz 8\nSumme: 28,00',
+  )
+  expect(html).toContain('<dd>Stalls, Reihe A, Platz 8</dd>')
+  const returned = cart.map((one, i) => (i === 1 ? { ...one, returned: 'refunded' as const } : one))
+  const part = write({ ...mail, snapshot: { refunded_minor: 900 }, cart: returned }, 'https://drop.example').text
+  expect(part).toContain('Ticket: Stalls, row A, seat 8')
+  expect(part).not.toContain('seat 7')
+  expect(part).toContain('Total: €28.00\nRefunded in all: €9.00')
+  const unpaid = cart.map((one, i) => (i === 0 ? { ...one, returned: 'unpaid' as const } : one))
+  expect(write({ ...mail, type: 'order.confirmed', cart: unpaid }, 'https://drop.example').text).toContain(
+    'Total: €18.00',
+  )
 })
 
 test('takes English for a language that it does not speak, and a refund without an amount for the whole', () => {

@@ -2,6 +2,8 @@
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/public.ts'
 import { fill, money } from '../../shared/format.ts'
+import { totalOf } from '../ledger/order-statements.ts'
+import type { StoredLine } from '../ledger/schema/orders.ts'
 import type { Mail } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
@@ -14,7 +16,7 @@ export interface Written {
 export function write(mail: Mail, publicUrl: string): Written {
   const language = LANGUAGES.find((one) => one === mail.language) ?? 'en'
   const words = WORDS[language]
-  const total = mail.quantity * mail.unit_price_minor
+  const total = totalOf(mail)
   const refunded = mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? total) : 0
   const [subject, text] = words[kindOf(mail, refunded < total)].map((one) => fill(one, { sale: mail.sale })) as [
     string,
@@ -22,7 +24,7 @@ export function write(mail: Mail, publicUrl: string): Written {
   ]
   const price = (minor: number) => money(language, minor, mail.currency)
   const facts: [string, string][] = [
-    [words.product, mail.quantity === 1 ? mail.product : `${mail.quantity} × ${mail.product}`],
+    ...boughtIn(mail, words),
     [words.total, price(total)],
     ...(refunded > 0 ? [[words.refundedSoFar, price(refunded)] as [string, string]] : []),
     [words.order, mail.order_id],
@@ -35,6 +37,18 @@ export function write(mail: Mail, publicUrl: string): Written {
     ),
     html: String(page({ language, subject, text, facts, url, words, sale: mail.sale })),
   }
+}
+
+/** A fact for each line: what the buyer has, or what they had if nothing is left. */
+function boughtIn({ cart, quantity, product }: Mail, words: MailWords): [string, string][] {
+  const times = (units: number, name: string) => (units === 1 ? name : `${units} × ${name}`)
+  if (cart === null) return [[words.product, times(quantity, product)]]
+  const left = cart.filter(({ returned }) => !returned)
+  const nameOf = ({ name, quantity: units, row, number, seat_id }: StoredLine) =>
+    seat_id === undefined
+      ? times(units, name)
+      : `${name}, ${words.row} ${row ?? ''}, ${words.seat} ${number ?? seat_id}`
+  return (left.length > 0 ? left : cart).map((line) => [line.section ? words.ticket : words.product, nameOf(line)])
 }
 
 function kindOf({ type }: Pick<Mail, 'type'>, isInPart: boolean) {

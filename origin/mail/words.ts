@@ -8,6 +8,10 @@ export interface MailWords {
   readonly refunded: readonly [subject: string, text: string]
   readonly refundedInPart: readonly [subject: string, text: string]
   readonly product: string
+  /** A seat, or places of a section. */
+  readonly ticket: string
+  readonly row: string
+  readonly seat: string
   readonly total: string
   /** So far, where there are several refunds. */
   readonly refundedSoFar: string
@@ -32,6 +36,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'A part of the price is on its way back to you. Your bank may take some days.',
     ],
     product: 'Product',
+    ticket: 'Ticket',
+    row: 'row',
+    seat: 'seat',
     total: 'Total',
     refundedSoFar: 'Refunded in all',
     order: 'Order number',
@@ -56,6 +63,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'Ein Teil des Preises ist auf dem Weg zurück zu dir. Deine Bank braucht dafür vielleicht ein paar Tage.',
     ],
     product: 'Produkt',
+    ticket: 'Ticket',
+    row: 'Reihe',
+    seat: 'Platz',
     total: 'Summe',
     refundedSoFar: 'Insgesamt erstattet',
     order: 'Bestellnummer',
@@ -80,6 +90,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'Une partie du prix vous est rendue. Votre banque peut prendre quelques jours.',
     ],
     product: 'Produit',
+    ticket: 'Billet',
+    row: 'rang',
+    seat: 'place',
     total: 'Total',
     refundedSoFar: 'Remboursé en tout',
     order: 'Numéro de commande',
@@ -101,6 +114,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'Una parte del precio está en camino de vuelta. Tu banco puede tardar unos días.',
     ],
     product: 'Producto',
+    ticket: 'Entrada',
+    row: 'fila',
+    seat: 'asiento',
     total: 'Total',
     refundedSoFar: 'Reembolsado en total',
     order: 'Número de pedido',
@@ -119,6 +135,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       '代金の一部を返金いたしました。銀行での反映に数日かかることがあります。',
     ],
     product: '商品',
+    ticket: 'チケット',
+    row: '列',
+    seat: '座席',
     total: '合計',
     refundedSoFar: '返金額の合計',
     order: '注文番号',
@@ -134,6 +153,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     refunded: ['تم رد ثمن طلبك: {sale}', 'المبلغ كاملًا في طريقه إليك. قد يستغرق البنك بضعة أيام.'],
     refundedInPart: ['تم رد جزء من ثمن طلبك: {sale}', 'جزء من المبلغ في طريقه إليك. قد يستغرق البنك بضعة أيام.'],
     product: 'المنتج',
+    ticket: 'تذكرة',
+    row: 'صف',
+    seat: 'مقعد',
     total: 'المجموع',
     refundedSoFar: 'المبلغ المردود إجمالًا',
     order: 'رقم الطلب',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
+import { addHall } from '../../test/hall.ts'
 import { saleOf, useOrigin } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
 import { EXPORT_PAGE } from '../ledger/order-statements.ts'
@@ -46,6 +47,31 @@ test('an export shows when money was captured or refunded', async () => {
   const { charge_id } = await read('confirmed')
   await origin.admin('POST', `/orders/${(await read('confirmed')).order_id}/cancel`)
   await becomes('cancelled', { charge_id, captured_at: date, refunded_at: date, refunded_minor: 1_000 })
+})
+
+test('an export has a row for each order, with its lines', async () => {
+  const sale = await origin.sale({ limit_per_visitor: 5 })
+  await addHall(origin.sql(), sale)
+  await origin.admin('POST', `/sales/${sale}/reconcile`)
+  const lines = [
+    { product_id: 'one', quantity: 2 },
+    { section_id: 'stalls', seats: ['S3'] },
+  ]
+  expect(await origin.checkoutDecided(sale, { body: { lines } })).toMatchObject({ status: 201 })
+  expect(await origin.checkoutDecided(sale)).toMatchObject({ status: 201 })
+  const rows = String((await origin.admin('GET', path(sale, 'ndjson'))).body.text)
+    .trim()
+    .split('\n')
+  const orders = rows.map((row) => JSON.parse(row)).sort((a, b) => a.total_minor - b.total_minor)
+  const one = { line: 1, product_id: 'one', name: 'One', unit_price_minor: 1000, status: 'held' }
+  const seat = { line: 2, section_id: 'stalls', seat_id: 'S3', row: '0', number: '3', unit_price_minor: 2003 }
+  expect(orders).toMatchObject([
+    { total_minor: 1_000, lines: [{ ...one, quantity: 1 }] },
+    { total_minor: 4_003, quantity: 3, lines: [{ ...one, quantity: 2 }, seat] },
+  ])
+  const csv = String((await origin.admin('GET', path(sale, 'csv'))).body.text)
+  expect(csv.split('\r\n')[0]).toMatch(/,total_minor,lines$/)
+  expect(csv).toContain('""seat_id"":""S3""')
 })
 
 test('an export has every order once, and does not look complete if it fails', async () => {

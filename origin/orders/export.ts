@@ -5,9 +5,10 @@ import type { Context } from 'hono'
 import { statusOf } from '../../shared/order-status.ts'
 import { invalidField } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { type ExportedOrder, exportPages } from '../ledger/order-statements.ts'
+import { type ExportedOrder, exportPages, totalOf } from '../ledger/order-statements.ts'
 import { refuse } from '../lib/request.ts'
 import { sendTable } from '../lib/table.ts'
+import { linesOf } from './order-json.ts'
 
 const COLUMNS = [
   'order_id',
@@ -27,10 +28,15 @@ const COLUMNS = [
   'reserved_until',
   'updated_at',
   'refunded_minor',
+  'total_minor',
+  'lines',
 ] as const
 
-const fieldOf = (row: ExportedOrder, name: (typeof COLUMNS)[number]) =>
-  name === 'status' ? statusOf(row.status) : row[name]
+function fieldOf(row: ExportedOrder, name: (typeof COLUMNS)[number]) {
+  if (name === 'status') return statusOf(row.status)
+  if (name === 'total_minor') return totalOf(row)
+  return name === 'lines' ? linesOf(row) : row[name]
+}
 
 /** `GET /admin/sales/{sale}/orders`, as NDJSON or, with `?format=csv`, as CSV. */
 export function exportOrders(sql: Sql, c: Context, saleId: string): Response {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addHall } from '../../test/hall.ts'
 import { eventuallyMatches, type TestOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { Gate } from '../stock/gate.ts'
@@ -42,6 +43,25 @@ describe('with two sweepers, one an hour ahead and one an hour behind', () => {
       select count(distinct order_id)::int as orders, count(*)::int as events
       from events join orders using (order_id) where orders.sale_id = ${sale} and events.status = 'expired'`
     expect(events).toEqual({ orders: 100, events: 100 })
+  })
+
+  test.concurrent('returns everything of an overdue cart, with its seats', async () => {
+    const sale = await origin.sale({ total: 10, hold_seconds: 1, limit_per_visitor: 9 })
+    await addHall(origin.sql(), sale)
+    await origin.admin('POST', `/sales/${sale}/reconcile`)
+    const lines = [
+      { product_id: 'one', quantity: 2 },
+      { section_id: 'floor', quantity: 3 },
+      { section_id: 'stalls', seats: ['S3', 'S4'] },
+    ]
+    expect(await origin.checkoutDecided(sale, { body: { lines } })).toMatchObject({ status: 201 })
+    const left = { 'available one': '10', 'available floor': '5', 'available stalls': '12', 'held stalls': '0' }
+    await eventuallyMatches(() => gateOf(sale), left)
+    expect(await client.bitcount(`{${sale}}:seats`)).toBe(0)
+    expect(await origin.sql()`select from seat_claims where sale_id = ${sale}`).toHaveLength(0)
+    const { body } = await origin.admin('GET', `/sales/${sale}`)
+    expect(body.products).toMatchObject([{ held: 0 }, { held: 0 }, { held: 0 }])
+    expect(await origin.checkoutDecided(sale, { body: { lines } })).toMatchObject({ status: 201 })
   })
 
   test.concurrent('keeps a hold exactly until its deadline', async () => {

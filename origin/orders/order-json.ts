@@ -59,7 +59,7 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
 }
 
 /** Its lines, as they are stored or, for units of one product, follow from the order. */
-function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
+export function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
   const of = isSold(status) ? 'sold' : isLive(status) ? 'held' : 'returned'
   const { product_id, quantity, unit_price_minor } = order
   if (cart === null)

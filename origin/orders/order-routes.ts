@@ -7,11 +7,12 @@ import { statusOf } from '../../shared/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderView } from '../ledger/order-statements.ts'
-import { jsonBody, refuse } from '../lib/request.ts'
+import { jsonBody, optionalIdempotencyKey, refuse } from '../lib/request.ts'
 import { audit, type READS } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
+import { cancelLines } from './cancel-lines.ts'
 import { feed } from './change-feed.ts'
 import { exportOrders } from './export.ts'
 import { orderAt } from './order-json.ts'
@@ -29,9 +30,9 @@ const OF_SEARCH = ['q', 'status', 'product']
 
 export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
   const fulfil = async (c: Context, orderId: string, saleId?: string) => {
-    const { order_id } = await requireOrder(sql, orderId, saleId)
+    const { order_id, product_name = null } = await requireOrder(sql, orderId, saleId)
     const fulfilled = await orders.fulfil(order_id, operatorOf(c))
-    if (fulfilled) return c.json(orderAt(fulfilled, sales.nowMs()))
+    if (fulfilled) return c.json(orderAt({ product_name, ...fulfilled }, sales.nowMs()))
     const order = await findOrder(sql, order_id)
     return conflict(`The order is ${order && statusOf(order.status)}: only a confirmed one can be fulfilled.`)
   }
@@ -50,9 +51,15 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
     .post('/sales/:sale/orders/:order/fulfil', (c) => fulfil(c, c.req.param('order'), c.req.param('sale')))
 
     .post('/orders/:order/cancel', jsonBody(CancelRequest), async (c) => {
-      const { reason } = c.req.valid('json')
-      const { order_id } = await requireOrder(sql, c.req.param('order'))
-      const result = await orders.cancelByShop(order_id, { operator: operatorOf(c), reason })
+      const { lines, reason } = c.req.valid('json')
+      const { order_id, product_name = null } = await requireOrder(sql, c.req.param('order'))
+      const by = { operator: operatorOf(c), reason, key: optionalIdempotencyKey(c) }
+      const inPart = lines && (await cancelLines(sql, order_id, lines, by))
+      if (inPart) {
+        if (inPart.isRestocked) await reconciler.unitsReturned([inPart.order])
+        return c.json(orderAt(inPart.order, sales.nowMs()), inPart.isDone ? 200 : 202)
+      }
+      const result = await orders.cancelByShop(order_id, by)
       if (!result) return refuse(problem('unknown-order'))
       const { order, wasSold } = result
       if (order.status === 'expired') conflict('The hold of the order has ended.')
@@ -60,7 +67,7 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
         conflict(`The order is ${statusOf(order.status)}: what was paid and handed over can only be refunded.`)
       // The gate counts sold units nowhere, so it cannot give them back one by one.
       if (wasSold) await reconciler.unitsReturned([order])
-      return c.json(orderAt(order, sales.nowMs()))
+      return c.json(orderAt({ product_name, ...order }, sales.nowMs()))
     })
 }
 

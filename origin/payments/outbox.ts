@@ -203,7 +203,7 @@ export class Outbox implements Consumer<OutboxKind> {
 
   async #noteRefunded(rows: readonly OpenRow[]): Promise<void> {
     const { sql, unitsReturned, metrics } = this.#deps
-    const changed = await sql.begin((tx) =>
+    const { changed, restocked } = await sql.begin((tx) =>
       finishRefunds(
         tx,
         rows.map((row) => row.id),
@@ -211,8 +211,7 @@ export class Outbox implements Consumer<OutboxKind> {
     )
     for (const { sale_id: sale, status } of changed)
       if (status === 'refunded' || status === 'returned') metrics.orders.inc({ sale, status: 'refunded' })
-    const returned = changed.filter(({ status }) => status === 'returned')
-    if (returned.length > 0) await unitsReturned?.(returned)
+    if (restocked.length > 0) await unitsReturned?.(restocked)
     const made = await withoutOpenRefund(
       sql,
       rows.map((row) => row.charge),

@@ -7,7 +7,14 @@ import { isSold } from '../../shared/order-status.ts'
 import { closingAbout } from '../findings/finding-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { type Advance, advanceOrders, advancing, type OrderRow, totalOf } from '../ledger/order-statements.ts'
+import {
+  type Advance,
+  advanceOrders,
+  advancing,
+  type OrderRow,
+  returnLines,
+  totalOf,
+} from '../ledger/order-statements.ts'
 import type { ChargeOf } from './providers/provider.ts'
 import { amountLeft, type RefundRow, refundMove } from './refund-sums.ts'
 
@@ -262,27 +269,36 @@ interface NewRefund extends Refund {
   /** Null: all that is left. */
   readonly amountMinor: number | null
   readonly restock: boolean
+  readonly lines: readonly number[] | null
   readonly operator: string
-  readonly key: string
+  readonly key: string | null
 }
 
 export async function insertRefund(tx: Queryable, refund: NewRefund): Promise<RefundRow> {
-  const { charge, order, reason, amountMinor, restock, operator, key } = refund
+  const { charge, order, reason, amountMinor, restock, lines, operator, key } = refund
   if (amountMinor === null) await deleteOpenCaptures(tx, [charge])
   const [row] = await tx<RefundRow[]>`
-    insert into refunds (charge_id, order_id, reason, amount_minor, restock, operator, idempotency_key)
-    values (${charge}, ${order}, ${reason}, ${amountMinor}, ${restock}, ${operator}, ${key}) returning *`
+    insert into refunds (charge_id, order_id, reason, amount_minor, restock, lines, operator, idempotency_key)
+    values (${charge}, ${order}, ${reason}, ${amountMinor}, ${restock}, ${lines as number[] | null}::int[], ${operator}, ${key})
+    returning *`
   if (!row) throw new Error('no refund was inserted')
   return row
 }
 
 // -- Orders after their refunds ----------------------------------------------------------------------------------
 
-/** Marks refunds as made. Returns the orders that show it now. */
-export async function finishRefunds(tx: Queryable, ids: readonly string[]): Promise<OrderRow[]> {
+interface Refunded {
+  /** The orders that show it now .. */
+  readonly changed: readonly OrderRow[]
+  /** .. and those of which units are for sale again. */
+  readonly restocked: readonly OrderRow[]
+}
+
+/** Marks refunds as made. */
+export async function finishRefunds(tx: Queryable, ids: readonly string[]): Promise<Refunded> {
   const found = await tx<{ order_id: string }[]>`
     select distinct order_id from refunds where refund_id = any(${ids as string[]}::uuid[]) and refunded_at is null`
-  if (found.length === 0) return []
+  if (found.length === 0) return { changed: [], restocked: [] }
   const orders = await lockOrders(
     tx,
     found.map((row) => row.order_id),
@@ -295,23 +311,32 @@ export async function finishRefunds(tx: Queryable, ids: readonly string[]): Prom
   return updateRefunded(tx, orders)
 }
 
-/** Updates `refunded_minor` of locked orders from their refunds. */
-async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promise<OrderRow[]> {
+/** Updates `refunded_minor` of locked orders from their refunds, and returns the lines that were given back with their units. */
+async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promise<Refunded> {
   const rows = await refundsOf(tx, orders)
   const taken = await tx<{ charge_id: string }[]>`
     select charge_id from captures where captured_at is not null and charge_id = any(${rows.map((r) => r.charge_id)}::text[])`
   const isTaken = new Set(taken.map((row) => row.charge_id))
   const changed: OrderRow[] = []
+  const restocked: OrderRow[] = []
   for (const order of orders) {
     const own = rows.filter((row) => row.charge_id === order.charge_id)
     // An order that was cancelled before its money was taken shows no refund.
     const wasPaid = isSold(order.status) || order.status === 'returned'
     if (!wasPaid && !(order.status === 'cancelled' && isTaken.has(order.charge_id ?? ''))) continue
-    const { refundedMinor, move } = refundMove(order, own)
-    if (move.to === undefined && refundedMinor === order.refunded_minor) continue
-    changed.push(...(await advanceOrders(tx, [{ order: order.order_id, refundedMinor }], move)))
+    const { refundedMinor, move, returned } = refundMove(order, own)
+    const { order_id: id } = order
+    const isMoved = move.to !== undefined || refundedMinor !== order.refunded_minor
+    if (returned.length > 0) {
+      const how = { how: 'refunded', type: isMoved ? null : 'order.refunded' } as const
+      const out = await returnLines(tx, id, returned, how)
+      if (out) restocked.push(out)
+    }
+    const moved = isMoved ? await advanceOrders(tx, [{ order: id, refundedMinor }], move) : []
+    changed.push(...moved)
+    if (move.to === 'returned') restocked.push(...moved)
   }
-  return changed
+  return { changed, restocked }
 }
 
 /** What the provider says was given back of a charge. */

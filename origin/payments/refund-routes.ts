@@ -7,18 +7,21 @@ import { operatorOf } from '../operators/operator-auth.ts'
 import { orderAt } from '../orders/order-json.ts'
 import { requireOrder } from '../orders/order-routes.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
+import type { Reconciler } from '../stock/reconciler.ts'
 import { askRefund } from './refunds.ts'
 
 interface RefundDeps {
   readonly sql: Sql
+  readonly reconciler: Pick<Reconciler, 'unitsReturned'>
   readonly sales: Pick<AdminSales, 'nowMs'>
 }
 
-export const refundRoutes = ({ sql, sales }: RefundDeps) =>
+export const refundRoutes = ({ sql, reconciler, sales }: RefundDeps) =>
   new Hono().post('/orders/:order/refund', jsonBody(RefundRequest), async (c) => {
     const by = { operator: operatorOf(c), key: idempotencyKey(c) }
     const { order_id } = await requireOrder(sql, c.req.param('order'))
-    const { order, isReplay, isDone } = await askRefund(sql, order_id, c.req.valid('json'), by)
+    const { order, isReplay, isDone, isRestocked } = await askRefund(sql, order_id, c.req.valid('json'), by)
+    if (isRestocked) await reconciler.unitsReturned([order])
     if (isReplay) c.header('Idempotency-Replayed', 'true')
     return c.json(orderAt(order, sales.nowMs()), isDone ? 200 : 202)
   })

@@ -2,8 +2,10 @@
  * What the refunds of a charge add up to. A row without an amount gives back whatever is left of its charge; an order's
  * `refunded_minor` is always the sum of its made refunds. Pure.
  */
+import { isSold } from '../../shared/order-status.ts'
 import { type Move, type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import type { refunds } from '../ledger/schema/payments.ts'
+import { linesLeft } from '../orders/order-lines.ts'
 
 export type RefundRow = Readonly<typeof refunds.$inferSelect>
 
@@ -29,15 +31,29 @@ export function amountOf(order: Priced, row: RefundRow, rows: readonly RefundRow
   )
 }
 
+/** The lines whose units come back with these refunds. */
+export const restockedBy = (rows: readonly RefundRow[]): number[] =>
+  rows.flatMap(({ restock, lines }) => (restock ? (lines ?? []) : []))
+
+interface RefundMove {
+  readonly refundedMinor: number
+  readonly move: Move
+  /** Lines whose units come back now, while those of others stay gone. */
+  readonly returned: readonly number[]
+}
+
 /** What an order shows once these of its refunds are made: a part, or all of it, with its units back for sale or not. */
-export function refundMove(order: OrderRow, rows: readonly RefundRow[]): { refundedMinor: number; move: Move } {
-  const refundedMinor = sumOf(
-    totalOf(order),
-    rows.filter((row) => row.refunded_at !== null),
-  )
+export function refundMove(order: OrderRow, rows: readonly RefundRow[]): RefundMove {
+  const made = rows.filter((row) => row.refunded_at !== null)
+  const refundedMinor = sumOf(totalOf(order), made)
   const isWhole = refundedMinor === totalOf(order)
   const canBeWhole = order.status === 'confirmed' || order.status === 'fulfilled'
-  if (!isWhole || !canBeWhole) return { refundedMinor, move: { from: [order.status], type: 'order.refunded' } }
-  const to = rows.some((row) => row.restock) ? 'returned' : 'refunded'
-  return { refundedMinor, move: { from: [order.status], to } }
+  const isRestocked =
+    rows.some((row) => row.restock && row.lines === null) || linesLeft(order, restockedBy(rows)).length === 0
+  if (isWhole && canBeWhole && isRestocked)
+    return { refundedMinor, move: { from: [order.status], to: 'returned' }, returned: [] }
+  const restocked = new Set(restockedBy(made))
+  const returned = isSold(order.status) ? linesLeft(order, []).filter((line) => restocked.has(line)) : []
+  const move = isWhole && canBeWhole ? ({ to: 'refunded' } as const) : ({ type: 'order.refunded' } as const)
+  return { refundedMinor, move: { from: [order.status], ...move }, returned }
 }

@@ -7,15 +7,16 @@ import { isSold } from '../../shared/order-status.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { findOrder, type OrderView } from '../ledger/order-statements.ts'
+import { findOrder, type OrderRow, type OrderView, returnLines } from '../ledger/order-statements.ts'
 import { audit } from '../operators/audit.ts'
+import { linesLeft, priceOf, requireLines } from '../orders/order-lines.ts'
 import { insertRefund, lockOrders, refundsOf } from './payment-queries.ts'
-import { amountLeft, amountOf, type RefundRow } from './refund-sums.ts'
+import { amountLeft, amountOf, type RefundRow, restockedBy } from './refund-sums.ts'
 
-/** Who asks, and the key of the call. */
+/** Who asks, and the key of the call, if it has one. */
 interface Asked {
   readonly operator: string
-  readonly key: string
+  readonly key: string | null
 }
 
 interface RefundResult {
@@ -23,51 +24,79 @@ interface RefundResult {
   readonly isReplay: boolean
   /** The provider has confirmed it. */
   readonly isDone: boolean
+  /** Lines that cost nothing came back at once: the gate must learn of it. */
+  readonly isRestocked: boolean
 }
 
-/** Throws, and changes nothing, if the order is not sold, or if more is asked for than is left. */
+/** Throws, and changes nothing, if the order is not sold, if more is asked for than is left, or a line is given back already. */
 export async function askRefund(
   sql: Sql,
   orderId: string,
   request: RefundRequest,
   { operator, key }: Asked,
 ): Promise<RefundResult> {
-  const { row, isReplay } = await sql.begin(async (tx) => {
+  const { row, isReplay } = await sql.begin(async (tx): Promise<{ row: RefundRow | null; isReplay: boolean }> => {
     const [order] = await lockOrders(tx, [orderId])
     if (!order) return refuse(problem('unknown-order'))
     const rows = await refundsOf(tx, [order])
-    const earlier = rows.find((one) => one.idempotency_key === key)
+    const earlier = key === null ? undefined : rows.find((one) => one.idempotency_key === key)
     if (earlier) {
-      if (!isSame(request, earlier, amountOf(order, earlier, rows))) refuse(problem('idempotency-key-reused'))
+      if (!isSame(request, earlier, order, rows)) refuse(problem('idempotency-key-reused'))
       return { row: earlier, isReplay: true }
     }
     const { status, sale_id: sale, charge_id: charge, refunded_minor } = order
     if (!isSold(status) && status !== 'returned')
       refuse(problem('conflict', { detail: `The order is ${status}: only a paid one can be refunded.` }))
+    const { lines = null, reason, restock } = request
+    if (lines) requireLines(order, lines, givenBack(rows))
     const leftMinor = amountLeft(order, rows)
-    const { amount_minor = leftMinor, reason, restock } = request
-    if (leftMinor === 0 || charge === null) return refuse(tooMuch(0))
+    const mostMinor = lines ? priceOf(order, lines) : leftMinor
+    const { amount_minor = mostMinor } = request
+    const entry = {
+      actor: operator,
+      action: 'refund requested',
+      sale,
+      order: orderId,
+      before: { status, refunded_minor },
+    }
+    const asked = { amount_minor, reason, restock, ...(lines && { lines }) }
+    if (lines && restock && mostMinor === 0 && isSold(status)) {
+      await returnLines(tx, orderId, lines, { how: 'refunded', type: 'order.refunded' })
+      await audit(tx, [{ ...entry, after: asked }])
+      return { row: null, isReplay: false }
+    }
+    if (leftMinor === 0 || charge === null || mostMinor === 0) return refuse(tooMuch(0))
     if (amount_minor > leftMinor) return refuse(tooMuch(leftMinor))
+    if (amount_minor > mostMinor)
+      refuse(invalidField('amount_minor', `at most ${mostMinor} is the price of these lines`))
     const isWhole = amount_minor === leftMinor
-    if (restock && !isWhole) refuse(invalidField('restock', 'units come back only with all of the money'))
+    const isLast = !lines || linesLeft(order, [...restockedBy(rows), ...lines]).length === 0
+    if (restock && isLast && !isWhole)
+      refuse(invalidField('restock', `${lines ? 'the last ' : ''}units come back only with all of the money`))
     const amountMinor = isWhole ? null : amount_minor
-    const row = await insertRefund(tx, { charge, order: orderId, reason, amountMinor, restock, operator, key })
+    const row = await insertRefund(tx, { charge, order: orderId, reason, amountMinor, restock, lines, operator, key })
     await addJobs(tx, 'refund', [{ data: { charge, order: orderId, refund: row.refund_id } }])
-    const before = { status, refunded_minor }
-    const after = { refund: row.refund_id, amount_minor, reason, restock }
-    await audit(tx, [{ actor: operator, action: 'refund requested', sale, order: orderId, before, after }])
+    await audit(tx, [{ ...entry, after: { refund: row.refund_id, ...asked } }])
     return { row, isReplay: false }
   })
   const order = await findOrder(sql, orderId)
   if (!order) throw new Error('the order is gone')
-  return { order, isReplay, isDone: row.refunded_at !== null }
+  return { order, isReplay, isDone: row === null || row.refunded_at !== null, isRestocked: row === null }
 }
 
+/** The lines that these refunds name, made or not. */
+export const givenBack = (rows: readonly RefundRow[]): number[] => rows.flatMap(({ lines }) => lines ?? [])
+
 /** Whether a call with a known key asks for the same. */
-function isSame({ amount_minor, reason, restock }: RefundRequest, row: RefundRow, amountMinor: number): boolean {
-  const sameAmount = amount_minor === undefined ? row.amount_minor === null : amount_minor === amountMinor
-  return sameAmount && restock === row.restock && reason === row.reason
+function isSame(request: RefundRequest, row: RefundRow, order: OrderRow, rows: readonly RefundRow[]): boolean {
+  const { amount_minor, reason, restock, lines } = request
+  const sameLines = textOf(lines) === textOf(row.lines)
+  const unnamed = row.amount_minor === null || (lines && row.amount_minor === priceOf(order, lines))
+  const sameAmount = amount_minor === undefined ? unnamed : amount_minor === amountOf(order, row, rows)
+  return sameAmount === true && sameLines && restock === row.restock && reason === row.reason
 }
+
+const textOf = (lines: readonly number[] | null | undefined) => lines?.toSorted((a, b) => a - b).join() ?? ''
 
 const tooMuch = (leftMinor: number): Problem => ({
   ...invalidField('amount_minor', leftMinor === 0 ? 'nothing is left to refund' : `at most ${leftMinor} is left`),

@@ -1,6 +1,7 @@
 /** What happened in each sale by the minute, for the charts and the report, and the ledger's figures for the report. */
 import type { Figures, Minute } from '../../shared/api/live.ts'
 import type { Incident } from '../../shared/api/report.ts'
+import { SOLD } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
@@ -27,6 +28,17 @@ export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
     count(*) filter (where refunded_minor > 0)::int as refunded_orders,
     coalesce(sum(order_total(unit_price_minor, quantity, cart)) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
   from orders where sale_id = ${saleId} group by status, currency`
+
+/** The price of what is sold of each product and section. */
+export const soldByProduct = (sql: Sql, saleId: string) => sql<{ product: string; minor: number }[]>`
+  select product, sum(minor)::float8 as minor from (
+    select product_id as product, unit_price_minor * quantity as minor
+    from orders where sale_id = ${saleId} and cart is null and status in ${sql(SOLD)}
+    union all
+    select l ->> 'product', (l ->> 'unit_price_minor')::bigint * (l ->> 'quantity')::int
+    from orders, jsonb_array_elements(cart) l
+    where sale_id = ${saleId} and cart is not null and status in ${sql(SOLD)} and not l ? 'returned') sold
+  group by product`
 
 /** When each ticket number of a line first ordered, in that order. Of one in `every`, chosen by a hash of the number. */
 export const firstOrders = (sql: Sql, saleId: string, line: string, every: number) => sql<

@@ -104,6 +104,7 @@ test('tells figures, fairness with the proof of the draw, refusals, incidents an
       { currency: 'EUR', paid_minor: (SIZE + 1) * 1000, refunded_minor: 300, left_minor: (SIZE + 1) * 1000 - 300 },
     ],
     units: { sold: SIZE + 1, held: 1, total: SIZE + 2 },
+    products: [{ product_id: 'one', name: 'One', sold: SIZE + 1, held: 1, sold_minor: (SIZE + 1) * 1000 }],
     conversion: { reserved_to_paid: (SIZE + 1) / (SIZE + 2) },
   })
   expect(fairness).toMatchObject({

@@ -35,6 +35,7 @@ import {
   type OrderFigures,
   orderFigures,
   protection,
+  soldByProduct,
 } from './report-queries.ts'
 
 /** The curves begin so long before the opening, and end so long after all is over. */
@@ -60,8 +61,9 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
   const overMs = (sale.ended_at ?? sale.ends_at)?.getTime() ?? Number.POSITIVE_INFINITY
   const untilMs = Math.min(nowMs(), overMs)
   const [from, to] = [new Date(sale.opens_at.getTime() - BEFORE_MS), new Date(untilMs + AFTER_MS)]
-  const [orders, totals, minutes, { rules, blocks }, happened, announced] = await Promise.all([
+  const [orders, sold, totals, minutes, { rules, blocks }, happened, announced] = await Promise.all([
     orderFigures(sql, saleId),
+    soldByProduct(sql, saleId),
     minuteTotals(sql, saleId),
     minutesBetween(sql, saleId, from, to, MOST_MINUTES),
     protection(sql, saleId, sale.created_at, to),
@@ -82,7 +84,7 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
     test: sale.test,
     phase: phaseOf(sale, nowMs()),
     made_at: new Date(nowMs()).toISOString(),
-    figures: figuresOf(sale, { orders, ...totals, minutes, untilMs, nowMs: nowMs() }),
+    figures: figuresOf(sale, { orders, sold, ...totals, minutes, untilMs, nowMs: nowMs() }),
     curves: { minutes_per_point, minutes: points },
     fairness,
     attacks: { refused: refusalsOf(totals.counts), rules, blocks },
@@ -96,16 +98,28 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
 
 interface Counted extends Gauges {
   readonly orders: readonly OrderFigures[]
+  readonly sold: readonly { readonly product: string; readonly minor: number }[]
   readonly counts: Figures
   readonly minutes: readonly Minute[]
   readonly untilMs: number
   readonly nowMs: number
 }
 
-function figuresOf(sale: SaleRow, { orders, counts, most, last, minutes, untilMs, nowMs }: Counted) {
+function figuresOf(sale: SaleRow, { orders, sold, counts, most, last, minutes, untilMs, nowMs }: Counted) {
   const sum = (of: (one: OrderFigures) => number) => orders.reduce((all, one) => all + of(one), 0)
-  const units = (of: (product: SaleRow['products'][number]) => number) =>
-    sale.products.reduce((all, product) => all + of(product), 0)
+  const products = sale.products.map((product) => ({
+    product_id: product.product_id,
+    name: product.name,
+    currency: product.currency,
+    sold: product.sold,
+    held: product.held,
+    free: available(product),
+    withheld: product.buffer,
+    total: product.total,
+    sold_minor: sold.find((one) => one.product === product.product_id)?.minor ?? 0,
+  }))
+  const units = (of: 'sold' | 'held' | 'free' | 'withheld' | 'total') =>
+    products.reduce((all, product) => all + product[of], 0)
   // What was given back of a cancelled order had been paid.
   const isPaid = ({ status }: OrderFigures) => isSold(status) || status === 'returned'
   const joined = minutes.length === 0 ? null : (counts.joined ?? 0)
@@ -139,12 +153,13 @@ function figuresOf(sale: SaleRow, { orders, counts, most, last, minutes, untilMs
     most_waiting: most.most_waiting ?? null,
     revenue: revenue.filter(({ paid_minor }) => paid_minor > 0),
     units: {
-      sold: units((p) => p.sold),
-      held: units((p) => p.held),
-      free: units(available),
-      withheld: units((p) => p.buffer),
-      total: units((p) => p.total),
+      sold: units('sold'),
+      held: units('held'),
+      free: units('free'),
+      withheld: units('withheld'),
+      total: units('total'),
     },
+    products,
     conversion: {
       joined_to_arrived: share(arrived, joined),
       arrived_to_reserved: share(reserved, arrived),

@@ -2,18 +2,22 @@
 import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addHall, SEATS } from '../../test/hall.ts'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger, useRedis } from '../../test/servers.ts'
 import { advanceOrders, findOrders } from '../ledger/order-statements.ts'
 import { BOX_OFFICE, type Reservation, record } from '../ledger/record.ts'
+import { createMetrics } from '../metrics.ts'
 import { holdEnd } from '../orders/orders.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { bitsOf, differingSeats } from '../seats/bits.ts'
 import { Chart, type Seat } from '../seats/chart.ts'
 import { readChart, takenSeats } from '../seats/seat-queries.ts'
 import { type Cart, type CartPart, cartIn, unitsText } from './cart.ts'
-import { Gate } from './gate.ts'
+import { Gate, type Gates } from './gate.ts'
+import { recordIntents } from './intent-recorder.ts'
 import { countersSince, liveOrdersOf, oldestTransaction, readCounters } from './reconciliation-queries.ts'
 import { defineScripts, type Store } from './scripts.ts'
 
@@ -33,21 +37,13 @@ afterAll(() => {
 
 const LIMIT = 12
 const TERMS = { holdMs: 60_000, limit: LIMIT, demand: [] }
-const SEATS = 12
 let sales = 0
 
 /** A sale of ten units of `one`, five places of `floor` and two rows of six seats, `stalls`. */
 async function openHall(limits: Readonly<Record<string, number>> = {}) {
   const sale = `hall-${++sales}`
   await writeSale(sql, sale, saleOf(10, { limit_per_visitor: LIMIT }))
-  await sql`
-    insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, section_type)
-    values (${sale}, 'floor', 1, 'Floor', 500, 'EUR', 5, 'general_admission'), (${sale}, 'stalls', 2, 'Stalls', 0, 'EUR', ${SEATS}, 'reserved')`
-  await sql`insert into charts (sale_id) values (${sale})`
-  await sql`
-    insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, price_minor)
-    select ${sale}, n, 'stalls', 'S' || n, (n / 6)::text, (n % 6)::text, n % 6, n % 6, n / 6, 'front', 2000 + n
-    from generate_series(0, ${SEATS - 1}::int) n`
+  await addHall(sql, sale)
   for (const [product, limit] of Object.entries(limits))
     await sql`update products set limit_per_visitor = ${limit} where sale_id = ${sale} and product_id = ${product}`
   const gate = new Gate(redis, sale)
@@ -319,6 +315,22 @@ test('an order is stored with its lines, priced by the ledger', async () => {
   expect(
     await sql`select order_total(unit_price_minor, quantity, cart)::int as total from orders where sale_id = ${sale} order by total`,
   ).toEqual([{ total: 1000 }, { total: 4007 }])
+})
+
+test('a worker records carts that were only promised, and gives back what the ledger refuses', async () => {
+  const { sale, gate } = await openHall()
+  const [kept, refused] = [cartOf(sale, [units(2), floor(1), seats(2, 3)]), cartOf(sale, [units(1), seats(4)])]
+  for (const one of [kept, refused]) expect(await gate.reserve(one, TERMS)).toMatchObject({ verdict: 'reserved' })
+  // As by an origin without a gate.
+  await record(sql, sale, [cartOf(sale, [seats(4)], 'ann')], false)
+  const log = pino({ level: 'silent' })
+  const gates = { of: () => gate } as unknown as Gates
+  await recordIntents({ sql, gates, metrics: createMetrics(), log }, sale, 0)
+  expect(await findOrders(sql, [kept.order])).toMatchObject([{ status: 'reserved', quantity: 5, cart: { length: 4 } }])
+  expect(await findOrders(sql, [refused.order])).toMatchObject([{ status: 'cancelled', reason: 'seat_taken' }])
+  expect(await gate.intents.count()).toBe(0)
+  expect(differingSeats(await gate.seats(), bitsOf(await takenSeats(sql, sale)))).toEqual([])
+  expect((await gate.stock())?.get('one')).toEqual({ available: 8, held: 2 })
 })
 
 /** A step of a sale: a cart comes, or the nth order so far goes a step on, or the gate is rebuilt from the ledger. */

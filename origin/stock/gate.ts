@@ -265,6 +265,7 @@ export class Gate {
 
   /** Marks seats as taken that the ledger has sold, blocked or held: the counts are left to the reconciler. */
   async markTaken(seats: readonly number[]): Promise<void> {
+    if (seats.length === 0) return
     const commands = this.#redis.multi()
     for (const seat of seats) commands.setbit(this.#key.seats, seat, 1)
     await commands.exec()

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addHall } from '../../test/hall.ts'
 import { reservationOf, saleOf, type TestOrigin, useOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
@@ -253,6 +254,71 @@ describe('an origin without a worker', () => {
     const { changes } = await findings(sale, api)
     const corrected = { before: { held: 5, sold: 1 }, after: { held: 2, sold: 0 } }
     expect(changes).toContainEqual(expect.objectContaining(corrected))
+  })
+
+  describe('of a hall', () => {
+    const bit = (sale: string, seat: number) => client.getbit(`{${sale}}:seats`, seat)
+    /** A sale in which somebody holds the seats 3 and 4 and a unit. */
+    async function openHall() {
+      const sale = await api.sale({ limit_per_visitor: 9 })
+      await addHall(api.sql(), sale)
+      await reconcile(sale, '', api)
+      const lines = [
+        { section_id: 'stalls', seats: ['S3', 'S4'] },
+        { product_id: 'one', quantity: 1 },
+      ]
+      expect(await api.checkout(sale, { body: { lines } })).toMatchObject({ status: 201 })
+      expect(await reconcile(sale, '', api)).toMatchObject([{ found: 'ok' }, { found: 'ok' }, { found: 'ok' }])
+      return sale
+    }
+    const takes = (sale: string, ...seats: string[]) =>
+      api.checkout(sale, { body: { lines: [{ section_id: 'stalls', seats }] } })
+    const drifts = async (sale: string) => (await findings(sale, api)).findings.filter(({ kind }) => kind === 'drift')
+
+    test.each([
+      ['a taken seat that the gate shows as free', 3, 0],
+      ['a free seat that the gate shows as taken', 9, 1],
+    ] as const)('finds %s, and leaves a finding', async (_, seat, wrong) => {
+      const sale = await openHall()
+      await client.setbit(`{${sale}}:seats`, seat, wrong)
+      const found = { product_id: 'stalls', found: 'drift', drift: 0, healed: true }
+      expect(await reconcile(sale, '', api)).toMatchObject([{ found: 'ok' }, { found: 'ok' }, found])
+      expect(await bit(sale, seat)).toBe(1 - wrong)
+      expect(await drifts(sale)).toMatchObject([
+        { product_id: 'stalls', detail: { seats: [seat] }, closed_at: expect.any(String) },
+      ])
+      expect(await reconcile(sale, '', api)).toMatchObject([{ found: 'ok' }, { found: 'ok' }, { found: 'ok' }])
+      expect(await takes(sale, `S${seat}`)).toMatchObject({ status: wrong === 0 ? 409 : 201 })
+    })
+
+    test('repairs the counters of a section that are not the sum of its orders', async () => {
+      const sale = await openHall()
+      await api.sql()`update products set held = 5, sold = 1 where sale_id = ${sale} and product_id = 'stalls'`
+      const found = { recount: { found: 'miscounted', units: 4, healed: true } }
+      expect(await reconcile(sale, '', api)).toMatchObject([
+        { recount: { found: 'ok' } },
+        { recount: { found: 'ok' } },
+        found,
+      ])
+      expect(await client.hgetall(`{${sale}}:stock`)).toMatchObject({ 'available stalls': '10', 'held stalls': '2' })
+      expect(await takes(sale, 'S4')).toMatchObject({ status: 409, body: { seats: ['S4'] } })
+      expect(await takes(sale, 'S5')).toMatchObject({ status: 201 })
+    })
+
+    test('cancels the latest orders of an oversold section, and frees their seats and other units', async () => {
+      const sale = await openHall()
+      await api.sql()`update products set held = 0, total = 1 where sale_id = ${sale} and product_id = 'stalls'`
+      const decided = (await reconcile(sale, '?oversell=cancel_latest', api)).at(2)
+      expect(decided).toMatchObject({
+        recount: { found: 'oversold', units: 1, healed: true, outcome: 'cancel_latest' },
+      })
+      expect(await api.sql()`select from seat_claims where sale_id = ${sale}`).toHaveLength(0)
+      expect(await api.sql()`select held from products where sale_id = ${sale} order by place`).toEqual(
+        Array(3).fill({ held: 0 }),
+      )
+      expect([await bit(sale, 3), await bit(sale, 4)]).toEqual([0, 0])
+      expect(await client.hgetall(`{${sale}}:stock`)).toMatchObject({ 'available one': '10', 'available stalls': '1' })
+    })
   })
 
   test('makes no other order for a key that was promised one, while the gate is fenced', async () => {

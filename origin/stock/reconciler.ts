@@ -141,8 +141,8 @@ export class Reconciler {
   }
 
   /**
-   * Has the fast gates learn of sold units that are for sale again: a gate keeps no sold orders that it could end. A failure is
-   * only logged, since the next round finds the difference.
+   * Has the fast gates learn of units that are for sale again of orders that are sold, or that go on without them: a gate can only end
+   * holds. A failure is only logged, since the next round finds the difference.
    */
   async unitsReturned(orders: readonly { readonly sale_id: string }[]): Promise<void> {
     for (const sale of new Set(orders.map(({ sale_id }) => sale_id))) {

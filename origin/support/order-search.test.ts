@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { addHall } from '../../test/hall.ts'
 import { eventually, readToTheEnd, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { writeSale } from '../sales/sale-queries.ts'
+import type { Cart } from '../stock/cart.ts'
 import { searchRounds } from './indexer.ts'
 import { findOrderIds, type Search } from './order-search.ts'
 import { insertNote } from './support-queries.ts'
@@ -145,6 +147,40 @@ test('by its product, filtered and page after page, each order once', async () =
     } while (after)
     expect(seen).toEqual(all)
   }
+})
+
+test('by any of its products, its sections and its seats', async () => {
+  await writeSale(sql, 'opera', saleOf(100, { limit_per_visitor: 9, products: [product('one', 'Libretto')] }))
+  await addHall(sql, 'opera')
+  const book = (cart: Cart, visitor = randomUUID()) => {
+    const quantity = cart.reduce((sum, part) => sum + part.quantity, 0)
+    const r = { ...reservationOf('opera'), visitor, key: randomUUID(), product: cart[0]?.product ?? '', quantity, cart }
+    return record(sql, 'opera', [r], false).then(() => r.order)
+  }
+  const both = await book([
+    { product: 'one', quantity: 1 },
+    { product: 'stalls', quantity: 2, seats: [10, 11] },
+  ])
+  await setTimeout(2)
+  const seat = await book([{ product: 'stalls', quantity: 1, seats: [1] }])
+  await setTimeout(2)
+  const plain = await order('opera')
+  await follow()
+  expect(await find('stalls')).toEqual([seat, both])
+  expect(await find('libretto')).toEqual([plain, both])
+  expect(await find('s11')).toEqual([both])
+  expect(await find('opera s1 ')).toEqual(expect.arrayContaining([seat]))
+  expect(await find('', { sale: 'opera' })).toEqual([plain, seat, both])
+  expect(await find('', { sale: 'opera', product: 'stalls' })).toEqual([seat, both])
+  expect(await find('s11', { product: 'stalls' })).toEqual([both])
+  expect(await find('s11', { product: 'floor' })).toEqual([])
+  await moveOrders(sql, [both], { from: ['reserved'], to: 'cancelled' })
+  await follow()
+  expect(await find('', { sale: 'opera', product: 'stalls', statuses: ['reserved'] })).toEqual([seat])
+  expect(await find('', { sale: 'opera', product: 'stalls', statuses: ['cancelled'] })).toEqual([both])
+  await sql`delete from orders where order_id = ${both}`
+  expect(await sql`select from order_search_products where order_id = ${both}`).toHaveLength(0)
+  expect(await find('stalls')).toEqual([seat])
 })
 
 test('in a rush the copies wait, and buyers come first', async () => {

@@ -34,7 +34,7 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
         where charge_id in (select o.charge_id from orders o where o.order_id = ${orderId}) and t.at is not null
         union all
         select 2, t.at, 'refund', operator, t.what, jsonb_build_object('refund_id', refund_id, 'charge_id', charge_id,
-          'amount_minor', amount_minor, 'reason', reason, 'restock', restock)
+          'amount_minor', amount_minor, 'reason', reason, 'restock', restock) || jsonb_strip_nulls(jsonb_build_object('lines', lines))
         from refunds cross join lateral (values (asked_at, 'requested'), (refunded_at, 'refunded')) t(at, what)
         where order_id = ${orderId} and t.at is not null
         union all
@@ -100,6 +100,11 @@ export async function copyToSearch(tx: TransactionSql, ids: readonly string[]): 
       insert into order_search as s (order_id, sale_id, product_id, status)
       select order_id, sale_id, product_id, status from orders where order_id = any(${chunk}::uuid[])
       on conflict (order_id) do update set status = excluded.status where s.status <> excluded.status`
+    await tx`
+      insert into order_search_products as s (order_id, sale_id, product_id, status)
+      select distinct order_id, sale_id, l ->> 'product', status from orders, jsonb_array_elements(cart) l
+      where order_id = any(${chunk}::uuid[]) and cart is not null and l ->> 'product' <> product_id
+      on conflict (order_id, product_id) do update set status = excluded.status where s.status <> excluded.status`
     await tx`select copy_order_texts(${chunk}::uuid[])`
   }
 }
@@ -212,17 +217,27 @@ function ofProducts(sql: Queryable, like: string, rank: number, { sale, statuses
             and (position(${like} in lower(products.name)) > 0 or product_id = ${like})
           order by sales.opens_at desc, sale_id, product_id limit ${MAX_PRODUCTS}) p
     cross join unnest(${statuses as string[]}::text[]) w(status)
-    cross join lateral (
-      select s.order_id from order_search s
-      where s.sale_id = p.sale_id and s.product_id = p.product_id and s.status = w.status
-      order by s.order_id desc limit ${MAX_OF_PRODUCT}) o)`
+    cross join lateral (${withProduct(sql, MAX_OF_PRODUCT)}) o)`
+}
+
+/** The newest orders that have the product `p` in the status `w` in any of their lines. */
+function withProduct(sql: Queryable, limit: number, before?: string) {
+  const newest = (table: PendingQuery<Row[]>) => sql`
+    (select s.order_id from ${table} s
+     where s.sale_id = p.sale_id and s.product_id = p.product_id and s.status = w.status
+       ${before === undefined ? sql`` : sql`and s.order_id < ${before}`}
+     order by s.order_id desc limit ${limit})`
+  return sql`${newest(sql`order_search`)} union all ${newest(sql`order_search_products`)}`
 }
 
 function matches(sql: Queryable, { sale, product, statuses }: Filters) {
   return sql`s.status = any(${statuses as string[]}::text[])
     ${sale === undefined ? sql`` : sql`and s.sale_id = ${sale}`}
-    ${product === undefined ? sql`` : sql`and s.product_id = ${product}`}`
+    ${product === undefined ? sql`` : sql`and (s.product_id = ${product} or ${hasOther(sql, product)})`}`
 }
+
+const hasOther = (sql: Queryable, product: string) => sql`exists (
+  select from order_search_products o where o.order_id = s.order_id and o.product_id = ${product})`
 
 /** The newest orders before `before` that pass the filters, of which there must be one. */
 export async function newestOrders(
@@ -232,13 +247,10 @@ export async function newestOrders(
   limit: number,
 ): Promise<string[]> {
   const rows = await sql<{ order_id: string }[]>`
-    select o.order_id from products p
+    select ${product === undefined ? sql`distinct` : sql``} o.order_id from products p
     cross join unnest(${statuses as string[]}::text[]) w(status)
     -- A probe of the index for each: a walk through the orders would be long where few of them pass.
-    cross join lateral (
-      select s.order_id from order_search s
-      where s.sale_id = p.sale_id and s.product_id = p.product_id and s.status = w.status and s.order_id < ${before}
-      order by s.order_id desc limit ${limit}) o
+    cross join lateral (${withProduct(sql, limit, before)}) o
     where ${sale === undefined ? sql`true` : sql`p.sale_id = ${sale}`}
       and ${product === undefined ? sql`true` : sql`p.product_id = ${product}`}
     order by o.order_id desc limit ${limit}`

@@ -115,15 +115,30 @@ export const SaleConfig = v.pipe(
 export type SaleConfig = v.InferOutput<typeof SaleConfig>
 
 export const AdmissionChange = exactly({ rate_per_second: rate })
-/** `amount_minor` left out: all that was not refunded yet. `restock`: the units come back, once all is refunded. */
+/** More seats than any order has: each is a line. */
+const MAX_ORDER_LINES = 1_000
+/** Lines of an order by their numbers. */
+const LineNumbers = v.pipe(
+  v.array(whole(1, MAX_ORDER_LINES), 'a list is required'),
+  v.minLength(1, 'at least one line'),
+  v.maxLength(MAX_ORDER_LINES, `at most ${MAX_ORDER_LINES} lines`),
+  v.check((lines) => new Set(lines).size === lines.length, 'each line once'),
+)
+
+/**
+ * `amount_minor` left out: all that was not refunded yet, or the price of the lines. `restock`: the units come back; of lines once
+ * theirs is made, of the order once all is refunded.
+ */
 export const RefundRequest = exactly({
+  lines: v.optional(LineNumbers),
   amount_minor: v.optional(whole(1, 1_000_000_000_000)),
   reason: v.optional(name, 'refunded by the shop'),
   restock: v.optional(v.boolean('true or false is required'), false),
 })
 export type RefundRequest = v.InferOutput<typeof RefundRequest>
 
-export const CancelRequest = exactly({ reason: v.optional(name) })
+/** `lines` left out: the whole order. */
+export const CancelRequest = exactly({ lines: v.optional(LineNumbers), reason: v.optional(name) })
 
 export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
 

@@ -28,6 +28,14 @@ export interface SaleReport {
     }[]
     /** `sold` + `held` + `free` + `withheld` = `total`. */
     readonly units: Readonly<Record<'sold' | 'held' | 'free' | 'withheld' | 'total', number>>
+    /** The same of each product and section, with the price of what is sold of it. */
+    readonly products: readonly (Readonly<
+      Record<'sold' | 'held' | 'free' | 'withheld' | 'total' | 'sold_minor', number>
+    > & {
+      readonly product_id: string
+      readonly name: string
+      readonly currency: string
+    })[]
     readonly conversion: Readonly<
       Record<'joined_to_arrived' | 'arrived_to_reserved' | 'reserved_to_paid' | 'joined_to_paid', number | null>
     >

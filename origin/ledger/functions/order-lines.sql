@@ -1,8 +1,10 @@
--- order_total: what an order costs in all, in minor units. p_cart: its lines (StoredLine), null for one line of units.
+-- order_total: what an order costs in all, in minor units. p_cart: its lines (StoredLine), null for one line of units. Lines that were
+-- taken out before it was paid cost nothing; what was paid and given back counts.
 create or replace function order_total(p_price bigint, p_quantity int, p_cart jsonb)
 returns bigint language sql immutable as $$
   select case when p_cart is null then p_price * p_quantity
-    else (select sum((l ->> 'unit_price_minor')::bigint * (l ->> 'quantity')::int) from jsonb_array_elements(p_cart) l)::bigint end;
+    else (select sum((l ->> 'unit_price_minor')::bigint * (l ->> 'quantity')::int) from jsonb_array_elements(p_cart) l
+          where l ->> 'returned' is distinct from 'unpaid')::bigint end;
 $$;
 
 -- units_in: how many units of a product or places of a section an order has that are not returned.

@@ -1,3 +1,11 @@
+CREATE TABLE "order_search_products" (
+	"order_id" uuid NOT NULL,
+	"sale_id" text NOT NULL,
+	"product_id" text NOT NULL,
+	"status" text NOT NULL,
+	CONSTRAINT "order_search_products_order_id_product_id_pk" PRIMARY KEY("order_id","product_id")
+);
+--> statement-breakpoint
 CREATE TABLE "charts" (
 	"sale_id" text PRIMARY KEY NOT NULL,
 	"version" integer DEFAULT 1 NOT NULL,
@@ -37,12 +45,14 @@ CREATE TABLE "seats" (
 );
 --> statement-breakpoint
 ALTER TABLE "orders" ADD COLUMN "cart" jsonb;--> statement-breakpoint
+ALTER TABLE "refunds" ADD COLUMN "lines" integer[];--> statement-breakpoint
 ALTER TABLE "products" ADD COLUMN "section_type" text;--> statement-breakpoint
 ALTER TABLE "products" ADD COLUMN "limit_per_visitor" integer;--> statement-breakpoint
 ALTER TABLE "sales" ADD COLUMN "limit_per_order" integer;--> statement-breakpoint
 ALTER TABLE "charts" ADD CONSTRAINT "charts_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "seat_claims" ADD CONSTRAINT "claims_of_seat" FOREIGN KEY ("sale_id","seat_index") REFERENCES "public"."seats"("sale_id","seat_index") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "seats" ADD CONSTRAINT "seats_of_section" FOREIGN KEY ("sale_id","section_id") REFERENCES "public"."products"("sale_id","product_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "searched_by_other_product" ON "order_search_products" USING btree ("sale_id","product_id","status","order_id");--> statement-breakpoint
 CREATE INDEX "claims_of_order" ON "seat_claims" USING btree ("order_id") WHERE order_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "one_seat_per_name" ON "seats" USING btree ("sale_id","section_id","seat_id");--> statement-breakpoint
 CREATE INDEX "carts_of_sale" ON "orders" USING btree ("sale_id") WHERE cart is not null;

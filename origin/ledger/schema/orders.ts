@@ -82,8 +82,8 @@ export interface StoredLine {
   readonly name: string
   readonly quantity: number
   readonly unit_price_minor: number
-  /** Its units are for sale again. */
-  readonly returned?: true
+  /** Its units are for sale again: it was taken out before the order was paid, and costs nothing; or afterwards, and is refunded. */
+  readonly returned?: 'unpaid' | 'refunded'
 }
 
 /** How a buyer can be reached. Personal data, so apart from the orders, and deleted in time. */

@@ -1,6 +1,6 @@
 /** Money due or moved at the payment provider. A charge itself is part of its order. */
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 /** Captures of confirmed orders, one per charge. An open one is deleted when the charge is to be refunded. */
@@ -26,8 +26,10 @@ export const refunds = pgTable(
     order_id: uuid().notNull(),
     /** Null: whatever was taken, or the authorization. */
     amount_minor: bigint({ mode: 'number' }),
-    /** Whether the units come back once all is refunded. */
+    /** Whether the units come back: of its lines once it is made, or of the order once all is refunded. */
     restock: boolean().notNull().default(false),
+    /** The numbers of the lines that it gives back; null: none are named. */
+    lines: integer().array(),
     reason: text().notNull(),
     /** Who asked for it; null: this system. */
     operator: text(),

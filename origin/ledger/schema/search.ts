@@ -1,6 +1,6 @@
 /** What support's search reads: copies that a reader of the events keeps, so that the indexes cost checkouts nothing. */
 import { sql } from 'drizzle-orm'
-import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
 
 /** What found orders are filtered by. */
@@ -16,6 +16,21 @@ export const orderSearch = pgTable(
   (t) => [index('searched_by_product').on(t.sale_id, t.product_id, t.status, t.order_id)],
 )
 
+/** The other products and sections of orders that have several: a row for each, and none for most orders. */
+export const orderSearchProducts = pgTable(
+  'order_search_products',
+  {
+    order_id: uuid().notNull(),
+    sale_id: text().notNull(),
+    product_id: text().notNull(),
+    status: text().$type<LedgerStatus>().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.order_id, t.product_id] }),
+    index('searched_by_other_product').on(t.sale_id, t.product_id, t.status, t.order_id),
+  ],
+)
+
 /**
  * What orders are found by, apart: a change of the status must not write its index again. It holds personal data, which triggers
  * remove (see the migration) with the contact and the notes that it comes from.
@@ -24,7 +39,7 @@ export const orderTexts = pgTable(
   'order_texts',
   {
     order_id: uuid().primaryKey(),
-    /** Sale, ticket number, visitor, account, charge, mail, address and notes, in lower case, a space before and after each. */
+    /** Sale, ticket number, visitor, account, charge, mail, address, notes and seats, in lower case, a space before and after each. */
     words: text().notNull(),
   },
   (t) => [index('searched_by_words').using('gin', t.words.op('gin_trgm_ops'))],

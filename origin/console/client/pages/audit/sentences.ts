@@ -25,6 +25,10 @@ const ruleOf = (fields: Fields) => {
   const { action, when } = fields as unknown as RuleConfig
   return `${ACTIONS[action]}: ${ruleInWords(when)}`
 }
+const linesIn = ({ lines }: Fields) => {
+  const numbers = Array.isArray(lines) ? lines : []
+  return `${numbers.length === 1 ? 'line' : 'lines'} ${numbers.join(', ')}`
+}
 const effectOf = (fields: Fields) => effectInWords(fields as unknown as ScheduledEffect, [])
 const whenOf = ({ next_at, cron }: Fields) => (cron ? `by ${String(cron)} UTC` : instant(String(next_at)))
 const productOf = ({ product_name, product_id }: Entry) => product_name ?? product_id ?? 'a product'
@@ -73,12 +77,13 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'links declared void': ({ after }) =>
     `declared the invitation links void that were made before ${instant(String(after.void_before))}`,
   cancelled: ({ after }) => `cancelled the order${because(after.reason)}`,
+  'lines cancelled': ({ after }) => `cancelled ${linesIn(after)} of the order${because(after.reason)}`,
   blocked: () => 'cancelled the order, since its buyer is blocked',
   'cancelled the latest, being oversold': () => 'cancelled the order, since more was sold than there is',
   fulfilled: () => 'marked the order as handed over',
   'refund requested': ({ entry, after }) => {
     const amount = entry.currency === null ? 'a part' : money('en', Number(after.amount_minor), entry.currency)
-    return `refunded ${amount} of the order${because(after.reason)}`
+    return `refunded ${amount} of ${after.lines ? `${linesIn(after)} of ` : ''}the order${because(after.reason)}`
   },
   'section created': ({ after }) => `made the section ${String(after.name)}`,
   'section changed': ({ entry }) => `changed the section ${productOf(entry)}`,

@@ -5,7 +5,7 @@ import { ApiError, admin } from '../../api.ts'
 import { Confirm, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { block, unblock } from '../access/block.ts'
-import { type Order, openRefunds, restMinor } from './order.ts'
+import { lineName, type Order, openLines, openRefunds, restMinor } from './order.ts'
 
 export function Actions({ order }: { order: Order }) {
   if (!may('operator')) return null
@@ -13,6 +13,7 @@ export function Actions({ order }: { order: Order }) {
   const call = admin.orders[':order']
   const param = { order: order.order_id }
   const cancelled = CANCELLED[status]
+  const isSplit = (status === 'reserved' || status === 'confirmed') && openLines(order).length > 1
   const isPaid = status === 'confirmed' || status === 'fulfilled' || status === 'refunded'
   return (
     <div class="buttons start">
@@ -26,7 +27,31 @@ export function Actions({ order }: { order: Order }) {
           }}
         />
       )}
-      {isPaid && <Refund key={order.refunded_minor} order={order} />}
+      {isPaid && <Refund key={`${order.refunded_minor} ${openLines(order).length}`} order={order} />}
+      {isSplit && (
+        <Confirm
+          action="Cancel lines"
+          danger
+          effect={
+            status === 'confirmed'
+              ? 'The buyer gets the price of these lines back, and their units are for sale again. There is no undo.'
+              : 'The units of these lines are for sale again, and the buyer pays for the others only. There is no undo.'
+          }
+          onConfirm={async (form) => {
+            const lines = linesIn(form)
+            if (lines.length === 0) throw new Error('Choose the lines to cancel.')
+            const reason = textIn(form, 'reason')
+            await call.cancel.$post({ param, json: { lines, ...(reason !== '' && { reason }) } })
+            return { text: lines.length === 1 ? 'The line is cancelled.' : 'The lines are cancelled.' }
+          }}
+        >
+          <LineChoice order={order} legend="Lines to cancel" />
+          <label>
+            Reason, for the records (may be left out)
+            <input name="reason" maxLength={200} autocomplete="off" />
+          </label>
+        </Confirm>
+      )}
       {cancelled !== undefined && (
         <Confirm
           action="Cancel the order"
@@ -75,19 +100,70 @@ const CANCELLED: Readonly<Partial<Record<Order['status'], string>>> = {
   confirmed: 'The buyer gets {total} back, and the units are for sale again. There is no undo.',
 }
 
+const linesIn = (form: FormData) => form.getAll('line').map(Number)
+
+/** A box for each line that can still go back. */
+function LineChoice({
+  order,
+  legend,
+  onChange,
+}: {
+  order: Order
+  legend: string
+  onChange?: (form: FormData) => void
+}) {
+  return (
+    <fieldset
+      class="line-choice"
+      onChange={({ target }) => {
+        const { form } = target as HTMLInputElement
+        if (form) onChange?.(new FormData(form))
+      }}
+    >
+      <legend>{legend}</legend>
+      {openLines(order).map((one) => (
+        <label key={one.line} class="check">
+          <input type="checkbox" name="line" value={one.line} />
+          <span>
+            {lineName(one)}, {money('en', one.unit_price_minor * one.quantity, order.currency)}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 function Refund({ order }: { order: Order }) {
   // One key until there is an answer: a call sent twice refunds once.
   const key = useRef(crypto.randomUUID())
+  const amount = useRef<HTMLInputElement>(null)
   const { currency } = order
   const rest = restMinor(order)
   const open = openRefunds(order).length
+  const lines = openLines(order)
+  /** Their price, until another amount is written. */
+  const choose = (form: FormData) => {
+    const chosen = new Set(linesIn(form))
+    const price = lines.reduce(
+      (sum, one) => (chosen.has(one.line) ? sum + one.unit_price_minor * one.quantity : sum),
+      0,
+    )
+    if (amount.current) amount.current.value = decimal(chosen.size > 0 ? Math.min(price, rest) : rest, currency)
+  }
   const refund = async (form: FormData) => {
     const amount_minor = minorOf(textIn(form, 'amount'), currency)
     if (amount_minor === null || amount_minor === 0)
       throw new Error(`Write the amount as a number, such as ${decimal(rest, currency)}.`)
     if (amount_minor > rest) throw new Error(`At most ${money('en', rest, currency)} is left.`)
     const reason = textIn(form, 'reason')
-    const json = { amount_minor, restock: form.get('restock') === 'on', ...(reason !== '' && { reason }) }
+    const chosen = linesIn(form)
+    const restock = form.get('restock') === 'on'
+    const json = {
+      amount_minor,
+      restock,
+      ...(chosen.length > 0 && { lines: chosen }),
+      ...(reason !== '' && { reason }),
+    }
     try {
       const headers = { 'idempotency-key': key.current }
       await admin.orders[':order'].refund.$post({ param: { order: order.order_id }, json }, { headers })
@@ -107,16 +183,26 @@ function Refund({ order }: { order: Order }) {
       effect={`Up to ${money('en', rest, currency)} can go back to the buyer${open > 0 ? ', beside what is on its way' : ''}. There is no undo.`}
       onConfirm={refund}
     >
+      {order.lines.length > 1 && lines.length > 0 && (
+        <LineChoice order={order} legend="Lines (may be left out)" onChange={choose} />
+      )}
       <label>
         Amount in {currency}
-        <input name="amount" inputMode="decimal" autocomplete="off" required defaultValue={decimal(rest, currency)} />
+        <input
+          ref={amount}
+          name="amount"
+          inputMode="decimal"
+          autocomplete="off"
+          required
+          defaultValue={decimal(rest, currency)}
+        />
       </label>
       <label>
         Reason, for the records (may be left out)
         <input name="reason" maxLength={200} autocomplete="off" />
       </label>
       <label class="check">
-        <input type="checkbox" name="restock" /> The units come back on sale (only with all of the money)
+        <input type="checkbox" name="restock" /> The units come back on sale (of chosen lines, or with all of the money)
       </label>
     </Confirm>
   )

@@ -5,11 +5,11 @@ import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
-import { Copy, Failure, Loading, moment, textIn, useSubmit, useTitle } from '../../parts.tsx'
+import { Copy, Failure, Loading, moment, TableHead, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { moveLink } from '../hall/seats.ts'
 import { Actions } from './actions.tsx'
-import { accountOf, goodsOf, isPending, isPlain, lineInWords, type Order } from './order.ts'
+import { accountOf, boughtIn, isPending, lineName, type Order } from './order.ts'
 import { describe, reasonInWords } from './timeline.ts'
 
 /** While something is still to happen by itself; else another operator may change it. */
@@ -36,7 +36,7 @@ export function OrderPage({ order: id }: { order: string }) {
           <Copy name="the order's number" text={order.order_id} />
         </h1>
         <p>
-          <b>{money('en', total_minor, currency)}</b> for {goodsOf(order)}, {order.sale_name}
+          <b>{money('en', total_minor, currency)}</b> for {boughtIn(order)}, {order.sale_name}
           {refunded_minor > 0 && `, of which ${money('en', refunded_minor, currency)} was given back`}
         </p>
         {order.block && (
@@ -49,7 +49,10 @@ export function OrderPage({ order: id }: { order: string }) {
       </header>
       <Failure error={error} />
       <div class="order-columns">
-        <Facts order={order} />
+        <div class="order-left">
+          <Lines order={order} />
+          <Facts order={order} />
+        </div>
         <section class="card" aria-label="Timeline">
           <h2>Timeline</h2>
           {may('operator') && <NoteForm order={order.order_id} />}
@@ -60,19 +63,45 @@ export function OrderPage({ order: id }: { order: string }) {
   )
 }
 
+/** Not while a charge is under way. */
+const MOVABLE: readonly Order['status'][] = ['reserved', 'confirmed', 'fulfilled']
+
+/** Each with what was paid for it; a seat can be moved. */
+function Lines({ order: { order_id, sale, status, lines, currency } }: { order: Order }) {
+  const isMovable = (line: Order['lines'][number]) =>
+    line.seat_id !== undefined && line.status !== 'returned' && MOVABLE.includes(status) && may('operator')
+  return (
+    <section class="card" aria-label="Lines">
+      <h2>Lines</h2>
+      <table class="order-lines">
+        <TableHead columns={['Line', 'What', 'Status', 'Price']} texts={3} />
+        <tbody>
+          {lines.map((one) => (
+            <tr key={one.line} class={one.status}>
+              <th scope="row">{one.line}</th>
+              <td>
+                {lineName(one)} <small class="quiet">{one.seat_id ?? one.section_id ?? one.product_id}</small>
+                {isMovable(one) && (
+                  <>
+                    {' '}
+                    <Link href={moveLink(sale, order_id, one.line)}>
+                      Move<span class="unseen"> {lineName(one)}</span>
+                    </Link>
+                  </>
+                )}
+              </td>
+              <td>{one.status}</td>
+              <td class="number">{money('en', one.unit_price_minor * one.quantity, currency)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
 function Facts({ order }: { order: Order }) {
-  const {
-    sale,
-    sale_name,
-    product_id,
-    product_name,
-    quantity,
-    visitor,
-    ticket_number,
-    contact,
-    charge_id,
-    payment_method,
-  } = order
+  const { sale, sale_name, visitor, ticket_number, contact, charge_id, payment_method } = order
   const account = accountOf(visitor)
   return (
     <section class="card" aria-label="Facts">
@@ -81,15 +110,6 @@ function Facts({ order }: { order: Order }) {
         <Fact name="Sale">
           <Link href={`/console/sales/${sale}`}>{sale_name}</Link> <small class="quiet">{sale}</small>
         </Fact>
-        {isPlain(order) ? (
-          <Fact name="Product">
-            {quantity} × {product_name} <small class="quiet">{product_id}</small>
-          </Fact>
-        ) : (
-          <Fact name="Lines">
-            <Lines order={order} />
-          </Fact>
-        )}
         {account === null ? (
           <Fact name="Visitor" copy={visitor}>
             <code>{visitor}</code>
@@ -131,32 +151,6 @@ function Facts({ order }: { order: Order }) {
         </Fact>
       </dl>
     </section>
-  )
-}
-
-/** Not while a charge is under way. */
-const MOVABLE: readonly Order['status'][] = ['reserved', 'confirmed', 'fulfilled']
-
-/** Each with what was paid for it; a seat can be moved. */
-function Lines({ order: { order_id, sale, status, lines, currency } }: { order: Order }) {
-  const isMovable = (line: Order['lines'][number]) =>
-    line.seat_id !== undefined && line.status !== 'returned' && MOVABLE.includes(status) && may('operator')
-  return (
-    <ul class="order-lines">
-      {lines.map((line) => (
-        <li key={line.line} class={line.status === 'returned' ? 'quiet' : ''}>
-          <span>
-            {lineInWords(line)}, {money('en', line.quantity * line.unit_price_minor, currency)}
-            {line.status === 'returned' && ', returned'}
-          </span>
-          {isMovable(line) && (
-            <Link href={moveLink(sale, order_id, line.line)}>
-              Move<span class="unseen"> {lineInWords(line)}</span>
-            </Link>
-          )}
-        </li>
-      ))}
-    </ul>
   )
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goodsOf, isPlain, lineInWords, type Order } from './order.ts'
+import { boughtIn, lineName, type Order } from './order.ts'
 
 type Line = Order['lines'][number]
 const line = (changes: Partial<Line>): Line => ({
@@ -12,13 +12,11 @@ const line = (changes: Partial<Line>): Line => ({
 })
 const units = line({ product_id: 'cap', name: 'Cap', quantity: 2 })
 const seat = line({ line: 2, section_id: 'stalls', seat_id: 'B-7', row: 'B', number: '7' })
-const order = (lines: readonly Line[]) => ({ lines: [...lines], quantity: 2, product_name: 'Cap' })
+const order = (lines: readonly Line[]) => ({ lines: [...lines], product_name: 'Cap' })
 
-test('an order of one product is told as such, one of seats or several lines by its lines', () => {
-  expect(isPlain(order([units]))).toBe(true)
-  expect(goodsOf(order([units]))).toBe('2 × Cap')
-  expect(isPlain(order([seat]))).toBe(false)
-  expect(goodsOf(order([seat]))).toBe('Stalls, row B, seat 7')
-  expect(goodsOf(order([units, seat]))).toBe('2 × Cap, and 1 more line')
-  expect(lineInWords(line({ section_id: 'floor', name: 'Floor', quantity: 3 }))).toBe('3 × Floor')
+test('an order is told by its first line, and how many others there are', () => {
+  expect(boughtIn(order([units]))).toBe('2 × Cap')
+  expect(boughtIn(order([seat]))).toBe('Stalls, row B, seat 7')
+  expect(boughtIn(order([units, seat]))).toBe('2 × Cap and 1 more')
+  expect(lineName(line({ section_id: 'floor', name: 'Floor', quantity: 3 }))).toBe('3 × Floor')
 })

@@ -1,5 +1,6 @@
 /** An order as the operators' API returns it, and what follows from it. Pure. */
-import type { AsJson, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
+import type { AsJson, FoundOrder, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
+import type { OrderLine } from '../../../../../shared/api/public.ts'
 
 export type Entry = AsJson<HistoryEntry>
 export type Order = AsJson<OrderTimeline>
@@ -20,6 +21,27 @@ export function restMinor(order: Order): number {
   return Math.max(0, left - open.reduce((sum, { detail }) => sum + Number(detail.amount_minor), 0))
 }
 
+/** Lines that are neither returned nor named by a refund. */
+export function openLines({ lines, history }: Pick<Order, 'lines' | 'history'>): readonly OrderLine[] {
+  const named = new Set(
+    history.flatMap(({ kind, detail }) => (kind === 'refund' ? ((detail.lines ?? []) as number[]) : [])),
+  )
+  return lines.filter(({ line, status }) => status !== 'returned' && !named.has(line))
+}
+
+/** Such as `2 × Cap`, or `Stalls, row A, seat 7`. */
+export function lineName({ name, quantity, row, number, seat_id }: OrderLine): string {
+  if (seat_id !== undefined) return `${name}, row ${row ?? ''}, seat ${number ?? seat_id}`
+  return `${quantity} × ${name}`
+}
+
+/** What was bought in short: the first line, and how many others there are. */
+export function boughtIn({ lines, product_name }: Pick<FoundOrder, 'lines' | 'product_name'>): string {
+  const [first, ...others] = lines
+  if (!first) return product_name
+  return `${lineName(first)}${others.length > 0 ? ` and ${others.length} more` : ''}`
+}
+
 /** Whether anything is still to happen by itself. */
 export function isPending(order: Order): boolean {
   const { status, history } = order
@@ -32,19 +54,3 @@ export function isPending(order: Order): boolean {
 
 /** The account of a visitor who was signed in. */
 export const accountOf = (visitor: string) => (visitor.startsWith('user:') ? visitor.slice('user:'.length) : null)
-
-type Line = Order['lines'][number]
-
-/** One line of units of a product, as most orders are. */
-export const isPlain = ({ lines }: Pick<Order, 'lines'>) => lines.length <= 1 && lines[0]?.section_id === undefined
-
-export const lineInWords = ({ name, row, number, quantity }: Pick<Line, 'name' | 'row' | 'number' | 'quantity'>) =>
-  row === undefined ? `${quantity} × ${name}` : `${name}, row ${row}, seat ${number}`
-
-/** What it is for: its one product, or how much of it there is. */
-export function goodsOf(order: Pick<Order, 'lines' | 'quantity' | 'product_name'>): string {
-  const [first] = order.lines
-  if (isPlain(order) || !first) return `${order.quantity} × ${order.product_name}`
-  const others = order.lines.length - 1
-  return `${lineInWords(first)}${others > 0 ? `, and ${others} more ${others === 1 ? 'line' : 'lines'}` : ''}`
-}

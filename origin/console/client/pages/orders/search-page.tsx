@@ -10,7 +10,7 @@ import { ORDER_STATUSES } from '../../../../../shared/order-status.ts'
 import { admin, read } from '../../api.ts'
 import { Choose, Failure, instant, moment, useTitle } from '../../parts.tsx'
 import { readSales } from '../../sales-page.tsx'
-import { accountOf, goodsOf, isPlain } from './order.ts'
+import { accountOf, boughtIn } from './order.ts'
 import { forgetSearches, keepSearch, recentSearches } from './recent.ts'
 
 /** The first key searches at once, and those that follow within this time together. */
@@ -86,7 +86,7 @@ export function SearchPage() {
             maxLength={200}
             autocomplete="off"
             spellcheck={false}
-            placeholder="Number, mail, visitor, account, charge, product, note"
+            placeholder="Number, mail, visitor, account, charge, product, seat, note"
             onInput={typed}
           />
         </label>
@@ -191,7 +191,7 @@ function tally(orders: number, isMore: boolean): string {
 }
 
 function FoundRow({ order, onOpen }: { order: FoundOrder; onOpen: () => void }) {
-  const { order_id, sale, sale_name, product_name, quantity, status, visitor, email, ticket_number } = order
+  const { order_id, sale, sale_name, status, visitor, email, ticket_number } = order
   return (
     <Link href={`/console/orders/${order_id}`} onClick={onOpen}>
       <span class={`phase ${status}`}>{status}</span>
@@ -202,7 +202,7 @@ function FoundRow({ order, onOpen }: { order: FoundOrder; onOpen: () => void }) 
         </small>
       </span>
       <span class="what">
-        {isPlain(order) ? `${quantity > 1 ? `${quantity} × ` : ''}${product_name}` : goodsOf(order)}
+        {boughtIn(order)}
         <small>
           {sale_name} <code>{sale}</code>
         </small>

@@ -14,6 +14,17 @@ test('describes a refund in words, with what is said of it and nothing else', ()
   )
 })
 
+test('names the lines of a refund, and those that were cancelled', () => {
+  const detail = { refund_id: 'a', amount_minor: 2_000, reason: 'torn', restock: true, lines: [1, 3] }
+  expect(entry({ kind: 'refund', what: 'requested', detail }).text).toBe(
+    '€20.00, by ida, lines 1, 3, torn, units back on sale',
+  )
+  expect(entry({ kind: 'event', what: 'order.lines_cancelled', detail: { lines: [2] } })).toMatchObject({
+    title: 'Lines cancelled',
+    text: 'line 2',
+  })
+})
+
 test('describes what an operator did with amounts as people write them', () => {
   const after = { refund: 'a', amount_minor: 2_000, reason: 'a_scratch', restock: false }
   expect(entry({ kind: 'action', what: 'refund_requested', detail: { before: null, after } })).toMatchObject({

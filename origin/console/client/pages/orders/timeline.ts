@@ -19,6 +19,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   'order.moved': 'Got another seat',
   'order.expired': 'The hold ended, unpaid',
   'order.cancelled': 'Cancelled',
+  'order.lines_cancelled': 'Lines cancelled',
   'order.refunded': 'Refunded',
 }
 
@@ -42,6 +43,8 @@ export const reasonInWords = (reason: string) => (REASONS as Readonly<Record<str
 
 const words = (value: unknown) => String(value).replaceAll('_', ' ')
 const attempts = (value: unknown) => (Number(value) > 1 ? `attempt ${value}` : '')
+const linesIn = ({ lines }: Entry['detail']) =>
+  Array.isArray(lines) && `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
 const together = (...parts: readonly unknown[]) =>
   parts.filter((part) => part !== null && part !== undefined && part !== '' && part !== false).join(', ')
 
@@ -56,6 +59,7 @@ export function describe({ kind, what, by, detail }: Entry, order: Pick<Order, '
       if (what === 'order.paying' && detail.action) return says('The bank asks the buyer to confirm')
       if (what === 'order.refunded')
         return says(title, detail.refunded_minor !== undefined && `${amount(detail.refunded_minor)} in all`)
+      if (what === 'order.lines_cancelled') return says(title, linesIn(detail))
       const code = detail.decline_code === 'declined' ? '' : detail.decline_code
       return says(title, code && words(code), detail.reason && reasonInWords(String(detail.reason)))
     }
@@ -64,7 +68,8 @@ export function describe({ kind, what, by, detail }: Entry, order: Pick<Order, '
     case 'refund': {
       const how = detail.amount_minor === null ? 'whatever was left' : amount(detail.amount_minor)
       const title = what === 'refunded' ? 'The provider gave the money back' : 'Refund asked for'
-      return says(title, how, by && `by ${by}`, detail.reason, detail.restock === true && 'units back on sale')
+      const back = detail.restock === true && 'units back on sale'
+      return says(title, how, by && `by ${by}`, linesIn(detail), detail.reason, back)
     }
     case 'delivery':
       return says(

@@ -1,6 +1,6 @@
 /** The figures of a report: from joining to paying, money, units and times. */
 import { clock, money, roughly } from '../../../../../shared/format.ts'
-import { count, instant, moment, unitsSum, whoCame } from '../../parts.tsx'
+import { count, instant, moment, TableHead, unitsSum, whoCame } from '../../parts.tsx'
 import { type Report, Section } from './section.tsx'
 
 const known = (value: number | null) => (value === null ? 'unknown' : count(value))
@@ -8,7 +8,7 @@ const percent = (share: number | null) =>
   share === null ? '' : `${(100 * share).toLocaleString('en', { maximumFractionDigits: 1 })} %`
 
 export function Figures({ figures }: Pick<Report, 'figures'>) {
-  const { conversion, units, revenue, by_status } = figures
+  const { conversion, units, products, revenue, by_status } = figures
   const steps = [
     ['joined', figures.joined, ''],
     ['called', figures.called, ''],
@@ -52,6 +52,22 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
             ),
         )}
       </dl>
+      {products.length > 1 && (
+        <table>
+          <TableHead columns={['Product or section', 'Units', 'Price of what is sold']} texts={2} />
+          <tbody>
+            {products.map(({ product_id, name, currency, sold_minor, ...counts }) => (
+              <tr key={product_id}>
+                <th scope="row">
+                  {name} <small class="quiet">{product_id}</small>
+                </th>
+                <td>{unitsSum(counts)}</td>
+                <td class="number">{money('en', sold_minor, currency)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
       {revenue.map(({ currency, paid_minor, refunded_minor, left_minor }) => (
         <dl key={currency} class="facts">
           <div>

@@ -1,0 +1,54 @@
+-- return_lines: takes lines out of an order, whose units and seats are for sale again. Returns the order in its new state, or
+-- nothing if it does not allow it.
+--
+-- p_lines: their numbers, from 1; those that are out already change nothing.
+-- p_how: 'unpaid': out of a reserved order, which must keep another line; nothing is charged for them. 'refunded': out of a sold one;
+--   they count in what was paid.
+-- p_type: the type of the event; null: the caller's change of the order writes one.
+create or replace function return_lines(p_order uuid, p_lines int[], p_how text, p_type text) returns setof orders
+language plpgsql as $$
+declare
+  v_order orders;
+  v_cart jsonb;
+  v_units int;
+  v_left int;
+begin
+  perform 1 from products p
+    where (p.sale_id, p.product_id) in (
+      select o.sale_id, l ->> 'product' from orders o, jsonb_array_elements(o.cart) l where o.order_id = p_order)
+    order by p.sale_id, p.product_id for no key update;
+  select * into v_order from orders o where o.order_id = p_order for no key update;
+  if v_order.cart is null
+    or p_how = 'unpaid' and v_order.status <> 'reserved'
+    or p_how = 'refunded' and v_order.status not in ('confirmed', 'fulfilled', 'refunded') then return; end if;
+
+  select jsonb_agg(case when c.is_out then c.l || jsonb_build_object('returned', p_how) else c.l end order by c.n),
+      sum((c.l ->> 'quantity')::int) filter (where c.is_out), count(*) filter (where not c.is_out and not c.l ? 'returned')
+    into v_cart, v_units, v_left
+  from (select a.l, a.n, a.n = any(p_lines) and not a.l ? 'returned' as is_out
+        from jsonb_array_elements(v_order.cart) with ordinality as a(l, n)) c;
+  if v_units is null or p_how = 'unpaid' and v_left = 0 then return; end if;
+
+  -- The bounds as in advance_orders.
+  update products p set
+    held = greatest(0, p.held - case when p_how = 'unpaid' then d.units else 0 end),
+    sold = greatest(0, p.sold - case when p_how = 'unpaid' then 0 else d.units end)
+  from (
+    select a.l ->> 'product' as product, sum((a.l ->> 'quantity')::int)::int as units
+    from jsonb_array_elements(v_order.cart) with ordinality as a(l, n)
+    where a.n = any(p_lines) and not a.l ? 'returned' group by 1) d
+  where p.sale_id = v_order.sale_id and p.product_id = d.product;
+  delete from seat_claims c
+    where c.order_id = p_order and c.sale_id = v_order.sale_id and c.seat_index in (
+      select (a.l ->> 'seat')::int from jsonb_array_elements(v_order.cart) with ordinality as a(l, n) where a.n = any(p_lines));
+  if p_type is not null then
+    insert into events (type, order_id, status, data)
+    values (p_type, p_order, v_order.status, jsonb_strip_nulls(jsonb_build_object('lines', to_jsonb(p_lines), 'reason', v_order.reason,
+      'attempts', nullif(v_order.attempts, 0), 'decline_code', v_order.decline_code,
+      'refunded_minor', nullif(v_order.refunded_minor, 0))));
+    perform pg_notify('order_changed', p_order::text);
+  end if;
+  return query
+    update orders o set cart = v_cart, quantity = o.quantity - v_units, updated_at = clock_timestamp()
+    where o.order_id = p_order returning o.*;
+end $$;

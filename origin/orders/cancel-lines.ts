@@ -1,0 +1,82 @@
+/**
+ * Cancels lines of an order that is not sent: what is not paid is taken out of it at once, and what is paid is given back, its units
+ * with it. Without its last line, an order is cancelled as a whole.
+ */
+import { statusOf } from '../../shared/order-status.ts'
+import { ProblemError, problem } from '../../shared/problem.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import { findOrder, type OrderRow, type OrderView, returnLines } from '../ledger/order-statements.ts'
+import { audit } from '../operators/audit.ts'
+import { lockOrders, refundsOf } from '../payments/payment-queries.ts'
+import { restockedBy } from '../payments/refund-sums.ts'
+import { askRefund, givenBack } from '../payments/refunds.ts'
+import { linesLeft, requireLines } from './order-lines.ts'
+
+interface By {
+  readonly operator: string
+  readonly reason?: string | undefined
+  readonly key: string | null
+}
+
+interface Cancelled {
+  readonly order: OrderView
+  /** False while the provider has not confirmed that the money went back. */
+  readonly isDone: boolean
+  /** The gate must learn of units that came back. */
+  readonly isRestocked: boolean
+}
+
+/** Undefined, and nothing is changed, where no line would be left: the whole order is to be cancelled. Throws if it cannot be. */
+export async function cancelLines(
+  sql: Sql,
+  orderId: string,
+  lines: readonly number[],
+  by: By,
+): Promise<Cancelled | undefined> {
+  const decided = await sql.begin((tx) => takeOut(tx, orderId, lines, by))
+  if (decided === 'whole') return undefined
+  if (decided === 'refund') {
+    const { operator, key, reason = 'cancelled by the shop' } = by
+    return askRefund(sql, orderId, { lines: [...lines], reason, restock: true }, { operator, key })
+  }
+  const order = await findOrder(sql, orderId)
+  if (!order) throw new Error('the order is gone')
+  return { order, isDone: true, isRestocked: true }
+}
+
+/** Takes the lines out of an order that is not paid, or says how they are cancelled. */
+async function takeOut(
+  tx: Queryable,
+  orderId: string,
+  lines: readonly number[],
+  { operator, reason, key }: By,
+): Promise<'whole' | 'refund' | 'done'> {
+  const [order] = await lockOrders(tx, [orderId])
+  if (!order) throw new ProblemError(problem('unknown-order'))
+  const { status, sale_id: sale } = order
+  if (status === 'cancelled') return 'whole'
+  requireUnsent(order)
+  const rows = await refundsOf(tx, [order])
+  const isReplay = key !== null && rows.some((row) => row.idempotency_key === key)
+  if (isReplay) return 'refund'
+  requireLines(order, lines, givenBack(rows))
+  if (linesLeft(order, [...restockedBy(rows), ...lines]).length === 0) return 'whole'
+  if (status === 'confirmed') return 'refund'
+  const changed = await returnLines(tx, orderId, lines, { how: 'unpaid', type: 'order.lines_cancelled' })
+  if (!changed) throw new Error('the lines of a locked order were not taken out')
+  const entry = { actor: operator, action: 'lines cancelled', sale, order: orderId, before: { status } }
+  await audit(tx, [{ ...entry, after: { lines, ...(reason && { reason }) } }])
+  return 'done'
+}
+
+function requireUnsent({ status, attempts }: OrderRow): void {
+  const conflict = (detail: string) => new ProblemError(problem('conflict', { detail }))
+  if (status === 'confirmed') return
+  if (status === 'expired') throw conflict('The hold of the order has ended.')
+  if (status === 'paying') throw conflict('The order is being paid: its lines can be cancelled afterwards.')
+  if (status !== 'reserved')
+    throw conflict(`The order is ${statusOf(status)}: what was paid and handed over can only be refunded.`)
+  // The provider may still report the earlier attempt, whose amount is the price that it had.
+  if (attempts > 0)
+    throw conflict('A payment of the order was begun: its lines can be cancelled once it is paid, or all of it now.')
+}

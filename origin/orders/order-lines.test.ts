@@ -1,0 +1,228 @@
+/** Lines of an order that are refunded or cancelled one by one, with their units and seats. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { addHall } from '../../test/hall.ts'
+import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/origin-process.ts'
+import { linesLeft, priceOf, requireLines } from './order-lines.ts'
+
+const origin = useOrigin()
+
+async function openHall(): Promise<string> {
+  const sale = await origin.sale({ total: 10, limit_per_visitor: 12 })
+  await addHall(origin.sql(), sale)
+  // The gate learns of the sections.
+  const reconciled = async () => (await origin.admin('POST', `/sales/${sale}/reconcile`)).body
+  await eventuallyMatches(reconciled, { findings: Array(3).fill({ found: 'ok' }) })
+  return sale
+}
+
+/** Two units for 2,000, a place for 500, and the seats 3 and 4 for 2,003 and 2,004. */
+const LINES = [
+  { product_id: 'one', quantity: 2 },
+  { section_id: 'floor', quantity: 1 },
+  { section_id: 'stalls', seats: ['S3', 'S4'] },
+]
+const TOTAL = 6_507
+
+async function order(
+  sale: string,
+  { lines = LINES as object[], payment_method = undefined as string | undefined } = {},
+) {
+  const token = await origin.token(sale)
+  const { body } = await origin.checkoutDecided(sale, {
+    token,
+    body: { lines, ...(payment_method && { payment_method }) },
+  })
+  return { id: String(body.order_id), token }
+}
+async function paid(sale: string, lines?: object[]): Promise<string> {
+  const { id } = await order(sale, { payment_method: 'pm_ok', ...(lines && { lines }) })
+  await until(id, { status: 'confirmed' })
+  return id
+}
+const read = async (id: string) => (await origin.admin('GET', `/orders/${id}`)).body
+const until = (id: string, wanted: object) => eventuallyMatches(() => read(id), wanted)
+const statuses = async (id: string) => ((await read(id)).lines as { status: string }[]).map(({ status }) => status)
+const units = async (id: string) =>
+  (await origin.sql()`select quantity from orders where order_id = ${id}`)[0]?.quantity
+const refund = (id: string, body: object, key: string = randomUUID()) =>
+  origin.call('POST', `/admin/orders/${id}/refund`, { token: ADMIN_TOKEN, body, headers: { 'idempotency-key': key } })
+const cancel = (id: string, body: object) => origin.admin('POST', `/orders/${id}/cancel`, body)
+const eventsOf = async (id: string) =>
+  (await origin.sql()`select type from events where order_id = ${id} order by seq`).map(({ type }) => type)
+const charged = (id: string) =>
+  origin.sql()`select amount_minor::int, refunded_minor::int from sandbox.charges where order_id = ${id} and status <> 'declined'`
+
+/** Counters, orders, seats and the gate say the same; `sold` and `held` of units, places and seats. */
+async function agree(sale: string, counts: Readonly<Record<'held' | 'sold', readonly number[]>>) {
+  const { products } = (await origin.admin('GET', `/sales/${sale}`)).body as {
+    products: { held: number; sold: number }[]
+  }
+  expect({ held: products.map(({ held }) => held), sold: products.map(({ sold }) => sold) }).toEqual(counts)
+  const found = Array(3).fill({ found: 'ok', drift: 0, recount: { found: 'ok', units: 0 } })
+  const reconciled = async () => (await origin.admin('POST', `/sales/${sale}/reconcile`)).body
+  await eventuallyMatches(reconciled, { findings: found })
+}
+const takes = (sale: string, seat: string) =>
+  eventuallyMatches(() => origin.checkout(sale, { body: { lines: [{ section_id: 'stalls', seats: [seat] }] } }), {
+    status: 201,
+  })
+
+describe.concurrent('a refund of lines', () => {
+  test('gives back their price, and their units and seats are for sale again', async () => {
+    const sale = await openHall()
+    const id = await paid(sale)
+    const key = randomUUID()
+    expect(await refund(id, { lines: [1, 3], restock: true, reason: 'torn' }, key)).toMatchObject({ status: 202 })
+    await until(id, { status: 'confirmed', refunded_minor: 4_003, total_minor: TOTAL })
+    expect(await statuses(id)).toEqual(['returned', 'sold', 'returned', 'sold'])
+    expect(await units(id)).toBe(2)
+    expect(await charged(id)).toEqual([{ amount_minor: TOTAL, refunded_minor: 4_003 }])
+    expect(await refund(id, { lines: [3, 1], restock: true, reason: 'torn' }, key)).toMatchObject({ status: 200 })
+    expect(await refund(id, { lines: [1], restock: true, reason: 'torn' }, key)).toMatchObject({ status: 422 })
+    expect(await refund(id, { lines: [2, 3] })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('Line 3') },
+    })
+    expect(await refund(id, { lines: [9] })).toMatchObject({ status: 422, body: { errors: [{ field: 'lines' }] } })
+    await takes(sale, 'S3')
+    await agree(sale, { held: [0, 0, 1], sold: [0, 1, 1] })
+    expect(await eventsOf(id)).toEqual(['order.paying', 'order.confirmed', 'order.refunded'])
+    const findings = await origin.sql()`select kind from findings where sale_id = ${sale} and kind <> 'fenced'`
+    expect(findings).toEqual([])
+  })
+
+  test('may be less than their price, and leaves their units sold without a restock', async () => {
+    const sale = await openHall()
+    const id = await paid(sale)
+    expect(await refund(id, { lines: [2], amount_minor: 501 })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'amount_minor' }] },
+    })
+    expect(await refund(id, { lines: [2], amount_minor: 100 })).toMatchObject({ status: 202 })
+    await until(id, { refunded_minor: 100 })
+    expect(await refund(id, { lines: [2] })).toMatchObject({ status: 409 })
+    expect(await refund(id, { lines: [3], amount_minor: 2_000, restock: true })).toMatchObject({ status: 202 })
+    await until(id, { refunded_minor: 2_100 })
+    expect(await statuses(id)).toEqual(['sold', 'sold', 'returned', 'sold'])
+    // What is left of the money comes back, and the units of the other lines stay gone.
+    expect(await refund(id, {})).toMatchObject({ status: 202 })
+    await until(id, { status: 'refunded', refunded_minor: TOTAL })
+    expect(await statuses(id)).toEqual(['sold', 'sold', 'returned', 'sold'])
+    await agree(sale, { held: [0, 0, 0], sold: [2, 1, 1] })
+  })
+
+  test('ends the order with its last lines, which come back with all of the money only', async () => {
+    const sale = await openHall()
+    const id = await paid(sale)
+    expect(await refund(id, { lines: [1, 2, 3, 4], amount_minor: 6_000, restock: true })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'restock' }] },
+    })
+    await refund(id, { lines: [1, 4], restock: true })
+    await refund(id, { lines: [2, 3], restock: true })
+    await until(id, { status: 'refunded', refunded_minor: TOTAL })
+    expect(await origin.sql()`select status from orders where order_id = ${id}`).toEqual([{ status: 'returned' }])
+    expect(await origin.sql()`select from seat_claims where order_id = ${id}`).toHaveLength(0)
+    await agree(sale, { held: [0, 0, 0], sold: [0, 0, 0] })
+  })
+
+  test('of many at once gives each line back once', async () => {
+    const sale = await openHall()
+    const id = await paid(sale)
+    const answers = await Promise.all([1, 2, 3, 1, 2, 3].map((line) => refund(id, { lines: [line], restock: true })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 202, 202, 409, 409, 409])
+    await until(id, { refunded_minor: 4_503 })
+    expect(await statuses(id)).toEqual(['returned', 'returned', 'returned', 'sold'])
+    await agree(sale, { held: [0, 0, 0], sold: [0, 0, 1] })
+  })
+})
+
+describe.concurrent('an operator cancels lines', () => {
+  test('of an order that is not paid: they are for sale at once, and the others are charged', async () => {
+    const sale = await openHall()
+    const { id, token } = await order(sale)
+    expect(await cancel(id, { lines: [1, 4], reason: 'by telephone' })).toMatchObject({
+      status: 200,
+      body: {
+        status: 'reserved',
+        total_minor: 2_503,
+        lines: [{ status: 'returned' }, { status: 'held' }, { status: 'held' }, { status: 'returned' }],
+      },
+    })
+    await takes(sale, 'S4')
+    await agree(sale, { held: [0, 1, 2], sold: [0, 0, 0] })
+    expect(await cancel(id, { lines: [4] })).toMatchObject({ status: 409 })
+    await origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method: 'pm_ok' } })
+    await until(id, { status: 'confirmed', total_minor: 2_503 })
+    expect(await charged(id)).toMatchObject([{ amount_minor: 2_503 }])
+    expect((await eventsOf(id)).slice(0, 2)).toEqual(['order.lines_cancelled', 'order.paying'])
+    const audited = origin.sql()`select action, after from audit_log where order_id = ${id} order by entry_id limit 1`
+    expect(await audited).toEqual([{ action: 'lines cancelled', after: { lines: [1, 4], reason: 'by telephone' } }])
+    expect(await refund(id, { lines: [1] })).toMatchObject({ status: 409 })
+    await refund(id, { restock: true })
+    await until(id, { status: 'refunded', refunded_minor: 2_503 })
+    await agree(sale, { held: [0, 0, 1], sold: [0, 0, 0] })
+  })
+
+  test('of a paid order: they are refunded, and for sale again', async () => {
+    const sale = await openHall()
+    const id = await paid(sale)
+    expect(await cancel(id, { lines: [3] })).toMatchObject({ status: 202 })
+    await until(id, { status: 'confirmed', refunded_minor: 2_003 })
+    expect(await statuses(id)).toEqual(['sold', 'sold', 'returned', 'sold'])
+    await takes(sale, 'S3')
+    await origin.admin('POST', `/orders/${id}/fulfil`)
+    expect(await cancel(id, { lines: [1] })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('can only be refunded') },
+    })
+    await agree(sale, { held: [0, 0, 1], sold: [2, 1, 1] })
+  })
+
+  test('and with the last of them the order', async () => {
+    const sale = await openHall()
+    const ids = [(await order(sale)).id, await paid(sale, [{ section_id: 'stalls', seats: ['S7', 'S8'] }])]
+    expect(await cancel(ids[0] ?? '', { lines: [1, 2] })).toMatchObject({ status: 200, body: { status: 'reserved' } })
+    expect(await cancel(ids[1] ?? '', { lines: [1] })).toMatchObject({ status: 202, body: { status: 'confirmed' } })
+    await until(ids[1] ?? '', { refunded_minor: 2_007 })
+    for (const [i, lines] of [[3, 4], [2]].entries()) {
+      expect(await cancel(ids[i] ?? '', { lines })).toMatchObject({
+        status: 200,
+        body: { status: 'cancelled', reason: 'by_shop' },
+      })
+    }
+    await until(ids[1] ?? '', { refunded_minor: 4_015 })
+    await agree(sale, { held: [0, 0, 0], sold: [0, 0, 0] })
+  })
+
+  test('of no order that is being paid, or whose payment was begun', async () => {
+    const sale = await openHall()
+    const slow = await order(sale, { payment_method: 'pm_slow' })
+    await until(slow.id, { status: 'paying' })
+    expect(await cancel(slow.id, { lines: [1] })).toMatchObject({ status: 409 })
+    const { id } = await order(sale, {
+      lines: [{ section_id: 'stalls', seats: ['S9', 'S10'] }],
+      payment_method: 'pm_declined',
+    })
+    await until(id, { status: 'reserved', payment: { status: 'declined' } })
+    expect(await cancel(id, { lines: [1] })).toMatchObject({ status: 409 })
+    expect(await cancel(id, { lines: [7] })).toMatchObject({ status: 409 })
+  })
+})
+
+test('lines are numbered from one, and none goes twice', () => {
+  const plain = { product_id: 'one', quantity: 3, unit_price_minor: 100, cart: null }
+  expect(linesLeft(plain, [])).toEqual([1])
+  expect(priceOf(plain, [1])).toBe(300)
+  const line = { product: 'one', name: 'One', quantity: 1, unit_price_minor: 100 }
+  const cart = { ...plain, cart: [line, { ...line, returned: 'unpaid' as const }, line] }
+  expect(linesLeft(cart, [3])).toEqual([1])
+  expect(() => requireLines(cart, [1, 3], [])).not.toThrow()
+  for (const [lines, gone] of [
+    [[2], []],
+    [[3], [3]],
+    [[4], []],
+  ] as const)
+    expect(() => requireLines(cart, [...lines], gone)).toThrow()
+})
