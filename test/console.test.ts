@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
   }
 
   /** Somebody stands in line, checks out and pays. */
-  async function buy(sale: string, email: string): Promise<void> {
+  async function buy(sale: string, email: string, lines?: readonly object[]): Promise<string> {
     const ask = async (path: string, method: string, token?: string, body?: object) => {
       const response = await fetch(`${system.edgeUrl}/sales/${sale}${path}`, {
         method,
@@ -76,7 +76,8 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
       () => ask('/queue/status', 'GET', queue_token),
       ({ status }) => status === 'ready',
     )
-    await ask('/checkout', 'POST', status.admission_token, { payment_method: 'pm_ok', contact: { email } })
+    const body = { payment_method: 'pm_ok', contact: { email }, ...(lines && { lines }) }
+    return (await ask('/checkout', 'POST', status.admission_token, body)).order_id ?? ''
   }
 
   async function signIn(page: Page, name: string, role: Role): Promise<void> {
@@ -378,6 +379,45 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.goBack()
     expect(await field.inputValue()).toBe('mary.popins')
     await page.getByRole('button', { name: 'mary.popins' }).waitFor()
+  })
+
+  test('an operator refunds a line of an order with its units, and cancels another', async ({ newPage, expect }) => {
+    const changes = { limit_per_visitor: 9, contact: { ...NO_CONTACT, email: 'required' } } as const
+    const { sale } = await newSale(changes)
+    const GREEN = { ...PRODUCT, product_id: 'green', name: 'Green' }
+    await admin('PUT', `/sales/${sale}`, { ...saleOf(0, changes), products: [PRODUCT, BLUE, GREEN] })
+    const lines = [
+      { product_id: 'red', quantity: 2 },
+      { product_id: 'blue', quantity: 1 },
+      { product_id: 'green', quantity: 1 },
+    ]
+    const order = await buy(sale, `lines@${sale}.example`, lines)
+    const page = await newPage({ viewport: PHONE })
+    await signIn(page, 'lou', 'operator')
+    await page.goto(`${consoleUrl}/orders/${order}`)
+    await page.getByText('€100.00 for 2 × Red and 2 more').waitFor()
+    await page.getByRole('heading', { name: 'Paid' }).waitFor()
+    await page.getByRole('button', { name: 'Refund' }).click()
+    const refunding = page.getByRole('dialog', { name: 'Refund' })
+    await refunding.getByLabel('1 × Blue').check()
+    expect(await refunding.getByLabel('Amount in EUR').inputValue()).toBe('25.00')
+    await refunding.getByLabel('The units come back on sale').check()
+    await refunding.getByRole('button', { name: 'Refund' }).click()
+    await page.getByText('€25.00 in all').waitFor()
+    await page.getByText('€25.00, by lou, line 2').first().waitFor()
+    await page.getByRole('button', { name: 'Cancel lines' }).click()
+    const cancelling = page.getByRole('dialog', { name: 'Cancel lines' })
+    await cancelling.getByRole('button', { name: 'Cancel lines' }).click()
+    await cancelling.getByRole('alert').getByText('Choose the lines').waitFor()
+    expect(await cancelling.getByRole('checkbox').count()).toBe(2)
+    await cancelling.getByLabel('2 × Red').check()
+    await cancelling.getByRole('button', { name: 'Cancel lines' }).click()
+    await page.getByText('€75.00 in all').waitFor()
+    expect(await page.getByRole('row', { name: /returned/ }).count()).toBe(2)
+    expect(await faultsOf(page)).toEqual([])
+    await page.goto(`${consoleUrl}/sales/${sale}/report`)
+    await page.getByRole('row', { name: /Green/ }).getByText('1 sold + 0 held + 49 free = 50').waitFor()
+    expect(await faultsOf(page)).toEqual([])
   })
 
   test('an operator adds a rule, changes it, blocks somebody, and takes both back', async ({ newPage, expect }) => {
