@@ -67,12 +67,12 @@ export default defineConfig(() => ({
     setupFiles: [path('testing/quiet.ts')],
     // Through Vite's own modules each of its millions of small calls takes many times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 90_000 } },
     // Files share a workerd, which loads the Worker once; their sales are their own.
     isolate: false,
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
     // As many as the other projects have, so that all share one pool and no processor waits for the last file of another.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: availableParallelism(),
   },
 }))

@@ -59,7 +59,7 @@ describe('an operator', () => {
       status: 422,
       body: { errors: fields.map((field) => ({ field })) },
     })
-    const answer = await put(sale, config({ hold_seconds: -1, products: [] }))
+    const answer = await put(sale, config({ hold_seconds: -1, products: null }))
     expect(answer).toMatchObject(invalid('hold_seconds', 'products'))
     expect(await put(sale, '{')).toMatchObject({ status: 400 })
     expect(await read(sale)).toMatchObject({ status: 404, body: { type: '/problems/unknown-sale' } })
@@ -222,7 +222,9 @@ describe('an operator', () => {
     const fulfil = (order = id, of = sale) => origin.admin('POST', `/sales/${of}/orders/${order}/fulfil`)
     const answer = await eventually(fulfil, ({ status }) => status === 200)
     const { remaining: _, order_token: __, ...order } = paid.body
-    const fulfilled = { ...order, status: 'fulfilled', expires_in_seconds: 0, payment: { status: 'succeeded' } }
+    const lines = (order.lines ?? []).map((line: object) => ({ ...line, status: 'sold' }))
+    const done = { lines, status: 'fulfilled', expires_in_seconds: 0, payment: { status: 'succeeded' } }
+    const fulfilled = { ...order, ...done }
     expect(answer).toMatchObject({ status: 200, body: fulfilled })
     expect(await fulfil()).toMatchObject({ status: 200, body: fulfilled })
     expect(await origin.stock(sale)).toMatchObject({ available: 9, held: 0, sold: 1 })

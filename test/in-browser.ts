@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { sharedPart } from './shared-part.ts'
 
 /** A whole step of a story, with all that the page reads and waits for, on a machine that does much else. */
-const STEP_TIMEOUT_MS = 90_000
+const STEP_TIMEOUT_MS = 120_000
 /** A narrow phone. */
 const VIEWPORT = { width: 360, height: 780 }
 

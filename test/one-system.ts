@@ -36,7 +36,7 @@ export async function startRunSystem(postgresUrl: string): Promise<Part<RunSyste
       TURNSTILE_VERIFY_URL: `http://${LOOPBACK}:${(turnstile.address() as AddressInfo).port}`,
       // Numbers that nobody holds keep the last units back for as long as a turn may be claimed, and a browser claims its
       // turn within seconds; calling more people than there are units lets some of them come too late.
-      CLAIM_SECONDS: '20',
+      CLAIM_SECONDS: '40',
       ADMISSIONS_PER_UNIT: '5',
     },
   })

@@ -15,7 +15,7 @@ import { createDatabase, dropDatabase } from './databases.ts'
 import { LEDGER_TEMPLATE } from './one-postgres.ts'
 import { sharedPart } from './shared-part.ts'
 
-const HOOK_WITHIN_MS = 60_000
+const HOOK_WITHIN_MS = 300_000
 
 /** An empty database in the run's Postgres; the caller drops it, or leaves it to the end of the run. */
 export async function emptyDatabase(template?: string): Promise<{ url: string; drop(): Promise<void> }> {

@@ -16,8 +16,8 @@ const oneRun = fileURLToPath(new URL('./one-run.ts', import.meta.url))
 
 /** The files that run whole systems. */
 const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
-/** Most tests wait, for a timeout or a process: with one worker per processor a small machine would stand idle. */
-const WORKERS = 2 * availableParallelism()
+/** One for each processor: whole systems of several processes keep it busy, and more would let each test take longer for nothing. */
+const WORKERS = availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
@@ -61,10 +61,10 @@ export default defineConfig({
           globalSetup: [oneRun],
           setupFiles: [leaveWithTheRunner],
           isolate: false,
-          expect: { poll: { timeout: 30_000 } },
+          expect: { poll: { timeout: 90_000 } },
           // Ends what hangs. A test of a second takes ten and more where others want the processors.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
         },
       },
       edge,
@@ -76,9 +76,9 @@ export default defineConfig({
           globalSetup: [oneRun],
           setupFiles: [leaveWithTheRunner],
           isolate: false,
-          expect: { poll: { timeout: 60_000 } },
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          expect: { poll: { timeout: 180_000 } },
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
         },
       },
     ],
