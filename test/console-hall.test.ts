@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await page.getByRole('region', { name: 'Sold' }).getByText('Stalls, row A, seat 6').waitFor()
     await page.getByRole('region', { name: 'Sold' }).getByRole('link').click()
 
-    await page.getByText('€100.00 for Stalls, row A, seat 6, and 2 more lines').waitFor()
+    await page.getByText('€100.00 for Stalls, row A, seat 6 and 2 more').waitFor()
     await page.getByText('in cash').waitFor()
     expect(await faultsOf(page)).toEqual([])
     await page.getByRole('link', { name: 'Move Stalls, row A, seat 6' }).click()
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await page.getByRole('button', { name: 'Move here' }).click()
     await dialog.getByRole('button', { name: 'Move here' }).click()
     await page.getByText('The buyer has Stalls, row B, seat 5.').waitFor()
-    await page.getByText('€100.00 for Stalls, row B, seat 5, and 2 more lines').waitFor()
+    await page.getByText('€100.00 for Stalls, row B, seat 5 and 2 more').waitFor()
 
     // Whoever finds the seat finds its order.
     await page.goto(`${consoleUrl}/sales/${sale}/hall`)
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await page.getByRole('textbox', { name: 'Seats' }).fill('5')
     await page.getByRole('button', { name: 'Choose them' }).click()
     await page.getByRole('region', { name: 'Chosen seats' }).getByRole('link', { name: 'Order' }).click()
-    await page.getByText('€100.00 for Stalls, row B, seat 5, and 2 more lines').waitFor()
+    await page.getByText('€100.00 for Stalls, row B, seat 5 and 2 more').waitFor()
     await page.goto(`${consoleUrl}/sales/${sale}/hall/import?section=stalls`)
     await page.getByRole('heading', { name: 'Import the seats of Stalls' }).waitFor()
     expect(await faultsOf(page)).toEqual([])

@@ -42,7 +42,7 @@ const POLL_EVERY_MS = 500
 /** At 10,000 events of all sales each: a running system's log may be long. */
 const MAX_FEED_PAGES = 2_000
 /** The ledger settles within this after the last hold or the last step forward: a charge is redelivered after 15 s. */
-const SETTLE_MARGIN_MS = 30_000
+const SETTLE_MARGIN_MS = 90_000
 /** A cached schedule lags behind what Workers decide by its age and one refresh. */
 const SCHEDULE_LATE_MS = 2_500
 /** Findings that crashes alone must never cause. */

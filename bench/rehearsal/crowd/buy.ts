@@ -114,8 +114,9 @@ export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     if (!seen && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
     if (order && accepted) order.paidSentMs ??= answer.sentMs
     if (accepted || !seen) paying(crowd, visitor, meantMs)
-    // The page shows what the order is now.
-    if (!visitor.byForms() || !seen) return waitForOrder(crowd, visitor, answer.answeredMs)
+    // The page shows what the order is now; why it was cancelled, only the order itself says.
+    const isUnexplained = seen?.status === 'cancelled' && seen.reason === undefined
+    if (!visitor.byForms() || !seen || isUnexplained) return waitForOrder(crowd, visitor, answer.answeredMs)
     crowd.go(visitor, 'settle')
     onOrder(crowd, visitor, seen, answer.answeredMs)
   })

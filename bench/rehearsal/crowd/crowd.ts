@@ -253,7 +253,9 @@ export class Crowd {
     const mayHelp = isServed(status) || status === 503 || status === 0 || isLimit(answer)
     if (!mayHelp || status === 0)
       tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
-    if (tries > (mayHelp ? MAX_TRIES : MAX_ERRORS)) {
+    // Counted apart: an outage of many tries is no reason to give up at the first error.
+    if (!mayHelp) visitor.errors++
+    if (tries > MAX_TRIES || visitor.errors > MAX_ERRORS) {
       tally.complain(`${kind}: given up after ${tries} tries, the last ${status || answer.failure}`)
       this.finish(visitor, 'failed')
       return NOT_SERVED
@@ -276,6 +278,7 @@ export class Crowd {
     this.tally.counts.waiting += isQueued(step) - isQueued(visitor.step)
     visitor.step = step
     visitor.attempts = 0
+    visitor.errors = 0
   }
 
   /** Only the first end counts. */

@@ -110,6 +110,8 @@ export class Visitor {
   afterTurn = 0
   /** Failed tries of the current step. */
   attempts = 0
+  /** Those of them that no repetition may help. */
+  errors = 0
   /** When a step that is retried was meant at first. */
   meantMs = 0
   /** When the checkout was sent that may have made their order; 0 again once it was refused. */
