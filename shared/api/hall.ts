@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import type { SeatKind } from './public.ts'
 
+/** A section with seats by name, or a standing section, of which only the places are counted. */
 export type SectionType = 'reserved' | 'general_admission'
 
 /** `GET /sales/{sale}/sections` */

@@ -15,6 +15,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import { type Access, type Line, ONE_LINE } from '../../../shared/api/access.ts'
+import type { SectionType } from '../../../shared/api/hall.ts'
 import {
   type Contact,
   NO_CONTACT,
@@ -67,9 +68,6 @@ export const sales = pgTable('sales', {
   ended_at: instant(),
   created_at: instant().notNull().defaultNow(),
 })
-
-/** A section with seats by name, or a standing section, of which only the places are counted. */
-export type SectionType = 'reserved' | 'general_admission'
 
 /** The inventory: one row per product or section, locked once per batch. `held + sold <= total - buffer` is the exact gate. */
 export const products = pgTable(
