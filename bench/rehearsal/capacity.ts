@@ -25,7 +25,7 @@ import { Live } from './progress.ts'
 const LEAD_MS = 2_000
 /** Visitors come so long before they are called, so that all have a turn to claim. */
 const AHEAD_MS = 1_000
-/** Longest that those who have come are waited for. */
+/** Longest that those who have come are waited for, where the target is no longer. */
 const DRAIN_MS = 5_000
 /** Work that a step leaves behind must not slow down the next one. */
 const CALM_CORES = 0.25
@@ -147,7 +147,7 @@ async function measureStep(stage: LifeStage, options: Options, range: Range, arr
   live.start()
   const played = crowd.play()
   const use = await usedBy(stage, () => sleep(arriveMs))
-  await Promise.race([played, sleep(AHEAD_MS + DRAIN_MS)])
+  await Promise.race([played, sleep(AHEAD_MS + Math.max(DRAIN_MS, range.targetMs))])
   const unserved = crowd.tally.ends.failed + crowd.visitors.filter(({ step }) => UNSERVED.includes(step)).length
   crowd.stop()
   live.stop()

@@ -52,7 +52,8 @@ export async function startDemoShop(): Promise<DemoShop> {
   }
   const { body } = await styleSheet()
   const { fetch } = shopApp(jwks, body + OWN_STYLE, session)
-  const { url, stop } = await serveOnLoopback(getRequestListener(fetch, { hostname: LOOPBACK }))
+  const listener = getRequestListener(fetch, { hostname: LOOPBACK, overrideGlobalObjects: false })
+  const { url, stop } = await serveOnLoopback(listener)
   return {
     signInUrl: url + SIGN_IN,
     vars: {

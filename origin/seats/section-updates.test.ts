@@ -47,7 +47,8 @@ async function startProcess(maxListeners?: number) {
     const sale = await sales.find(c.req.param('sale'))
     return sale ? updates.stream(c, sale, c.req.param('visitor')) : c.notFound()
   })
-  const server = createServer(getRequestListener(app.fetch)).listen(0, '127.0.0.1')
+  // With the global Response replaced, RESPONSE_ALREADY_SENT would be an empty response wherever it loads afterwards.
+  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(async () => {
     await updates.stop()
