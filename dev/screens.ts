@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
-import { LANGUAGES, type Language } from '../shared/api/public.ts'
+import { LANGUAGES, type Language } from '../shared/api/fields.ts'
 import { optionsOf, ProgressLines, paint, run, terminal, UsageError, writableFolder } from './command.ts'
 import { LocalError } from './leftovers.ts'
 import { builtPages, SHOW_MAP, servePages } from './previews.ts'

@@ -1,4 +1,5 @@
 /** Real origins for tests, the run's or the file's own, each a process on real stores; and the calls of their clients. */
+
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { type Server, temporaryFolder } from '../dev/processes.ts'
 import type { System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
 import { ONE_LINE } from '../shared/api/access.ts'
+import { NO_DELIVERY } from '../shared/api/goods.ts'
 import { NO_CONTACT, type SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
 import { importSecrets, newKeySet } from '../shared/keys.ts'
@@ -263,6 +265,10 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   contact: NO_CONTACT,
   seller: null,
   tax: null,
+  brand: null,
+  fees: [],
+  delivery: NO_DELIVERY,
+  venue: null,
   indexed: true,
   test: false,
   products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],

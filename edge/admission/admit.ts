@@ -10,8 +10,8 @@ import {
   MAX_DIFFICULTY,
   type Policy,
 } from '../../shared/api/access.ts'
+import { SaleId } from '../../shared/api/fields.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
-import { SaleId } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal } from '../../shared/schedule.ts'
 import { EDGE_ISSUER, type QueueClaims } from '../../shared/tokens.ts'

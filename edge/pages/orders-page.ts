@@ -1,7 +1,7 @@
 /** A visitor's own orders of a sale as a list, and the receipt of one, which prints on a sheet of paper. */
 import type { Order, PublicSale } from '../../shared/api/public.ts'
+import { shareWithin } from '../../shared/bill.ts'
 import { count, fill, moment, money, percentage } from '../../shared/format.ts'
-import { includedTax } from '../../shared/tax.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
 import { lineName, orderNumber, stateOf, totalOf } from './order-page.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
@@ -65,7 +65,7 @@ export function receiptPage(context: PageContext, order: Order): Content {
       <tbody>${lines}</tbody>
       <tfoot>
         <tr><th scope="row">${words.total}</th><td><b>${totalOf(lang, order)}</b></td></tr>
-        ${tax && html`<tr><th scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, includedTax(order.total_minor, tax.percent), currency)}</td></tr>`}
+        ${tax && html`<tr><th scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, shareWithin(order.total_minor, tax.percent), currency)}</td></tr>`}
         ${order.refunded_minor > 0 && html`<tr><th scope="row">${words.refunded}</th><td>${refundOf(lang, order)}</td></tr>`}
       </tfoot>
     </table>

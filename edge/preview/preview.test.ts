@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { LANGUAGES } from '../../shared/api/public.ts'
+import { LANGUAGES } from '../../shared/api/fields.ts'
 import { previewQuery } from '../../shared/preview-link.ts'
 import { WORDS } from '../pages/words/words.ts'
 import { call, edgeEnv, TestSale } from '../testing/visitors.ts'

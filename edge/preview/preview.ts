@@ -3,7 +3,7 @@
  * (preview-worker.ts) renders them, since their samples serve no visitor. Only the console that the link was made for may
  * frame them.
  */
-import { LANGUAGES } from '../../shared/api/public.ts'
+import { LANGUAGES } from '../../shared/api/fields.ts'
 import { framerOf } from '../../shared/preview-link.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
 import { brandOf, PAGE_HEADERS, publicSale } from '../pages/respond.ts'

@@ -1,5 +1,7 @@
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import type { Order, Payment, PublicSale } from '../../shared/api/public.ts'
+import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, isLive, isSold, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
@@ -108,6 +110,8 @@ export function samplePages({
       contact: 'off',
       seller: sale ? sale.seller : SELLER,
       tax: sale ? sale.tax : TAX,
+      fees: sale?.fees ?? [],
+      delivery: sale?.delivery ?? NO_DELIVERY,
       products,
     },
     number: null,
@@ -390,7 +394,8 @@ export const orderOf = (
       status: isSold(status) ? 'sold' : isLive(status) ? 'held' : 'returned',
     },
   ],
-  total_minor: quantity * product.unit_price_minor,
+  short_number: 'K7Q-4MX',
+  ...totalsOf(quantity * product.unit_price_minor, []),
   refunded_minor: 0,
   payment: null,
 })

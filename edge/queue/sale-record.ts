@@ -192,7 +192,7 @@ export function roundAfter(atMs: number): number {
 
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
-  const { contact, seller, tax, indexed, test } = state
+  const { contact, seller, tax, fees, delivery, indexed, test } = state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
   return {
     sale,
@@ -205,9 +205,12 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
     contact,
     seller,
     tax,
+    fees,
+    delivery,
     indexed,
     test,
     products,
+    goods_version: state.goods_version ?? null,
     chart_version: state.chart_version ?? null,
   }
 }

@@ -2,7 +2,9 @@
  * A sale on a virtual clock: the real controller, between a crowd with no-shows and an origin that may be slow, gone or
  * sold out. Everything random comes from one seed.
  */
+
 import { type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
@@ -249,6 +251,8 @@ export function stateOf(
     sale: 'simulated',
     line: 'public',
     contact: 'off',
+    fees: [],
+    delivery: NO_DELIVERY,
     announcement: null,
     pause_reason: null,
     indexed: true,

@@ -4,7 +4,7 @@
  */
 import { parse } from 'hono/utils/cookie'
 import * as v from 'valibot'
-import { OrderId } from '../../shared/api/public.ts'
+import { OrderId } from '../../shared/api/fields.ts'
 import type { Call } from '../call.ts'
 
 const PREFIX = '__Host-'

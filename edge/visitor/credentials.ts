@@ -5,7 +5,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import * as v from 'valibot'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import { OrderId } from '../../shared/api/public.ts'
+import { OrderId } from '../../shared/api/fields.ts'
 import type { TokenKeys } from '../../shared/keys.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import {

@@ -157,6 +157,8 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
     unit_price_minor: cart?.[0]?.unit_price_minor ?? price?.unit_price_minor ?? 0,
     currency: price?.currency ?? '',
     cart,
+    bill: r.bill ?? null,
+    number: recorded.numbers?.[r.order] ?? 0,
     status: 'reserved',
     idempotency_key: r.key,
     request_hash: r.hash,

@@ -7,15 +7,25 @@ import type { orders, PaymentAction, StoredLine } from './schema/orders.ts'
 
 export type OrderRow = Readonly<typeof orders.$inferSelect>
 
-/** What an order costs in all, with what was given back and without lines that were taken out before it was paid. In SQL: order_total. */
-export const totalOf = ({
-  unit_price_minor,
-  quantity,
-  cart,
-}: Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart'>) =>
-  cart === null
-    ? unit_price_minor * quantity
-    : cart.reduce((sum, line) => (line.returned === 'unpaid' ? sum : sum + line.unit_price_minor * line.quantity), 0)
+/**
+ * What an order costs in all, with what was given back and without lines that were taken out before it was paid. In SQL: order_total.
+ */
+export const totalOf = (order: Priced): number =>
+  (order.bill ?? []).reduce(
+    (sum, { amount_minor, included }) => (included ? sum : sum + amount_minor),
+    subtotalOf(order),
+  )
+export type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart' | 'bill'>
+
+/** Its lines without the rest of the bill. */
+export const subtotalOf = ({ unit_price_minor, quantity, cart }: Omit<Priced, 'bill'>): number =>
+  cart === null ? unit_price_minor * quantity : cart.reduce((sum, line) => sum + costOf(line), 0)
+
+/** A line that was taken out before the order was paid takes its share of the bill along. */
+function costOf({ unit_price_minor, quantity, share_minor, returned }: StoredLine): number {
+  const price = unit_price_minor * quantity
+  return returned === 'unpaid' ? price - (share_minor ?? price) : price
+}
 
 /** An order with the milliseconds left of its hold, by the ledger's clock. */
 export type OrderView = OrderRow & { readonly left_ms: number; readonly product_name?: string | null }

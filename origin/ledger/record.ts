@@ -3,6 +3,7 @@
  * total, whatever Redis believes, because the product rows say so.
  */
 
+import type { BillLine } from '../../shared/bill.ts'
 import type { ProductRow } from '../sales/sale-row.ts'
 import type { CartChoice } from '../seats/cart-choice.ts'
 import { type Cart, partsOf } from '../stock/cart.ts'
@@ -28,6 +29,8 @@ export interface Reservation {
   readonly key: string
   readonly hash: string
   readonly method: string | null
+  /** What it costs beside its lines; left out: nothing. */
+  readonly bill?: readonly BillLine[]
   /** Left out where the sale keeps none. */
   readonly contact?: Contact
 }
@@ -51,6 +54,8 @@ export interface Recorded {
   readonly reservedUntil: Date
   /** By product, as written: they may have changed since the caller read them. */
   readonly prices: Readonly<Record<string, Pick<ProductRow, 'name' | 'unit_price_minor' | 'currency'>>>
+  /** By order: its number, from 1. */
+  readonly numbers?: Readonly<Record<string, number>>
   /** The lines of orders with a cart, by order. */
   readonly carts?: Readonly<Record<string, readonly StoredLine[]>> | null
 }

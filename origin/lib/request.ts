@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { type HttpBindings, RequestError } from '@hono/node-server'
 import type { Context, Env, MiddlewareHandler } from 'hono'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
-import { IdempotencyKey } from '../../shared/api/public.ts'
+import { IdempotencyKey } from '../../shared/api/fields.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
 

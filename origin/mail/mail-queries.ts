@@ -13,7 +13,10 @@ const MAX_AGE_HOURS = 24
 /** What a mail needs to know of its order. */
 export interface MailOrder
   extends Readonly<
-      Pick<typeof orders.$inferSelect, 'order_id' | 'sale_id' | 'quantity' | 'unit_price_minor' | 'currency' | 'cart'>
+      Pick<
+        typeof orders.$inferSelect,
+        'order_id' | 'sale_id' | 'quantity' | 'unit_price_minor' | 'currency' | 'cart' | 'bill'
+      >
     >,
     Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
   /** Null: it was deleted meanwhile. */
@@ -59,7 +62,7 @@ export async function findMailOrders(
   jobs: readonly Job<'mail'>[],
 ): Promise<ReadonlyMap<string, MailOrder>> {
   const rows = await sql<MailOrder[]>`
-    select o.order_id, o.sale_id, o.quantity, o.unit_price_minor, o.currency, o.cart, coalesce(c.language, 'en') as language, c.email,
+    select o.order_id, o.sale_id, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill, coalesce(c.language, 'en') as language, c.email,
       s.name as sale, p.name as product
     from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
     left join contacts c using (order_id)

@@ -1,6 +1,6 @@
 /** What buyers read: in their language, and as text only. */
 import { expect, test } from 'vitest'
-import { LANGUAGES } from '../../shared/api/public.ts'
+import { LANGUAGES } from '../../shared/api/fields.ts'
 import { write } from './template.ts'
 
 const mail = {
@@ -14,6 +14,7 @@ const mail = {
   unit_price_minor: 500,
   currency: 'EUR',
   cart: null,
+  bill: null,
   language: 'en',
   sale: 'Tom & <b>Jerry</b>',
   product: 'A "mouse"',

@@ -1,6 +1,6 @@
 /** A mail to a buyer, as text and as HTML, from what is known of the order. Pure. */
 import { html } from 'hono/html'
-import { LANGUAGES, type Language } from '../../shared/api/public.ts'
+import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import { fill, money } from '../../shared/format.ts'
 import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'

@@ -1,5 +1,5 @@
 /** All texts of the mails, in each of their languages. */
-import type { Language } from '../../shared/api/public.ts'
+import type { Language } from '../../shared/api/fields.ts'
 
 export interface MailWords {
   /** Of each kind: the subject, and what has happened. `{sale}` is the sale's name. */

@@ -1,8 +1,7 @@
 /** The operators' call for the audit log: a page of it as JSON, or all that a filter finds as CSV or NDJSON. */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
-import { pageLimit } from '../../shared/api/fields.ts'
-import { SaleId } from '../../shared/api/public.ts'
+import { pageLimit, SaleId } from '../../shared/api/fields.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { query } from '../lib/request.ts'
 import { sendTable, type TableFormat } from '../lib/table.ts'

@@ -4,8 +4,7 @@
  */
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { pageLimit } from '../../shared/api/fields.ts'
-import { SaleId } from '../../shared/api/public.ts'
+import { pageLimit, SaleId } from '../../shared/api/fields.ts'
 import { parse } from '../../shared/parse.ts'
 import { type Change, changesOf, inOrder, messageOf, ordersOf } from '../events/changes.ts'
 import { LOOKAHEAD } from '../events/reader.ts'

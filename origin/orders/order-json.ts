@@ -1,7 +1,9 @@
 /** An order as the API sends it to its buyer and to operators. */
 import { DECLINE_CODES, type DeclineCode, type Order, type OrderLine, type Payment } from '../../shared/api/public.ts'
+import { totalsOf } from '../../shared/bill.ts'
 import { CANCEL_REASONS, isLive, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
-import { type OrderRow, totalOf } from '../ledger/order-statements.ts'
+import { shortNumber } from '../../shared/short-number.ts'
+import { type OrderRow, subtotalOf, totalOf } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { isSandboxCharge } from '../payments/providers/sandbox-client.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
@@ -52,6 +54,8 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
     expires_in_seconds: status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
     created_at: order.created_at.toISOString(),
     lines: linesOf(order),
+    short_number: shortNumber(order.number),
+    ...totalsOf(subtotalOf(order), order.bill ?? []),
     total_minor: totalOf(order),
     refunded_minor,
     payment: paymentOf(order, nowMs),
@@ -116,6 +120,7 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
     return { line: i + 1, ...of, name, quantity, unit_price_minor, status: 'held' as const }
   })
   const [first] = lines
+  const subtotal = lines.reduce((sum, line) => sum + line.unit_price_minor * line.quantity, 0)
   return {
     order_id: r.order,
     sale: r.sale,
@@ -128,7 +133,8 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
     expires_in_seconds: 0,
     created_at: new Date(createdAtMs(r.order)).toISOString(),
     lines,
-    total_minor: lines.reduce((sum, line) => sum + line.unit_price_minor * line.quantity, 0),
+    short_number: null,
+    ...totalsOf(subtotal, []),
     refunded_minor: 0,
     payment: null,
   }

@@ -1,8 +1,8 @@
 /** The operators' calls about orders: the feed of changes, the export, handing an order over, and cancelling it. */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
+import { OrderId } from '../../shared/api/fields.ts'
 import { CancelRequest } from '../../shared/api/operator.ts'
-import { OrderId } from '../../shared/api/public.ts'
 import { statusOf } from '../../shared/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'

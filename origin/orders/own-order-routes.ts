@@ -4,7 +4,8 @@
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { OrderId, PaymentRequest } from '../../shared/api/public.ts'
+import { OrderId } from '../../shared/api/fields.ts'
+import { PaymentRequest } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'

@@ -3,13 +3,11 @@
  * `refunded_minor` is always the sum of its made refunds. Pure.
  */
 import { isSold } from '../../shared/order-status.ts'
-import { type Move, type OrderRow, totalOf } from '../ledger/order-statements.ts'
+import { type Move, type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
 import type { refunds } from '../ledger/schema/payments.ts'
 import { linesLeft } from '../orders/order-lines.ts'
 
 export type RefundRow = Readonly<typeof refunds.$inferSelect>
-
-type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart'>
 
 const sumOf = (total: number, rows: readonly RefundRow[]) =>
   rows.some((row) => row.amount_minor === null)

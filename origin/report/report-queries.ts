@@ -24,9 +24,9 @@ export interface OrderFigures {
 
 export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
   select status, currency, count(*)::int as orders, count(*) filter (where reserved_until > created_at)::int as reserved,
-    sum(order_total(unit_price_minor, quantity, cart))::float8 as amount_minor, sum(refunded_minor)::float8 as refunded_minor,
+    sum(order_total(unit_price_minor, quantity, cart, bill))::float8 as amount_minor, sum(refunded_minor)::float8 as refunded_minor,
     count(*) filter (where refunded_minor > 0)::int as refunded_orders,
-    coalesce(sum(order_total(unit_price_minor, quantity, cart)) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
+    coalesce(sum(order_total(unit_price_minor, quantity, cart, bill)) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
   from orders where sale_id = ${saleId} group by status, currency`
 
 /** The price of what is sold of each product and section. */

@@ -2,7 +2,7 @@
 import type { MiddlewareHandler } from 'hono'
 import * as v from 'valibot'
 import { queueNamesOf } from '../../shared/api/access.ts'
-import { ID_FORM, SaleId } from '../../shared/api/public.ts'
+import { ID_FORM, SaleId } from '../../shared/api/fields.ts'
 import { problem } from '../../shared/problem.ts'
 import { refuse } from '../lib/request.ts'
 import type { EdgeNotifier } from '../queue/edge-notifier.ts'

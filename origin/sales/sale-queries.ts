@@ -1,7 +1,9 @@
 /** Sales and their products: reads, writes, the operator's switches and restocks. */
+
+import type { Texts } from '../../shared/api/fields.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
-import type { Texts } from '../../shared/api/public.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
+import { writeGoods } from '../goods/goods-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ADMIN_NAME, audit, changed } from '../operators/audit.ts'
 import type { SaleRow } from './sale-row.ts'
@@ -29,8 +31,11 @@ export async function readSales(
       (select coalesce(json_agg(json_build_object(
           'product_id', p.product_id, 'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency,
           'total', p.total, 'buffer', p.buffer, 'held', p.held, 'sold', p.sold,
-          'section_type', p.section_type, 'limit_per_visitor', p.limit_per_visitor) order by p.place, p.product_id), '[]')
-        from products p where p.sale_id = s.sale_id) as products,
+          'section_type', p.section_type, 'limit_per_visitor', p.limit_per_visitor, 'variant_of', p.variant_of,
+          'variant', p.variant, 'sku', p.sku, 'weight_grams', p.weight_grams, 'has_terms', p.has_terms)
+          order by p.place, p.product_id), '[]')
+        from products p where p.sale_id = s.sale_id and not p.is_promo_code) as products,
+      (select g.version from goods g where g.sale_id = s.sale_id) as goods_version,
       (select c.version from charts c where c.sale_id = s.sale_id) as chart_version,
       (select json_object_agg(p.product_id, p.version)
         from products p where p.sale_id = s.sale_id and p.section_type is not null) as section_versions,
@@ -68,13 +73,14 @@ export async function writeSale(
     const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, limit_per_order, oversell_policy, access, lines,
-                         expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, indexed, test)
+                         expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, fees, delivery, indexed, test)
       values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
               ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.limit_per_order ?? null}, ${config.oversell_policy},
               ${tx.json(config.access)}, ${tx.json(config.lines)}, ${config.expected_visitors},
               ${shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
               ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
+              ${tx.json(config.fees)}, ${tx.json(config.delivery)},
               ${config.indexed}, ${config.test})
       on conflict (sale_id) do update set
         name = excluded.name,
@@ -86,7 +92,10 @@ export async function writeSale(
         limit_per_order = excluded.limit_per_order, rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
         oversell_policy = excluded.oversell_policy, access = excluded.access, lines = excluded.lines,
         expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders,
-        contact = excluded.contact, seller = excluded.seller, tax = excluded.tax, indexed = excluded.indexed
+        contact = excluded.contact, seller = excluded.seller, tax = excluded.tax,
+        fees = excluded.fees, delivery = excluded.delivery, indexed = excluded.indexed,
+        terms_version = sales.terms_version + ((sales.tax, sales.fees, sales.delivery)
+          is distinct from (excluded.tax, excluded.fees, excluded.delivery))::int
       returning xmax = 0 as created, ended_at is not null as ended, test`
     if (onlyNew && !written?.created)
       throw new ProblemError(
@@ -98,15 +107,16 @@ export async function writeSale(
     if (written?.ended) throw conflict(ENDED_FOR_GOOD)
     if (written && written.test !== config.test)
       throw new ProblemError(invalidField('test', `is ${written.test} since the sale was created, and stays so`))
-    const productIds = config.products.map((p) => p.product_id)
+    const rows = unitsOf(config)
+    const productIds = rows.map((p) => p.product_id)
     // Only removed products are checked for orders: for a product without any, the check reads all orders of the sale.
     const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
       select p.product_id, p.held, p.sold, p.product_id <> all(${productIds}::text[]) and exists (
         select 1 from orders o where o.sale_id = p.sale_id
           and (o.product_id = p.product_id or o.cart @> jsonb_build_array(jsonb_build_object('product', p.product_id)))) as ordered
-      from products p where p.sale_id = ${saleId} and section_type is null order by p.product_id for no key update of p`
+      from products p where p.sale_id = ${saleId} and section_type is null and not is_promo_code order by p.product_id for no key update of p`
     for (const { product_id, held, sold, ordered } of present) {
-      const product = config.products.find((p) => p.product_id === product_id)
+      const product = rows.find((p) => p.product_id === product_id)
       if (!product && ordered) throw conflict(`${product_id} has orders and cannot be removed`)
       if (!product) continue
       const { total, buffer } = product
@@ -116,23 +126,71 @@ export async function writeSale(
         )
     }
     await tx`
-      delete from products where sale_id = ${saleId} and product_id <> all(${productIds}::text[]) and section_type is null`
-    for (const [place, p] of config.products.entries()) {
+      delete from products where sale_id = ${saleId} and product_id <> all(${productIds}::text[]) and section_type is null
+        and not is_promo_code`
+    for (const [place, p] of rows.entries()) {
       await tx`
         insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, buffer,
-                              limit_per_visitor)
+                              limit_per_visitor, variant_of, variant, sku, weight_grams, has_terms)
         values (${saleId}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total}, ${p.buffer},
-                ${p.limit_per_visitor ?? null})
+                ${p.limit_per_visitor}, ${p.variant_of}, ${p.variant && tx.json(p.variant)}, ${p.sku}, ${p.weight_grams}, ${p.has_terms})
         on conflict (sale_id, product_id) do update set place = excluded.place, name = excluded.name,
           unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total,
-          buffer = excluded.buffer, limit_per_visitor = excluded.limit_per_visitor
+          buffer = excluded.buffer, limit_per_visitor = excluded.limit_per_visitor, variant_of = excluded.variant_of, variant = excluded.variant,
+          sku = excluded.sku, weight_grams = excluded.weight_grams, has_terms = excluded.has_terms
         -- A section has calls of its own.
         where products.section_type is null`
     }
+    await writeGoods(tx, saleId, config)
     await publishPhase(tx, saleId)
     const action = written?.created ? 'created' : 'changed'
     await audit(tx, [{ actor: operator, action, sale: saleId, ...changed(before, await configOf(tx, saleId)) }])
     return action
+  })
+}
+
+/** What a sale sells by: its products, and after each the variants that it comes in. */
+function unitsOf({ products }: Pick<SaleConfig, 'products'>) {
+  return products.flatMap((p) => {
+    const {
+      product_id,
+      name,
+      unit_price_minor,
+      currency,
+      limit,
+      weight_grams = null,
+      variants = [],
+      options: all = [],
+    } = p
+    const has_terms = Boolean(p.terms)
+    const limit_per_visitor = limit ?? null
+    const shared = { currency, limit_per_visitor, weight_grams, has_terms }
+    return [
+      {
+        ...shared,
+        product_id,
+        name,
+        unit_price_minor,
+        total: p.total,
+        buffer: p.buffer,
+        variant_of: null,
+        variant: null,
+        sku: null,
+      },
+      ...variants.map(
+        ({ variant_id, options, total, buffer, sku = null, unit_price_minor: own = unit_price_minor }) => ({
+          ...shared,
+          product_id: variant_id,
+          name: [name, ...all.map((option) => options[option.name])].join(', '),
+          unit_price_minor: own,
+          total,
+          buffer,
+          variant_of: product_id,
+          variant: options,
+          sku,
+        }),
+      ),
+    ]
   })
 }
 

@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
+import { ProductId } from '../../shared/api/fields.ts'
 import {
   AdmissionChange,
   MAX_UNITS,
@@ -10,7 +11,6 @@ import {
   Restock,
   SaleConfig,
 } from '../../shared/api/operator.ts'
-import { ProductId } from '../../shared/api/public.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
 import { countOpenFindings } from '../findings/finding-queries.ts'

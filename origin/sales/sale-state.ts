@@ -29,8 +29,9 @@ export const available = (p: Pick<ProductRow, 'total' | 'buffer' | 'held' | 'sol
 
 /** As everyone sees them: what is withheld of a product is not there. Of a section it is blocked seats, which all see. */
 export const publicProducts = ({ products }: SaleRow) =>
-  products.map(({ buffer, total, ...p }) => ({
+  products.map(({ buffer, total, limit_per_visitor: limit, ...p }) => ({
     ...p,
+    limit,
     total: p.section_type === null ? total - buffer : total,
     available: available({ ...p, total, buffer }),
   }))
@@ -75,7 +76,8 @@ export function describeSale(sale: SaleRow, nowMs: number) {
     ends_at: sale.ends_at?.toISOString() ?? null,
     hold_seconds: sale.hold_seconds,
     limit_per_visitor: sale.limit_per_visitor,
-    products: sale.products.map((p) => ({ ...p, available: available(p) })),
+    products: sale.products.map(({ limit_per_visitor: limit, ...p }) => ({ ...p, limit, available: available(p) })),
+    goods_version: sale.goods_version,
     chart_version: sale.chart_version,
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
     expected_visitors: sale.expected_visitors,
@@ -84,6 +86,8 @@ export function describeSale(sale: SaleRow, nowMs: number) {
     pause_reason: sale.paused ? sale.pause_reason : null,
     seller: sale.seller,
     tax: sale.tax,
+    fees: sale.fees,
+    delivery: sale.delivery,
     indexed: sale.indexed,
     test: sale.test,
   }

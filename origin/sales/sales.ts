@@ -3,7 +3,7 @@
  * asked for by name. The time is the ledger's, carried forward by the monotonic clock: a wrong local clock does not matter.
  */
 import * as v from 'valibot'
-import { SaleId } from '../../shared/api/public.ts'
+import { SaleId } from '../../shared/api/fields.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'

@@ -16,6 +16,11 @@ const sectionOf = (product_id: string, section_type: ProductRow['section_type'])
   sold: 0,
   section_type,
   limit_per_visitor: null,
+  variant_of: null,
+  variant: null,
+  sku: null,
+  weight_grams: null,
+  has_terms: false,
 })
 
 const seat = (index: number, section: string, category: string, priceMinor: number): ChartRow['seats'][number] => ({

@@ -313,7 +313,7 @@ test('an order is stored with its lines, priced by the ledger', async () => {
     ]),
   )
   expect(
-    await sql`select order_total(unit_price_minor, quantity, cart)::int as total from orders where sale_id = ${sale} order by total`,
+    await sql`select order_total(unit_price_minor, quantity, cart, bill)::int as total from orders where sale_id = ${sale} order by total`,
   ).toEqual([{ total: 1000 }, { total: 4007 }])
 })
 

@@ -1,9 +1,8 @@
 /** The operators' calls of support: find an order, read its timeline, note something about it, and forget a visitor. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { pageLimit } from '../../shared/api/fields.ts'
+import { OrderId, ProductId, pageLimit, SaleId } from '../../shared/api/fields.ts'
 import { NoteRequest } from '../../shared/api/operator.ts'
-import { OrderId, ProductId, SaleId } from '../../shared/api/public.ts'
 import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { parse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'

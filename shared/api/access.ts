@@ -3,8 +3,7 @@
  * changed while the sale runs; the rules and blocks beside them. The edge enforces them where visitors join.
  */
 import * as v from 'valibot'
-import { exactly, instant, note, whole } from './fields.ts'
-import { ID, ID_FORM, OrderId, Texts } from './public.ts'
+import { exactly, ID, ID_FORM, instant, note, OrderId, Texts, whole } from './fields.ts'
 
 /** The line of a sale that has no other. */
 export const PUBLIC_LINE = 'public'

@@ -1,5 +1,40 @@
-/** Forms of single fields that several bodies share. */
+/** Forms of single fields that several bodies share: ids, the shop's words, numbers and times. */
 import * as v from 'valibot'
+
+// -- Ids -------------------------------------------------------------------------------------------------------------
+
+export const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
+
+export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
+export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
+export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
+
+/** Printable ASCII, as draft-ietf-httpapi-idempotency-key-header asks; 1 to 255 characters. */
+export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
+
+// -- Words of the shop -----------------------------------------------------------------------------------------------
+
+/** The languages of the pages. The first is shown where nothing is said in the visitor's own. */
+export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** A text by language; at least one. */
+export const Texts = v.pipe(
+  v.record(
+    v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`),
+    v.pipe(
+      v.string('text is required'),
+      v.trim(),
+      v.minLength(1, 'must not be empty'),
+      v.maxLength(500, 'at most 500 characters'),
+    ),
+  ),
+  v.check((texts) => Object.keys(texts).length > 0, 'a text in one language is required'),
+)
+export type Texts = Readonly<Partial<Record<Language, string>>>
+
+// -- Numbers, times and names -----------------------------------------------------------------------------------------
 
 export const whole = (min: number, max: number) =>
   v.pipe(

@@ -1,7 +1,9 @@
 /** What the two halves send each other. */
 import * as v from 'valibot'
 import { Policy } from './access.ts'
-import { Announcement, AskedContact, OnReceipts, PublicProduct, Texts } from './public.ts'
+import { Texts } from './fields.ts'
+import { Delivery, Fees, NO_DELIVERY } from './goods.ts'
+import { Announcement, AskedContact, OnReceipts, PublicProduct } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
 export const EDGE_TOKEN_HEADER = 'edge-token'
@@ -37,6 +39,9 @@ export const SaleState = v.object({
   ...OnReceipts,
   indexed: v.boolean(),
   test: v.boolean(),
+  fees: v.optional(Fees, []),
+  delivery: v.optional(Delivery, { ...NO_DELIVERY }),
+  goods_version: v.optional(v.nullable(v.number())),
   products: v.array(v.object({ ...PublicProduct.entries, held: v.number(), sold: v.number() })),
   /** Null without a hall. */
   chart_version: v.optional(v.nullable(v.number())),

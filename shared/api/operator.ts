@@ -1,9 +1,10 @@
 /** The shapes that operators send and read. */
 import * as v from 'valibot'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
-import { exactly, instant, name, whole } from './fields.ts'
+import { exactly, instant, name, ProductId, Texts, whole } from './fields.ts'
+import { Brand, Delivery as DeliveryConfig, Fees, NO_DELIVERY, productGoods } from './goods.ts'
 import type { Backlog } from './live.ts'
-import { AskedContact, type Order, ProductId, Seller, Tax, Texts } from './public.ts'
+import { AskedContact, type Order, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
 
 /** Most units of one product, and most people inside one sale. */
@@ -26,16 +27,43 @@ const ProductConfig = v.pipe(
       total: whole(0, MAX_UNITS),
       /** Units of the total that are withheld from sale, for `fulfil_from_buffer`. */
       buffer: v.optional(whole(0, MAX_UNITS), 0),
-      /** Units that a visitor may have of it; null: as many as of the sale. */
-      limit_per_visitor: v.optional(v.nullable(whole(1, 1000))),
+      /** Units that a visitor may have of it, or of each of its variants; null: as many as of the sale. */
+      limit: v.optional(v.nullable(whole(1, 1000))),
+      ...productGoods,
     },
-    ['available', 'held', 'sold', 'section_type'],
+    ['available', 'held', 'sold', 'section_type', 'variant_of', 'variant', 'sku', 'has_terms'],
+  ),
+  v.forward(
+    v.check(
+      ({ variants = [], total }) => variants.length === 0 || total === 0,
+      'is 0 where the variants have their own',
+    ),
+    ['total'],
+  ),
+  v.forward(
+    v.check(
+      ({ options = [], variants = [] }) => variants.every((one) => isOneOf(options, one.options)),
+      'each has one value of each option',
+    ),
+    ['variants'],
   ),
   v.forward(
     v.check((product) => product.buffer <= product.total, 'must not be more than the total'),
     ['buffer'],
   ),
 )
+
+const isOneOf = (
+  options: readonly { name: string; values: readonly string[] }[],
+  chosen: Readonly<Record<string, string>>,
+) =>
+  Object.keys(chosen).length === options.length &&
+  options.every(({ name, values }) => values.some((value) => value === chosen[name]))
+
+/** The ids that units are sold by. */
+const unitIds = (
+  products: readonly { product_id: string; variants?: readonly { variant_id: string }[] | undefined }[],
+) => products.flatMap(({ product_id, variants = [] }) => [product_id, ...variants.map(({ variant_id }) => variant_id)])
 
 /** What to do if live orders exceed stock, which only an outside fault can cause. */
 const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
@@ -68,7 +96,11 @@ export const SaleConfig = v.pipe(
       products: v.pipe(
         v.array(ProductConfig, 'a list is required'),
         v.maxLength(100, 'at most 100 products'),
-        v.check((list) => new Set(list.map((p) => p.product_id)).size === list.length, 'product_id must be unique'),
+        v.check((list) => unitIds(list).length <= 500, 'at most 500 products and variants'),
+        v.check(
+          (list) => new Set(unitIds(list)).size === unitIds(list).length,
+          'product_id and variant_id must be unique',
+        ),
       ),
       admission: exactly({
         rate_per_second: rate,
@@ -84,8 +116,12 @@ export const SaleConfig = v.pipe(
       max_unpaid_orders: v.optional(whole(1, 1000), 3),
       contact: v.optional(Contact, {}),
       seller: v.optional(v.nullable(Seller), null),
-      /** Included in the prices. */
       tax: v.optional(v.nullable(Tax), null),
+      brand: v.optional(v.nullable(Brand), null),
+      fees: v.optional(Fees, []),
+      delivery: v.optional(DeliveryConfig, { ...NO_DELIVERY }),
+      /** Where it takes place, for people. */
+      venue: v.optional(v.nullable(name), null),
       /** Whether search engines may show the sale's page. */
       indexed: v.optional(v.boolean('true or false is required'), true),
       /** Payments of the sandbox only. Fixed when the sale is created. */
@@ -105,6 +141,7 @@ export const SaleConfig = v.pipe(
       'announcement',
       'pause_reason',
       'chart_version',
+      'goods_version',
     ],
   ),
   v.forward(

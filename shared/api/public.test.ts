@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse, parseJson, tryParse, tryParseJson } from '../parse.ts'
-import { CheckoutRequest, IdempotencyKey, Order, OrderId, PaymentRequest } from './public.ts'
+import { IdempotencyKey, OrderId } from './fields.ts'
+import { CheckoutRequest, Order, PaymentRequest } from './public.ts'
 
 /** Matches the error that `parse` throws. */
 const problemLike = (problem: object) => expect.objectContaining({ problem: expect.objectContaining(problem) })

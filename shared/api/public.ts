@@ -1,40 +1,10 @@
 /** The shapes that buyers send and that buyers and browsers see, at either half. */
 import * as v from 'valibot'
 import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
-import { exactly, name, whole } from './fields.ts'
+import { exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
+import { Address, Delivery, Fees, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
 
-// -- Ids -------------------------------------------------------------------------------------------------------------
-
-export const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
-export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
-
-export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
-export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
-export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
-
-/** Printable ASCII, as draft-ietf-httpapi-idempotency-key-header asks; 1 to 255 characters. */
-export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
-
-// -- Words of the shop -----------------------------------------------------------------------------------------------
-
-/** The languages of the pages. The first is shown where nothing is said in the visitor's own. */
-export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
-export type Language = (typeof LANGUAGES)[number]
-
-/** A text by language; at least one. */
-export const Texts = v.pipe(
-  v.record(
-    v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`),
-    v.pipe(
-      v.string('text is required'),
-      v.trim(),
-      v.minLength(1, 'must not be empty'),
-      v.maxLength(500, 'at most 500 characters'),
-    ),
-  ),
-  v.check((texts) => Object.keys(texts).length > 0, 'a text in one language is required'),
-)
-export type Texts = Readonly<Partial<Record<Language, string>>>
+// -- Announcements ----------------------------------------------------------------------------------------------------
 
 export const Announcement = v.object({
   id: v.string(),
@@ -99,6 +69,18 @@ export const CheckoutRequest = exactly({
   product_id: v.optional(ProductId),
   quantity: v.optional(Quantity),
   payment_method: v.optional(PaymentMethod),
+  /** One code, or several that may be combined. */
+  promo_code: v.optional(
+    v.union(
+      [PromoCodeText, v.pipe(v.array(PromoCodeText), v.minLength(1), v.maxLength(5))],
+      'a code, or up to five are required',
+    ),
+  ),
+  delivery: v.optional(Address),
+  /** What is accepted: `terms`. */
+  accept: v.optional(v.pipe(v.array(v.literal('terms', 'terms is required'), 'a list is required'), v.maxLength(1))),
+  /** What the buyer was shown: another total is refused, with the new one. */
+  total_minor: v.optional(whole(0, MAX_TOTAL_MINOR)),
   contact: v.optional(
     exactly({
       email: v.pipe(
@@ -162,6 +144,17 @@ export const OrderLine = v.object({
 })
 export type OrderLine = v.InferOutput<typeof OrderLine>
 
+/** What an order costs: `total_minor` is all of it. Fees and tax that the prices include are said, and not added. */
+export const Totals = v.object({
+  subtotal_minor: v.number(),
+  discount_minor: v.number(),
+  fees: v.array(v.object({ name: v.string(), amount_minor: v.number(), included: v.optional(v.boolean()) })),
+  shipping_minor: v.number(),
+  tax_minor: v.number(),
+  total_minor: v.number(),
+})
+export type Totals = v.InferOutput<typeof Totals>
+
 export const Order = v.object({
   order_id: OrderId,
   sale: SaleId,
@@ -178,7 +171,9 @@ export const Order = v.object({
   expires_in_seconds: v.number(),
   created_at: v.string(),
   lines: v.array(OrderLine),
-  total_minor: v.number(),
+  /** For people: `K7Q-4MX`. Null while the order is still being recorded. */
+  short_number: v.nullable(v.string()),
+  ...Totals.entries,
   refunded_minor: v.number(),
   payment: v.nullable(Payment),
   /** About how many units are left, for the page; only in the response of a checkout. */
@@ -239,7 +234,17 @@ export const PublicProduct = v.object({
   available: v.number(),
   /** Of a section of a hall. */
   section_type: v.optional(v.nullable(v.picklist(['reserved', 'general_admission']))),
+  /** Of a variant: the product that it is one of, and what it is by option. */
+  variant_of: v.optional(v.nullable(v.string())),
+  variant: v.optional(v.nullable(v.record(v.string(), v.string()))),
+  sku: v.optional(v.nullable(v.string())),
+  /** Units that a visitor may have of it. */
+  limit: v.optional(v.nullable(v.number())),
+  weight_grams: v.optional(v.nullable(v.number())),
+  /** Whether its terms are to be accepted. */
+  has_terms: v.optional(v.boolean()),
 })
+export type PublicProduct = v.InferOutput<typeof PublicProduct>
 
 /** Whether a checkout asks for an e-mail address. */
 export const AskedContact = v.picklist(['off', 'optional', 'required'], 'off, optional or required is required')
@@ -267,9 +272,11 @@ export const Seller = exactly({
 })
 export type Seller = v.InferOutput<typeof Seller>
 
-/** The tax that the prices include: "VAT", 19. */
+/** The tax on the prices: "VAT", 19. */
 export const Tax = exactly({
   name,
+  /** Whether the prices include it, as where nothing is said, or it is added to them. */
+  included: v.optional(v.boolean('true or false is required')),
   percent: v.pipe(
     v.number('a number is required'),
     v.minValue(0, 'at least 0'),
@@ -305,6 +312,10 @@ export const PublicSale = v.object({
   /** A sale to try things with: no money moves. */
   test: v.boolean(),
   products: v.array(PublicProduct),
+  fees: v.optional(Fees, []),
+  delivery: v.optional(Delivery, { ...NO_DELIVERY }),
+  /** Of what its pages show, which is at `/sales/{sale}/goods?v=`; null without anything. */
+  goods_version: v.optional(v.nullable(v.number())),
   /** Of the chart of its hall, which is at `/sales/{sale}/chart?v=`; null without one. */
   chart_version: v.optional(v.nullable(v.number())),
   server_time_ms: v.number(),

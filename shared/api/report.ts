@@ -1,6 +1,7 @@
 /** The report of a sale, as `GET /admin/sales/{sale}/report` sends it and the console shows it. */
+
+import type { Texts } from './fields.ts'
 import type { Minute } from './live.ts'
-import type { Texts } from './public.ts'
 
 export interface SaleReport {
   readonly sale: string

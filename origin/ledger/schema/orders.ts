@@ -1,7 +1,9 @@
 /** Orders, and what is known of their buyers. */
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import type { Address } from '../../../shared/api/goods.ts'
 import type { Card } from '../../../shared/api/public.ts'
+import type { BillLine } from '../../../shared/bill.ts'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
 import { instant } from './columns.ts'
 
@@ -22,6 +24,10 @@ export const orders = pgTable(
     currency: text().notNull(),
     /** Its lines. Null: one line, units of `product_id`. Otherwise `product_id` and `unit_price_minor` are those of the first line. */
     cart: jsonb().$type<readonly StoredLine[]>(),
+    /** What it costs beside its lines. Null: nothing. */
+    bill: jsonb().$type<readonly BillLine[]>(),
+    /** From 1, in the order of recording; people see it as `shortNumber` writes it. */
+    number: bigserial({ mode: 'number' }).notNull(),
     status: text().$type<LedgerStatus>().notNull(),
     idempotency_key: text().notNull(),
     /** SHA-256 of the request: the same key with another body is refused. */
@@ -47,6 +53,7 @@ export const orders = pgTable(
   (t) => [
     // Its prefixes find the orders of a visitor and of a sale.
     uniqueIndex('one_order_per_key').on(t.sale_id, t.visitor, t.idempotency_key),
+    uniqueIndex('orders_by_number').on(t.number),
     index('holds_by_end').on(t.reserved_until).where(sql`status = 'reserved'`),
     index('payments_to_begin').on(t.created_at).where(sql`status = 'reserved' and payment_method is not null`),
     index('payments_under_way').on(t.updated_at).where(sql`status = 'paying'`),
@@ -82,6 +89,8 @@ export interface StoredLine {
   readonly name: string
   readonly quantity: number
   readonly unit_price_minor: number
+  /** What it costs with its share of the bill, where that is another sum than its price: what is given back for it. */
+  readonly share_minor?: number
   /** Its units are for sale again: it was taken out before the order was paid, and costs nothing; or afterwards, and is refunded. */
   readonly returned?: 'unpaid' | 'refunded'
 }
@@ -93,6 +102,8 @@ export const contacts = pgTable(
     order_id: uuid().primaryKey(),
     sale_id: text().notNull(),
     email: text(),
+    /** Where it goes to. */
+    delivery: jsonb().$type<Address>(),
     /** The network address of the checkout. */
     address: text(),
     /** Of the page on which they bought. */

@@ -15,6 +15,8 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import { type Access, type Line, ONE_LINE } from '../../../shared/api/access.ts'
+import type { Texts } from '../../../shared/api/fields.ts'
+import { type Brand, type Delivery, type Fee, NO_DELIVERY, type ProductGoods } from '../../../shared/api/goods.ts'
 import type { SectionType } from '../../../shared/api/hall.ts'
 import {
   type Contact,
@@ -23,7 +25,7 @@ import {
   type ScheduledEffect,
   type Suspension,
 } from '../../../shared/api/operator.ts'
-import type { Seller, Tax, Texts } from '../../../shared/api/public.ts'
+import type { Seller, Tax } from '../../../shared/api/public.ts'
 import { instant } from './columns.ts'
 
 export const sales = pgTable('sales', {
@@ -54,6 +56,10 @@ export const sales = pgTable('sales', {
   /** On receipts. */
   seller: jsonb().$type<Seller>(),
   tax: jsonb().$type<Tax>(),
+  fees: jsonb().$type<Fee[]>().notNull().default([]),
+  delivery: jsonb().$type<Delivery>().notNull().default(NO_DELIVERY),
+  /** Grows with each change of what an order costs beside its prices: fees, tax, delivery and promo codes. */
+  terms_version: integer().notNull().default(1),
   /** Whether search engines may show the sale's page. */
   indexed: boolean().notNull().default(true),
   /** The phase in the latest event about the sale. */
@@ -91,6 +97,15 @@ export const products = pgTable(
     section_type: text().$type<SectionType>(),
     /** Units that a visitor may have of it, beside what they may have of the sale. Null: no limit of its own. */
     limit_per_visitor: integer(),
+    /** Of a variant: the product that it is one of, which has no units itself; and what it is by option. */
+    variant_of: text(),
+    variant: jsonb().$type<Readonly<Record<string, string>>>(),
+    sku: text(),
+    weight_grams: integer(),
+    /** Whether buyers must accept its terms. */
+    has_terms: boolean().notNull().default(false),
+    /** The uses of a promo code, of the id `%CODE`: counted, held and given back as units are. Not for sale by itself. */
+    is_promo_code: boolean().notNull().default(false),
     /** Incremented by a trigger with every change of the row, so that a repair applies to the state it was based on. */
     version: bigint({ mode: 'number' }).notNull().default(0),
   },
@@ -98,6 +113,40 @@ export const products = pgTable(
     primaryKey({ columns: [t.sale_id, t.product_id] }),
     check('never_oversold', sql`held >= 0 and sold >= 0 and buffer >= 0 and held + sold <= total - buffer`),
   ],
+)
+
+/** What the pages of a sale show beside names and prices. Decides nothing, so that it is read when its version changes. */
+export const goods = pgTable('goods', {
+  sale_id: text()
+    .primaryKey()
+    .references(() => sales.sale_id),
+  /** Grows with each change: what was published under a version never changes. */
+  version: integer().notNull().default(1),
+  brand: jsonb().$type<Brand>(),
+  venue: text(),
+  /** By product. */
+  products: jsonb().$type<Readonly<Record<string, ProductGoods>>>().notNull().default({}),
+})
+
+/** Codes that make an order cheaper. Their uses are rows of products (`is_promo_code`). */
+export const promoCodes = pgTable(
+  'promo_codes',
+  {
+    sale_id: text()
+      .notNull()
+      .references(() => sales.sale_id),
+    /** In capitals. */
+    code: text().notNull(),
+    percent: doublePrecision(),
+    amount_minor: bigint({ mode: 'number' }),
+    price_minor: bigint({ mode: 'number' }),
+    valid_from: instant(),
+    valid_until: instant(),
+    /** Null: all. */
+    products: jsonb().$type<readonly string[]>(),
+    combined: boolean().notNull().default(false),
+  },
+  (t) => [primaryKey({ columns: [t.sale_id, t.code] })],
 )
 
 /** Announcements to visitors. */

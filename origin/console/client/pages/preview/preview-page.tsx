@@ -2,7 +2,7 @@
 import './preview.css'
 import { useQuery } from '@tanstack/preact-query'
 import { useLocation, useSearch } from 'wouter-preact'
-import { LANGUAGES } from '../../../../../shared/api/public.ts'
+import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { admin, read } from '../../api.ts'
 import { Choose, Failure, Loading, languageName, useTitle } from '../../parts.tsx'
 

@@ -1,7 +1,7 @@
 /** A sale as it is being written: the body of the PUT, what is wrong in it, and what it changes. Pure. */
 import * as v from 'valibot'
+import { SaleId } from '../../../../../shared/api/fields.ts'
 import { SaleConfig } from '../../../../../shared/api/operator.ts'
-import { SaleId } from '../../../../../shared/api/public.ts'
 import { decimal } from '../../../../../shared/format.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }

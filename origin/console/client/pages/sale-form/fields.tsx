@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId } from 'preact/hooks'
-import { LANGUAGES } from '../../../../../shared/api/public.ts'
+import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
 import { languageName } from '../../parts.tsx'
 import { type Body, type Json, valueAt, type Wrong } from './draft.ts'

@@ -1,6 +1,6 @@
 /** What an operator can press, each with what it will do, a confirmation, and its undo where there is one. */
 import { useSignal } from '@preact/signals'
-import { LANGUAGES } from '../../../../../shared/api/public.ts'
+import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { Choose, Confirm, count, instant, languageName, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { PAUSE_REASONS } from './pause-reasons.ts'

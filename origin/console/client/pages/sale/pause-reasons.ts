@@ -1,5 +1,5 @@
 /** Reasons of a pause that are ready in every language, as visitors read them. */
-import type { Language } from '../../../../../shared/api/public.ts'
+import type { Language } from '../../../../../shared/api/fields.ts'
 
 type Reason = Readonly<Record<Language, string>>
 

@@ -1,0 +1,35 @@
+/** What the pages of a sale show of its goods: read and written as a whole, under a version that grows with each change. */
+import type { GoodsDocument, ProductGoods } from '../../shared/api/goods.ts'
+import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { Queryable } from '../ledger/connection.ts'
+
+/** In the transaction that writes the sale. */
+export async function writeGoods(tx: Queryable, saleId: string, config: SaleConfig): Promise<void> {
+  const products = Object.fromEntries(config.products.map((p) => [p.product_id, goodsOf(p)] as const))
+  const { brand, venue } = config
+  const hasSome = brand || venue || Object.values(products).some((one) => Object.keys(one).length > 0)
+  await tx`
+    insert into goods (sale_id, brand, venue, products)
+    select ${saleId}, ${brand && tx.json(brand)}, ${venue}, ${tx.json(products as never)}
+    where ${Boolean(hasSome)} or exists (select from goods where sale_id = ${saleId})
+    on conflict (sale_id) do update set version = goods.version + 1, brand = excluded.brand, venue = excluded.venue,
+      products = excluded.products
+    where (goods.brand, goods.venue, goods.products) is distinct from (excluded.brand, excluded.venue, excluded.products)`
+}
+
+function goodsOf({ names, description, images, options, terms, tags }: SaleConfig['products'][number]): ProductGoods {
+  return {
+    ...(names && { names }),
+    ...(description && { description }),
+    ...(images?.length && { images }),
+    ...(options?.length && { options }),
+    ...(terms && { terms }),
+    ...(tags?.length && { tags }),
+  }
+}
+
+/** Null where nothing was said. */
+export async function readGoods(sql: Queryable, saleId: string): Promise<GoodsDocument | null> {
+  const [row] = await sql<GoodsDocument[]>`select version, brand, venue, products from goods where sale_id = ${saleId}`
+  return row ?? null
+}

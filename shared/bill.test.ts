@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Delivery, type Fee, NO_DELIVERY } from './api/goods.ts'
+import { billOf, type Discount, type PricedLine, shareWithin, spread } from './bill.ts'
+
+describe('the tax within a total', () => {
+  it.each([
+    [11_900, 19, 1_900],
+    [7_800, 19, 1_245],
+    [3_900, 7.7, 279],
+    [3_900, 0, 0],
+    [1, 100, 1],
+  ])('of %i at %d %% is %i', (total, percent, tax) => {
+    expect(shareWithin(total, percent)).toBe(tax)
+  })
+
+  it('is, of all whole amounts, the nearest to the rate times what is left; of two, the larger', () => {
+    const rates = fc.integer({ min: 0, max: 100_000 })
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), rates, (total, thousandths) => {
+        const tax = BigInt(shareWithin(total, thousandths / 1000))
+        // tax = total * rate / (1 + rate), times twice the divisor: the error is at most half a minor unit.
+        const [rate, whole] = [BigInt(thousandths), 100_000n + BigInt(thousandths)]
+        const error = 2n * (tax * whole - BigInt(total) * rate)
+        expect(error > -whole && error <= whole).toBe(true)
+      }),
+    )
+  })
+})
+
+const NONE = { fees: [], tax: null, delivery: NO_DELIVERY }
+const SHIRT: PricedLine = {
+  product: 'shirt-m',
+  variant_of: 'shirt',
+  quantity: 2,
+  unit_price_minor: 2_500,
+  weight_grams: 300,
+}
+const PRINT: PricedLine = { product: 'print', quantity: 1, unit_price_minor: 1_999, weight_grams: 800 }
+
+describe('a bill', () => {
+  it('is the prices, where the sale adds nothing', () => {
+    expect(billOf([SHIRT, PRINT], NONE)).toEqual({
+      bill: [],
+      shares: [5_000, 1_999],
+      totals: {
+        subtotal_minor: 6_999,
+        discount_minor: 0,
+        fees: [],
+        shipping_minor: 0,
+        tax_minor: 0,
+        total_minor: 6_999,
+      },
+    })
+  })
+
+  it('takes off what a code says, for the products that it names', () => {
+    const totals = (code: Partial<Discount>) =>
+      billOf([SHIRT, PRINT], NONE, { discounts: [{ code: 'NOON', products: null, ...code } as Discount] })?.totals
+    expect(totals({ percent: 10 })).toMatchObject({ discount_minor: 700, total_minor: 6_299 })
+    expect(totals({ percent: 10, products: ['shirt'] })).toMatchObject({ discount_minor: 500, total_minor: 6_499 })
+    expect(totals({ amount_minor: 1_000 })).toMatchObject({ discount_minor: 1_000, total_minor: 5_999 })
+    expect(totals({ amount_minor: 10_000 })).toMatchObject({ discount_minor: 6_999, total_minor: 0 })
+    expect(totals({ price_minor: 2_000 })).toMatchObject({ discount_minor: 1_000, total_minor: 5_999 })
+  })
+
+  it('adds fees, shipping and tax, or says what of them the prices include', () => {
+    const fees: Fee[] = [
+      { name: 'Packing', amount_minor: 50, per: 'unit', included: false },
+      { name: 'Service', percent: 2, per: 'order', included: false },
+      { name: 'Levy', percent: 1, per: 'unit', included: true },
+    ]
+    const delivery: Delivery = {
+      kind: 'address',
+      countries: ['DE', 'AT'],
+      prices: [
+        { countries: ['DE'], up_to_grams: 1_000, amount_minor: 490 },
+        { countries: ['DE'], amount_minor: 690 },
+        { up_to_grams: 2_000, amount_minor: 1_290 },
+      ],
+      ask: NO_DELIVERY.ask,
+    }
+    const to = (country: string, lines = [SHIRT, PRINT], included = true) =>
+      billOf(lines, { fees, delivery, tax: { name: 'VAT', percent: 19, included } }, { country })
+    expect(to('DE')?.totals).toEqual({
+      subtotal_minor: 6_999,
+      discount_minor: 0,
+      fees: [
+        { name: 'Packing', amount_minor: 150 },
+        { name: 'Service', amount_minor: 140 },
+        { name: 'Levy', amount_minor: 70, included: true },
+      ],
+      shipping_minor: 690,
+      tax_minor: 1_274,
+      total_minor: 7_979,
+    })
+    expect(to('DE', [SHIRT])?.totals.shipping_minor).toBe(490)
+    expect(to('AT')?.totals.shipping_minor).toBe(1_290)
+    expect(to('AT', [{ ...SHIRT, quantity: 7 }])).toBeNull()
+    expect(to('FR')).toBeNull()
+    expect(to('DE', [SHIRT, PRINT], false)?.totals).toMatchObject({ tax_minor: 1_516, total_minor: 9_495 })
+  })
+
+  it('is exact whatever is sold: the parts are the whole, and nothing is below nothing', () => {
+    const line = fc.record({
+      product: fc.constantFrom('a', 'b', 'c'),
+      quantity: fc.integer({ min: 1, max: 1_000 }),
+      unit_price_minor: fc.integer({ min: 0, max: 1_000_000_000 }),
+    })
+    const percent = fc.integer({ min: 0, max: 100_000 }).map((n) => n / 1_000)
+    const code = fc.oneof(
+      fc.record({ percent }),
+      fc.record({ amount_minor: fc.integer({ min: 1, max: 1_000_000_000 }) }),
+      fc.record({ price_minor: fc.integer({ min: 0, max: 1_000_000_000 }) }),
+    )
+    const products = fc.option(fc.constant(['a']))
+    const discount = fc.tuple(code, products).map(([of, list]): Discount => ({ code: 'X', products: list, ...of }))
+    const fee = fc
+      .tuple(
+        fc.oneof(fc.record({ percent }), fc.record({ amount_minor: fc.nat(1_000_000) })),
+        fc.constantFrom('unit', 'order'),
+        fc.boolean(),
+      )
+      .map(([of, per, included]): Fee => ({ name: 'Fee', per: per as Fee['per'], included, ...of }))
+    const tax = fc.option(fc.record({ name: fc.constant('VAT'), percent, included: fc.boolean() }))
+    fc.assert(
+      fc.property(
+        fc.array(line, { minLength: 1, maxLength: 20 }),
+        fc.array(fee, { maxLength: 3 }),
+        fc.array(discount, { maxLength: 3 }),
+        tax,
+        (lines, fees, discounts, taxed) => {
+          const made = billOf(lines, { ...NONE, fees, tax: taxed }, { discounts })
+          if (!made) throw new Error('not delivered')
+          const { bill, shares, totals } = made
+          const sum = (list: readonly number[]) => list.reduce((all, one) => all + one, 0)
+          expect(
+            [...shares, ...Object.values({ ...totals, fees: [] }).filter((one) => typeof one === 'number')].every(
+              (one) => Number.isSafeInteger(one) && one >= 0,
+            ),
+          ).toBe(true)
+          expect(totals.total_minor).toBe(
+            totals.subtotal_minor + sum(bill.map((one) => (one.included ? 0 : one.amount_minor))),
+          )
+          const forOrder = fees.some(({ per, included }) => per === 'order' && !included)
+          if (forOrder) expect(sum(shares)).toBeLessThanOrEqual(totals.total_minor)
+          else expect(sum(shares)).toBe(totals.total_minor)
+        },
+      ),
+    )
+  })
+
+  it('spreads an amount to the last unit', () => {
+    expect(spread(100, [1, 1, 1])).toEqual([34, 33, 33])
+    expect(spread(5, [0, 0])).toEqual([5, 0])
+  })
+})

@@ -1,0 +1,159 @@
+/**
+ * What an order costs: its lines at their prices, less what promo codes take off, plus fees, shipping and tax. Pure and exact, in
+ * minor units; the origin decides with it, and the pages show with it what the buyer will be asked for. Halves round up.
+ */
+import type { Delivery, Fee, PromoCode } from './api/goods.ts'
+import type { Tax, Totals } from './api/public.ts'
+
+/** A line of the bill beside the goods. Discounts are negative. */
+export interface BillLine {
+  readonly kind: 'discount' | 'fee' | 'shipping' | 'tax'
+  /** The code, or the name of the fee or tax. */
+  readonly name: string
+  readonly amount_minor: number
+  /** In the prices already: said, and not added. */
+  readonly included?: true
+}
+
+export interface PricedLine {
+  readonly product: string
+  readonly variant_of?: string | null
+  readonly quantity: number
+  readonly unit_price_minor: number
+  readonly weight_grams?: number | null
+}
+
+/** What a sale adds to its prices. */
+export interface Terms {
+  readonly fees: readonly Fee[]
+  readonly tax: Tax | null
+  readonly delivery: Delivery
+}
+/** What a code takes off: one of the three sums. `products`: null for all. */
+export type Discount = Pick<PromoCode, 'code' | 'percent' | 'amount_minor' | 'price_minor'> & {
+  readonly products: readonly string[] | null
+}
+
+export interface Bill {
+  readonly bill: readonly BillLine[]
+  /** What each line costs with its share of discounts, fees for each unit and tax: the rest is for the order as a whole. */
+  readonly shares: readonly number[]
+  readonly totals: Totals
+}
+
+/** Null: it is not sent to that country, or is too heavy for it. */
+export function billOf(
+  lines: readonly PricedLine[],
+  { fees, tax, delivery }: Terms,
+  { discounts = [], country }: { readonly discounts?: readonly Discount[]; readonly country?: string | undefined } = {},
+): Bill | null {
+  const prices = lines.map(({ quantity, unit_price_minor }) => quantity * unit_price_minor)
+  let shares = prices
+  const bill: BillLine[] = []
+  for (const discount of discounts) {
+    const off = offOf(lines, shares, discount)
+    shares = shares.map((share, i) => share - (off[i] ?? 0))
+    bill.push({ kind: 'discount', name: discount.code, amount_minor: -sum(off) })
+  }
+  const reduced = shares
+  const ofOrder: number[] = []
+  for (const { name, percent, amount_minor = 0, per, included } of fees) {
+    const base = per === 'unit' ? reduced : [sum(reduced)]
+    const amounts = base.map((minor, i) => {
+      if (percent !== undefined) return included ? shareWithin(minor, percent) : shareOf(minor, percent)
+      return per === 'unit' ? amount_minor * (lines[i]?.quantity ?? 0) : amount_minor
+    })
+    bill.push({ kind: 'fee', name, amount_minor: sum(amounts), ...(included && { included }) })
+    if (included) continue
+    if (per === 'unit') shares = shares.map((share, i) => share + (amounts[i] ?? 0))
+    else ofOrder.push(...amounts)
+  }
+  const shipping = shippingOf(lines, delivery, country)
+  if (shipping === null) return null
+  if (delivery.kind === 'address' && delivery.prices) bill.push({ kind: 'shipping', name: '', amount_minor: shipping })
+  const parts = [...shares, sum(ofOrder) + shipping]
+  const net = sum(parts)
+  if (tax && tax.included !== false)
+    bill.push({ kind: 'tax', name: tax.name, amount_minor: shareWithin(net, tax.percent), included: true })
+  else if (tax) {
+    const added = shareOf(net, tax.percent)
+    bill.push({ kind: 'tax', name: tax.name, amount_minor: added })
+    const taxes = spread(added, parts)
+    shares = shares.map((share, i) => share + (taxes[i] ?? 0))
+  }
+  const totals = totalsOf(sum(prices), bill)
+  return { bill, shares, totals }
+}
+
+/** What a code takes off each line, of what the lines still cost. */
+function offOf(lines: readonly PricedLine[], shares: readonly number[], code: Discount): readonly number[] {
+  const { percent, amount_minor, price_minor, products } = code
+  const costs = shares.map((share, i) => {
+    const { product, variant_of } = lines[i] ?? {}
+    const isMeant = products === null || products.some((id) => id === product || id === variant_of)
+    return isMeant ? share : 0
+  })
+  if (percent !== undefined) return costs.map((cost) => shareOf(cost, percent))
+  if (amount_minor !== undefined) return spread(Math.min(amount_minor, sum(costs)), costs)
+  return costs.map((cost, i) => Math.max(0, cost - (price_minor ?? 0) * (lines[i]?.quantity ?? 0)))
+}
+
+function shippingOf(
+  lines: readonly PricedLine[],
+  { kind, countries, prices }: Delivery,
+  country?: string,
+): number | null {
+  if (kind !== 'address') return 0
+  if (country !== undefined && countries && !countries.includes(country)) return null
+  if (!prices) return 0
+  const grams = sum(lines.map(({ quantity, weight_grams }) => quantity * (weight_grams ?? 0)))
+  const price = prices.find(
+    (one) =>
+      (!one.countries || (country !== undefined && one.countries.includes(country))) &&
+      (one.up_to_grams === undefined || grams <= one.up_to_grams),
+  )
+  return price ? price.amount_minor : null
+}
+
+const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0)
+
+/** In thousandths of a percent, so that it is whole. */
+const rateOf = (percent: number) => BigInt(Math.round(percent * 1000))
+
+/** So many percent of an amount. */
+export const shareOf = (minor: number, percent: number): number =>
+  Number((2n * BigInt(minor) * rateOf(percent) + 100_000n) / 200_000n)
+
+/** What of an amount is tax, or a fee, that it includes: exact for each amount and each rate of up to three decimals. */
+export function shareWithin(minor: number, percent: number): number {
+  const whole = 100_000n + rateOf(percent)
+  return Number((2n * BigInt(minor) * rateOf(percent) + whole) / (2n * whole))
+}
+
+/** An amount spread over parts by their size, to the last minor unit: what rounding leaves goes to the largest remainders. */
+export function spread(minor: number, parts: readonly number[]): number[] {
+  const all = sum(parts)
+  if (all === 0) return parts.map((_, i) => (i === 0 ? minor : 0))
+  const exact = parts.map((part) => BigInt(minor) * BigInt(part))
+  const whole = exact.map((amount) => amount / BigInt(all))
+  const left = minor - Number(whole.reduce((one, other) => one + other, 0n))
+  const byRemainder = exact
+    .map((amount, i) => [amount % BigInt(all), i] as const)
+    .toSorted(([a, i], [b, k]) => (a === b ? i - k : a > b ? -1 : 1))
+  const more = new Set(byRemainder.slice(0, left).map(([, i]) => i))
+  return whole.map((amount, i) => Number(amount) + (more.has(i) ? 1 : 0))
+}
+
+/** The totals of an order as it is stored. */
+export function totalsOf(subtotal: number, bill: readonly BillLine[]): Totals {
+  const of = (kind: BillLine['kind']) => bill.filter((line) => line.kind === kind)
+  const all = (lines: readonly BillLine[]) => sum(lines.map(({ amount_minor }) => amount_minor))
+  return {
+    subtotal_minor: subtotal,
+    discount_minor: 0 - all(of('discount')),
+    fees: of('fee').map(({ name, amount_minor, included }) => ({ name, amount_minor, ...(included && { included }) })),
+    shipping_minor: all(of('shipping')),
+    tax_minor: all(of('tax')),
+    total_minor: subtotal + all(bill.filter(({ included }) => !included)),
+  }
+}
