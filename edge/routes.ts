@@ -9,6 +9,7 @@ import { problem } from '../shared/problem.ts'
 import { health, jwks, purge, refresh } from './backend.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './call.ts'
 import { checkout, totals } from './checkout/checkout.ts'
+import { handOver } from './checkout/handover.ts'
 import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
 import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './checkout/own-orders.ts'
 import { asset } from './pages/assets.ts'
@@ -85,6 +86,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/order/:order': buyers(get(ofOrder(showOrder))),
   '/sales/:sale/order/:order/pay': buyers(get(ofOrder(showPayment))),
   '/sales/:sale/order/:order/receipt': buyers(get(ofOrder(showReceipt))),
+  '/sales/:sale/order/:order/handover': buyers(get(ofOrder(handOver))),
   '/sales/:sale/order/:order/payment': buyers(form(ofOrder(paymentForm), orderPage)),
   '/sales/:sale/order/:order/cancel': buyers(form(ofOrder(cancelForm), orderPage)),
   '/orders/:order': buyers({ methods: { GET: passed, DELETE: passed } }),
