@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { useOrigin } from '../../test/origin-process.ts'
+import { setPrice } from '../sales/sale-queries.ts'
 
 const origin = useOrigin()
 const read = async (sale: string) => (await origin.admin('GET', `/sales/${sale}`)).body as Record<string, unknown>
@@ -48,14 +49,15 @@ test('nests variants into their product, with what its pages show', async () => 
   ])
 })
 
-test('a variant is restocked and priced by its id, and stays while it has orders', async () => {
+test('a variant is restocked by its id, and stays while it has orders', async () => {
   const sale = await origin.sale({ products: [SHOE] })
   const restocked = await origin.admin('POST', `/sales/${sale}/products/shoe-36/restock`, { quantity: 4 })
   expect(restocked).toMatchObject({ status: 200, body: { products: [{ variants: [{ total: 9 }, { total: 3 }] }] } })
-  const at = new Date(Date.now() + 60_000).toISOString()
-  const price = { action: 'price', product_id: 'shoe-36', unit_price_minor: 100, at }
-  expect(await origin.admin('POST', `/sales/${sale}/scheduled`, price)).toMatchObject({ status: 201 })
-  const order = await origin.checkoutDecided(sale, { body: { product_id: 'shoe-36' } })
+  expect(await origin.admin('POST', `/sales/${sale}/products/shoe/restock`, { quantity: 4 })).toMatchObject({
+    status: 409,
+    body: { detail: 'shoe has variants: restock one of them.' },
+  })
+  const order = await origin.checkoutDecided(sale, { body: { product_id: 'shoe-36', accept: ['terms'] } })
   expect(order).toMatchObject({ status: 201, body: { product_id: 'shoe-36', total_minor: 18_900 } })
   const { products, ...config } = (await read(sale)) as { products: [typeof SHOE] }
   const [shoe] = products
@@ -64,6 +66,18 @@ test('a variant is restocked and priced by its id, and stays while it has orders
     status: 409,
     body: { detail: 'shoe-36 has orders and cannot be removed' },
   })
+})
+
+test('the price of a product is that of its variants that have none of their own', async () => {
+  const sale = await origin.sale({ products: [SHOE] })
+  const prices = async () => {
+    const [shoe] = ((await read(sale)) as unknown as { products: [typeof SHOE] }).products
+    return [shoe.unit_price_minor, ...shoe.variants.map(({ unit_price_minor }) => unit_price_minor)]
+  }
+  await setPrice(origin.sql(), sale, 'shoe', 15_000)
+  await expect.poll(prices).toEqual([15_000, 15_000, 19_900])
+  await setPrice(origin.sql(), sale, 'shoe-375', 1)
+  await expect.poll(prices).toEqual([15_000, 15_000, 1])
 })
 
 test('the edge reads a version of them, and no other', async () => {
