@@ -4,6 +4,7 @@
  *   queue      a place in line                          signed by the edge    read by the edge            aud "queue"
  *   admission  the right to check out                   signed by the edge    read by edge and origin     aud "checkout"
  *   order      the right to see one order               signed by the origin  read by the origin          aud "order"
+ *   handover   a paid order, for its shop               signed by the edge    read by the shop            aud "handover"
  *   invitation the right of some visitors to join       signed by the origin  read by the origin          aud "invitation"
  *
  * A token's header names a key by its `kid` and must agree with that key's algorithm (keys.ts): it chooses nothing else.
@@ -20,6 +21,7 @@ export const EDGE_ISSUER = 'flash-sale-edge'
 /** Long enough to fill in a form, short enough not to be sold on. */
 export const ADMISSION_TTL_SECONDS = 300
 export const ORDER_TOKEN_TTL_SECONDS = 24 * 3600
+export const HANDOVER_TTL_SECONDS = 3600
 
 // -- Kinds and claims --------------------------------------------------------------------------------------------------
 
@@ -48,12 +50,26 @@ const InvitationClaims = v.object({
 })
 const OrderClaims = v.object({ sub: text, sale: text, iat: seconds, exp: seconds })
 
+const HandoverClaims = v.object({
+  sub: text,
+  sale: text,
+  short_number: v.nullable(text),
+  total_minor: v.number(),
+  currency: text,
+  lines: v.array(v.object({ product_id: text, quantity: v.number() })),
+  iat: seconds,
+  exp: seconds,
+})
+
 /** Visitor (`sub`), sale, line and ticket number (`num`) in it; `iat` and `exp` in seconds since the epoch. */
 export type QueueClaims = v.InferOutput<typeof QueueClaims>
 /** A place that was called, with an id of its own (`jti`). */
 export type AdmissionClaims = v.InferOutput<typeof AdmissionClaims>
 /** An order (`sub`) of a sale. */
 type OrderClaims = v.InferOutput<typeof OrderClaims>
+
+/** An order (`sub`) that is paid, as its shop takes it over; sections of a hall count as products. */
+export type HandoverClaims = v.InferOutput<typeof HandoverClaims>
 
 /** A signed link that lets `uses` visitors into a sale. */
 type InvitationClaims = v.InferOutput<typeof InvitationClaims>
@@ -75,6 +91,8 @@ export const ORDER: Kind<OrderClaims> = {
   audience: 'order',
   claims: OrderClaims,
 }
+
+export const HANDOVER: Kind<HandoverClaims> = { issuer: EDGE_ISSUER, audience: 'handover', claims: HandoverClaims }
 
 export const INVITATION: Kind<InvitationClaims> = {
   issuer: 'flash-sale-origin',

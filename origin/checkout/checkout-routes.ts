@@ -88,7 +88,7 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
     const order: Order =
       kind === 'processing'
         ? processingOrder(outcome.reservation, sales.get(saleId))
-        : ownOrderAt(outcome.order, sales.nowMs())
+        : ownOrderAt({ tax: sales.get(saleId)?.tax ?? null, ...outcome.order }, sales.nowMs())
     if (kind !== 'processing') order.remaining = outcome.remaining
     order.order_token = buyers.orderToken(order)
     if (kind === 'processing' && !replayed) traffic.countProcessing()

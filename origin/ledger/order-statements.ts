@@ -1,6 +1,8 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
 
 import type { PendingQuery, Row } from 'postgres'
+import type { Address } from '../../shared/api/goods.ts'
+import type { Tax } from '../../shared/api/public.ts'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
 import type { orders, PaymentAction, StoredLine } from './schema/orders.ts'
@@ -28,7 +30,12 @@ function costOf({ unit_price_minor, quantity, share_minor, returned }: StoredLin
 }
 
 /** An order with the milliseconds left of its hold, by the ledger's clock. */
-export type OrderView = OrderRow & { readonly left_ms: number; readonly product_name?: string | null }
+export type OrderView = OrderRow & {
+  readonly left_ms: number
+  readonly product_name?: string | null
+  /** Of its sale. */
+  readonly tax?: Tax | null
+}
 
 // -- Transitions -------------------------------------------------------------------------------------------------
 
@@ -113,7 +120,8 @@ export async function findOrders(sql: Queryable, ids: readonly string[]): Promis
   if (ids.length === 0) return []
   return sql<OrderView[]>`
     select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
-      (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name
+      (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name,
+      (select tax from sales s where s.sale_id = o.sale_id) as tax
     from orders o where order_id = any(${ids as string[]}::uuid[])`
 }
 
@@ -143,8 +151,9 @@ export const ordersOf = (
   visitor: string,
   { days, limit }: { readonly days: number; readonly limit: number },
 ) => sql<OrderView[]>`
-  select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms
-  from orders
+  select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
+    (select tax from sales s where s.sale_id = o.sale_id) as tax
+  from orders o
   where sale_id = ${saleId} and visitor = ${visitor} and created_at > now() - ${days} * interval '1 day'
   order by created_at desc, order_id desc limit ${limit}`
 
@@ -228,9 +237,11 @@ export async function readOrderEvents(
 
 export const EXPORT_PAGE = 1_000
 
-/** An order with the times at which its money was taken and given back, and the name of its product. */
+/** An order with the times at which its money was taken and given back, the name of its product, and where it goes to. */
 export type ExportedOrder = OrderRow & {
   readonly product_name: string | null
+  readonly tax: Tax | null
+  readonly delivery: Address | null
   readonly captured_at: Date | null
   readonly refunded_at: Date | null
 }
@@ -246,6 +257,8 @@ export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<Exp
       await tx`select set_config('enable_sort', 'off', true)`
       return tx<ExportedOrder[]>`
         select *, (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name,
+          (select tax from sales s where s.sale_id = o.sale_id) as tax,
+          (select delivery from contacts c where c.order_id = o.order_id) as delivery,
           (select captured_at from captures c where c.charge_id = o.charge_id),
           (select max(refunded_at) from refunds r where r.charge_id = o.charge_id) as refunded_at
         from orders o

@@ -1,11 +1,13 @@
 /** Mails to buyers: which events are worth one, and what a mail says of its order. */
 import type { TransactionSql } from 'postgres'
+import type { Address } from '../../shared/api/goods.ts'
 import { readEvents } from '../events/reader.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Job, JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import type { contacts, orders } from '../ledger/schema/orders.ts'
+import type { sales } from '../ledger/schema/sales.ts'
 
 /** An older event is not mailed: the sender was set up after the sale, or was away for a day. */
 const MAX_AGE_HOURS = 24
@@ -15,12 +17,15 @@ export interface MailOrder
   extends Readonly<
       Pick<
         typeof orders.$inferSelect,
-        'order_id' | 'sale_id' | 'quantity' | 'unit_price_minor' | 'currency' | 'cart' | 'bill'
+        'order_id' | 'sale_id' | 'number' | 'quantity' | 'unit_price_minor' | 'currency' | 'cart' | 'bill'
       >
     >,
+    Readonly<Pick<typeof sales.$inferSelect, 'tax' | 'delivery'>>,
     Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
   /** Null: it was deleted meanwhile. */
   readonly email: string | null
+  /** Where it goes to. */
+  readonly recipient: Address | null
   readonly sale: string
   readonly product: string
 }
@@ -62,8 +67,9 @@ export async function findMailOrders(
   jobs: readonly Job<'mail'>[],
 ): Promise<ReadonlyMap<string, MailOrder>> {
   const rows = await sql<MailOrder[]>`
-    select o.order_id, o.sale_id, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill, coalesce(c.language, 'en') as language, c.email,
-      s.name as sale, p.name as product
+    select o.order_id, o.sale_id, o.number, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill,
+      coalesce(c.language, 'en') as language, c.email, c.delivery as recipient,
+      s.name as sale, s.tax, s.delivery, p.name as product
     from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
     left join contacts c using (order_id)
     where order_id = any(${jobs.map(({ data }) => data.order)}::uuid[])`

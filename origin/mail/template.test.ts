@@ -1,6 +1,8 @@
 /** What buyers read: in their language, and as text only. */
 import { expect, test } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { shortNumber } from '../../shared/short-number.ts'
 import { write } from './template.ts'
 
 const mail = {
@@ -9,12 +11,16 @@ const mail = {
   type: 'order.refunded',
   snapshot: { refunded_minor: 250 },
   order_id: 'the-order',
+  number: 1,
   sale_id: 'drop',
   quantity: 2,
   unit_price_minor: 500,
   currency: 'EUR',
   cart: null,
   bill: null,
+  tax: null,
+  delivery: NO_DELIVERY,
+  recipient: null,
   language: 'en',
   sale: 'Tom & <b>Jerry</b>',
   product: 'A "mouse"',
@@ -34,7 +40,7 @@ test.each(LANGUAGES)('shows the amounts, the order and the link to it in %s', (l
     const { html, text, subject } = write({ ...mail, type, language }, 'https://drop.example')
     expect(html).toContain(`lang="${language}"`)
     for (const body of [html, text]) {
-      expect(body).toContain('the-order')
+      expect(body).toContain(shortNumber(1))
       expect(body).toContain('https://drop.example/sales/drop/order/the-order')
       expect(body).not.toMatch(/undefined|\{\w+\}/)
     }
@@ -71,4 +77,46 @@ test('takes English for a language that it does not speak, and a refund without 
   const { subject, text } = write({ ...mail, snapshot: {}, language: 'eo' }, 'https://drop.example')
   expect(subject).toMatch(/^Your order was refunded/)
   expect(text).toContain('Refunded in all: €10.00')
+})
+
+test.each(LANGUAGES)('shows what it costs beside its lines, and where it is sent to, in %s', (language) => {
+  const bill = [
+    { kind: 'discount', name: 'NOON10', amount_minor: -100 },
+    { kind: 'fee', name: 'Gift wrap', amount_minor: 250 },
+    { kind: 'shipping', name: '', amount_minor: 490 },
+    { kind: 'tax', name: 'VAT', amount_minor: 262, included: true },
+  ] as const
+  const recipient = { name: 'Ann <Lee>', street: 'Quay 1', postcode: '10115', city: 'Berlin', country: 'DE' }
+  const delivery = { ...NO_DELIVERY, kind: 'address' } as const
+  const written = write(
+    { ...mail, type: 'order.confirmed', bill, delivery, recipient, language },
+    'https://drop.example',
+  )
+  for (const part of ['NOON10', 'Gift wrap', 'VAT', 'Quay 1', '10115 Berlin']) {
+    expect(written.text).toContain(part)
+    expect(written.html).toContain(part)
+  }
+  expect(written.html).toContain('Ann &lt;Lee&gt;')
+  expect(written.text).not.toMatch(/undefined|\{\w+\}/)
+  if (language === 'en')
+    expect(written.text).toContain(
+      'Discount NOON10: -€1.00\nGift wrap: €2.50\nShipping: €4.90\nVAT, included: €2.62\nTotal: €16.40',
+    )
+})
+
+test('says what happens next once an order is confirmed, by how it is delivered', () => {
+  const next = (delivery: object, type = 'order.confirmed') =>
+    write({ ...mail, type, delivery: { ...NO_DELIVERY, ...delivery } }, 'https://drop.example').text
+  expect(next({ kind: 'pickup', pickup: 'Pier 4, from noon' })).toContain('Pick it up here: Pier 4, from noon')
+  expect(next({ kind: 'pickup' })).toContain('where and when to pick it up')
+  expect(next({ kind: 'handover' })).toContain('needs your address')
+  expect(next({ kind: 'handover' }, 'order.cancelled')).not.toContain('address:')
+})
+
+test('says the tax that plain prices include', () => {
+  const { text } = write(
+    { ...mail, type: 'order.confirmed', tax: { name: 'VAT', percent: 19 } },
+    'https://drop.example',
+  )
+  expect(text).toContain('VAT, included: €1.60\nTotal: €10.00')
 })

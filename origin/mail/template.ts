@@ -2,11 +2,15 @@
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import { fill, money } from '../../shared/format.ts'
+import { shortNumber } from '../../shared/short-number.ts'
 import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
+import { billOn } from '../orders/order-json.ts'
 import { isPromoCode } from '../stock/cart.ts'
 import type { Mail } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
+
+type Fact = [name: string, value: string]
 
 export interface Written {
   readonly subject: string
@@ -24,24 +28,49 @@ export function write(mail: Mail, publicUrl: string): Written {
     string,
   ]
   const price = (minor: number) => money(language, minor, mail.currency)
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     ...boughtIn(mail, words),
+    ...billOn(mail).map(({ kind, name, amount_minor, included }): Fact => {
+      const what =
+        kind === 'discount' ? fill(words.discount, { code: name }) : kind === 'shipping' ? words.shipping : name
+      return [included ? fill(words.included, { name: what }) : what, price(amount_minor)]
+    }),
     [words.total, price(total)],
-    ...(refunded > 0 ? [[words.refundedSoFar, price(refunded)] as [string, string]] : []),
-    [words.order, mail.order_id],
+    ...(refunded > 0 ? [[words.refundedSoFar, price(refunded)] satisfies Fact] : []),
   ]
+  const number = shortNumber(mail.number)
+  const next = mail.type === 'order.confirmed' ? nextFor(mail, language, words) : null
   const url = `${publicUrl}/sales/${encodeURIComponent(mail.sale_id)}/order/${mail.order_id}`
   return {
     subject,
-    text: [text, facts.map(([name, value]) => `${name}: ${value}`).join('\n'), `${words.show}: ${url}`, words.why].join(
-      '\n\n',
+    text: [
+      text,
+      `${words.order}: ${number}`,
+      facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
+      ...(next === null ? [] : [next]),
+      `${words.show}: ${url}`,
+      words.why,
+    ].join('\n\n'),
+    html: String(
+      page({ language, subject, text, number, facts, next, url, words, sale: mail.sale, id: mail.order_id }),
     ),
-    html: String(page({ language, subject, text, facts, url, words, sale: mail.sale })),
   }
 }
 
+/** How it reaches its buyer; null where that is said elsewhere. */
+function nextFor({ delivery, recipient }: Mail, language: Language, words: MailWords): string | null {
+  if (delivery.kind === 'pickup')
+    return delivery.pickup === undefined ? words.pickUpLater : fill(words.pickUp, { where: delivery.pickup })
+  if (delivery.kind === 'handover') return words.handover
+  if (delivery.kind === 'none' || recipient === null) return null
+  const { name, company, street, postcode, city, region, country } = recipient
+  const land = country && new Intl.DisplayNames([language], { type: 'region' }).of(country)
+  const lines = [name, company, street, [postcode, city].filter(Boolean).join(' '), region, land].filter(Boolean)
+  return [words.sentTo, ...lines].join('\n')
+}
+
 /** A fact for each line: what the buyer has, or what they had if nothing is left. */
-function boughtIn({ cart, quantity, product }: Mail, words: MailWords): [string, string][] {
+function boughtIn({ cart, quantity, product }: Mail, words: MailWords): Fact[] {
   const times = (units: number, name: string) => (units === 1 ? name : `${units} × ${name}`)
   if (cart === null) return [[words.product, times(quantity, product)]]
   const units = cart.filter(({ product: of }) => !isPromoCode(of))
@@ -63,14 +92,19 @@ interface Shown {
   readonly language: Language
   readonly subject: string
   readonly text: string
-  readonly facts: readonly [string, string][]
+  readonly number: string
+  readonly facts: readonly Fact[]
+  /** In lines. */
+  readonly next: string | null
+  /** For support, in small print. */
+  readonly id: string
   readonly url: string
   readonly words: MailWords
   readonly sale: string
 }
 
 /** One column, styles inline or in one block: what mail programs understand. */
-const page = ({ language, subject, text, facts, url, words, sale }: Shown) => html`<!doctype html>
+const page = ({ language, subject, text, number, facts, next, url, words, sale, id }: Shown) => html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
@@ -83,12 +117,16 @@ body { margin: 0; padding: 24px 12px; background: #f2f4f3; color: #15211d; font:
 .card { max-width: 34em; margin: 0 auto; padding: 28px; background: #ffffff; border-radius: 18px }
 h1 { margin: 0 0 12px; font-size: 22px; line-height: 1.25 }
 dt, .quiet { color: #55625d; font-size: 14px }
+.number { color: #15211d; font-size: 28px; letter-spacing: .02em }
+.lines { white-space: pre-line }
+.small { margin: 0; color: #55625d; font-size: 12px; overflow-wrap: anywhere }
 dd { margin: 0 0 12px; overflow-wrap: anywhere }
 .button { display: inline-block; padding: 12px 20px; border-radius: 12px; background: #0b6450; color: #ffffff; font-weight: 600; text-decoration: none }
 @media (prefers-color-scheme: dark) {
   body { background: #0d1211; color: #e9efec }
   .card { background: #151c1a }
-  dt, .quiet { color: #9daaa5 }
+  dt, .quiet, .small { color: #9daaa5 }
+  .number { color: #e9efec }
   .button { background: #62d2b0; color: #04221a }
 }
 </style>
@@ -98,11 +136,13 @@ dd { margin: 0 0 12px; overflow-wrap: anywhere }
 <p class="quiet">${sale}</p>
 <h1>${subject}</h1>
 <p>${text}</p>
+<p class="quiet">${words.order}<br><b class="number">${number}</b></p>
 <dl>
 ${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}
 </dl>
-<p><a class="button" href="${url}">${words.show}</a></p>
+${next !== null && html`<p class="lines">${next}</p>\n`}<p><a class="button" href="${url}">${words.show}</a></p>
 <p class="quiet">${words.why}</p>
+<p class="small">${id}</p>
 </div>
 </body>
 </html>

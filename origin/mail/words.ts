@@ -12,11 +12,21 @@ export interface MailWords {
   readonly ticket: string
   readonly row: string
   readonly seat: string
+  /** `{code}`: the promo code. */
+  readonly discount: string
+  readonly shipping: string
+  /** A fee or a tax, `{name}`, that the prices have in them. */
+  readonly included: string
   readonly total: string
   /** So far, where there are several refunds. */
   readonly refundedSoFar: string
   readonly order: string
   readonly show: string
+  /** How the order reaches its buyer: before the lines of their address; `{where}` is the shop's own text. */
+  readonly sentTo: string
+  readonly pickUp: string
+  readonly pickUpLater: string
+  readonly handover: string
   readonly why: string
 }
 
@@ -39,10 +49,17 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ticket: 'Ticket',
     row: 'row',
     seat: 'seat',
+    discount: 'Discount {code}',
+    shipping: 'Shipping',
+    included: '{name}, included',
     total: 'Total',
     refundedSoFar: 'Refunded in all',
     order: 'Order number',
     show: 'Show the order',
+    sentTo: 'It is sent to:',
+    pickUp: 'Pick it up here: {where}',
+    pickUpLater: 'The shop will tell you where and when to pick it up.',
+    handover: 'The shop still needs your address: show the order, and go on to the shop from there.',
     why: 'You get this mail because you left this address with your order.',
   },
   de: {
@@ -66,10 +83,17 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ticket: 'Ticket',
     row: 'Reihe',
     seat: 'Platz',
+    discount: 'Rabatt {code}',
+    shipping: 'Versand',
+    included: '{name}, enthalten',
     total: 'Summe',
     refundedSoFar: 'Insgesamt erstattet',
     order: 'Bestellnummer',
     show: 'Bestellung anzeigen',
+    sentTo: 'Der Versand geht an:',
+    pickUp: 'Hol es hier ab: {where}',
+    pickUpLater: 'Der Shop sagt dir, wo und wann du es abholen kannst.',
+    handover: 'Der Shop braucht noch deine Adresse: Öffne die Bestellung und geh von dort weiter zum Shop.',
     why: 'Du bekommst diese Mail, weil du diese Adresse bei deiner Bestellung angegeben hast.',
   },
   fr: {
@@ -93,10 +117,17 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ticket: 'Billet',
     row: 'rang',
     seat: 'place',
+    discount: 'Remise {code}',
+    shipping: 'Livraison',
+    included: '{name}, incluse',
     total: 'Total',
     refundedSoFar: 'Remboursé en tout',
     order: 'Numéro de commande',
     show: 'Voir la commande',
+    sentTo: 'Livraison à :',
+    pickUp: 'À retirer ici : {where}',
+    pickUpLater: 'La boutique vous dira où et quand retirer votre commande.',
+    handover: 'La boutique a encore besoin de votre adresse : ouvrez la commande et continuez vers la boutique.',
     why: 'Vous recevez ce message parce que vous avez laissé cette adresse avec votre commande.',
   },
   es: {
@@ -117,10 +148,17 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ticket: 'Entrada',
     row: 'fila',
     seat: 'asiento',
+    discount: 'Descuento {code}',
+    shipping: 'Envío',
+    included: '{name}, incluido',
     total: 'Total',
     refundedSoFar: 'Reembolsado en total',
     order: 'Número de pedido',
     show: 'Ver el pedido',
+    sentTo: 'Se envía a:',
+    pickUp: 'Recógelo aquí: {where}',
+    pickUpLater: 'La tienda te dirá dónde y cuándo recogerlo.',
+    handover: 'La tienda aún necesita tu dirección: abre el pedido y sigue desde allí a la tienda.',
     why: 'Recibes este correo porque dejaste esta dirección con tu pedido.',
   },
   ja: {
@@ -138,10 +176,17 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ticket: 'チケット',
     row: '列',
     seat: '座席',
+    discount: '割引 {code}',
+    shipping: '送料',
+    included: '{name}（価格に含む）',
     total: '合計',
     refundedSoFar: '返金額の合計',
     order: '注文番号',
     show: '注文を見る',
+    sentTo: 'お届け先：',
+    pickUp: 'お受け取り場所：{where}',
+    pickUpLater: 'お受け取りの場所と日時は、ショップからお知らせします。',
+    handover: 'ショップでお届け先の入力が必要です。注文を開き、ショップへお進みください。',
     why: 'このメールは、ご注文の際にこのアドレスを入力された方にお送りしています。',
   },
   ar: {
@@ -156,10 +201,17 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ticket: 'تذكرة',
     row: 'صف',
     seat: 'مقعد',
+    discount: 'خصم {code}',
+    shipping: 'الشحن',
+    included: '{name}، مشمولة',
     total: 'المجموع',
     refundedSoFar: 'المبلغ المردود إجمالًا',
     order: 'رقم الطلب',
     show: 'عرض الطلب',
+    sentTo: 'يُرسل إلى:',
+    pickUp: 'استلمه هنا: {where}',
+    pickUpLater: 'سيخبرك المتجر أين ومتى تستلمه.',
+    handover: 'لا يزال المتجر بحاجة إلى عنوانك: افتح الطلب وتابع منه إلى المتجر.',
     why: 'تصلك هذه الرسالة لأنك تركت هذا العنوان مع طلبك.',
   },
 }

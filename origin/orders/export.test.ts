@@ -70,8 +70,35 @@ test('an export has a row for each order, with its lines', async () => {
     { total_minor: 4_003, quantity: 3, lines: [{ ...one, quantity: 2 }, seat] },
   ])
   const csv = String((await origin.admin('GET', path(sale, 'csv'))).body.text)
-  expect(csv.split('\r\n')[0]).toMatch(/,total_minor,lines$/)
+  expect(csv.split('\r\n')[0]).toContain(',total_minor,lines,short_number,discount_minor,')
   expect(csv).toContain('""seat_id"":""S3""')
+})
+
+test('an export says what an order costs beside its lines, and where it goes to', async () => {
+  const sale = await origin.sale({
+    limit_per_visitor: 2,
+    tax: { name: 'VAT', percent: 19 },
+    contact: { email: 'optional' },
+    fees: [{ name: 'Wrap', amount_minor: 100, per: 'unit' }],
+    delivery: { kind: 'address', prices: [{ amount_minor: 490 }], ask: { name: 'required' } },
+  })
+  const delivery = { name: 'Ann Lee', street: 'Quay 1', postcode: '10115', city: 'Berlin', country: 'DE' }
+  const body = { product_id: 'one', quantity: 2, delivery, contact: { email: 'ann@example.com' } }
+  const bought = await origin.checkoutDecided(sale, { body })
+  expect(bought).toMatchObject({ status: 201, body: { total_minor: 2_690, short_number: expect.any(String) } })
+  const row = JSON.parse(String((await origin.admin('GET', path(sale, 'ndjson'))).body.text))
+  expect(row).toMatchObject({
+    short_number: bought.body.short_number,
+    discount_minor: 0,
+    fees_minor: 200,
+    shipping_minor: 490,
+    tax_minor: 429,
+    total_minor: 2_690,
+    delivery_name: 'Ann Lee',
+    delivery_street: 'Quay 1',
+    delivery_country: 'DE',
+    delivery_phone: null,
+  })
 })
 
 test('an export has every order once, and does not look complete if it fails', async () => {

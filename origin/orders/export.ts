@@ -4,11 +4,14 @@
 import type { Context } from 'hono'
 import { statusOf } from '../../shared/order-status.ts'
 import { invalidField } from '../../shared/problem.ts'
+import { shortNumber } from '../../shared/short-number.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type ExportedOrder, exportPages, totalOf } from '../ledger/order-statements.ts'
 import { refuse } from '../lib/request.ts'
 import { sendTable } from '../lib/table.ts'
-import { linesOf } from './order-json.ts'
+import { linesOf, totalsIn } from './order-json.ts'
+
+const ADDRESS_FIELDS = ['name', 'phone', 'company', 'street', 'postcode', 'city', 'region', 'country', 'note'] as const
 
 const COLUMNS = [
   'order_id',
@@ -30,13 +33,34 @@ const COLUMNS = [
   'refunded_minor',
   'total_minor',
   'lines',
+  'short_number',
+  'discount_minor',
+  'fees_minor',
+  'shipping_minor',
+  'tax_minor',
+  ...ADDRESS_FIELDS.map((field) => `delivery_${field}` as const),
 ] as const
 
-function fieldOf(row: ExportedOrder, name: (typeof COLUMNS)[number]) {
-  if (name === 'status') return statusOf(row.status)
-  if (name === 'total_minor') return totalOf(row)
-  return name === 'lines' ? linesOf(row) : row[name]
+type Column = (typeof COLUMNS)[number]
+type Computed = Exclude<Column, keyof ExportedOrder> | 'status'
+
+/** The columns that an order has no field for. */
+const COMPUTED: Readonly<Record<Computed, (row: ExportedOrder) => unknown>> = {
+  status: (row) => statusOf(row.status),
+  total_minor: totalOf,
+  lines: linesOf,
+  short_number: (row) => shortNumber(row.number),
+  discount_minor: (row) => totalsIn(row).discount_minor,
+  fees_minor: (row) => totalsIn(row).fees.reduce((sum, fee) => (fee.included ? sum : sum + fee.amount_minor), 0),
+  shipping_minor: (row) => totalsIn(row).shipping_minor,
+  tax_minor: (row) => totalsIn(row).tax_minor,
+  ...(Object.fromEntries(
+    ADDRESS_FIELDS.map((field) => [`delivery_${field}`, (row: ExportedOrder) => row.delivery?.[field] ?? null]),
+  ) as Record<`delivery_${(typeof ADDRESS_FIELDS)[number]}`, (row: ExportedOrder) => string | null>),
 }
+const isComputed = (name: Column): name is Computed => name in COMPUTED
+
+const fieldOf = (row: ExportedOrder, name: Column) => (isComputed(name) ? COMPUTED[name](row) : row[name])
 
 /** `GET /admin/sales/{sale}/orders`, as NDJSON or, with `?format=csv`, as CSV. */
 export function exportOrders(sql: Sql, c: Context, saleId: string): Response {

@@ -1,9 +1,17 @@
 /** An order as the API sends it to its buyer and to operators. */
-import { DECLINE_CODES, type DeclineCode, type Order, type OrderLine, type Payment } from '../../shared/api/public.ts'
-import { totalsOf } from '../../shared/bill.ts'
+import {
+  DECLINE_CODES,
+  type DeclineCode,
+  type Order,
+  type OrderLine,
+  type Payment,
+  type Tax,
+  type Totals,
+} from '../../shared/api/public.ts'
+import { type BillLine, shareWithin, totalsOf } from '../../shared/bill.ts'
 import { CANCEL_REASONS, isLive, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
 import { shortNumber } from '../../shared/short-number.ts'
-import { type OrderRow, subtotalOf, totalOf } from '../ledger/order-statements.ts'
+import { type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
 import type { Charge, Reservation } from '../ledger/record.ts'
 import { isSandboxCharge } from '../payments/providers/sandbox-client.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
@@ -12,7 +20,11 @@ import { isPromoCode, partsOf, unitLines } from '../stock/cart.ts'
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]
 
-type TimedOrder = OrderRow & { readonly left_ms?: number; readonly product_name?: string | null }
+type TimedOrder = OrderRow & {
+  readonly left_ms?: number
+  readonly product_name?: string | null
+  readonly tax?: Tax | null
+}
 
 /** An order at `nowMs` as its buyer sees it: with where to authenticate a payment, and the secret to do so, or what paid it. */
 export function ownOrderAt(row: TimedOrder, nowMs: number): Order {
@@ -55,12 +67,29 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
     created_at: order.created_at.toISOString(),
     lines: linesOf(order),
     short_number: shortNumber(order.number),
-    ...totalsOf(subtotalOf(order), order.bill ?? []),
-    total_minor: totalOf(order),
+    ...totalsIn(order),
     refunded_minor,
     payment: paymentOf(order, nowMs),
   }
 }
+
+/** What it costs, as its buyer is told. */
+export const totalsIn = (order: Taxed): Totals => ({
+  ...totalsOf(subtotalOf(order), billOn(order)),
+  total_minor: totalOf(order),
+})
+type Taxed = Priced & { readonly tax?: Tax | null }
+
+/** What it costs beside its lines. Without a bill its price may include the tax of the sale all the same. */
+export function billOn(order: Taxed): readonly BillLine[] {
+  const { bill, tax } = order
+  return bill ?? includedIn(totalOf(order), tax ?? null)
+}
+
+const includedIn = (total: number, tax: Tax | null): BillLine[] =>
+  tax && tax.included !== false
+    ? [{ kind: 'tax', name: tax.name, amount_minor: shareWithin(total, tax.percent), included: true }]
+    : []
 
 /** Its lines, as they are stored or, for units of one product, follow from the order. */
 export function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
@@ -123,6 +152,7 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
   })
   const [first] = lines
   const subtotal = lines.reduce((sum, line) => sum + line.unit_price_minor * line.quantity, 0)
+  const charged = r.charge ? pricesOf(r, r.charge) : subtotal
   return {
     order_id: r.order,
     sale: r.sale,
@@ -136,7 +166,7 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
     created_at: new Date(createdAtMs(r.order)).toISOString(),
     lines,
     short_number: null,
-    ...totalsOf(r.charge ? pricesOf(r, r.charge) : subtotal, r.charge?.billed?.bill ?? []),
+    ...totalsOf(charged, r.charge?.billed?.bill ?? includedIn(charged, sale?.tax ?? null)),
     refunded_minor: 0,
     payment: null,
   }

@@ -30,9 +30,9 @@ const OF_SEARCH = ['q', 'status', 'product']
 
 export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
   const fulfil = async (c: Context, orderId: string, saleId?: string) => {
-    const { order_id, product_name = null } = await requireOrder(sql, orderId, saleId)
+    const { order_id, product_name = null, tax = null } = await requireOrder(sql, orderId, saleId)
     const fulfilled = await orders.fulfil(order_id, operatorOf(c))
-    if (fulfilled) return c.json(orderAt({ product_name, ...fulfilled }, sales.nowMs()))
+    if (fulfilled) return c.json(orderAt({ product_name, tax, ...fulfilled }, sales.nowMs()))
     const order = await findOrder(sql, order_id)
     return conflict(`The order is ${order && statusOf(order.status)}: only a confirmed one can be fulfilled.`)
   }
@@ -52,12 +52,12 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
 
     .post('/orders/:order/cancel', jsonBody(CancelRequest), async (c) => {
       const { lines, reason } = c.req.valid('json')
-      const { order_id, product_name = null } = await requireOrder(sql, c.req.param('order'))
+      const { order_id, product_name = null, tax = null } = await requireOrder(sql, c.req.param('order'))
       const by = { operator: operatorOf(c), reason, key: optionalIdempotencyKey(c) }
       const inPart = lines && (await cancelLines(sql, order_id, lines, by))
       if (inPart) {
         if (inPart.isRestocked) await reconciler.unitsReturned([inPart.order])
-        return c.json(orderAt(inPart.order, sales.nowMs()), inPart.isDone ? 200 : 202)
+        return c.json(orderAt({ tax, ...inPart.order }, sales.nowMs()), inPart.isDone ? 200 : 202)
       }
       const result = await orders.cancelByShop(order_id, by)
       if (!result) return refuse(problem('unknown-order'))
@@ -67,7 +67,7 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
         conflict(`The order is ${statusOf(order.status)}: what was paid and handed over can only be refunded.`)
       // The gate counts sold units nowhere, so it cannot give them back one by one.
       if (wasSold) await reconciler.unitsReturned([order])
-      return c.json(orderAt({ product_name, ...order }, sales.nowMs()))
+      return c.json(orderAt({ product_name, tax, ...order }, sales.nowMs()))
     })
 }
 

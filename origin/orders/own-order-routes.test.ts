@@ -170,3 +170,13 @@ describe('an order', () => {
     expect(await origin.call('GET', path, { token })).toMatchObject({ body: { status: 'paying' } })
   })
 })
+
+test('the tax that plain prices include is said, wherever an order is read', async () => {
+  const sale = await origin.sale({ tax: { name: 'VAT', percent: 19 } })
+  const token = await origin.token(sale)
+  const { body } = await origin.checkoutDecided(sale, { token })
+  const totals = { subtotal_minor: 1_000, tax_minor: 160, total_minor: 1_000 }
+  expect(body).toMatchObject(totals)
+  expect((await origin.call('GET', `/orders/${body.order_id}`, { token })).body).toMatchObject(totals)
+  expect((await origin.admin('GET', `/orders/${body.order_id}`)).body).toMatchObject(totals)
+})

@@ -114,8 +114,9 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   }
 
   const orderNow = (order: OrderRow & { left_ms?: number }) => {
-    const product = sales.get(order.sale_id)?.products.find(({ product_id }) => product_id === order.product_id)
-    return ownOrderAt({ product_name: product?.name ?? null, ...order }, sales.nowMs())
+    const { products = [], tax = null } = sales.get(order.sale_id) ?? {}
+    const product_name = products.find(({ product_id }) => product_id === order.product_id)?.name ?? null
+    return ownOrderAt({ product_name, tax, ...order }, sales.nowMs())
   }
 
   return app

@@ -19,9 +19,9 @@ interface RefundDeps {
 export const refundRoutes = ({ sql, reconciler, sales }: RefundDeps) =>
   new Hono().post('/orders/:order/refund', jsonBody(RefundRequest), async (c) => {
     const by = { operator: operatorOf(c), key: idempotencyKey(c) }
-    const { order_id } = await requireOrder(sql, c.req.param('order'))
+    const { order_id, product_name = null, tax = null } = await requireOrder(sql, c.req.param('order'))
     const { order, isReplay, isDone, isRestocked } = await askRefund(sql, order_id, c.req.valid('json'), by)
     if (isRestocked) await reconciler.unitsReturned([order])
     if (isReplay) c.header('Idempotency-Replayed', 'true')
-    return c.json(orderAt(order, sales.nowMs()), isDone ? 200 : 202)
+    return c.json(orderAt({ product_name, tax, ...order }, sales.nowMs()), isDone ? 200 : 202)
   })

@@ -279,7 +279,7 @@ export const setRate = (sql: Queryable, saleId: string, ratePerSecond: number, o
     operator,
   )
 
-/** What later orders cost; those that exist keep their price. Throws for an unknown product. */
+/** What later orders cost, also of the variants that cost as much as their product; those that exist keep their price. Throws for an unknown product. */
 export const setPrice = (
   sql: Queryable,
   saleId: string,
@@ -289,7 +289,9 @@ export const setPrice = (
 ) =>
   audited('price set', async (tx) => {
     const { count } = await tx`
-      update products set unit_price_minor = ${priceMinor} where sale_id = ${saleId} and product_id = ${productId}`
+      update products p set unit_price_minor = ${priceMinor} from products one
+      where one.sale_id = ${saleId} and one.product_id = ${productId} and p.sale_id = one.sale_id
+        and (p.product_id = one.product_id or p.variant_of = one.product_id and p.unit_price_minor = one.unit_price_minor)`
     if (count === 0) throw new ProblemError(problem('unknown-product'))
   })(sql, saleId, operator)
 
@@ -322,8 +324,9 @@ export async function restock(
     // Before the product's row, as each batch of orders does.
     await tx`select from sales where sale_id = ${saleId} for no key update`
     // The lock lets a simultaneous call with the same key see the first one's entry.
-    const [row] = await tx<{ total: number; ended: boolean; has_seats: boolean }[]>`
-      select total, ended_at is not null as ended, section_type is not distinct from 'reserved' as has_seats
+    const [row] = await tx<{ total: number; ended: boolean; has_seats: boolean; has_variants: boolean }[]>`
+      select total, ended_at is not null as ended, section_type is not distinct from 'reserved' as has_seats,
+        exists (select from products v where v.sale_id = ${saleId} and v.variant_of = ${productId}) as has_variants
       from products join sales using (sale_id)
       where sale_id = ${saleId} and product_id = ${productId} for no key update of products`
     if (key !== null) {
@@ -336,6 +339,7 @@ export async function restock(
     if (!row) throw new ProblemError(problem('unknown-product'))
     if (row.ended) throw conflict(ENDED_FOR_GOOD)
     if (row.has_seats) throw conflict(`${productId} has seats, which are its total: import those that it has now.`)
+    if (row.has_variants) throw conflict(`${productId} has variants: restock one of them.`)
     if (row.total + quantity > max) throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
     const after = { total: row.total + quantity, quantity }
     await tx`update products set total = ${after.total} where sale_id = ${saleId} and product_id = ${productId}`

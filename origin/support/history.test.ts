@@ -132,3 +132,15 @@ test('tells of the order and of its events as of one moment', async () => {
     await refunding
   }
 })
+
+test('says where it goes to, and what it costs beside its lines', async () => {
+  const delivery = { name: 'Ann Lee', street: 'Quay 1', postcode: '10115', city: 'Berlin', country: 'DE' }
+  const sale = await origin.sale({ delivery: { kind: 'address', prices: [{ amount_minor: 490 }] } })
+  const { body } = await origin.checkoutDecided(sale, { body: { product_id: 'one', delivery } })
+  expect(await storyOf(body.order_id ?? '')).toMatchObject({
+    short_number: body.short_number,
+    shipping_minor: 490,
+    bill: [{ kind: 'shipping', amount_minor: 490 }],
+    contact: { delivery },
+  })
+})

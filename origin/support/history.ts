@@ -2,7 +2,7 @@
 import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
-import { orderAt } from '../orders/order-json.ts'
+import { billOn, orderAt } from '../orders/order-json.ts'
 import { type About, readAbout, readBlockOf, readHistory } from './support-queries.ts'
 
 /** An order as operators find it. */
@@ -29,6 +29,7 @@ export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<
     const { payment_method, idempotency_key, updated_at, attempts } = order
     return {
       ...foundOrder(order, nowMs, about.get(orderId)),
+      bill: billOn(order),
       payment_method,
       idempotency_key,
       attempts,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { shortNumber } from '../../shared/short-number.ts'
 import { addHall } from '../../test/hall.ts'
 import { eventually, readToTheEnd, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
@@ -56,6 +57,7 @@ beforeAll(async () => {
 
 describe('an order is found', async () => {
   let id: string
+  let short: string
   beforeAll(async () => {
     id = await order('spring', {
       visitor: 'user:kim-7',
@@ -64,6 +66,8 @@ describe('an order is found', async () => {
       address: '203.0.113.9',
     })
     for (let i = 0; i < 20; i++) await order('spring', { email: `someone.else${i}@example.com`, number: 5000 + i })
+    const [row] = await sql<[{ number: number }]>`select number from orders where order_id = ${id}`
+    short = shortNumber(Number(row.number))
     await moveOrders(sql, [id], { from: ['reserved'], to: 'paying' })
     await advanceOrders(sql, [{ order: id, charge: 'ch_Abc123xyz' }], { from: ['paying'], to: 'confirmed' })
     await follow()
@@ -71,6 +75,8 @@ describe('an order is found', async () => {
   })
 
   test.each([
+    ['its short number', () => short],
+    ['its short number without the dash, in small letters', () => short.replace('-', ' ').toLowerCase()],
     ['its number', () => id],
     ['its number in capitals, without dashes', () => id.replaceAll('-', '').toUpperCase()],
     ['the beginning of its number', () => id.slice(0, 30)],

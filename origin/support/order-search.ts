@@ -1,9 +1,10 @@
 /**
- * The search for orders, as one types: parts of their number, visitor, account, address, mail, charge and notes, the ticket number,
+ * The search for orders, as one types: their short number, parts of their id, visitor, account, address, mail, charge and notes, the ticket number,
  * and names of products. If that finds next to nothing, one typing error in each word is forgiven.
  */
 import { type LedgerStatus, ORDER_STATUSES } from '../../shared/order-status.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
+import { numberOf } from '../../shared/short-number.ts'
 import type { Sql } from '../ledger/connection.ts'
 import {
   type Filters,
@@ -62,7 +63,8 @@ export function kindOfSearch(text: string): 'date' | 'mail' | 'address' | 'numbe
  */
 function literalProbes(text: string): Probe[] {
   const words = wordsIn(text)
-  const probes: Probe[] = []
+  const number = numberOf(text)
+  const probes: Probe[] = number === null ? [] : [{ number, rank: EXACT }]
   const hex = text.replaceAll('-', '')
   if (/^[0-9a-f]{4,32}$/.test(hex))
     probes.push({ from: uuid(hex, '0'), to: uuid(hex, 'f'), rank: hex.length === 32 ? EXACT : WORDS })

@@ -53,7 +53,7 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
         select 1, at, 'note', operator, text, '{}' from order_notes where order_id = ${orderId}
       ) h order by at, place limit ${MOST_ENTRIES}`,
     sql<NonNullable<History['contact']>[]>`
-      select email, address, language, delete_after from contacts where order_id = ${orderId}`,
+      select email, delivery, address, language, delete_after from contacts where order_id = ${orderId}`,
   ])
   return { entries: [...entries], contact: contact ?? null }
 }
@@ -110,7 +110,9 @@ export async function copyToSearch(tx: TransactionSql, ids: readonly string[]): 
 }
 
 /** What to find orders by; each finds orders of its own. `rank` sorts them, the smallest first. */
-export type Probe = { readonly rank: number } /** Numbers in a range. */ & (
+export type Probe = { readonly rank: number } /** The short number. */ & (
+  | { readonly number: number }
+  /** Ids in a range. */
   | { readonly from: string; readonly to: string }
   /** Texts that match all these patterns of `like`; those with `whole` in them come before the others. */
   | { readonly patterns: readonly string[]; readonly whole: string }
@@ -190,6 +192,7 @@ export async function findByProbes(
 
 function found(sql: Queryable, probe: Probe, filters: Filters): PendingQuery<Row[]> {
   const { rank } = probe
+  if ('number' in probe) return sql`(select order_id, ${rank}::int as rank from orders where number = ${probe.number})`
   if ('from' in probe)
     return sql`(select order_id, ${rank}::int as rank from order_search
       where order_id between ${probe.from}::uuid and ${probe.to}::uuid order by order_id desc limit ${MAX_READ})`

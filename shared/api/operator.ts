@@ -1,8 +1,9 @@
 /** The shapes that operators send and read. */
 import * as v from 'valibot'
+import type { BillLine } from '../bill.ts'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, ProductId, Texts, whole } from './fields.ts'
-import { Brand, Delivery as DeliveryConfig, Fees, NO_DELIVERY, productGoods } from './goods.ts'
+import { type Address, Brand, Delivery as DeliveryConfig, Fees, NO_DELIVERY, productGoods } from './goods.ts'
 import type { Backlog } from './live.ts'
 import { AskedContact, type Order, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
@@ -340,6 +341,8 @@ export interface HistoryEntry {
 }
 /** `GET /admin/orders/{order}`. */
 export interface OrderTimeline extends FoundOrder {
+  /** What it costs beside its lines. */
+  readonly bill: readonly BillLine[]
   readonly payment_method: string | null
   readonly idempotency_key: string
   readonly attempts: number
@@ -347,6 +350,8 @@ export interface OrderTimeline extends FoundOrder {
   readonly updated_at: Date
   readonly contact: {
     readonly email: string | null
+    /** Where it goes to. */
+    readonly delivery: Address | null
     readonly address: string | null
     readonly language: string
     readonly delete_after: Date

@@ -165,7 +165,7 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
             .catch((error) =>
               log.warn({ order: order_id, error: String(error) }, 'gate not updated; the reconciler heals it'),
             )
-        return c.json(orderAt(order, sales.nowMs()))
+        return c.json(orderAt({ tax: found.tax ?? null, ...order }, sales.nowMs()))
       })
 
       .get('/sales/:sale/hall', async (c) => {
@@ -223,5 +223,5 @@ export const boxOfficeRoutes = ({ sql, checkout, orders, sales }: BoxOfficeDeps)
     const by = { operator: operatorOf(c), key: idempotencyKey(c) }
     const { order, isReplay } = await sellAtBoxOffice({ sql, checkout, orders }, sale, c.req.valid('json'), by)
     if (isReplay) c.header('Idempotency-Replayed', 'true')
-    return c.json(orderAt(order, sales.nowMs()), isReplay ? 200 : 201)
+    return c.json(orderAt({ tax: sale.tax, ...order }, sales.nowMs()), isReplay ? 200 : 201)
   })

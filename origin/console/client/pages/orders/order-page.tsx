@@ -9,7 +9,7 @@ import { Copy, Failure, Loading, moment, TableHead, textIn, useSubmit, useTitle 
 import { may } from '../../session.ts'
 import { moveLink } from '../hall/seats.ts'
 import { Actions } from './actions.tsx'
-import { accountOf, boughtIn, isPending, lineName, type Order } from './order.ts'
+import { accountOf, addressLines, boughtIn, isPending, lineName, type Order } from './order.ts'
 import { describe, reasonInWords } from './timeline.ts'
 
 /** While something is still to happen by itself; else another operator may change it. */
@@ -21,7 +21,7 @@ export function OrderPage({ order: id }: { order: string }) {
     queryFn: () => read(admin.orders[':order'].$get({ param: { order: encodeURIComponent(id) } })),
     refetchInterval: ({ state }) => (!state.data || isPending(state.data) ? PENDING_MS : SETTLED_MS),
   })
-  useTitle(`Order ${id.slice(0, 8)} · Console`)
+  useTitle(`Order ${order?.short_number ?? id.slice(0, 8)} · Console`)
   if (!order) return error ? <Failure error={error} /> : <Loading />
   const { status, total_minor, refunded_minor, currency } = order
   return (
@@ -32,9 +32,14 @@ export function OrderPage({ order: id }: { order: string }) {
           {isPending(order) && <span class="quiet">followed every two seconds</span>}
         </p>
         <h1>
-          <span class="quiet">Order</span> <code>{order.order_id}</code>{' '}
-          <Copy name="the order's number" text={order.order_id} />
+          <span class="quiet">Order</span> {order.short_number ?? <code>{order.order_id}</code>}{' '}
+          <Copy name="the order's number" text={order.short_number ?? order.order_id} />
         </h1>
+        {order.short_number !== null && (
+          <p class="quiet">
+            <code>{order.order_id}</code> <Copy name="the order's id" text={order.order_id} />
+          </p>
+        )}
         <p>
           <b>{money('en', total_minor, currency)}</b> for {boughtIn(order)}, {order.sale_name}
           {refunded_minor > 0 && `, of which ${money('en', refunded_minor, currency)} was given back`}
@@ -67,7 +72,7 @@ export function OrderPage({ order: id }: { order: string }) {
 const MOVABLE: readonly Order['status'][] = ['reserved', 'confirmed', 'fulfilled']
 
 /** Each with what was paid for it; a seat can be moved. */
-function Lines({ order: { order_id, sale, status, lines, currency } }: { order: Order }) {
+function Lines({ order: { order_id, sale, status, lines, currency, bill, total_minor } }: { order: Order }) {
   const isMovable = (line: Order['lines'][number]) =>
     line.seat_id !== undefined && line.status !== 'returned' && MOVABLE.includes(status) && may('operator')
   return (
@@ -95,6 +100,24 @@ function Lines({ order: { order_id, sale, status, lines, currency } }: { order: 
             </tr>
           ))}
         </tbody>
+        {bill.length > 0 && (
+          <tfoot>
+            {bill.map((one) => (
+              <tr key={`${one.kind} ${one.name}`}>
+                <td />
+                <td>{one.name === '' ? one.kind : `${one.name}, ${one.kind}`}</td>
+                <td>{one.included && 'included'}</td>
+                <td class="number">{money('en', one.amount_minor, currency)}</td>
+              </tr>
+            ))}
+            <tr>
+              <td />
+              <th scope="row">Total</th>
+              <td />
+              <td class="number">{money('en', total_minor, currency)}</td>
+            </tr>
+          </tfoot>
+        )}
       </table>
     </section>
   )
@@ -128,6 +151,13 @@ function Facts({ order }: { order: Order }) {
         {contact?.address && (
           <Fact name="Network address" copy={contact.address}>
             {contact.address}
+          </Fact>
+        )}
+        {contact?.delivery && (
+          <Fact name="Delivery" copy={addressLines(contact.delivery).join('\n')}>
+            {addressLines(contact.delivery).map((line) => (
+              <div key={line}>{line}</div>
+            ))}
           </Fact>
         )}
         {contact && <Fact name="Contact is deleted">{moment(contact.delete_after)}</Fact>}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boughtIn, lineName, type Order } from './order.ts'
+import { addressLines, boughtIn, lineName, type Order } from './order.ts'
 
 type Line = Order['lines'][number]
 const line = (changes: Partial<Line>): Line => ({
@@ -19,4 +19,17 @@ test('an order is told by its first line, and how many others there are', () => 
   expect(boughtIn(order([seat]))).toBe('Stalls, row B, seat 7')
   expect(boughtIn(order([units, seat]))).toBe('2 × Cap and 1 more')
   expect(lineName(line({ section_id: 'floor', name: 'Floor', quantity: 3 }))).toBe('3 × Floor')
+})
+
+test('writes an address as on a parcel', () => {
+  const address = {
+    name: 'Ann Lee',
+    street: 'Quay 1',
+    postcode: '10115',
+    city: 'Berlin',
+    country: 'DE',
+    note: 'Ring twice',
+  }
+  expect(addressLines(address)).toEqual(['Ann Lee', 'Quay 1', '10115 Berlin', 'DE', 'Ring twice'])
+  expect(addressLines({ city: 'Berlin' })).toEqual(['Berlin'])
 })

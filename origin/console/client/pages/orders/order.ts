@@ -1,4 +1,5 @@
 /** An order as the operators' API returns it, and what follows from it. Pure. */
+import type { Address } from '../../../../../shared/api/goods.ts'
 import type { AsJson, FoundOrder, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
 import type { OrderLine } from '../../../../../shared/api/public.ts'
 
@@ -54,3 +55,21 @@ export function isPending(order: Order): boolean {
 
 /** The account of a visitor who was signed in. */
 export const accountOf = (visitor: string) => (visitor.startsWith('user:') ? visitor.slice('user:'.length) : null)
+
+/** As it is written on a parcel, and what else the buyer said. */
+export function addressLines({
+  name,
+  company,
+  street,
+  postcode,
+  city,
+  region,
+  country,
+  phone,
+  note,
+}: Address): string[] {
+  const town = [postcode, city].filter(Boolean).join(' ')
+  return [name, company, street, town, region, country, phone, note].filter(
+    (line) => line !== undefined && line !== '',
+  ) as string[]
+}

@@ -191,14 +191,14 @@ function tally(orders: number, isMore: boolean): string {
 }
 
 function FoundRow({ order, onOpen }: { order: FoundOrder; onOpen: () => void }) {
-  const { order_id, sale, sale_name, status, visitor, email, ticket_number } = order
+  const { order_id, short_number, sale, sale_name, status, visitor, email, ticket_number } = order
   return (
     <Link href={`/console/orders/${order_id}`} onClick={onOpen}>
       <span class={`phase ${status}`}>{status}</span>
       <span class="who">
         <b>{email ?? accountOf(visitor) ?? visitor}</b>
         <small>
-          {order_id.slice(0, 8)}…{order_id.slice(-6)}, ticket {ticket_number}
+          {short_number ?? `${order_id.slice(0, 8)}…`}, ticket {ticket_number}
         </small>
       </span>
       <span class="what">
