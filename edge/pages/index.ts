@@ -10,7 +10,7 @@ import { isFinal } from '../../shared/schedule.ts'
 import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
 import type { Brand } from './brand.ts'
 import { buttonTo, type Html, heading, html, postForm, texts } from './html.ts'
-import { orderPage, turnPage } from './order-page.ts'
+import { orderPage } from './order-page.ts'
 import { ordersPage, receiptPage } from './orders-page.ts'
 import { announcementBox, earlierAnnouncements } from './parts/announcement.ts'
 import { drawCard } from './parts/draw-card.ts'
@@ -18,6 +18,7 @@ import { wordsFor } from './parts/fault.ts'
 import { isIndexed, sharingHead } from './parts/sharing.ts'
 import { paymentHead, paymentPage } from './payment-page.ts'
 import { BEFORE, during, finalPage, landingPage, linePage } from './queue-page.ts'
+import { turnPage } from './turn-page.ts'
 import { type Content, homeOf, type PageContext, type SaleView, type Shows } from './view.ts'
 import { directionOf, type Words } from './words/words.ts'
 
@@ -38,7 +39,7 @@ function contentOf(context: PageContext): Content {
     case 'line':
       return { ...linePage(context, shows.place, shows.number), aside: aside() }
     case 'turn':
-      return turnPage(context, shows.untilMs, shows.refused)
+      return turnPage(context, shows.untilMs, shows.entered)
     case 'order':
       return orderPage(context, shows.order, shows.alreadyHas)
     case 'orders':
@@ -141,7 +142,7 @@ function problemContent(problem: Problem, words: Words, home: string | null, { a
 
 function documentOf(context: PageContext, content: Content): Html {
   const { view, lang, words } = context
-  const { title, main, aside, reloadSeconds, named } = content
+  const { title, main, aside, reloadSeconds, named, steps, full } = content
   const { brand, sale, state, schedule } = view
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const path = pagePath(view)
@@ -156,19 +157,19 @@ ${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href
 ${announcementBox(context)}
 <div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
-<main id="main">
+<main id="main" class="${full ? '' : 'page'}">
 ${!/^(order|orders|receipt|payment)$/.test(view.shows.kind) && ownOrder(context)}
 ${main}
 ${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
 </main>
 ${aside && html`<aside>${aside}</aside>`}
 </div>
-<p class="visually-hidden" role="status" id="announcement"></p>`
+<p class="sr" role="status" id="announcement"></p>`
   const fullTitle = title === state.name ? title : `${title} · ${state.name}`
   // Without a named brand the header would repeat the sale's name.
   const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
   return shell(
-    { lang, words, brand, hasMark, home: homeOf(view), title: fullTitle, head, indexed: isIndexed(view) },
+    { lang, words, brand, hasMark, home: homeOf(view), title: fullTitle, head, steps, indexed: isIndexed(view) },
     body,
   )
 }
@@ -231,11 +232,12 @@ interface Shell extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   readonly home: string | null
   readonly title: string
   readonly head: Html | false
+  readonly steps?: Html | undefined
   /** Whether search engines may show it. */
   readonly indexed?: boolean
 }
 
-function shell({ lang, words, brand, hasMark, home, title, head, indexed = false }: Shell, body: Html): Html {
+function shell({ lang, words, brand, hasMark, home, title, head, steps, indexed = false }: Shell, body: Html): Html {
   return html`<!doctype html>
 <html lang="${lang}" dir="${directionOf(lang)}">
 <head>
@@ -251,8 +253,9 @@ ${head}
 </head>
 <body>
 <a class="skip" href="#main">${words.skip}</a>
-<header class="top">
+<header class="page row top">
   ${hasMark && brandMark(brand, home)}
+  ${steps}
   <p class="connection" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
 </header>
 ${body}

@@ -9,10 +9,12 @@ import { rememberCommitment, showDraw } from './draw-check.ts'
 import { showEarlier } from './earlier.ts'
 import { showHall } from './hall.ts'
 import { noticeTurn } from './notices.ts'
+import { showOrderButtons } from './order-buttons.ts'
 import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
 import { showStock } from './stock.ts'
 import { showOutlook } from './stock-outlook.ts'
+import { showTurnForm } from './turn-form.ts'
 
 export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
@@ -24,6 +26,8 @@ export function show(state: PageState, tools: Tools): void {
   showOutlook(state)
   noticeTurn(state)
   showHall()
+  showTurnForm()
+  showOrderButtons()
   void showStock(schedule, page)
   void checkOwnOrder(state, tools)
   each('[data-print]', (button) => {
