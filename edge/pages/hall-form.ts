@@ -33,7 +33,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   const others = products.filter(({ section_type }) => section_type !== 'reserved')
   const isTaken = problem?.type.endsWith('/seat-taken')
   const left = html`${problem && isTaken && takenNotice(context, { chosen, problem })}
-    ${reserved.length > 0 && bestSeats(context, reserved, entered, faults)}
+    <div class="row tools"><div class="tabs" id="hall-tabs" role="group" hidden></div>${reserved.length > 0 && bestSeats(context, reserved, entered, faults)}</div>
     ${mapPlace(context)}
     ${chosenSeats(context, entered)}
     ${faultBeside(faults, 'seats')}`
@@ -58,7 +58,7 @@ function mapPlace({ view, words }: PageContext): Html | false {
   if (typeof chart_version !== 'number') return false
   const currency = products.find(({ section_type }) => section_type)?.currency ?? ''
   const { left, noneLeft, perVisitorTogether, total } = words
-  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, left, noneLeft, perVisitorTogether, total })} hidden></div>`
+  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, hallTab: words.checkout.hallTab, listTab: words.checkout.listTab, left, noneLeft, perVisitorTogether, total })} hidden></div>`
 }
 
 // -- Seats by name -------------------------------------------------------------------------------------------------------

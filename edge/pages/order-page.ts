@@ -119,7 +119,7 @@ export function ticket(context: PageContext, order: Order): Html {
   const names = lines.map((line) => html`<p>${lineName(context, line, order)}</p>`)
   return html`<aside class="stay ticket" aria-label="${words.toOrder}">
       ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 40vw, 100vw', eager: true })}</div>`}
-      <div class="comb" aria-hidden="true"></div>
+      ${image && html`<div class="comb" aria-hidden="true"></div>`}
       <div>
         <p class="row"><span class="quiet">${words.orderNumber}</span>${isDone && short_number !== null && copyButton(context, short_number)}</p>
         ${short_number !== null && html`<strong class="num">${short_number}</strong>`}
@@ -134,8 +134,8 @@ function afterwards(context: PageContext, order: Order): Html {
   const { words } = context
   return html`<div class="stack">
       ${order.status !== 'refunded' && whatNext(context, order, pathOf(context, order))}
-      <section aria-labelledby="receipt">
-        <h2 id="receipt">${words.receipt}</h2>
+      <section>
+        <h2>${words.receipt}</h2>
         ${billOf(context, order)}
         ${links(context, order)}
       </section>

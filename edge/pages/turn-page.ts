@@ -32,7 +32,7 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
   )
   const main = html`<section id="turn">
     ${band(context, { title, text: isHall && html`<bdi>${view.state.name}</bdi>`, seconds, of: ADMISSION_TTL_SECONDS, label })}
-    <div class="page">${paused}${!hasStock && html`<p class="lead">${words.turnAllInCarts}</p>`}</div>
+    <div class="page notes">${paused}${!hasStock && html`<p class="lead">${words.turnAllInCarts}</p>`}</div>
     ${hasStock && (isHall ? hallForm(context, untilMs, entered) : reserveForm(context, untilMs, entered))}
   </section>`
   // Not before the turn is over: a reload would take away what the visitor is about to choose.
@@ -51,19 +51,19 @@ function reserveForm(context: PageContext, untilMs: number, entered: Entered): H
   const faults = faultsOf(context, entered)
   const items = itemsOf(context)
   const [only] = items
-  const form = html`<input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">
-    ${only && items.length === 1 ? choiceOfOne(context, only, entered, faults) : choiceOfSeveral(context, items, entered, faults)}
+  const form = html`${choices(context, items, entered, faults)}
     ${quantity(context, items, entered, faults)}
     ${checkoutFields(context, entered, faults, { untilMs })}
-    ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}`
+    ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}
+    <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">`
   return html`<div class="page split">
-    <div class="stay">${only && items.length === 1 ? itemHead(context, only) : hint(context)}</div>
+    <div class="stay">${only && items.length === 1 ? itemHead(context, only) : html`<p class="quiet">${hint(context)}</p>`}</div>
     ${postForm(`/sales/${view.sale}/buy`, form)}
   </div>`
 }
 
 const hint = ({ view, words, lang }: PageContext) =>
-  html`<p class="quiet">${fill(words.chooseText, { t: exactly(lang, view.state.hold_seconds) })}</p>`
+  fill(words.chooseText, { t: exactly(lang, view.state.hold_seconds) })
 
 /** What the turn is for: picture, name and price. */
 function itemHead(context: PageContext, item: Item): Html {
@@ -71,7 +71,7 @@ function itemHead(context: PageContext, item: Item): Html {
   const left = units.length === 1 && units[0] === product && unitLeft(context, product)
   return html`<div class="item">
       ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 58vw, 5.5rem', eager: true })}</div>`}
-      <p><b dir="auto">${item.name}</b><span data-price="${product.product_id}">${priceOf(context, item)}</span> ${left} <small>${hint(context)}</small></p>
+      <p><b><bdi>${item.name}</bdi></b><span data-price="${product.product_id}">${priceOf(context, item)}</span> ${left} <small>${hint(context)}</small></p>
     </div>`
 }
 
@@ -88,26 +88,30 @@ const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) 
 
 // -- What to choose ------------------------------------------------------------------------------------------------------
 
-/** Its variants; a product without any is chosen. */
-function choiceOfOne(context: PageContext, item: Item, entered: Entered, faults: Faults): Html {
+/** The variants of the one product, which is chosen if it has none; or all products, each with its variants. */
+function choices(context: PageContext, items: readonly Item[], entered: Entered, faults: Faults): Html {
   const { words } = context
+  const [only] = items
+  const isOne = items.length === 1 && only
+  const shown = isOne ? choiceOfOne(context, only, entered, faults) : choiceOfSeveral(context, items, entered, faults)
+  return html`<div id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}" ${!isOne && html`data-several`}>${shown}</div>${faultBeside(faults, 'product')}`
+}
+
+function choiceOfOne(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
   const option = item.options.at(-1)
-  if (option === undefined)
-    return html`<div id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><input type="hidden" name="product_id" value="${item.product.product_id}"></div>${faultBeside(faults, 'product')}`
-  return html`${sizes(context, item, option, entered, faults)}${faultBeside(faults, 'product')}`
+  if (option === undefined) return html`<input type="hidden" name="product_id" value="${item.product.product_id}">`
+  return sizes(context, item, option, entered, faults)
 }
 
 function choiceOfSeveral(context: PageContext, items: readonly Item[], entered: Entered, faults: Faults): Html {
   const { words } = context
-  const choices = items.map((item) => {
+  const all = items.map((item) => {
     const option = item.options.at(-1)
-    return option === undefined
-      ? card(context, item, entered)
-      : html`<div class="item">${item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`}<p><b dir="auto">${item.name}</b>${priceOf(context, item)}</p></div>
+    if (option === undefined) return card(context, item, entered)
+    return html`<div class="item">${item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`}<p><b><bdi>${item.name}</bdi></b>${priceOf(context, item)}</p></div>
         ${sizes(context, item, option, entered, faults)}`
   })
-  return html`<fieldset class="part" id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>
-      <div class="choices">${choices}</div></fieldset>${faultBeside(faults, 'product')}`
+  return html`<fieldset class="part"><legend>${words.product}</legend><div class="choices">${all}</div></fieldset>`
 }
 
 const isChosen = ({ chosen }: Entered, product: string) => chosen.product_id === product && html`checked`
@@ -118,7 +122,7 @@ function card(context: PageContext, { product, name, image }: Item, entered: Ent
   // What was chosen stays, although it is gone: it may come back.
   const isOff = available === 0 && chosenIsNot(entered, product_id)
   return html`<label class="choice">
-      <input type="radio" name="product_id" value="${product_id}" data-name="${name}" ${isChosen(entered, product_id)} ${isOff && html`disabled`} required>
+      <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}" ${isOff && html`disabled`} required>
       ${image && html`<span class="pic thumb">${picture(image, { sizes: '3.5rem' })}</span>`}
       <span><bdi>${name}</bdi> ${unitLeft(context, product)}</span>
       <b>${money(lang, unit_price_minor, currency)}</b></label>`
@@ -137,9 +141,9 @@ function sizes(context: PageContext, item: Item, option: string, entered: Entere
       const isOff = available === 0 && chosenIsNot(entered, product_id)
       const left =
         available === 0 ? checkout.gone : available <= FEW ? fill(checkout.fewLeft, { n: count(lang, available) }) : ''
-      return html`<label><input type="radio" name="product_id" value="${product_id}" data-name="${unitName(item, unit)}" ${isChosen(entered, product_id)} ${isOff && html`disabled`} required ${describes(faults, 'product')}><bdi>${value}</bdi><small>${left}</small></label>`
+      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${unitName(item, unit)}" ${isOff && html`disabled`} required ${describes(faults, 'product')}><bdi>${value}</bdi><small>${left}</small></label>`
     })
-    return html`<fieldset class="part" ${data}><legend><bdi>${heading === '' ? option : `${option}: ${heading}`}</bdi></legend>
+    return html`<fieldset class="part" ${data}><legend><bdi>${heading === '' ? option : heading}</bdi></legend>
         <div class="sizes">${labels}</div></fieldset>`
   })
 }

@@ -35,7 +35,7 @@ export function rowsOf(
   if (isOne) add(only.quantity > 1 ? `${name} × ${count(lang, only.quantity)}` : name, minor(totals.subtotal_minor))
   else add(words.amount, minor(totals.subtotal_minor))
   if (totals.discount_minor > 0)
-    add(code === '' ? words.discount : fill(words.code, { code }), minor(-totals.discount_minor))
+    add(code === '' ? words.discount : fill(words.code, { code }), minor(-totals.discount_minor).replace('-', '−'))
   for (const fee of totals.fees)
     add(fee.included ? fill(words.includes, { fee: fee.name }) : fee.name, minor(fee.amount_minor))
   const { delivery, tax } = terms

@@ -102,18 +102,22 @@ class TurnForm {
     const accept = this.#field('accept') as HTMLInputElement | null
     if (accept && unit) accept.required = unit.has_terms ?? false
     const sum = this.#sum()
-    const country = this.#field('country')
-    if (country instanceof HTMLSelectElement) {
-      const { countryWrong, tooHeavy } = this.#offer.words
-      const { countries } = this.#offer.terms.delivery
-      const isAllowed = !countries || countries.includes(country.value)
-      country.setCustomValidity(
-        sum.kind === 'away' && country.value !== '' ? (isAllowed ? tooHeavy : countryWrong) : '',
-      )
-      if (sum.kind === 'away' || country.getAttribute('aria-invalid')) this.#check(country)
-    }
+    this.#checkCountry(sum)
     this.#showSum(sum)
     this.#showBar(sum)
+  }
+
+  /** A country that it is not sent to is a fault of that field; what the server said of it stays until another is chosen. */
+  #checkCountry({ kind }: Sum): void {
+    const field = this.#field('country')
+    if (!(field instanceof HTMLSelectElement)) return
+    const { countryWrong, tooHeavy } = this.#offer.words
+    const { countries } = this.#offer.terms.delivery
+    const isAway = kind === 'away' && field.value !== ''
+    const fault = isAway ? (countries && !countries.includes(field.value) ? countryWrong : tooHeavy) : ''
+    if (fault === field.validationMessage || (fault === '' && !field.validity.customError)) return
+    field.setCustomValidity(fault)
+    this.#check(field)
   }
 
   /** Of the code, as the server said; else as the page computes. */
@@ -164,7 +168,7 @@ class TurnForm {
     const choices = this.#form.querySelectorAll<HTMLInputElement>('[type=radio][name=product_id]')
     if (choices.length > 0 && ![...choices].some(({ checked }) => checked)) {
       const option = choices[0]?.closest<HTMLElement>('[data-option]')?.dataset.option
-      const isOne = document.getElementById('choices') === null
+      const isOne = document.getElementById('choices')?.dataset.several === undefined
       return isOne && option ? fill(words.choose, { what: option }) : words.chooseProduct
     }
     const field = this.#wasSent ? this.#form.querySelector<Field>(':is(input, select, textarea):invalid') : null

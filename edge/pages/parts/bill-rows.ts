@@ -22,7 +22,12 @@ export function rowsOf({ view, words, lang }: PageContext, billed: Billed, code?
   const isSent = delivery.kind === 'address' && delivery.prices
   return [
     ...(discount_minor > 0
-      ? [{ name: code ? fill(words.bill.code, { code }) : words.bill.discount, amount: minor(-discount_minor) }]
+      ? [
+          {
+            name: code ? fill(words.bill.code, { code }) : words.bill.discount,
+            amount: minor(-discount_minor).replace('-', '−'),
+          },
+        ]
       : []),
     ...fees.map(({ name, amount_minor, included }) => ({
       name: included ? fill(words.bill.includes, { fee: name }) : name,

@@ -120,9 +120,10 @@ function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faul
   const { checkout } = words
   const currency = view.state.products[0]?.currency ?? ''
   const applied = totals && totals.discount_minor > 0 && faults.promo_code === undefined
-  return html`<div class="part"><div class="field"><label for="code">${checkout.promoCode}</label>
+  const isOpen = applied || faults.promo_code !== undefined || chosen.promo_code
+  return html`<details class="part code" ${isOpen && html`open`}><summary>${checkout.promoCode}</summary><div class="field"><label class="sr" for="code">${checkout.promoCode}</label>
       <span class="join"><input id="code" name="promo_code" maxlength="200" value="${chosen.promo_code ?? ''}" autocomplete="off" autocapitalize="characters" spellcheck="false" ${describes(faults, 'promo_code') ?? html`aria-describedby="code-applied"`}><button class="button second" name="apply" value="1" formnovalidate>${checkout.apply}</button></span>${faultBeside(faults, 'promo_code')}</div>
-      <p class="small note" id="code-applied" role="status" ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })}</p></div>`
+      <p class="small note" id="code-applied" role="status" ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })}</p></details>`
 }
 
 /** To be accepted where a product has some; the text is at hand, without leaving the turn. */

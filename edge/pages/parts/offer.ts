@@ -66,7 +66,8 @@ function groupsOf(options: Options, variants: readonly PublicProduct[]): Group[]
   const place = ({ variant }: PublicProduct) =>
     options.reduce((sum, { name, values }) => sum * (values.length + 1) + values.indexOf(variant?.[name] ?? ''), 0)
   const sorted = variants.toSorted((a, b) => place(a) - place(b))
-  const headingOf = ({ variant }: PublicProduct) => others.map(({ name }) => variant?.[name] ?? '').join(', ')
+  const headingOf = ({ variant }: PublicProduct) =>
+    others.map(({ name }) => `${name}: ${variant?.[name] ?? ''}`).join(', ')
   return [...Map.groupBy(sorted, headingOf)].map(([heading, units]) => ({
     heading,
     choices: units.map((unit) => ({ unit, value: unit.variant?.[last.name] ?? unit.name })),

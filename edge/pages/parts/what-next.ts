@@ -17,8 +17,8 @@ export function whatNext(context: PageContext, order: Order, path: string): Html
     ({ title, text, more, isPast }) =>
       html`<li ${isPast && html`class="past"`}><h3>${title}</h3>${text && html`<p class="quiet">${text}</p>`}${more}</li>`,
   )
-  return html`<section aria-labelledby="next">
-      <h2 id="next">${words.after.title}</h2>
+  return html`<section>
+      <h2>${words.after.title}</h2>
       <ol class="next">${items}</ol>
       <p class="row actions"><button class="button second" type="button" data-share="/sales/${context.view.sale}" hidden>${SHARE} ${words.after.share}</button></p>
     </section>`
