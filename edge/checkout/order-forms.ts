@@ -3,7 +3,7 @@
  * page; to the page's script, which shows the answer in place, the answer is that page. A purchase that met a problem comes
  * back with it, and with what was chosen; the others show it, with the form to send again where that may help.
  */
-import { Order, Totals } from '../../shared/api/public.ts'
+import { Order } from '../../shared/api/public.ts'
 import { isLive } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
@@ -27,6 +27,7 @@ import { linesIn } from './cart-fields.ts'
 import { aboutBuyer, requireBuyer } from './checkout.ts'
 import { buyerIn } from './checkout-body.ts'
 import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.ts'
+import { Quote } from './quote.ts'
 
 /** `POST /sales/{sale}/buy`: buys, or says what it would cost, where the button was that of a promo code. */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
@@ -68,7 +69,7 @@ async function quote(sale: string, fields: Fields, call: Call): Promise<Response
     call,
   )
   const sent: unknown = await response.json().catch(() => null)
-  const totals = (response.ok ? tryParse(Totals, sent) : undefined) ?? refuseAs(response, sent)
+  const totals = (response.ok ? tryParse(Quote, sent) : undefined) ?? refuseAs(response, sent)
   if (wantsJson(call.request)) return sendJson(totals)
   return visitorPage(await publicNow(sale, call), { kind: 'quote', chosen: fields, totals }, call)
 }

@@ -166,7 +166,7 @@ function unitsOf(context: PageContext, product: Product, { chosen }: Entered, fa
 /** What is wrong with a purchase, by the part of the form to mend it in. */
 function faultsOf(context: PageContext, entered: Entered): Faults {
   const { problem, chosen } = entered
-  if (!problem) return {}
+  if (!problem) return checkoutFaults(context, entered)
   const { words } = context
   const { type, errors = [], section_id, product_id } = problem
   const lines = linesIn(chosen)

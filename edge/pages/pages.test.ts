@@ -82,7 +82,7 @@ describe('a page', () => {
   const page = (name: string) => pages.get(name) ?? ''
   const fault = (field: string, text: string) =>
     new RegExp(
-      `aria-invalid="true"[\\s\\S]*id="fault-${field}" role="alert">${text}|id="fault-${field}" role="alert">${text}`,
+      `aria-invalid="true"[\\s\\S]*id="fault-${field}" role="alert"[^>]*>${text}|id="fault-${field}" role="alert"[^>]*>${text}`,
     )
 
   it('explains a purchase of more than is left, while something is left', () => {

@@ -7,7 +7,7 @@ import { pauseReason } from './parts/announcement.ts'
 import { band, steps } from './parts/band.ts'
 import { checkoutFields } from './parts/checkout-fields.ts'
 import { faultOf } from './parts/fault.ts'
-import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './parts/faults.ts'
+import { checkoutFaults, describes, type Faults, faultBeside, isTooHeavy, limitText } from './parts/faults.ts'
 import { type Item, itemsOf, unitName } from './parts/offer.ts'
 import { picture } from './parts/picture.ts'
 import { during } from './queue-page.ts'
@@ -141,9 +141,9 @@ function sizes(context: PageContext, item: Item, option: string, entered: Entere
       const isOff = available === 0 && chosenIsNot(entered, product_id)
       const left =
         available === 0 ? checkout.gone : available <= FEW ? fill(checkout.fewLeft, { n: count(lang, available) }) : ''
-      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${unitName(item, unit)}" ${isOff && html`disabled`} required ${describes(faults, 'product')}><bdi>${value}</bdi><small>${left}</small></label>`
+      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${unitName(item, unit)}" ${isOff && html`disabled`} required><bdi>${value}</bdi><small>${left}</small></label>`
     })
-    return html`<fieldset class="part" ${data}><legend><bdi>${heading === '' ? option : heading}</bdi></legend>
+    return html`<fieldset class="part" ${data} ${faults.product !== undefined && html`aria-describedby="fault-product"`}><legend><bdi>${heading === '' ? option : heading}</bdi></legend>
         <div class="sizes">${labels}</div></fieldset>`
   })
 }
@@ -168,7 +168,7 @@ const PLUS = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path
 /** What is wrong with a purchase, by the field to mend it in. */
 function faultsOf(context: PageContext, entered: Entered): Faults {
   const { problem } = entered
-  if (!problem) return {}
+  if (!problem) return checkoutFaults(context, entered)
   const { words } = context
   const { type, errors = [], remaining } = problem
   const of = (form: RegExp) => errors.some(({ field }) => form.test(field))
@@ -176,7 +176,7 @@ function faultsOf(context: PageContext, entered: Entered): Faults {
   if (remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { product: words.lessLeftText }
   return {
     ...(of(/^product_id$/) && { product: words.chooseAgain }),
-    ...(of(/^quantity$/) && { quantity: limitText(context) }),
+    ...(of(/^quantity$/) && !isTooHeavy(problem) && { quantity: limitText(context) }),
     ...checkoutFaults(context, entered),
   }
 }

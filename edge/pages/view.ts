@@ -1,11 +1,12 @@
 /** What the pages are made from, and what each part of a page returns. */
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import type { Order, PublicSale, Totals } from '../../shared/api/public.ts'
+import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { InvitationFault } from '../admission/proofs/invitation.ts'
 import type { Fields } from '../call.ts'
+import type { Quote } from '../checkout/quote.ts'
 import type { StripePage } from '../config.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
@@ -110,13 +111,13 @@ export type Shows =
 /** What a page shows that has an address of its own, or that a form asks for: `quote`, what a choice would cost. */
 export type RequestedPage =
   | Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
-  | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals: Totals }
+  | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals: Quote }
 
 /** The form of a turn as it was sent: what was chosen, why it was refused, and what it would cost. */
 export interface Entered {
   readonly chosen: Fields
   readonly problem?: Problem
-  readonly totals?: Totals
+  readonly totals?: Quote
 }
 /** A purchase that met a problem. */
 export type Refused = Entered & { readonly problem: Problem }

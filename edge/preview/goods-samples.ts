@@ -1,6 +1,7 @@
 /** An invented shoe in fourteen sizes, sent to addresses, with a promo code: for previews and the tests. */
 import { type Delivery, type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { Order, PublicSale, Totals } from '../../shared/api/public.ts'
+import type { Order, PublicSale } from '../../shared/api/public.ts'
+import type { Quote } from '../checkout/quote.ts'
 
 type Product = PublicSale['products'][number]
 
@@ -112,11 +113,13 @@ export const chosenSize = {
 /** What an origin finds wrong with an address. */
 export const addressed = [
   { field: 'delivery.street', detail: 'is required' },
-  { field: 'delivery.country', detail: 'not sent there' },
+  { field: 'delivery.country', detail: 'it is not sent there' },
 ]
 
 /** What it costs with the code, sent to Germany. */
-export const quoted: Totals = {
+export const quoted: Quote = {
+  promo_codes: [{ code: 'NOON10', holds: true }],
+  needs_country: false,
   subtotal_minor: 18_900,
   discount_minor: 1_890,
   fees: [],
@@ -128,9 +131,10 @@ export const quoted: Totals = {
 /** An order of one pair, with the code. */
 export function billed(order: Order): Order {
   const [line] = order.lines
+  const { promo_codes: _, needs_country: __, ...totals } = quoted
   return {
     ...order,
-    ...quoted,
+    ...totals,
     product_id: 'aurora-42',
     quantity: 1,
     unit_price_minor: 18_900,

@@ -2,9 +2,9 @@
  * The form of a turn: it says what the choice costs as one chooses, what is still missing, and what is wrong with a field
  * beside it. Only a turn loads it. Without it the form works, and the server's answer says the same.
  */
-import type { Totals } from '../../../shared/api/public.ts'
 import { count, fill, money } from '../../../shared/format.ts'
-import type { ProblemType } from '../../../shared/problem.ts'
+import type { Problem } from '../../../shared/problem.ts'
+import type { Quote } from '../../checkout/quote.ts'
 import type { Offer } from '../../pages/parts/checkout-fields.ts'
 import { choiceIn, type Sum, sumOf } from './choice.ts'
 import { messageOf, say } from './faults.ts'
@@ -31,7 +31,7 @@ class TurnForm {
   readonly #lang = document.documentElement.lang
   readonly #stop = new AbortController()
   /** What it costs with the promo code, as the server said of these fields. */
-  #quoted: { readonly of: string; readonly totals: Totals } | null = null
+  #quoted: { readonly of: string; readonly totals: Quote } | null = null
   #quoteTimer = 0
   #wasSent = false
   #isFirst = true
@@ -124,7 +124,10 @@ class TurnForm {
   #sum(): Sum {
     const said = this.#said()
     const choice = choiceIn(said, this.#offer)
-    if (this.#quoted?.of === this.#key()) return { kind: 'exact', totals: this.#quoted.totals }
+    if (this.#quoted?.of === this.#key()) {
+      const { totals } = this.#quoted
+      return { kind: totals.needs_country ? 'from' : 'exact', totals }
+    }
     return sumOf(choice, this.#offer, said.fields.country ?? '')
   }
 
@@ -229,18 +232,28 @@ class TurnForm {
       const headers = { accept: 'application/json' }
       const signal = AbortSignal.timeout(QUOTE_WITHIN_MS)
       const response = await fetch(this.#form.action, { method: 'POST', headers, body, signal })
-      const answer = (await response.json()) as Totals & { readonly type?: `/problems/${ProblemType}` }
+      const answer = (await response.json()) as Quote & Partial<Problem>
       if (of !== this.#key()) return
       if (response.ok) this.#quoted = { of, totals: answer }
-      const { unknown = '', usedUp = '', applied: text = '' } = applied.dataset
-      if (answer.type === '/problems/promo-code-unknown') say(field, unknown)
-      if (answer.type === '/problems/promo-code-used-up') say(field, usedUp)
-      if (response.ok && answer.discount_minor > 0)
-        write('code-applied', fill(text, { m: this.#minor(answer.discount_minor) }))
+      this.#sayCode(field, answer, applied.dataset)
     } catch {
       // The server looks at it again when the form is sent.
     }
     this.#show()
+  }
+
+  /** What the code takes off, or why it does not hold. */
+  #sayCode(
+    field: HTMLInputElement,
+    { type, promo_codes = [], discount_minor }: Quote & Partial<Problem>,
+    texts: DOMStringMap,
+  ): void {
+    const refused = promo_codes.find(({ holds }) => !holds)
+    const isUsedUp = refused?.reason === 'used_up' || type?.endsWith('/promo-code-used-up')
+    const isUnknown = refused || type?.endsWith('/promo-code-unknown')
+    say(field, (isUsedUp ? texts.usedUp : isUnknown ? texts.unknown : '') ?? '')
+    if (discount_minor > 0 && !refused)
+      write('code-applied', fill(texts.applied ?? '', { m: this.#minor(discount_minor) }))
   }
 }
 

@@ -1,15 +1,15 @@
 /** What a form of a turn asks for beside what is bought: delivery, e-mail, promo code, terms; and the sum with the button. */
 import { raw } from 'hono/html'
 import type { AddressField, Markdown } from '../../../shared/api/goods.ts'
-import type { Totals } from '../../../shared/api/public.ts'
 import { clock, fill, money } from '../../../shared/format.ts'
+import type { Quote } from '../../checkout/quote.ts'
 import { turnScript } from '../assets.ts'
 import { type Html, html, texts } from '../html.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { inLanguage } from './announcement.ts'
 import { billRows, type Row } from './bill-rows.ts'
-import { countriesOf, countryNames, needsRegion } from './countries.ts'
+import { countriesOf, countryNames, lacksPostcodes, needsRegion } from './countries.ts'
 import { describes, type Faults, faultBeside, totalsIn } from './faults.ts'
 
 /** What is typed where, for the browser to fill in (HTML, 4.10.18.7), and how wide its field is. */
@@ -51,7 +51,7 @@ function askedOf({ delivery }: PageContext['view']['state'], countries: readonly
   const asked: Record<AddressField, 'off' | 'optional' | 'required'> = {
     ...{ name: ask.name, phone: ask.phone, company: ask.company, note: ask.note },
     street: isSent ? 'required' : 'off',
-    postcode: isSent ? 'required' : 'off',
+    postcode: isSent ? (lacksPostcodes(countries) ? 'optional' : 'required') : 'off',
     city: isSent ? 'required' : 'off',
     country: isSent ? 'required' : 'off',
     region: isSent && needsRegion(countries) ? 'optional' : 'off',
@@ -116,7 +116,7 @@ function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults
 }
 
 /** The button asks what it would cost; a script does so without leaving the page. */
-function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faults: Faults, totals?: Totals): Html {
+function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faults: Faults, totals?: Quote): Html {
   const { checkout } = words
   const currency = view.state.products[0]?.currency ?? ''
   const applied = totals && totals.discount_minor > 0 && faults.promo_code === undefined
@@ -146,7 +146,7 @@ function termsText(markdown: Markdown, lang: string): Html {
 // -- The sum -------------------------------------------------------------------------------------------------------------
 
 /** The rows: filled in once they are known, by the script as one chooses. */
-function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Totals): Html {
+function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Quote): Html {
   const { view, words } = context
   const currency = view.state.products[0]?.currency ?? ''
   const code = entered.chosen.promo_code?.trim()
@@ -156,27 +156,28 @@ function sum(context: PageContext, entered: Entered, faults: Faults, totals?: To
   return html`<div class="part" id="sum">
       ${faultBeside(faults, 'sum')}
       <div id="sum-rows">${totals && billRows(context, { ...totals, currency }, lines, { code })}</div>
-      <input type="hidden" name="total_minor" value="${totals?.total_minor ?? ''}">
+      <input type="hidden" name="total_minor" value="${totals && !totals.needs_country && totals.total_minor}">
       ${terms(context, entered, faults)}
     </div>`
 }
 
 /** Time, choice, sum and button, always in view. Without a script, the time and the button. */
-function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Totals, cart?: Html): Html {
+function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote, cart?: Html): Html {
   const currency = view.state.products[0]?.currency ?? ''
   const [before = '', after = ''] = words.checkout.timeLeft.split('{t}')
+  const sum = money(lang, totals?.total_minor ?? 0, currency)
   const left = clock(lang, (untilMs - view.nowMs) / 1000)
   return html`<div class="bar">${cart}
-      <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer" datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b id="bar-sum">${totals && money(lang, totals.total_minor, currency)}</b></p>
+      <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer" datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b id="bar-sum">${totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)}</b></p>
       <button class="button">${words.reserve}</button>
     </div>`
 }
 
 /** What the script computes with: prices, fees, tax and delivery. Data: no browser runs it. */
-const offerData = (context: PageContext, totals: Totals | undefined): Html =>
+const offerData = (context: PageContext, totals: Quote | undefined): Html =>
   html`<script type="application/json" id="offer" data-script="${turnScript.path}">${raw(JSON.stringify(offerOf(context, totals)).replaceAll('<', '\\u003c'))}</script>`
 
-function offerOf({ view, words }: PageContext, totals?: Totals) {
+function offerOf({ view, words }: PageContext, totals?: Quote) {
   const { products, fees, tax, delivery, limit_per_visitor } = view.state
   const { checkout, bill } = words
   return {

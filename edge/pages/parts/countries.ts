@@ -20,6 +20,13 @@ export function countriesOf({ countries = ALL.split(' '), prices }: Delivery): r
   return countries.filter((country) => prices.some((price) => price.countries?.includes(country)))
 }
 
+/** Countries that have no postcodes, or in which many addresses have none: there the origin asks for none. */
+const WITHOUT_POSTCODES = new Set(
+  'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'.split(
+    ' ',
+  ),
+)
+export const lacksPostcodes = (countries: readonly string[]) => countries.some((one) => WITHOUT_POSTCODES.has(one))
 export const needsRegion = (countries: readonly string[]) => countries.some((one) => WITH_REGIONS.includes(one))
 
 /** Naming and sorting all countries takes milliseconds; sales and languages are few. */
