@@ -9,9 +9,10 @@ import {
   type Place,
   placeOf,
   type Schedule,
-  servingExactly,
 } from '../../shared/schedule.ts'
-import type { AheadTexts, ScheduleMoment, WaitTexts } from '../pages/queue-page.ts'
+import type { AheadTexts, WaitTexts } from '../pages/line-page.ts'
+import type { ScheduleMoment } from '../pages/parts/moments.ts'
+import { endsOf, wayOf } from '../pages/parts/way.ts'
 import {
   announce,
   byId,
@@ -19,11 +20,8 @@ import {
   keepFocus,
   type Page,
   retitle,
-  roomOf,
-  show,
+    show,
   showMoments,
-  store,
-  stored,
   textsOf,
   write,
 } from './page.ts'
@@ -72,7 +70,7 @@ function showLanding({ phase }: Schedule): void {
   const landing = byId('landing')
   if (!landing || landing.dataset.phase === phase || isFinal(phase)) return
   landing.dataset.phase = phase
-  const lead = landing.querySelector('div:not([hidden]) > .lead')
+  const lead = landing.querySelector('[data-phases]:not([hidden]) > .lead')
   const title = lead?.querySelector('b')?.textContent
   if (title) retitle(title)
   announce(lead?.textContent)
@@ -95,6 +93,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   const inLine = isInLine(status)
   show(byId('place'), inLine)
   show(byId('leave'), mayLeave(status))
+  show(byId('meanwhile'), mayLeave(status))
   if (!inLine || place.position === null) {
     if (!changed) return
     retitle(heading)
@@ -117,7 +116,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   write(byId('position'), count(page.lang, place.position))
   write(byId('wait'), waiting)
   write(byId('wait-until'), timeOfTurn(page, wait, waits, atMs))
-  showProgress(schedule, page, place.position, atMs)
+  showWay(page, place, schedule.lasts_for_positions)
   const where = ahead > 0 ? `${many} ${who}` : who
   retitle(where)
   if (performance.now() - announcedAtMs < ANNOUNCE_EVERY_MS) return
@@ -139,18 +138,18 @@ function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, f
   return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
 }
 
-/** The point of the line at which this visitor started: the front for a drawn place; for a later one, where the line was when they came. */
-function showProgress(schedule: Schedule, page: Page, position: number, atMs: number): void {
-  const bar = byId('progress') as HTMLProgressElement | null
-  if (!bar) return
-  const serving = servingExactly(schedule, atMs)
-  let start = 0
-  if ((page.number ?? 0) > schedule.pre_queue_size) {
-    const key = `began ${roomOf(page)} ${page.number}`
-    const known = stored(key)
-    start = known === null ? serving : Number(known)
-    if (known === null) store(key, String(start))
-  }
-  bar.value = Math.min(100, Math.max(0, ((serving - start) / Math.max(1, position - start)) * 100))
-  show(bar, true)
+/** The comb, and to which place the stock is likely to last. */
+function showWay({ lang }: Page, { now_serving: serving, position }: Place, lastsFor: number | null): void {
+  const { served, own } = wayOf(serving, position ?? 0, lastsFor)
+  const place = (selector: string, attributes: readonly string[], at: string) =>
+    each(`.way ${selector}`, (part) => {
+      for (const name of attributes) part.setAttribute(name, at)
+    })
+  place('.served', ['width'], served)
+  place('.ahead', ['width'], own)
+  place('line', ['x1', 'x2'], own)
+  place('circle', ['cx'], own)
+  const ends = endsOf(serving, lastsFor)
+  show(byId('lasts'), ends !== null)
+  write(byId('lasts-to'), count(lang, ends ?? 0))
 }
