@@ -23,7 +23,17 @@ export interface Page {
 export function readPage(): Page {
   const { sale = '', line, path = null, home = '', own, number, opensAt = '', commitment = '' } = textsOf('stage')
   const isOwn = own !== undefined
-  return { sale, line, path, home, isOwn, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
+  return {
+    sale,
+    line,
+    path,
+    home,
+    isOwn,
+    number: number ? Number(number) : null,
+    opensAt,
+    commitment,
+    lang: pageLanguage(),
+  }
 }
 
 /** The page as it is now: its content may be replaced. */

@@ -12,19 +12,7 @@ import {
 } from '../../shared/schedule.ts'
 import type { AheadTexts, WaitTexts } from '../pages/line-page.ts'
 import type { ScheduleMoment } from '../pages/parts/moments.ts'
-import { endsOf, wayOf } from '../pages/parts/way.ts'
-import {
-  announce,
-  byId,
-  each,
-  keepFocus,
-  type Page,
-  retitle,
-    show,
-  showMoments,
-  textsOf,
-  write,
-} from './page.ts'
+import { announce, byId, each, keepFocus, type Page, retitle, show, showMoments, textsOf, write } from './page.ts'
 
 /** How often a screen reader announces the place, which changes all the time. */
 const ANNOUNCE_EVERY_MS = 60_000
@@ -116,7 +104,6 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   write(byId('position'), count(page.lang, place.position))
   write(byId('wait'), waiting)
   write(byId('wait-until'), timeOfTurn(page, wait, waits, atMs))
-  showWay(page, place, schedule.lasts_for_positions)
   const where = ahead > 0 ? `${many} ${who}` : who
   retitle(where)
   if (performance.now() - announcedAtMs < ANNOUNCE_EVERY_MS) return
@@ -136,20 +123,4 @@ function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, f
   const how: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
   if (!today) how.weekday = 'long'
   return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
-}
-
-/** The comb, and to which place the stock is likely to last. */
-function showWay({ lang }: Page, { now_serving: serving, position }: Place, lastsFor: number | null): void {
-  const { served, own } = wayOf(serving, position ?? 0, lastsFor)
-  const place = (selector: string, attributes: readonly string[], at: string) =>
-    each(`.way ${selector}`, (part) => {
-      for (const name of attributes) part.setAttribute(name, at)
-    })
-  place('.served', ['width'], served)
-  place('.ahead', ['width'], own)
-  place('line', ['x1', 'x2'], own)
-  place('circle', ['cx'], own)
-  const ends = endsOf(serving, lastsFor)
-  show(byId('lasts'), ends !== null)
-  write(byId('lasts-to'), count(lang, ends ?? 0))
 }

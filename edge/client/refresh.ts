@@ -100,11 +100,9 @@ function focusStart(): void {
   each('h1, [autofocus]', (start) => start.focus())
 }
 
-/** What surrounds the content: the header, but for the state of the connection, and the widget of a proof. */
+/** What surrounds the content: the header, and the widget of a proof. */
 function showHead(next: Document): void {
-  const sign = byId('connection')
   const top = next.getElementById('top')
-  if (sign) next.getElementById('connection')?.replaceWith(sign)
   if (top) byId('top')?.replaceWith(top)
   const proof = next.getElementById('proof')
   if (!proof || byId('proof')) return

@@ -29,7 +29,8 @@ export const postForm = (action: string, fields: Html) =>
 const ICONS = {
   bag: 'M5 8.5h14l1 12H4ZM8.5 8.5V7a3.5 3.5 0 0 1 7 0v1.5',
   bell: 'M6.5 17V11a5.5 5.5 0 0 1 11 0v6l1.5 1.5H5ZM10 21h4M12 3v2.5',
-  calendar: 'M6 5h12a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5H6A2.5 2.5 0 0 1 3.5 18V7.5A2.5 2.5 0 0 1 6 5ZM3.5 10h17M8 2.8V6.5M16 2.8V6.5',
+  calendar:
+    'M6 5h12a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5H6A2.5 2.5 0 0 1 3.5 18V7.5A2.5 2.5 0 0 1 6 5ZM3.5 10h17M8 2.8V6.5M16 2.8V6.5',
   check: 'm5 12.5 4.5 4.5L19 7.5',
 } as const
 

@@ -4,6 +4,7 @@
  */
 import { fill, money } from '../../shared/format.ts'
 import { type Html, html, icon } from './html.ts'
+import { toSite } from './line-page.ts'
 import { pauseReason } from './parts/announcement.ts'
 import { calendarPath } from './parts/calendar.ts'
 import { drawPanel } from './parts/draw-panel.ts'
@@ -13,8 +14,7 @@ import { howItWorks } from './parts/how-it-works.ts'
 import { accessNotes, joinForm, toOwnPlace } from './parts/join-form.ts'
 import { countdown } from './parts/moments.ts'
 import { BEFORE, DURING, during } from './parts/phases.ts'
-import { aboutSale, perVisitor, productsOf } from './parts/sold.ts'
-import { toSite } from './line-page.ts'
+import { aboutSale, priceNote, productsOf } from './parts/sold.ts'
 import type { Content, PageContext } from './view.ts'
 
 /** Without a script a page reloads at least so often, since what it shows may end. */
@@ -32,12 +32,12 @@ export function landingPage(context: PageContext): Content {
     ${pictures}
     <div class="stack figure" id="landing" data-phase="${phase}">
       <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
-      <p><b class="state">${prices(context)}</b> <span class="quiet">${perVisitor(context)}</span></p>
+      <p><b class="state">${prices(context)}</b> <span class="small quiet">${priceNote(context)}</span></p>
       ${wayIn(context)}
     </div>
   </div>
-  ${during(schedule, BEFORE, howItWorks(context, true), 'section')}
-  ${during(schedule, DURING, howItWorks(context, false), 'section')}
+  ${during(schedule, BEFORE, howItWorks(context, true))}
+  ${during(schedule, DURING, howItWorks(context, false))}
   ${aboutSale(context)}
   ${drawPanel(context)}`
   const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms

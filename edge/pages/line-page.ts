@@ -7,7 +7,7 @@ import { count, exactly, fill, type Plural, plural, waitText } from '../../share
 import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../../shared/schedule.ts'
 import { buttonTo, type Html, heading, hidden, html, icon, texts } from './html.ts'
 import { RELOAD_MAX_SECONDS, reload, toCalendar } from './landing-page.ts'
-import { earlierAnnouncements, inLanguage, pauseReason } from './parts/announcement.ts'
+import { inLanguage, pauseReason } from './parts/announcement.ts'
 import { drawPanel } from './parts/draw-panel.ts'
 import { thumbnail } from './parts/gallery.ts'
 import { turnWaits } from './parts/how-it-works.ts'
@@ -57,7 +57,7 @@ export function linePage(context: PageContext, place: Place, number: number): Co
     ${meanwhile(context, place.status)}
     ${leaveForm(context, place.status)}
   </div>
-  <aside class="stack">${earlierAnnouncements(context)}${aboutSale(context)}${drawPanel(context)}</aside>`
+  <aside class="stack">${aboutSale(context)}${drawPanel(context)}</aside>`
   // Once the turn has passed, only the end of the sale can change the page.
   const isMissed = place.status === 'missed_turn'
   const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)

@@ -167,9 +167,9 @@ ${head}
 <a class="skip" href="#main">${words.skip}</a>
 <header class="page row top" id="top">
   ${hasMark && brandMark(brand, home)}
-  <p class="small quiet" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
   ${corner}
 </header>
+<p class="chip" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
 ${body}
 <footer class="page row foot small quiet">
   <span><bdi>${seller ?? brand.name}</bdi></span>

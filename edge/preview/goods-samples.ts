@@ -6,22 +6,22 @@ import type { PublicSale } from '../../shared/api/public.ts'
 const PICTURES = ['a', 'b', 'c', 'd', 'e'].map((letter) => `/images/${letter.repeat(32)}`)
 const ALTS = ['The shoe from the side', 'The wave at the heel', 'The laces', 'The sole', 'The shoe on light ground']
 
-const SIZES = {
-  '36': 310,
-  '37': 0,
-  '37.5': 560,
-  '38': 740,
-  '38.5': 0,
-  '39': 880,
-  '40': 960,
-  '41': 1_100,
-  '42': 1_180,
-  '42.5': 9,
-  '43': 940,
-  '44': 690,
-  '45': 0,
-  '46': 2,
-}
+const SIZES = [
+  ['36', 310],
+  ['37', 0],
+  ['37.5', 560],
+  ['38', 740],
+  ['38.5', 0],
+  ['39', 880],
+  ['40', 960],
+  ['41', 1_100],
+  ['42', 1_180],
+  ['42.5', 9],
+  ['43', 940],
+  ['44', 690],
+  ['45', 0],
+  ['46', 2],
+] as const
 const SHOE = { product_id: 'aurora', name: 'Aurora One', unit_price_minor: 18_900, currency: 'EUR' } as const
 
 export const GOODS: GoodsDocument = {
@@ -37,7 +37,7 @@ export const GOODS: GoodsDocument = {
         ar: 'حذاء جري خفيف بنعل منحوت من رغوة معاد تدويرها. الموجة على الجانب **مصبوغة يدويًا**، فلا يتشابه زوجان.',
       },
       images: PICTURES.map((url, i) => ({ url, alt: ALTS[i] ?? '', width: 1440, height: i === 0 ? 1310 : 1440 })),
-      options: [{ name: 'EU size', values: Object.keys(SIZES) }],
+      options: [{ name: 'EU size', values: SIZES.map(([size]) => size) }],
       terms: { en: 'Two pairs at most. Returns are **free** within 14 days, unworn and in their box.' },
       tags: ['Sneaker'],
     },
@@ -46,7 +46,7 @@ export const GOODS: GoodsDocument = {
 
 /** A shoe in fourteen sizes, sent to two countries, over the fields of another sale. */
 export const withGoods = (state: PublicSale) => {
-  const sizes = Object.entries(SIZES).map(([size, available]) => ({
+  const sizes = SIZES.map(([size, available]) => ({
     ...SHOE,
     product_id: `aurora-${size}`,
     name: `Aurora One, ${size}`,

@@ -27,7 +27,12 @@ async function add(list: HTMLElement, page: Page, older: number | null): Promise
     const items = found.announcements.map(({ level, text, since, until }) => {
       const label = element('p', {}, element('b', {}, levels[level] ?? ''), ' ')
       label.append(timeElement(page, since), ' – ', timeElement(page, until))
-      return element('li', { ...(level === 'warning' && { class: 'urgent' }), tabindex: '-1' }, label, shopText('p', text, page))
+      return element(
+        'li',
+        { ...(level === 'warning' && { class: 'urgent' }), tabindex: '-1' },
+        label,
+        shopText('p', text, page),
+      )
     })
     list.append(...(items.length > 0 || older !== null ? items : [element('li', {}, none)]))
     if (older !== null) items[0]?.focus()

@@ -13,6 +13,7 @@ import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
 import { showStock } from './stock.ts'
 import { showOutlook } from './stock-outlook.ts'
+import { showWay } from './way.ts'
 
 export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
@@ -22,6 +23,7 @@ export function show(state: PageState, tools: Tools): void {
   rememberCommitment(page)
   showDraw(schedule, page, place, tools)
   showOutlook(state)
+  showWay(state)
   noticeTurn(state)
   showHall()
   void showStock(schedule, page)

@@ -15,6 +15,7 @@ export function showOutlook({ schedule, page, place, atMs }: PageState): void {
   for (const { product_id, available } of schedule.products)
     each(`#products [data-product="${product_id}"]`, (product) => {
       const [some, none] = 'size' in product.dataset ? [sizeLeft, gone] : [left, noneLeft]
+      product.toggleAttribute('data-none', available === 0)
       write(product, available > 0 ? fill(some, { n: count(page.lang, available) }) : none)
     })
 }

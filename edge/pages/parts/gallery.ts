@@ -21,7 +21,10 @@ export function gallery({ view, words }: PageContext): Html | false {
 /** A small one of what is sold, beside its name. */
 export function thumbnail(view: SaleView): Html | false {
   const [first] = picturesOf(view)
-  return first !== undefined && html`<div class="pic thumb goods-pic">${picture({ ...first, alt: '' }, { sizes: '56px', eager: true })}</div>`
+  return (
+    first !== undefined &&
+    html`<div class="pic thumb goods-pic">${picture({ ...first, alt: '' }, { sizes: '56px', eager: true })}</div>`
+  )
 }
 
 /** The sale's own picture first, then those of its products, each once. */

@@ -54,8 +54,7 @@ function proofFields(
 /** The page that is the same for all does not know who is signed in. */
 function signInNote({ signIn, othersSignIn, signedInAs }: SaleView, words: Words): Html | false {
   if (signedInAs === '') return html`<p class="quiet">${words.signedIn}</p>`
-  if (signedInAs !== undefined)
-    return html`<p class="quiet">${words.signedInAs} <b><bdi>${signedInAs}</bdi></b></p>`
+  if (signedInAs !== undefined) return html`<p class="quiet">${words.signedInAs} <b><bdi>${signedInAs}</bdi></b></p>`
   if (signIn !== undefined)
     return html`<p class="quiet">${words.signInNeeded}</p>${signIn !== null && buttonTo(signIn, words.signIn, 'wide')}`
   if (othersSignIn === undefined) return false

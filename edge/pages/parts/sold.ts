@@ -36,11 +36,15 @@ export const nameOf = ({ goods, lang }: Pick<SaleView, 'goods' | 'lang'>, produc
   goods?.products[product.product_id]?.names?.[lang] ?? product.name
 
 /** What a variant is, without its product's name: "42", or "Blue, L". */
-export const variantName = ({ variant, name }: PublicProduct): string =>
-  Object.values(variant ?? {}).join(', ') || name
+export const variantName = ({ variant, name }: PublicProduct): string => Object.values(variant ?? {}).join(', ') || name
 
-export const perVisitor = ({ view, words, lang }: PageContext): string =>
-  fill(words.perVisitor, { n: count(lang, view.state.limit_per_visitor) })
+/** Beside the price: the tax in it, and how many one person may have. */
+export function priceNote({ view, words, lang }: PageContext): string {
+  const { tax, limit_per_visitor } = view.state
+  const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
+  if (!tax || tax.included === false) return most
+  return [fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) }), most].join(words.fullStop)
+}
 
 export function aboutSale(context: PageContext): Html {
   const { view, words } = context
@@ -87,14 +91,14 @@ function variants({ view, words, lang }: PageContext, { product, goods, choices 
   const sizes = choices.map((one) => {
     const n = availableOf(view, one)
     const text = n === 0 ? words.gone : fill(words.sizeLeft, { n: count(lang, n) })
-    const left = html`<small class="quiet" data-product="${one.product_id}" data-size>${text}</small>`
+    const left = html`<small class="quiet" data-product="${one.product_id}" data-size ${n === 0 && html`data-none`}>${text}</small>`
     return html`<li><bdi>${variantName(one)}</bdi> ${!isOnePrice && html`<small>${price(one)}</small>`} ${!isOver(view) && left}</li>`
   })
   const option = (goods.options ?? []).map(({ name }) => name).join(', ')
-  return html`<section class="stack">
+  return html`<div class="stack">
       <h3><bdi>${nameOf(view, product)}</bdi>${option !== '' && html` <span class="small quiet"><bdi>${option}</bdi></span>`}</h3>
       <ul class="sizes">${sizes}</ul>
-    </section>`
+    </div>`
 }
 
 // -- Facts ---------------------------------------------------------------------------------------------------------------
@@ -103,19 +107,21 @@ function variants({ view, words, lang }: PageContext, { product, goods, choices 
 function facts(context: PageContext): Html {
   const { view, words, lang } = context
   const { state, schedule, goods } = view
-  const { tax, fees = [], delivery } = state
+  const { fees = [], delivery } = state
   const currency = state.products[0]?.currency ?? 'EUR'
-  const row = (name: string | Html | readonly Html[], text: string | Html) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`
-  const isIncluded = tax && tax.included !== false
+  const row = (name: string | Html | readonly Html[], text: string | Html) =>
+    html`<div><dt>${name}</dt><dd>${text}</dd></div>`
   return html`<dl class="rows">
       ${row(opens(context), dateAt(context, 'opens_at'))}
       ${schedule.ends_at !== null && row(words.endsAt, dateAt(context, 'ends_at'))}
       ${goods?.venue && row(words.venue, html`<bdi>${goods.venue}</bdi>`)}
-      ${isIncluded && row(words.price, fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) }))}
       ${fees.map(
         ({ name, percent, amount_minor, included }) =>
           !included &&
-          row(html`<bdi>${name}</bdi>`, `+ ${percent === undefined ? money(lang, amount_minor ?? 0, currency) : percentage(lang, percent)}`),
+          row(
+            html`<bdi>${name}</bdi>`,
+            `+ ${percent === undefined ? money(lang, amount_minor ?? 0, currency) : percentage(lang, percent)}`,
+          ),
       )}
       ${delivery && delivery.kind !== 'none' && row(words.delivery, deliveryText(context, delivery, currency))}
     </dl>`
