@@ -70,7 +70,7 @@ function luminance(colour: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-function mix(from: string, to: string, share: number): string {
+export function mix(from: string, to: string, share: number): string {
   const other = channels(to)
   return `#${channels(from)
     .map((channel, i) => Math.round(channel + ((other[i] ?? 0) - channel) * share))

@@ -172,7 +172,7 @@ ${head}
 <p class="chip" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
 ${body}
 <footer class="page row foot small quiet">
-  <span><bdi>${seller ?? brand.name}</bdi></span>
+  <span><bdi>${seller ?? (hasMark && brand.name)}</bdi></span>
   ${languages !== undefined && languageLinks(languages, lang, words)}
 </footer>
 </body>

@@ -57,7 +57,6 @@ export const withGoods = (state: PublicSale) => {
   }))
   return {
     goods: GOODS,
-    brand: { name: 'Halfway' },
     state: {
       ...state,
       name: 'Aurora One',

@@ -171,7 +171,8 @@ export function samplePages({
     refused: { problem, chosen: fields },
   })
   const hall = inHall(shop.state)
-  const goodsOnly = withGoods(shop.state)
+  // A real sale has goods of its own.
+  const goodsOnly = sale ? {} : withGoods(shop.state)
   const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
   const alone =
