@@ -230,7 +230,7 @@ describe('a page', () => {
   })
 
   it('switches from Opens to Opened while it stays open', () => {
-    const [opens, opened] = [/<dt>.*<span[^>]*pre_queue" >Opens</, /<dt>.*<span[^>]*open [^>]*" >Opened</]
+    const [opens, opened] = [/<small><span[^>]*pre_queue" >Opens</, /<span[^>]*open [^>]*" >Opened</]
     expect(page('lobby')).toMatch(opens)
     expect(page('lobby')).toMatch(/<span[^>]*open [^>]*" hidden>Opened</)
     expect(page('line')).toMatch(opened)

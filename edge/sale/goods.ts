@@ -45,7 +45,12 @@ export async function brandStyle(sale: string, call: Call): Promise<Response> {
     return new Response(null, { status: 302, headers })
   }
   const caching = cacheHeaders(sale, CACHE_TTL.chart)
-  const headers = { 'content-type': 'text/css; charset=utf-8', 'x-content-type-options': 'nosniff', ...caching }
+  const headers = {
+    'content-type': 'text/css; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    ...caching,
+    'cache-control': `public, max-age=${CACHE_TTL.chart.inBrowsers}, immutable`,
+  }
   return new Response(style.body, { headers })
 }
 

@@ -8,6 +8,7 @@ import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
 import { showEarlier } from './earlier.ts'
 import { showHall } from './hall.ts'
+import { keepLanguage } from './language.ts'
 import { noticeTurn } from './notices.ts'
 import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
@@ -17,6 +18,7 @@ import { showWay } from './way.ts'
 
 export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
+  keepLanguage(page)
   showAnnouncement(schedule, page)
   showEarlier(schedule, page)
   showPauseReason(schedule, page, tools)

@@ -112,7 +112,7 @@ function facts(context: PageContext): Html {
   const row = (name: string | Html | readonly Html[], text: string | Html) =>
     html`<div><dt>${name}</dt><dd>${text}</dd></div>`
   return html`<dl class="rows">
-      ${row(opens(context), dateAt(context, 'opens_at'))}
+      ${view.shows.kind !== 'line' && row(opens(context), dateAt(context, 'opens_at'))}
       ${schedule.ends_at !== null && row(words.endsAt, dateAt(context, 'ends_at'))}
       ${goods?.venue && row(words.venue, html`<bdi>${goods.venue}</bdi>`)}
       ${fees.map(
