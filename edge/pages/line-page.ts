@@ -53,7 +53,7 @@ export function linePage(context: PageContext, place: Place, number: number): Co
     ${when('sold_out', lead(words.soldOutText))}
     ${when('ended', html`${lead(words.endedText)}${toSite(context)}`)}
     ${placeFigures(context, place, number)}
-    ${turnNotices(context)}
+    ${turnNotices(context, place.status)}
     ${meanwhile(context, place.status)}
     ${leaveForm(context, place.status)}
   </div>
@@ -78,11 +78,11 @@ function ofLine({ view: { line }, words, lang }: PageContext): Html | false {
   return html`<small class="of-line"><bdi>${fill(words.ofLine, { line: name })}</bdi></small>`
 }
 
-/** Switches for the notices of a turn, hidden until the second script works them. */
-function turnNotices({ words }: PageContext): Html {
+/** Switches for the notices of a turn, which the second script works; without scripts there are none. */
+function turnNotices({ words }: PageContext, status: Status): Html {
   const button = (kind: string, label: string) =>
     html`<button type="button" class="switch" role="switch" id="notice-${kind}" aria-checked="false"><span>${label}</span><i aria-hidden="true"></i></button>`
-  return html`<section class="panel" id="notices" data-blocked="${words.noticeBlocked}" aria-labelledby="notices-title" hidden>
+  return html`<section class="panel" id="notices" data-blocked="${words.noticeBlocked}" aria-labelledby="notices-title" ${hidden(!mayLeave(status))}>
       <h2 id="notices-title">${words.notices}</h2>
       <div>${button('sound', words.noticeSound)}${button('notification', words.noticeNotification)}</div>
       <p class="small quiet" id="notice-blocked"></p>

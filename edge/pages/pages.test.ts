@@ -322,13 +322,17 @@ describe('a page', () => {
   })
 
   it('says how far the stock is likely to last, and nothing while nobody knows', () => {
-    const outlook = (name: string) => /id="outlook"[^>]*>([^<]*)</.exec(page(name))?.[1]
+    const outlook = (name: string) => {
+      const [, title, text] = /data-outlook="\w+" ><h2>([^<]*)<\/h2><p [^>]*>([^<]*)</.exec(page(name)) ?? []
+      return [title, text].join(': ')
+    }
     expect(outlook('line-likely')).toMatch(
-      /for about 9,000 more in line; you are number [\d,]+\. It will probably reach you/,
+      /^It will probably reach you: .*for about 9,000 more in line; you are number [\d,]+\.$/,
     )
-    expect(outlook('line-not-likely')).toMatch(/for about 900 more in line; .*will probably not reach you/)
-    expect(outlook('line-all-in-carts-gone')).toBe(words.outlookGone)
-    for (const name of ['line', 'lobby', 'line-too-late-unlikely']) expect(outlook(name), name).toBe('')
+    expect(outlook('line-not-likely')).toMatch(/^It will probably not reach you: .*for about 900 more in line;/)
+    expect(outlook('line-all-in-carts-gone')).toBe(words.outlookGone.join(': '))
+    for (const name of ['line', 'lobby', 'line-too-late-unlikely'])
+      expect(page(name), name).not.toMatch(/data-outlook="\w+" >/)
   })
 
   it('of a sale to come leads to its opening for a calendar', () => {
