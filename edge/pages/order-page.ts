@@ -44,7 +44,7 @@ export function orderPage(context: PageContext, order: Order, alreadyHas: boolea
   return {
     title,
     main,
-    full: true,
+    look: 'full',
     ...(step !== null && { steps: steps(context, step) }),
     reloadSeconds: isAtBank(order)
       ? RELOAD_IN_3DS_SECONDS

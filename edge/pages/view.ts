@@ -50,15 +50,17 @@ export interface SaleView {
   /** The path of the shop's own payment page, with `{order}` in it, or of ours; null: the page offers the sandbox's methods. */
   readonly paymentPage: string | null
   readonly lang: Language
+  /** The visitor chose the language, whatever their browser asks for. */
+  readonly choseLanguage?: boolean
   /** The texts in that language, with the shop's own over them. */
   readonly words: Words
   readonly brand: Brand
+  /** What the sale's pages show of its goods; null where it has none, or while they cannot be read. */
+  readonly goods: GoodsDocument | null
   /** What visitors reach the edge by: scheme and host. */
   readonly host: string
   /** Of a turn in a sale with a hall; null while its chart cannot be read. */
   readonly hall?: HallFacts | null
-  /** What its pages show of the goods; null without any, or while they cannot be read. */
-  readonly goods?: GoodsDocument | null
   readonly shows: Shows
 }
 
@@ -80,8 +82,12 @@ export interface SeatFacts {
   readonly price_minor: number
 }
 
-/** The path of the sale's page for this visitor: a visitor with a place has their own page. */
-export const homeOf = ({ sale, number }: SaleView) => (number === null ? `/sales/${sale}` : `/sales/${sale}/line`)
+/**
+ * The path of the sale's page for this visitor: a visitor with a place has their own page. The one that is the same for all
+ * knows no cookie, so its address says the language that was chosen.
+ */
+export const homeOf = ({ sale, number, lang, choseLanguage }: SaleView) =>
+  number === null ? `/sales/${sale}${choseLanguage ? `?lang=${lang}` : ''}` : `/sales/${sale}/line`
 
 /** Where the schedule of the page is. */
 export const scheduleOf = ({ sale, schedule: { line } }: Pick<SaleView, 'sale' | 'schedule'>) =>
@@ -135,17 +141,17 @@ export interface PageContext {
   readonly lang: Language
 }
 
-/** The body of a page, between header and end. */
+/** The body of a page, between header and footer. */
 export interface Content {
   readonly title: string
+  /** What is in the main part. */
   readonly main: Html
-  readonly aside?: Html
+  /** The classes of the main part: `page` alone unless said; `full` where its parts are as wide as the window. */
+  readonly look?: string
+  /** Where the page is on the way from a choice to an order; in the header, in place of the link to one's orders. */
+  readonly steps?: Html
   /** Without a script the page reloads itself after so long; null for one that will not change. */
   readonly reloadSeconds: number | null
   /** True if it shows the sale's name already. */
   readonly named?: boolean
-  /** For the header: where in the purchase the visitor is. */
-  readonly steps?: Html
-  /** True if its parts are as wide as the window, and keep the page's margins themselves. */
-  readonly full?: boolean
 }

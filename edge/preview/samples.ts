@@ -1,5 +1,5 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
-import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { Order, Payment, PublicSale } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
@@ -11,8 +11,9 @@ import type { Brand } from '../pages/brand.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
-import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './goods-samples.ts'
+import { withGoods } from './goods-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
+import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './shoe-samples.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
@@ -77,6 +78,7 @@ export interface SampleOptions {
   /** A real sale, whose pages are shown as they would be in each state. */
   readonly sale?: PublicSale
   readonly paymentPage?: string | null
+  readonly goods?: GoodsDocument | null
 }
 
 /** All pages, rendered. */
@@ -93,6 +95,7 @@ export function samplePages({
   words = WORDS[lang],
   sale,
   paymentPage = null,
+  goods = null,
 }: SampleOptions): Readonly<Record<string, () => string>> {
   const [products, last] = offered(sale, called)
   const [first = VINYL] = products
@@ -121,6 +124,7 @@ export function samplePages({
     lang,
     words,
     brand,
+    goods,
     host: 'https://shop.example',
     protects: false,
     paymentPage,
@@ -179,6 +183,8 @@ export function samplePages({
     alreadyHas: false,
   })
   const hall = inHall(shop.state)
+  // A real sale has goods of its own.
+  const goodsOnly = sale ? {} : withGoods(shop.state)
   const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
   const alone =
@@ -224,6 +230,14 @@ export function samplePages({
       invites: true,
       invitation: { code: 'SUMMER-24', fault: 'used_up' },
     }),
+    'goods-sale-upcoming': landing('upcoming', goodsOnly),
+    'goods-sale-lobby': landing('pre_queue', goodsOnly),
+    'goods-sale-open': landing('open', goodsOnly),
+    'goods-sale-invitation': landing('open', { ...goodsOnly, invites: true }),
+    'goods-sale-all-in-carts': landing('all_in_carts', goodsOnly),
+    'goods-sold-out': landing('sold_out', goodsOnly),
+    'goods-lobby': line(scheduled('pre_queue'), NUMBER, goodsOnly),
+    'goods-line': line({ ...open, lasts_for_positions: 5_600 }, NUMBER, goodsOnly),
     'problem-refused': bare('refused', '/sales/demo'),
     lobby: line(scheduled('pre_queue')),
     line: line(open),

@@ -6,8 +6,9 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, etagOf, isCached, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
-import { languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
+import { PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 
 type FinalPhase = 'sold_out' | 'ended'
 
@@ -16,6 +17,7 @@ interface Final {
   readonly body: Uint8Array
   readonly etag: string
   readonly headers: Headers
+  readonly isWhole: boolean
 }
 
 /** For each final schedule: the page by its language, and the document. */
@@ -25,9 +27,11 @@ export async function finalResponse(now: SaleNow, phase: FinalPhase, call: Call)
   const { request } = call
   const known = finals.get(now.schedule) ?? new Map<string, Final>()
   finals.set(now.schedule, known)
-  const kind = wantsJson(request) ? 'json' : languageOf(request)
+  keepLanguage(call)
+  const { lang, isChosen } = sharedLanguage(call)
+  const kind = wantsJson(request) ? 'json' : `${lang}${isChosen ? ' chosen' : ''}`
   const final = known.get(kind) ?? (await render(now, phase, call))
-  known.set(kind, final)
+  if (final.isWhole) known.set(kind, final)
   const { body, etag, headers } = final
   return isCached(request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
@@ -36,16 +40,17 @@ async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Fina
   const isJson = wantsJson(call.request)
   // As of the moment it took effect, so that every isolate and every data centre responds the same, byte for byte.
   const then = { ...now, atMs: now.schedule.server_time_ms }
-  const text = isJson
-    ? JSON.stringify(publicSale(then))
-    : renderSale(viewOf(then, null, { kind: 'final', phase }, call))
+  const view = isJson ? null : await viewOf(then, null, { kind: 'final', phase }, call, sharedLanguage(call))
+  const text = view ? renderSale(view) : JSON.stringify(publicSale(then))
+  // Without the goods that it should show, a page is not kept for as long.
+  const isWhole = !view || view.goods !== null || (now.facts.goods_version ?? null) === null
   const body = new TextEncoder().encode(text)
   const etag = await etagOf(body)
   const headers = new Headers({
     ...PAGE_HEADERS,
     ...(isJson && { 'content-type': 'application/json' }),
-    ...cacheHeaders(now.sale, CACHE_TTL.final),
+    ...cacheHeaders(now.sale, isWhole ? CACHE_TTL.final : CACHE_TTL.landing),
     etag,
   })
-  return { body, etag, headers }
+  return { body, etag, headers, isWhole }
 }
