@@ -4,9 +4,10 @@
  * touches anything here.
  */
 import type { Problem } from '../../shared/problem.ts'
+import { finalPage } from './final-page.ts'
 import { html } from './html.ts'
 import { landingPage } from './landing-page.ts'
-import { finalPage, linePage } from './line-page.ts'
+import { linePage } from './line-page.ts'
 import { orderPage } from './order-page.ts'
 import { ordersPage, receiptPage } from './orders-page.ts'
 import { paymentPage } from './payment-page.ts'

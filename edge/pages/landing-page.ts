@@ -3,10 +3,10 @@
  * and what is sold. It holds every phase that it can reach, and its script shows the current one.
  */
 import { fill, money } from '../../shared/format.ts'
-import { type Html, html, icon } from './html.ts'
-import { toSite } from './line-page.ts'
+import { toSite } from './final-page.ts'
+import { type Html, html } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
-import { calendarPath } from './parts/calendar.ts'
+import { toCalendar } from './parts/calendar.ts'
 import { drawPanel } from './parts/draw-panel.ts'
 import { wordsFor } from './parts/fault.ts'
 import { gallery } from './parts/gallery.ts'
@@ -68,9 +68,6 @@ function wayIn(context: PageContext): Html {
 const earlierLine = (context: PageContext) =>
   context.view.othersOpenEarlier &&
   html`<p class="quiet">${context.words.earlierLine}</p>${joinForm(context, 'earlier', context.words.joinEarlier)}<p class="row links">${toOwnPlace(context)}</p>`
-
-export const toCalendar = ({ view, words }: PageContext): Html =>
-  html`<a href="${calendarPath(view)}" download="${view.sale}.ics">${icon('calendar')} ${words.addToCalendar}</a>`
 
 /** The price of what is sold, or the lowest one. */
 function prices({ view, words, lang }: PageContext): string {

@@ -1,13 +1,15 @@
 /**
- * The lobby, the line in all its states, and its end. A page holds every state that it can reach, and its script shows the
+ * The lobby, and the line in all its states. A page holds every state that it can reach, and its script shows the
  * current one: at the opening, half a million pages turn over without a request.
  */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { count, exactly, fill, type Plural, plural, waitText } from '../../shared/format.ts'
 import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../../shared/schedule.ts'
-import { buttonTo, type Html, heading, hidden, html, icon, texts } from './html.ts'
-import { RELOAD_MAX_SECONDS, reload, toCalendar } from './landing-page.ts'
+import { toSite } from './final-page.ts'
+import { type Html, hidden, html, icon, texts } from './html.ts'
+import { RELOAD_MAX_SECONDS, reload } from './landing-page.ts'
 import { inLanguage, pauseReason } from './parts/announcement.ts'
+import { toCalendar } from './parts/calendar.ts'
 import { drawPanel } from './parts/draw-panel.ts'
 import { thumbnail } from './parts/gallery.ts'
 import { turnWaits } from './parts/how-it-works.ts'
@@ -150,23 +152,3 @@ const way = ({ served, own }: ReturnType<typeof wayOf>) =>
       <svg class="comb"><rect class="ahead" width="${own}" height="100%"/><rect class="served" width="${served}" height="100%"/></svg>
       <svg class="pin"><line x1="${own}" x2="${own}" y1="8" y2="100%"/><circle cx="${own}" cy="8" r="6"/><circle class="ring" cx="${own}" cy="8" r="8"/></svg>
     </div>`
-
-// -- The end -------------------------------------------------------------------------------------------------------------
-
-/** The same for everyone, so that it can come from a cache. */
-export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Content {
-  const { view, words } = context
-  const [title, text] = phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
-  const main = html`<section class="stack says" id="final">
-    <div class="sale">${thumbnail(view)}<p><b><bdi>${view.state.name}</bdi></b></p></div>
-    ${heading(title, text)}
-    ${phase === 'ended' && toSite(context)}
-  </section>
-  ${aboutSale(context)}
-  ${drawPanel(context)}`
-  return { title, main, reloadSeconds: 60, named: true }
-}
-
-/** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */
-export const toSite = ({ view, words }: PageContext) =>
-  view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toSite)}</p>`

@@ -11,7 +11,7 @@ import type { Brand } from '../pages/brand.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
-import { withGoods } from './goods-samples.ts'
+import { withGoods } from './drop-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
 import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './shoe-samples.ts'
 
