@@ -24,6 +24,8 @@ const REPRESENTATIVE = [
   'lobby',
   'line-paused-with-reason',
   'turn-contact',
+  'turn-sizes-wrong-address',
+  'order-sizes-confirmed',
   'hall-turn-seat-taken',
   'hall-order-partly-returned',
   'order-declined-once',

@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('in the form of a turn', () => {
     await page.evaluate(SHOW_MAP)
     return page
   }
-  const bar = (page: Page) => page.locator('.bar p').innerText()
+  const bar = (page: Page) => page.locator('.bar p').textContent()
   const reserve = (page: Page) => page.getByRole('button', { name: 'Reserve' })
   const size = (page: Page) => page.getByRole('radio', { name: '42', exact: true })
   const shown = (page: Page) => page.locator('[name=total_minor]').inputValue()
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('in the form of a turn', () => {
     expect(await bar(page)).toMatch(/Size 42 × 2[\s\S]*€384\.90/)
     expect(await page.getByRole('button', { name: 'One more' }).isDisabled()).toBe(true)
     await page.getByLabel('Country').selectOption('France')
-    expect(await page.locator('#sum-rows').innerText()).toMatch(/Delivery\s+€14\.90[\s\S]*€392\.90/)
+    expect(await page.locator('#sum-rows').textContent()).toMatch(/Delivery\s+€14\.90[\s\S]*€392\.90/)
     await page.close()
   })
 
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('in the form of a turn', () => {
     expect(await shown(page)).toBe('')
     await page.getByRole('button', { name: 'Apply' }).click()
     await expect.poll(() => page.locator('#code-applied').textContent(), WITHIN).toBe('€18.90 off')
-    expect(await page.locator('#sum-rows').innerText()).toMatch(/Code NOON10\s+−€18\.90/)
+    expect(await page.locator('#sum-rows').textContent()).toMatch(/Code NOON10\s+−€18\.90/)
     expect(await shown(page)).toBe('17700')
     await page.getByRole('button', { name: 'One more' }).click()
     await expect.poll(() => asked, WITHIN).toEqual(['1', '2'])

@@ -35,6 +35,7 @@ class TurnForm {
   #quoteTimer = 0
   #wasSent = false
   #isFirst = true
+  #isPressed = false
 
   constructor(form: HTMLFormElement, offer: Offer) {
     this.#form = form
@@ -43,7 +44,10 @@ class TurnForm {
     const listen = (name: string, act: (event: Event) => void, capture = false) =>
       form.addEventListener(name, act, { signal, capture })
     listen('input', (event) => this.#onInput(event.target as Field))
-    listen('change', (event) => this.#check(event.target as Field))
+    listen('change', (event) => this.#checkAfterPress(event.target as Field))
+    document.addEventListener('pointerdown', () => this.#press(true), { signal, capture: true })
+    for (const name of ['pointerup', 'pointercancel'])
+      document.addEventListener(name, () => this.#press(false), { signal, capture: true })
     listen('choice', () => this.#show())
     listen('invalid', (event) => this.#onInvalid(event), true)
     listen('click', (event) => this.#onClick(event))
@@ -193,6 +197,18 @@ class TurnForm {
     setTimeout(() => {
       this.#isFirst = true
     })
+  }
+
+  #press(isPressed: boolean): void {
+    this.#isPressed = isPressed
+  }
+
+  /** Not while something is pressed: what appears beside the field would move a button away from under the finger. */
+  #checkAfterPress(field: Field): void {
+    const { signal } = this.#stop
+    const check = () => this.#check(field)
+    if (this.#isPressed) document.addEventListener('pointerup', () => setTimeout(check), { once: true, signal })
+    else check()
   }
 
   #check(field: Field): void {
