@@ -19,9 +19,13 @@ const MAY_REFRESH = 'problem-try-again'
 const REPRESENTATIVE = [
   'sale-lobby-open',
   'sale-invitation-unknown',
+  'goods-sale-open',
+  'goods-line',
   'lobby',
   'line-paused-with-reason',
   'turn-contact',
+  'turn-sizes-wrong-address',
+  'order-sizes-confirmed',
   'hall-turn-seat-taken',
   'hall-order-partly-returned',
   'order-declined-once',

@@ -1,5 +1,5 @@
 /** The opening of a sale for a visitor's own calendar (RFC 5545). */
-import { type Html, html } from '../html.ts'
+import { type Html, html, icon } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 
 /** How long a sale without an end is in the calendar. */
@@ -12,7 +12,7 @@ const pathOf = ({ sale, schedule: { line } }: SaleView) =>
   `/sales/${sale}/opening.ics${line === undefined ? '' : `?line=${line}`}`
 
 export const toCalendar = ({ view, words }: PageContext): Html =>
-  html`<p><a class="link" href="${pathOf(view)}" download="${view.sale}.ics">${words.addToCalendar}</a></p>`
+  html`<a href="${pathOf(view)}" download="${view.sale}.ics">${icon('calendar')} ${words.addToCalendar}</a>`
 
 export function openingCalendar(view: SaleView): string {
   const { sale, state, schedule, words, host, nowMs } = view

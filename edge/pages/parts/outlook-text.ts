@@ -3,22 +3,29 @@ import { count, fill } from '../../../shared/format.ts'
 import { endsBeforeTurn, isFinal, isInLine, type Place, type Schedule } from '../../../shared/schedule.ts'
 import { type Html, hidden, html, texts } from '../html.ts'
 import type { PageContext } from '../view.ts'
-import type { Words } from '../words/words.ts'
 
-export type OutlookTexts = Pick<Words, 'outlookEnough' | 'outlookShort' | 'outlookGone'>
+type Outlook = 'outlookEnough' | 'outlookShort' | 'outlookGone'
 
-/** Empty without an estimate, and where the sale ends before the turn anyway. */
-export function outlookText(words: OutlookTexts, lang: string, schedule: Schedule, place: Place, atMs: number): string {
+/** Null without an estimate, and where the sale ends before the turn anyway. */
+export function outlookOf(schedule: Schedule, place: Place, atMs: number): Outlook | null {
   const { lasts_for_positions: lasts } = schedule
   const at = place.position_in_queue ?? 0
-  if (lasts === null || at === 0 || !isInLine(place.status) || isFinal(schedule.phase)) return ''
-  if (endsBeforeTurn(schedule, place, atMs)) return ''
-  if (lasts === 0) return words.outlookGone
-  return fill(at <= lasts ? words.outlookEnough : words.outlookShort, { n: count(lang, lasts), p: count(lang, at) })
+  if (lasts === null || at === 0 || !isInLine(place.status) || isFinal(schedule.phase)) return null
+  if (endsBeforeTurn(schedule, place, atMs)) return null
+  return lasts === 0 ? 'outlookGone' : at <= lasts ? 'outlookEnough' : 'outlookShort'
 }
 
+/** The text with its numbers. */
+export const outlookText = (text: string, lang: string, { lasts_for_positions }: Schedule, place: Place): string =>
+  fill(text, { n: count(lang, lasts_for_positions ?? 0), p: count(lang, place.position_in_queue ?? 0) })
+
+/** Each of the three is part of the page, and its script shows the one that holds. */
 export function outlook({ view, words, lang }: PageContext, place: Place): Html {
-  const { outlookEnough, outlookShort, outlookGone } = words
-  const text = outlookText(words, lang, view.schedule, place, view.nowMs)
-  return html`<p class="outlook" id="outlook" ${texts({ outlookEnough, outlookShort, outlookGone })} ${hidden(text === '')}>${text}</p>`
+  const { schedule, nowMs } = view
+  const shown = outlookOf(schedule, place, nowMs)
+  const names: readonly Outlook[] = ['outlookEnough', 'outlookShort', 'outlookGone']
+  return html`${names.map((name) => {
+    const [title, text] = words[name]
+    return html`<div data-outlook="${name}" ${hidden(name !== shown)}><h2>${title}</h2><p class="quiet" ${texts({ text })}>${outlookText(text, lang, schedule, place)}</p></div>`
+  })}`
 }

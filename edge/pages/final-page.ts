@@ -1,0 +1,24 @@
+/** The end of a sale: sold out, or ended. */
+import { buttonTo, heading, html } from './html.ts'
+import { drawPanel } from './parts/draw-panel.ts'
+import { thumbnail } from './parts/gallery.ts'
+import { aboutSale } from './parts/sold.ts'
+import type { Content, PageContext } from './view.ts'
+
+/** The same for everyone, so that it can come from a cache. */
+export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Content {
+  const { view, words } = context
+  const [title, text] = phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
+  const main = html`<section class="stack says" id="final">
+    <div class="sale">${thumbnail(view)}<p><b><bdi>${view.state.name}</bdi></b></p></div>
+    ${heading(title, text)}
+    ${phase === 'ended' && toSite(context)}
+  </section>
+  ${aboutSale(context)}
+  ${drawPanel(context)}`
+  return { title, main, reloadSeconds: 60, named: true }
+}
+
+/** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */
+export const toSite = ({ view, words }: PageContext) =>
+  view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toSite)}</p>`
