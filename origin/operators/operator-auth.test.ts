@@ -35,7 +35,7 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
     ...['PUT /sales/:sale/invitations', 'POST /sales/:sale/invitations/links', 'POST /sales/:sale/box-office'],
     ...['PUT /sales/:sale/sections/:section', 'DELETE /sales/:sale/sections/:section', 'PUT /sales/:sale/chart'],
     ...['PUT /sales/:sale/sections/:section/seats', 'POST /sales/:sale/seats/block', 'POST /sales/:sale/seats/release'],
-    'POST /orders/:order/move',
+    ...['POST /orders/:order/move', 'POST /sales/:sale/preview'],
   ],
   owner: [
     ...['GET /operators', 'POST /operators', 'DELETE /operators/:name', 'DELETE /visitors/:visitor'],
