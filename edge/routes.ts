@@ -14,6 +14,7 @@ import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './che
 import { asset } from './pages/assets.ts'
 import { preview, previewDraft } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
+import { goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
 import { announcements } from './sale/past-announcements.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
@@ -62,6 +63,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/announcements': get(ofSale(announcements)),
   '/sales/:sale/sections': get(ofSale(sections)),
   '/sales/:sale/chart': get(ofSale(chart)),
+  '/sales/:sale/goods': get(ofSale(goods)),
   '/sales/:sale/sections/:section/availability': get(ofSection(availability)),
   '/sales/:sale/opening.ics': get(ofSale(calendar)),
   '/sales/:sale/wanted': get(ofSale(showWantedPage)),

@@ -19,6 +19,8 @@ import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
 import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
+import { Goods } from './goods/goods.ts'
+import { goodsDocumentRoutes } from './goods/goods-routes.ts'
 import { connect, ping, prepare } from './ledger/connection.ts'
 import { warnOfLostCommits } from './ledger/durability.ts'
 import type { OrderRow } from './ledger/order-statements.ts'
@@ -136,6 +138,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql)
+  const goods = new Goods(sql)
   const checkout = new Checkout({ sql, warm, gates, sales, halls, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const events = new OrderEvents(sql, log)
@@ -181,9 +184,10 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', pastAnnouncementRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
+    .route('/', goodsDocumentRoutes({ sales, goods }))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
-  const adminSales = new AdminSales({ sales, reconciler, queues, edge })
+  const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })
   const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
   const live = new Live({
     sql,

@@ -24,6 +24,9 @@ import { ENDED_FOR_GOOD, pauseSale, restock, setRate, switches, writeSale } from
 import type { SaleRow } from './sale-row.ts'
 import { phaseOf } from './sale-state.ts'
 
+/** Of a sale: a hundred products with descriptions in six languages. */
+const MAX_SALE_BYTES = 1024 * 1024
+
 /** How an oversell should be resolved, in the query. */
 const Decision = v.object({ oversell: v.optional(OversellPolicy) })
 
@@ -61,7 +64,7 @@ export function saleRoutes({ config, sql, sales, reconciler, log }: SaleDeps) {
 
   return (
     new Hono()
-      .put('/sales/:sale', jsonBody(SaleConfig), async (c) => {
+      .put('/sales/:sale', jsonBody(SaleConfig, MAX_SALE_BYTES), async (c) => {
         const saleId = c.req.param('sale')
         const requested = c.req.valid('json')
         const { pre_queue_opens_at: lobby, opens_at } = requested
