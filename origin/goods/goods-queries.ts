@@ -23,7 +23,14 @@ export const goodsOf = ({ brand, venue, products }: SaleConfig): Omit<GoodsDocum
   products: Object.fromEntries(products.map((product) => [product.product_id, goodsOfProduct(product)])),
 })
 
-function goodsOfProduct({ names, description, images, options, terms, tags }: SaleConfig['products'][number]): ProductGoods {
+function goodsOfProduct({
+  names,
+  description,
+  images,
+  options,
+  terms,
+  tags,
+}: SaleConfig['products'][number]): ProductGoods {
   return {
     ...(names && { names }),
     ...(description && { description }),

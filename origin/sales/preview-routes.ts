@@ -2,8 +2,8 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { LANGUAGES } from '../../shared/api/fields.ts'
-import { SaleConfig } from '../../shared/api/operator.ts'
 import type { SaleDraft } from '../../shared/api/internal.ts'
+import { SaleConfig } from '../../shared/api/operator.ts'
 import { previewQuery } from '../../shared/preview-link.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
@@ -95,7 +95,18 @@ function draftOf(config: SaleConfig): SaleDraft {
     total: total - buffer,
     available: total - buffer,
   }))
-  const sale = { name, hold_seconds, limit_per_visitor, contact: contact.email, seller, tax, fees, delivery, test, products }
+  const sale = {
+    name,
+    hold_seconds,
+    limit_per_visitor,
+    contact: contact.email,
+    seller,
+    tax,
+    fees,
+    delivery,
+    test,
+    products,
+  }
   return { sale, goods: { version: 0, ...goodsOf(config) } }
 }
 

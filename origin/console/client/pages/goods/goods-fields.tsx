@@ -51,8 +51,7 @@ export function ListField({ path, label, hint, none, onList, upperCase = false }
 }
 
 /** A text is the English one where nothing else is said. */
-const textsOf = (value: Json | undefined): Body =>
-  typeof value === 'string' ? { en: value } : ((value ?? {}) as Body)
+const textsOf = (value: Json | undefined): Body => (typeof value === 'string' ? { en: value } : ((value ?? {}) as Body))
 
 /** Markdown, one language at a time; those that have a text are marked. */
 export function MarkdownField({ path, label, hint, rows = 6 }: Labelled & { readonly rows?: number }) {
@@ -113,7 +112,17 @@ interface RowsProps {
 }
 
 /** A list of objects: each a group of fields, with a way to remove it and one to add another. */
-export function Rows({ path, of, add, empty, most = Number.POSITIVE_INFINITY, optional, nameOf, onRows, children }: RowsProps) {
+export function Rows({
+  path,
+  of,
+  add,
+  empty,
+  most = Number.POSITIVE_INFINITY,
+  optional,
+  nameOf,
+  onRows,
+  children,
+}: RowsProps) {
   const { body, wrong, set } = useForm()
   const rows = (valueAt(body, path) ?? []) as readonly Body[]
   const write = onRows ?? ((next: readonly Body[]) => set(path, optional && next.length === 0 ? undefined : next))

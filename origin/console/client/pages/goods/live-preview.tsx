@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useRef } from 'preact/hooks'
-import { LANGUAGES } from '../../../../../shared/api/fields.ts'
+import { LANGUAGES, type Language } from '../../../../../shared/api/fields.ts'
 import type { SaleConfig } from '../../../../../shared/api/operator.ts'
 import { admin } from '../../api.ts'
 import { Choose, Failure, languageName } from '../../parts.tsx'
@@ -23,13 +23,18 @@ export function LivePreview({ sale }: { sale: string | undefined }) {
   const config = configOf(body)
   const text = config && JSON.stringify(config)
   const state = useSignal('sale-open')
-  const lang = useSignal<string>('en')
+  const lang = useSignal<Language>('en')
   const look = useSignal<'light' | 'dark'>('light')
   const draft = useRested(text)
   const { data, error, isFetching } = useQuery({
     queryKey: ['draft', sale, state.value, lang.value, look.value, draft],
     queryFn: async () => {
-      const json = { sale: JSON.parse(draft ?? '') as SaleConfig, state: state.value, lang: lang.value, look: look.value }
+      const json = {
+        sale: JSON.parse(draft ?? '') as SaleConfig,
+        state: state.value,
+        lang: lang.value,
+        look: look.value,
+      }
       return (await admin.sales[':sale'].preview.$post({ param: { sale: sale ?? '' }, json })).text()
     },
     enabled: sale !== undefined && draft !== undefined,
@@ -42,7 +47,12 @@ export function LivePreview({ sale }: { sale: string | undefined }) {
       <div class="card-head">
         <h2>Preview</h2>
         <span class="quiet" role="status">
-          {sale !== undefined && (text === undefined ? 'as before, until all fields are right' : isFetching ? 'being made …' : 'as it will be')}
+          {sale !== undefined &&
+            (text === undefined
+              ? 'as before, until all fields are right'
+              : isFetching
+                ? 'being made …'
+                : 'as it will be')}
         </span>
       </div>
       {sale === undefined ? (
@@ -55,7 +65,7 @@ export function LivePreview({ sale }: { sale: string | undefined }) {
               label="Language"
               value={lang.value}
               options={LANGUAGES.map((one) => [one, languageName(one)])}
-              onChoose={(to) => (lang.value = to)}
+              onChoose={(to) => (lang.value = LANGUAGES.find((one) => one === to) ?? 'en')}
             />
             <Choose
               label="Look"

@@ -30,7 +30,11 @@ function AddPicture({ label, multiple = false, onPicture }: AddProps) {
     }
   }
   const addFiles = (files: FileList | null | undefined) =>
-    add([...(files ?? [])].slice(0, multiple ? undefined : 1).map((file) => ({ name: file.name, read: () => uploadPicture(file) })))
+    add(
+      [...(files ?? [])]
+        .slice(0, multiple ? undefined : 1)
+        .map((file) => ({ name: file.name, read: () => uploadPicture(file) })),
+    )
   const addAddress = () => {
     const field = address.current
     const url = field?.value.trim() ?? ''
@@ -39,7 +43,8 @@ function AddPicture({ label, multiple = false, onPicture }: AddProps) {
     field.value = ''
   }
   return (
-    <div
+    <fieldset
+      aria-label={label}
       class={`drop ${isOver.value ? 'is-over' : ''}`}
       onDragOver={(event) => {
         event.preventDefault()
@@ -62,7 +67,9 @@ function AddPicture({ label, multiple = false, onPicture }: AddProps) {
             void addFiles(currentTarget.files).then(() => (currentTarget.value = ''))
           }}
         />
-        <small class="quiet">Choose {multiple ? 'files' : 'a file'}, or drop {multiple ? 'them' : 'it'} here.</small>
+        <small class="quiet">
+          Choose {multiple ? 'files' : 'a file'}, or drop {multiple ? 'them' : 'it'} here.
+        </small>
       </label>
       <div class="address">
         <label>
@@ -91,7 +98,7 @@ function AddPicture({ label, multiple = false, onPicture }: AddProps) {
           {fault}
         </small>
       ))}
-    </div>
+    </fieldset>
   )
 }
 
@@ -125,7 +132,12 @@ export function Pictures({ path }: { path: string }) {
               />
               {wrong.has(`${path}.${i}.url`) && <small class="wrong">{wrong.get(`${path}.${i}.url`)}</small>}
               <p class="buttons start">
-                <button type="button" aria-label={`Move picture ${i + 1} forward`} disabled={i === 0} onClick={() => move(i, -1)}>
+                <button
+                  type="button"
+                  aria-label={`Move picture ${i + 1} forward`}
+                  disabled={i === 0}
+                  onClick={() => move(i, -1)}
+                >
                   ↑
                 </button>
                 <button

@@ -53,8 +53,18 @@ export function Product({ i, isOpen }: { i: number; isOpen: boolean }) {
             none="as of the sale"
             hint={variants.length > 0 ? 'Of each variant.' : undefined}
           />
-          <NumberField path={`${path}.weight_grams`} label="Weight in grams" none="none" hint="Decides what delivery costs." />
-          <ListField path={`${path}.tags`} label="Tags" none="none" hint="With commas between them. Found by the search." />
+          <NumberField
+            path={`${path}.weight_grams`}
+            label="Weight in grams"
+            none="none"
+            hint="Decides what delivery costs."
+          />
+          <ListField
+            path={`${path}.tags`}
+            label="Tags"
+            none="none"
+            hint="With commas between them. Found by the search."
+          />
           <TextField path={`${path}.product_id`} label="Product id" hint="In orders and exports." />
           <TextField path={`${path}.currency`} label="Currency" />
           {variants.length === 0 && <NumberField path={`${path}.buffer`} label="Units withheld" />}
@@ -68,7 +78,16 @@ export function Product({ i, isOpen }: { i: number; isOpen: boolean }) {
         />
       </Folded>
       {products.length > 1 && (
-        <button type="button" class="link" onClick={() => set('products', products.filter((one) => one !== product))}>
+        <button
+          type="button"
+          class="link"
+          onClick={() =>
+            set(
+              'products',
+              products.filter((one) => one !== product),
+            )
+          }
+        >
           Remove {name}
         </button>
       )}
@@ -122,7 +141,8 @@ function Options({ i, product }: { i: number; product: Body }) {
       >
         {(at, option) => {
           const place = Number(at.split('.').at(-1))
-          const change = (to: Partial<Option>) => write(options, options.with(place, { ...(option as unknown as Option), ...to }))
+          const change = (to: Partial<Option>) =>
+            write(options, options.with(place, { ...(option as unknown as Option), ...to }))
           return (
             <>
               <TextField path={`${at}.name`} label="What there is to choose" onText={(name) => change({ name })} />

@@ -13,7 +13,11 @@ export function VariantTable({ path, product }: { path: string; product: Body })
   const price = typeof product.unit_price_minor === 'number' ? decimal(product.unit_price_minor, currency) : 'as above'
   const units = unitsOf(variants)
   const each = useSignal('')
-  const setAll = () => set(path, variants.map((variant) => ({ ...variant, total: Number(each.value) })))
+  const setAll = () =>
+    set(
+      path,
+      variants.map((variant) => ({ ...variant, total: Number(each.value) })),
+    )
   return (
     <div class="variants">
       <div class="all">
@@ -45,7 +49,11 @@ export function VariantTable({ path, product }: { path: string; product: Body })
                 <b>{label}</b>
                 <small class="quiet">{variant.variant_id}</small>
               </div>
-              <NumberField path={`${path}.${i}.total`} label={<Named what="Units" of={label} />} hint={taken(variant)} />
+              <NumberField
+                path={`${path}.${i}.total`}
+                label={<Named what="Units" of={label} />}
+                hint={taken(variant)}
+              />
               <MoneyField
                 path={`${path}.${i}.unit_price_minor`}
                 label={<Named what="Price" of={label} />}

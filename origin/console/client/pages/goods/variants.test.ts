@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { labelOf, type Option, unitsOf, valuesIn, type Variant, variantsAfter } from './variants.ts'
+import { labelOf, type Option, unitsOf, type Variant, valuesIn, variantsAfter } from './variants.ts'
 
 const SIZES: Option = { name: 'Size', values: ['38', '39', '40'] }
 const COLOURS: Option = { name: 'Colour', values: ['black', 'white'] }
@@ -56,7 +56,10 @@ describe('variants', () => {
   })
 
   it('have ids and combinations of their own, whatever the options are', () => {
-    const option = fc.record({ name: fc.string({ maxLength: 3 }), values: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 5 }) })
+    const option = fc.record({
+      name: fc.string({ maxLength: 3 }),
+      values: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 5 }),
+    })
     const options = fc.uniqueArray(option, { maxLength: 3, selector: ({ name }) => name })
     fc.assert(
       fc.property(options, options, (before, after) => {

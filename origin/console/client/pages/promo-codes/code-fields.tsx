@@ -64,7 +64,13 @@ export function CodeFields({ currency, code }: { currency: string; code?: PromoC
         </label>
         <label>
           Uses of one visitor
-          <input type="number" name="uses_per_visitor" min="1" placeholder="no limit" defaultValue={numeral(code?.uses_per_visitor)} />
+          <input
+            type="number"
+            name="uses_per_visitor"
+            min="1"
+            placeholder="no limit"
+            defaultValue={numeral(code?.uses_per_visitor)}
+          />
         </label>
       </div>
       <details>
@@ -85,7 +91,8 @@ export function CodeFields({ currency, code }: { currency: string; code?: PromoC
           <small class="quiet">Their ids, with commas. A product's id means all its variants.</small>
         </label>
         <label class="check">
-          <input type="checkbox" name="combined" defaultChecked={code?.combined ?? false} /> May be used beside another code
+          <input type="checkbox" name="combined" defaultChecked={code?.combined ?? false} /> May be used beside another
+          code
         </label>
       </details>
     </>

@@ -3,7 +3,14 @@ import { csvOf, foundIn, type ListedCode, offOf, sentOf, withCode } from './code
 
 const none = { uses: null, uses_per_visitor: null, from: null, until: null, products: null, combined: false, used: 0 }
 const SPRING: ListedCode = { ...none, code: 'SPRING', percent: 12.5, uses: 100, used: 7 }
-const CLUB: ListedCode = { ...none, code: 'CLUB-5', amount_minor: 500, uses_per_visitor: 1, products: ['cap', 'tee'], combined: true }
+const CLUB: ListedCode = {
+  ...none,
+  code: 'CLUB-5',
+  amount_minor: 500,
+  uses_per_visitor: 1,
+  products: ['cap', 'tee'],
+  combined: true,
+}
 
 it('writes the file that an import takes, without what was used', () => {
   expect(csvOf([SPRING, CLUB])).toBe(
@@ -22,7 +29,12 @@ it('says what a code takes off, in its currency', () => {
 
 it('finds codes by their letters and their products', () => {
   const found = (words: string) => foundIn([SPRING, CLUB], words).map(({ code }) => code)
-  expect([found(''), found(' spr'), found('tee'), found('x')]).toEqual([['SPRING', 'CLUB-5'], ['SPRING'], ['CLUB-5'], []])
+  expect([found(''), found(' spr'), found('tee'), found('x')]).toEqual([
+    ['SPRING', 'CLUB-5'],
+    ['SPRING'],
+    ['CLUB-5'],
+    [],
+  ])
 })
 
 it('puts a code in the place of the one before, or at the end', () => {

@@ -37,7 +37,9 @@ export function offOf({ percent, amount_minor, price_minor }: PromoCode, currenc
 /** Those whose code or products have these letters. */
 export function foundIn(codes: readonly ListedCode[], words: string): readonly ListedCode[] {
   const typed = words.trim().toUpperCase()
-  return codes.filter(({ code, products }) => [code, ...(products ?? [])].some((one) => one.toUpperCase().includes(typed)))
+  return codes.filter(({ code, products }) =>
+    [code, ...(products ?? [])].some((one) => one.toUpperCase().includes(typed)),
+  )
 }
 
 /** The list as it is sent, without what a GET adds. */

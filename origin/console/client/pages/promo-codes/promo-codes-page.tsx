@@ -15,7 +15,8 @@ import { csvOf, foundIn, type ListedCode, offOf, sentOf, withCode } from './code
 const SHOWN = 200
 
 const pathOf = (sale: string) => `/admin/sales/${encodeURIComponent(sale)}/promo-codes`
-const readCodes = async (sale: string): Promise<readonly ListedCode[]> => (await (await send(pathOf(sale))).json()).codes
+const readCodes = async (sale: string): Promise<readonly ListedCode[]> =>
+  (await (await send(pathOf(sale))).json()).codes
 /** The whole list, or nothing. */
 const putCodes = (sale: string, body: BodyInit, type: string) =>
   send(pathOf(sale), { method: 'PUT', headers: { 'content-type': type }, body })
@@ -87,21 +88,23 @@ function Codes({ sale, codes, currency }: CodesProps) {
       {codes.length > 0 && (
         <label class="code-search">
           Search
-          <input type="search" value={words.value} onInput={({ currentTarget }) => (words.value = currentTarget.value)} />
+          <input
+            type="search"
+            value={words.value}
+            onInput={({ currentTarget }) => (words.value = currentTarget.value)}
+          />
         </label>
       )}
       {codes.length > 0 && found.length === 0 && <p>No code has these letters.</p>}
       {found.length > 0 && (
-        <div class="wide-table" role="region" aria-label="List of codes" tabIndex={0}>
-          <table>
-            <TableHead columns={['Code', 'Off', 'Used', 'Valid', 'For', '']} texts={9} />
-            <tbody>
-              {found.slice(0, SHOWN).map((code) => (
-                <Row key={code.code} sale={sale} code={code} currency={currency} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <table class="codes">
+          <TableHead columns={['Code', 'Off', 'Used', 'Valid', 'For', '']} texts={9} />
+          <tbody>
+            {found.slice(0, SHOWN).map((code) => (
+              <Row key={code.code} sale={sale} code={code} currency={currency} />
+            ))}
+          </tbody>
+        </table>
       )}
       {found.length > SHOWN && <p class="quiet">and {count(found.length - SHOWN)} more: search for them.</p>}
     </section>

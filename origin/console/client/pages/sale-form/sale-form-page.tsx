@@ -9,18 +9,19 @@ import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, Failure, Loading, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { type Done, say } from '../../toast.tsx'
+import { Goods } from '../goods/goods.tsx'
 import {
   type Body,
   type Change,
-  type Json,
-  type Part,
-  partOf,
-  type Wrong,
   changesBetween,
   copyOf,
   fromRead,
   idFrom,
+  type Json,
   newBody,
+  type Part,
+  partOf,
+  type Wrong,
   withoutSections,
   withValue,
   wrongIn,
@@ -28,7 +29,6 @@ import {
 import { FormContext, TextField } from './fields.tsx'
 import { warningsIn } from './forecast.ts'
 import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Receipts, Times } from './sections.tsx'
-import { Goods } from '../goods/goods.tsx'
 import { useUnsavedGuard } from './unsaved-guard.ts'
 
 const calls = admin.sales[':sale']
@@ -160,13 +160,13 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
     <FormContext.Provider value={context}>
       <h1>{titleOf(start, { isNew, copied, part: part.value })}</h1>
       {isNew && (
-        <p class="parts" role="group" aria-label="Parts of the sale">
+        <fieldset class="parts" aria-label="Parts of the sale">
           {PARTS.map(([one, text]) => (
             <button key={one} type="button" aria-pressed={part.value === one} onClick={() => (part.value = one)}>
               {text}
             </button>
           ))}
-        </p>
+        </fieldset>
       )}
       <form
         ref={form}
@@ -184,7 +184,8 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
         <Failure error={failure} />
         {shown.size > 0 && (
           <p class="wrong" role="status">
-            {shown.size === 1 ? 'One field is' : `${shown.size} fields are`} not right yet{elsewhere(shown, part.value)}.
+            {shown.size === 1 ? 'One field is' : `${shown.size} fields are`} not right yet{elsewhere(shown, part.value)}
+            .
           </p>
         )}
         <p class="buttons">

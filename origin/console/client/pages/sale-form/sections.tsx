@@ -307,7 +307,9 @@ export function Receipts() {
         <input
           type="checkbox"
           checked={Boolean(body.seller)}
-          onChange={(event) => set('seller', event.currentTarget.checked ? { name: '', address: '', tax_id: '' } : null)}
+          onChange={(event) =>
+            set('seller', event.currentTarget.checked ? { name: '', address: '', tax_id: '' } : null)
+          }
         />
         Receipts name the seller
       </label>
