@@ -15,5 +15,5 @@ async function post(body: Blob | string, type: string): Promise<string> {
 export const uploadPicture = (file: File) => post(file, file.type || 'application/octet-stream')
 export const fetchPicture = (address: string) => post(JSON.stringify({ url: address }), 'application/json')
 
-/** As visitors load it, in its smallest width. One that is elsewhere is fetched when the sale is saved. */
-export const shownAt = (url: string) => (url.startsWith('/') ? `${shop.value ?? ''}${url}/320.jpg` : url)
+/** As visitors load it, in a middle width. One that is elsewhere is fetched when the sale is saved. */
+export const shownAt = (url: string) => (url.startsWith('/') ? `${shop.value ?? ''}${url}` : url)
