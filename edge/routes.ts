@@ -16,13 +16,14 @@ import { preview, previewDraft } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
 import { goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
+import { image } from './sale/images.ts'
 import { announcements } from './sale/past-announcements.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
-type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'file', string>>
+type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'image' | 'file', string>>
 
 /** Null for what is not ours after all. */
 type Handler = (params: Params, call: Call) => Promise<Response> | Response | null
@@ -89,6 +90,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/orders/:order/events': buyers(get(passed)),
   '/orders/:order/payment': buyers(post(passed)),
 
+  '/images/:image': get((_, call) => image(call)),
+  '/images/:image/:file': get((_, call) => image(call)),
   '/assets/:file': get((_, call) => asset(pathOf(call.request.url), call.config.brand.style)),
   '/.well-known/jwks.json': get((_, call) => jwks(call)),
   '/healthz': get((_, call) => health(call)),
@@ -138,6 +141,8 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
     return v.is(SaleId, sale) && v.is(LineId, line) && queueName(sale, line) === text
   },
   state: isAnything,
+  // Other names are those of a site behind this Worker.
+  image: (text) => /^[0-9a-f]{32}$/.test(text),
   file: isAnything,
 }
 

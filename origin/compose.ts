@@ -21,6 +21,9 @@ import { loadConsole } from './console/files.ts'
 import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
 import { Goods } from './goods/goods.ts'
 import { goodsDocumentRoutes } from './goods/goods-routes.ts'
+import { imageRoutes } from './images/image-routes.ts'
+import { folderStore, s3Store } from './images/image-store.ts'
+import { Images } from './images/images.ts'
 import { connect, ping, prepare } from './ledger/connection.ts'
 import { warnOfLostCommits } from './ledger/durability.ts'
 import type { OrderRow } from './ledger/order-statements.ts'
@@ -197,12 +200,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     environment,
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
+  const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR))
   const adminRoutes = operatorRoutes({
     blocks,
     checkout,
     config,
     gates,
+    downloads: { allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment },
     halls,
+    images,
     invitations,
     live,
     log,
@@ -226,6 +232,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
       '/admin': adminRoutes,
       '/internal': internalRoutes,
       '/console': console,
+      '/images': imageRoutes(images),
       '/webhooks': paymentWebhooks(payments),
       '/': buyerRoutes,
     },

@@ -58,13 +58,22 @@ export function headerOf(c: Context, name: Lowercase<string>): string | undefine
 }
 
 /** The body, unless it is too large. A given length is trusted, since Node reads no further; else bytes are counted. */
-export function readText(c: Context, maxBytes = MAX_BODY_BYTES): Promise<string> {
+export async function readBytes(c: Context, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   const length = headerOf(c, 'content-length')
-  if (length === undefined || headerOf(c, 'transfer-encoding') !== undefined) return countedText(c, maxBytes)
-  return Number(length) <= maxBytes ? c.req.text() : refuse(bodyTooLarge(maxBytes))
+  if (length === undefined || headerOf(c, 'transfer-encoding') !== undefined) return countedBytes(c, maxBytes)
+  return Number(length) <= maxBytes ? new Uint8Array(await c.req.arrayBuffer()) : refuse(bodyTooLarge(maxBytes))
 }
 
-async function countedText(c: Context, maxBytes: number): Promise<string> {
+/** The same as text. */
+export async function readText(c: Context, maxBytes = MAX_BODY_BYTES): Promise<string> {
+  const length = headerOf(c, 'content-length')
+  if (length !== undefined && headerOf(c, 'transfer-encoding') === undefined && Number(length) <= maxBytes)
+    return c.req.text()
+  // Drops a byte order mark, as `text()` does.
+  return new TextDecoder().decode(await readBytes(c, maxBytes))
+}
+
+async function countedBytes(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
@@ -72,8 +81,7 @@ async function countedText(c: Context, maxBytes: number): Promise<string> {
     if (bytes > maxBytes) refuse(bodyTooLarge(maxBytes))
     chunks.push(chunk)
   }
-  // Drops a byte order mark, as `text()` does.
-  return new TextDecoder().decode(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
 }
 
 /** The JSON body, parsed; an empty one counts as `{}`. */

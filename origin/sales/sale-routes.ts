@@ -14,6 +14,9 @@ import {
 import { invalidField, problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
 import { countOpenFindings } from '../findings/finding-queries.ts'
+import type { DownloadOptions } from '../images/download.ts'
+import type { Images } from '../images/images.ts'
+import { withPictures } from '../images/sale-pictures.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, optionalIdempotencyKey, query, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
@@ -33,12 +36,14 @@ const Decision = v.object({ oversell: v.optional(OversellPolicy) })
 interface SaleDeps {
   readonly config: Pick<Config, 'SMTP_URL'>
   readonly sql: Sql
+  readonly images: Images
+  readonly downloads: DownloadOptions
   readonly sales: AdminSales
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
   readonly log: Logger
 }
 
-export function saleRoutes({ config, sql, sales, reconciler, log }: SaleDeps) {
+export function saleRoutes({ config, sql, images, downloads, sales, reconciler, log }: SaleDeps) {
   /** Throws for a sale that is over, which no switch brings back. */
   async function requireRunning(saleId: string) {
     const sale = await sales.find(saleId)
@@ -71,7 +76,7 @@ export function saleRoutes({ config, sql, sales, reconciler, log }: SaleDeps) {
         // A sale that is open already may be sent back as it was read, even if it was opened before its lobby.
         if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
           refuse(invalidField('pre_queue_opens_at', 'must not be after opens_at'))
-        const written = await writeSale(sql, saleId, requested, operatorOf(c), {
+        const written = await writeSale(sql, saleId, await withPictures(requested, images, downloads), operatorOf(c), {
           onlyNew: c.req.header('if-none-match') === '*',
         })
         if (requested.contact.email !== 'off' && config.SMTP_URL === undefined)
