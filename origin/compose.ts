@@ -15,6 +15,7 @@ import { Checkout } from './checkout/checkout.ts'
 import { checkoutRoutes } from './checkout/checkout-routes.ts'
 import { CheckoutTraffic } from './checkout/checkout-traffic.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
+import { totalsRoutes } from './checkout/totals.ts'
 import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
@@ -45,6 +46,7 @@ import { ownOrderRoutes } from './orders/own-order-routes.ts'
 import { PaymentJobs } from './payments/payment-jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { paymentWebhooks } from './payments/provider-webhooks.ts'
+import { PromoCodes } from './promo-codes/promo-codes.ts'
 import { Arrivals } from './queue/arrivals.ts'
 import { EdgeNotifier } from './queue/edge-notifier.ts'
 import { edgeRoutes } from './queue/edge-routes.ts'
@@ -142,7 +144,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql)
   const goods = new Goods(sql)
-  const checkout = new Checkout({ sql, warm, gates, sales, halls, arrivals, metrics, log })
+  const promoCodes = new PromoCodes(sql)
+  const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
@@ -178,6 +181,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     orders,
     traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
   })
+    .route('/', totalsRoutes({ sql, buyers, sales, gates, halls, promoCodes }))
     .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
     .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 

@@ -1,6 +1,7 @@
 /** Promo codes as lists, files and words. Pure. */
 import type { PromoCode } from '../../../../../shared/api/goods.ts'
 import { decimal } from '../../../../../shared/format.ts'
+import type { Problem } from '../../../../../shared/problem.ts'
 
 /** As a GET lists it; `used`: by orders that were not given up. */
 export type ListedCode = PromoCode & { readonly used: number }
@@ -44,6 +45,14 @@ export function foundIn(codes: readonly ListedCode[], words: string): readonly L
 
 /** The list as it is sent, without what a GET adds. */
 export const sentOf = (codes: readonly ListedCode[]): readonly PromoCode[] => codes.map(({ used: _, ...code }) => code)
+
+/** Errors of the only code that was changed, by its own fields: the list it was sent in is not seen. */
+export const aboutOne = <P extends Pick<Problem, 'status'> & Partial<Problem>>(problem: P): P => ({
+  ...problem,
+  ...(problem.errors && {
+    errors: problem.errors.map(({ field, detail }) => ({ field: field.replace(/^codes\.\d+\./, ''), detail })),
+  }),
+})
 
 /** In place of the one of the same code, or at the end. */
 export const withCode = (codes: readonly PromoCode[], code: PromoCode): readonly PromoCode[] =>

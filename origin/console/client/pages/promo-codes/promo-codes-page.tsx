@@ -4,12 +4,12 @@ import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import type { PromoCode } from '../../../../../shared/api/goods.ts'
-import { admin, read, send } from '../../api.ts'
+import { ApiError, admin, read, send } from '../../api.ts'
 import { Confirm, count, Failure, instant, Loading, TableHead, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
 import { CodeFields, codeIn } from './code-fields.tsx'
-import { csvOf, foundIn, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
+import { aboutOne, csvOf, foundIn, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
 
 /** A browser shows no more of them with ease. */
 const SHOWN = 200
@@ -24,7 +24,11 @@ const putCodes = (sale: string, body: BodyInit, type: string) =>
 /** Changes the list as it is now, not as it was when the page was read. */
 async function changeCodes(sale: string, change: (codes: readonly PromoCode[]) => readonly PromoCode[]): Promise<void> {
   const codes = change(sentOf(await readCodes(sale)))
-  await putCodes(sale, JSON.stringify({ codes }), 'application/json')
+  try {
+    await putCodes(sale, JSON.stringify({ codes }), 'application/json')
+  } catch (error) {
+    throw error instanceof ApiError ? new ApiError(aboutOne(error.problem)) : error
+  }
 }
 
 export function PromoCodesPage({ sale }: { sale: string }) {
@@ -145,12 +149,22 @@ function Row({ sale, code, currency }: { sale: string; code: ListedCode; currenc
             >
               <CodeFields currency={currency} code={code} />
             </Confirm>
-            <Confirm
-              action="Remove"
-              name={`Remove ${code.code}`}
-              effect={`Nobody can use ${code.code} any more. Orders that have it keep what they cost. Undo: add it again.`}
-              onConfirm={() => remove(sale, before)}
-            />
+            {used === 0 ? (
+              <Confirm
+                action="Remove"
+                name={`Remove ${code.code}`}
+                effect={`Nobody can use ${code.code} any more. Undo: add it again.`}
+                onConfirm={() => remove(sale, before)}
+              />
+            ) : (
+              <Confirm
+                action="Stop"
+                name={`Stop ${code.code}`}
+                disabled={uses === used}
+                effect={`Nobody else can use ${code.code}. The ${count(used)} who have used it keep what they pay. It stays in the list, with ${count(used)} uses in all.`}
+                onConfirm={() => stop(sale, before, used)}
+              />
+            )}
           </div>
         )}
       </td>
@@ -166,6 +180,14 @@ function validOf({ from, until }: PromoCode): string {
 async function remove(sale: string, code: PromoCode): Promise<Done> {
   await changeCodes(sale, (all) => all.filter((one) => one.code !== code.code))
   return { text: `${code.code} is removed.`, undo: () => restore(sale, code, `${code.code} can be used again.`) }
+}
+
+async function stop(sale: string, code: PromoCode, used: number): Promise<Done> {
+  await changeCodes(sale, (all) => withCode(all, { ...code, uses: used }))
+  return {
+    text: `${code.code} cannot be used any more.`,
+    undo: () => restore(sale, code, `${code.code} can be used again.`),
+  }
 }
 
 async function restore(sale: string, code: PromoCode, text: string): Promise<Done> {
@@ -199,7 +221,7 @@ function Import({ sale, many }: { sale: string; many: number }) {
       <h2>Import</h2>
       <p class="quiet">
         The list takes the place of {many === 0 ? 'what there is' : `the ${count(many)} there are`}: all of it or, where
-        a line is wrong, none. Export first to keep them. A code that stays keeps how often it was used.
+        a line is wrong, none. A code that was used cannot be left out. Export first, and change that.
       </p>
       <form class="code-import" onSubmit={onSubmit}>
         <label>
