@@ -44,7 +44,6 @@ function AddPicture({ label, multiple = false, onPicture }: AddProps) {
   }
   return (
     <fieldset
-      aria-label={label}
       class={`drop ${isOver.value ? 'is-over' : ''}`}
       onDragOver={(event) => {
         event.preventDefault()
@@ -57,8 +56,9 @@ function AddPicture({ label, multiple = false, onPicture }: AddProps) {
         void addFiles(event.dataTransfer?.files)
       }}
     >
+      <legend>{label}</legend>
       <label>
-        {label}
+        {multiple ? 'Files' : 'File'}
         <input
           type="file"
           accept="image/*"
@@ -67,13 +67,11 @@ function AddPicture({ label, multiple = false, onPicture }: AddProps) {
             void addFiles(currentTarget.files).then(() => (currentTarget.value = ''))
           }}
         />
-        <small class="quiet">
-          Choose {multiple ? 'files' : 'a file'}, or drop {multiple ? 'them' : 'it'} here.
-        </small>
+        <small class="quiet">Or drop {multiple ? 'them' : 'it'} here.</small>
       </label>
       <div class="address">
         <label>
-          Or its address
+          Or an address
           <input
             ref={address}
             type="url"
