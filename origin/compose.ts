@@ -20,6 +20,11 @@ import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
 import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
+import { Goods } from './goods/goods.ts'
+import { goodsDocumentRoutes } from './goods/goods-routes.ts'
+import { imageRoutes } from './images/image-routes.ts'
+import { folderStore, s3Store } from './images/image-store.ts'
+import { Images } from './images/images.ts'
 import { connect, ping, prepare } from './ledger/connection.ts'
 import { warnOfLostCommits } from './ledger/durability.ts'
 import type { OrderRow } from './ledger/order-statements.ts'
@@ -138,6 +143,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql)
+  const goods = new Goods(sql)
   const promoCodes = new PromoCodes(sql)
   const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
@@ -185,9 +191,10 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', pastAnnouncementRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
+    .route('/', goodsDocumentRoutes({ sales, goods }))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
-  const adminSales = new AdminSales({ sales, reconciler, queues, edge })
+  const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })
   const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
   const live = new Live({
     sql,
@@ -197,12 +204,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     environment,
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
+  const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR))
   const adminRoutes = operatorRoutes({
     blocks,
     checkout,
     config,
     gates,
+    downloads: { allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment },
     halls,
+    images,
     invitations,
     live,
     log,
@@ -226,6 +236,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
       '/admin': adminRoutes,
       '/internal': internalRoutes,
       '/console': console,
+      '/images': imageRoutes(images),
       '/webhooks': paymentWebhooks(payments),
       '/': buyerRoutes,
     },

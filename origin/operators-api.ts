@@ -9,6 +9,9 @@ import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
 import { announcementRoutes } from './feed/announcement-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
+import type { DownloadOptions } from './images/download.ts'
+import { adminImageRoutes } from './images/image-routes.ts'
+import type { Images } from './images/images.ts'
 import { queueRoutes } from './jobs/job-routes.ts'
 import type { Sql } from './ledger/connection.ts'
 import { auditRoutes } from './operators/audit-routes.ts'
@@ -41,7 +44,9 @@ interface OperatorRoutesDeps {
   readonly checkout: Checkout
   readonly config: Config
   readonly gates: Gates
+  readonly downloads: DownloadOptions
   readonly halls: Halls
+  readonly images: Images
   readonly invitations: Invitations
   readonly live: Live
   readonly log: Logger
@@ -61,6 +66,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .use('/sales/:sale/scheduled/:action/resume', requireRole('owner'))
     .use('/sales/:sale/*', sales.requireSale)
     .route('/', saleRoutes(deps))
+    .route('/', adminImageRoutes(deps))
     .route('/', liveRoutes(deps))
     .route('/', reportRoutes(deps))
     .route('/', announcementRoutes(deps))

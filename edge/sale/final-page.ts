@@ -6,8 +6,9 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, etagOf, isCached, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
-import { languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
+import { languageOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { goodsOf, saleDocument } from './goods.ts'
 
 type FinalPhase = 'sold_out' | 'ended'
 
@@ -16,6 +17,8 @@ interface Final {
   readonly body: Uint8Array
   readonly etag: string
   readonly headers: Headers
+  /** It stays as it is. */
+  readonly isFinal: boolean
 }
 
 /** For each final schedule: the page by its language, and the document. */
@@ -27,7 +30,7 @@ export async function finalResponse(now: SaleNow, phase: FinalPhase, call: Call)
   finals.set(now.schedule, known)
   const kind = wantsJson(request) ? 'json' : languageOf(request)
   const final = known.get(kind) ?? (await render(now, phase, call))
-  known.set(kind, final)
+  if (final.isFinal) known.set(kind, final)
   const { body, etag, headers } = final
   return isCached(request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
@@ -36,16 +39,19 @@ async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Fina
   const isJson = wantsJson(call.request)
   // As of the moment it took effect, so that every isolate and every data centre responds the same, byte for byte.
   const then = { ...now, atMs: now.schedule.server_time_ms }
+  const goods = await goodsOf(now.sale, now.facts.goods_version, call)
+  // Without goods that it has, it is as good as it can be, and not for long.
+  const isFinal = goods !== null || (now.facts.goods_version ?? null) === null
   const text = isJson
-    ? JSON.stringify(publicSale(then))
+    ? JSON.stringify(saleDocument(then, goods))
     : renderSale(viewOf(then, null, { kind: 'final', phase }, call))
   const body = new TextEncoder().encode(text)
   const etag = await etagOf(body)
   const headers = new Headers({
     ...PAGE_HEADERS,
     ...(isJson && { 'content-type': 'application/json' }),
-    ...cacheHeaders(now.sale, CACHE_TTL.final),
+    ...cacheHeaders(now.sale, isFinal ? CACHE_TTL.final : CACHE_TTL.landing),
     etag,
   })
-  return { body, etag, headers }
+  return { body, etag, headers, isFinal }
 }

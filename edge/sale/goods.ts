@@ -1,0 +1,61 @@
+/**
+ * What a sale's pages show of its goods: brand, descriptions, pictures. An isolate asks the origin for each version once. Without
+ * it pages show names and prices.
+ */
+import type { GoodsDocument } from '../../shared/api/goods.ts'
+import { productsOf } from '../../shared/goods.ts'
+import { type Call, publicNow } from '../call.ts'
+import { Copies } from '../copies.ts'
+import { publicSale } from '../pages/respond.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+import { loadVersion, sendVersion, type Version } from './versions.ts'
+
+/** A page does not wait for longer; whoever comes next may find the document. */
+const WAIT_MS = 1_500
+
+/** Some kilobytes each. */
+const copies = new Copies<Version & { readonly goods: GoodsDocument }>({
+  max: 32,
+  freshMs: 86_400_000,
+  waitMs: WAIT_MS,
+})
+
+const read = (sale: string, version: number, call: Call) =>
+  copies.of(`${sale} ${version}`, async () => {
+    const loaded = await loadVersion('goods', sale, version, call)
+    return { ...loaded, goods: JSON.parse(new TextDecoder().decode(loaded.body)) }
+  })
+
+type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>
+
+/** For a page, or whoever else can do without: null for a sale without goods, or while they cannot be read. */
+export async function goodsOf(
+  sale: string,
+  version: number | null | undefined,
+  call: Call,
+): Promise<GoodsDocument | null> {
+  if (version === null || version === undefined) return null
+  const goods = read(sale, version, call).then(
+    (copy) => copy.goods,
+    () => null,
+  )
+  return Promise.race([goods, scheduler.wait(WAIT_MS).then(() => null)])
+}
+
+/** `GET /sales/{sale}/goods?v=VERSION` */
+export async function goods(sale: string, call: Call): Promise<Response> {
+  const { facts } = await publicNow(sale, call)
+  return sendVersion('goods', sale, facts.goods_version ?? null, call, (version) => read(sale, version, call))
+}
+
+/** `GET /sales/{sale}` as JSON. */
+export function saleDocument(now: Moment, goods: GoodsDocument | null) {
+  const { products, ...sale } = publicSale(now)
+  return {
+    ...sale,
+    brand: goods?.brand ?? null,
+    venue: goods?.venue ?? null,
+    products: productsOf(products, goods),
+  }
+}
+export type SaleDocument = ReturnType<typeof saleDocument>
