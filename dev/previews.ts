@@ -3,6 +3,7 @@ import { build } from 'esbuild'
 import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
 import { sampleHall } from './demo/sample-hall.ts'
+import { samplePicture } from './sample-pictures.ts'
 import { serveOnLoopback } from './servers/loopback.ts'
 
 /** The section of the samples' seats comes first. */
@@ -48,6 +49,12 @@ export async function servePages(assets: readonly Asset[]) {
       response.setHeader('content-type', asset.type)
       response.setHeader('cache-control', 'max-age=3600, immutable')
       response.end(Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8'))
+      return
+    }
+    const picture = samplePicture(path)
+    if (picture !== undefined) {
+      response.setHeader('content-type', 'image/svg+xml')
+      response.end(picture)
       return
     }
     const ofHall = hall(path)

@@ -100,11 +100,10 @@ function focusStart(): void {
   each('h1, [autofocus]', (start) => start.focus())
 }
 
-/** What surrounds the content: the brand, which a page that names the sale leaves out, and the widget of a proof. */
+/** What surrounds the content: the header, and the widget of a proof. */
 function showHead(next: Document): void {
-  each('.brand', (mark) => mark.remove())
-  const mark = next.querySelector('.brand')
-  if (mark) document.querySelector('.top')?.prepend(mark)
+  const top = next.getElementById('top')
+  if (top) byId('top')?.replaceWith(top)
   const proof = next.getElementById('proof')
   if (!proof || byId('proof')) return
   // A script that was parsed does not run; its copy does.

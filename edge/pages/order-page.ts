@@ -7,9 +7,8 @@ import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { hallForm, hasSections, seatName } from './hall-form.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
-import { tick } from './parts/draw-card.ts'
 import { faultOf } from './parts/fault.ts'
-import { during } from './queue-page.ts'
+import { during } from './parts/phases.ts'
 import { type Content, homeOf, type PageContext, type Refused } from './view.ts'
 import type { Words } from './words/words.ts'
 
@@ -171,7 +170,7 @@ function orderCard(context: PageContext, order: Order): Html {
   const action = isAtBank(order) ? paid : null
   return html`<section class="card" id="order" data-tone="${toneOf(order)}" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
     ${step !== null && steps(context, step)}
-    ${heading([isSold(status) && tick, title], text)}
+    ${heading(title, text)}
     ${isDeclined && html`<p><b>${attemptsLeft(context, order)}</b></p>`}
     ${status === 'reserved' && payment(context, order)}
     ${action && awaiting3ds(context, action)}

@@ -6,7 +6,8 @@
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { framerOf } from '../../shared/preview-link.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
-import { brandOf, PAGE_HEADERS, publicSale } from '../pages/respond.ts'
+import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
+import { brandStyleOf, goodsOf } from '../sale/goods.ts'
 
 /** `GET /sales/{sale}/preview`: the names of all states; `GET /sales/{sale}/preview/{state}?lang=..&look=..`: one page. */
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {
@@ -17,13 +18,15 @@ export async function preview(sale: string, state: string | undefined, call: Cal
   if (!env.PREVIEW) refuse('conflict', { detail: 'The preview Worker is not bound: docs/deploying.md says how.' })
   const now = await publicNow(sale, call)
   if (state === undefined) return sendJson({ states: await env.PREVIEW.states() })
+  const goods = await goodsOf(sale, now.facts.goods_version, call)
   const lang = LANGUAGES.find((one) => one === query.lang) ?? 'en'
   const page = await env.PREVIEW.page(state, {
     lang,
     nowMs: now.atMs,
-    brand: brandOf(config, now.facts.name),
-    brandStyle: config.brand.style,
-    words: config.WORDS[lang],
+    brand: brandOf(config, sale, now.facts.name, goods),
+    goods,
+    brandStyle: brandStyleOf(sale, goods) ?? config.brand.style,
+    words: wordsOf(config, goods)[lang],
     sale: publicSale(now),
     paymentPage: config.PAYMENT_PAGE,
     look: query.look === 'dark' ? 'dark' : 'light',

@@ -1,4 +1,4 @@
-import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import type { Order, Payment, PublicSale } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
@@ -11,6 +11,7 @@ import type { Brand } from '../pages/brand.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
+import { withGoods } from './goods-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
 
 const SEED = '5e'.repeat(32)
@@ -76,6 +77,7 @@ export interface SampleOptions {
   /** A real sale, whose pages are shown as they would be in each state. */
   readonly sale?: PublicSale
   readonly paymentPage?: string | null
+  readonly goods?: GoodsDocument | null
 }
 
 /** All pages, rendered. */
@@ -92,6 +94,7 @@ export function samplePages({
   words = WORDS[lang],
   sale,
   paymentPage = null,
+  goods = null,
 }: SampleOptions): Readonly<Record<string, () => string>> {
   const [products, last] = offered(sale, called)
   const [first = VINYL] = products
@@ -120,6 +123,7 @@ export function samplePages({
     lang,
     words,
     brand,
+    goods,
     host: 'https://shop.example',
     protects: false,
     paymentPage,
@@ -167,6 +171,8 @@ export function samplePages({
     refused: { problem, chosen: fields },
   })
   const hall = inHall(shop.state)
+  // A real sale has goods of its own.
+  const goodsOnly = sale ? {} : withGoods(shop.state)
   const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
   const alone =
@@ -212,6 +218,14 @@ export function samplePages({
       invites: true,
       invitation: { code: 'SUMMER-24', fault: 'used_up' },
     }),
+    'goods-sale-upcoming': landing('upcoming', goodsOnly),
+    'goods-sale-lobby': landing('pre_queue', goodsOnly),
+    'goods-sale-open': landing('open', goodsOnly),
+    'goods-sale-invitation': landing('open', { ...goodsOnly, invites: true }),
+    'goods-sale-all-in-carts': landing('all_in_carts', goodsOnly),
+    'goods-sold-out': landing('sold_out', goodsOnly),
+    'goods-lobby': line(scheduled('pre_queue'), NUMBER, goodsOnly),
+    'goods-line': line({ ...open, lasts_for_positions: 5_600 }, NUMBER, goodsOnly),
     'problem-refused': bare('refused', '/sales/demo'),
     lobby: line(scheduled('pre_queue')),
     line: line(open),
