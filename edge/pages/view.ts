@@ -1,7 +1,7 @@
 /** What the pages are made from, and what each part of a page returns. */
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import type { Order, PublicSale } from '../../shared/api/public.ts'
+import type { Order, PublicSale, Totals } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { InvitationFault } from '../admission/proofs/invitation.ts'
@@ -97,7 +97,7 @@ export type Shows =
   | { readonly kind: 'landing' }
   | { readonly kind: 'line'; readonly place: Place; readonly number: number }
   /** Until when the admission is good, on the edge's clock. */
-  | { readonly kind: 'turn'; readonly untilMs: number; readonly refused?: Refused }
+  | { readonly kind: 'turn'; readonly untilMs: number; readonly entered?: Entered }
   /** `alreadyHas`: the existing order, returned since a new one would exceed the visitor's limit. */
   | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
   | { readonly kind: 'orders'; readonly orders: readonly Order[] }
@@ -113,14 +113,19 @@ export type Shows =
     }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
-/** What a page shows that has an address of its own. */
-export type RequestedPage = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
+/** What a page shows that has an address of its own, or that a form asks for: `quote`, what a choice would cost. */
+export type RequestedPage =
+  | Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
+  | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals: Totals }
 
-/** A purchase that met a problem, and what was chosen. */
-export interface Refused {
-  readonly problem: Problem
+/** The form of a turn as it was sent: what was chosen, why it was refused, and what it would cost. */
+export interface Entered {
   readonly chosen: Fields
+  readonly problem?: Problem
+  readonly totals?: Totals
 }
+/** A purchase that met a problem. */
+export type Refused = Entered & { readonly problem: Problem }
 
 /** A form to send again as it was. */
 export interface Again {
