@@ -3,6 +3,7 @@ import { build } from 'esbuild'
 import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
 import { sampleHall } from './demo/sample-hall.ts'
+import { samplePicture } from './sample-pictures.ts'
 import { serveOnLoopback } from './servers/loopback.ts'
 
 /** The section of the samples' seats comes first. */
@@ -26,8 +27,10 @@ export async function builtPages(): Promise<{ readonly samples: Samples; readonl
   return { samples, assets: Object.values<Asset>(JSON.parse(define.__ASSETS__)) }
 }
 
-/** For a page of these: shows the map of a hall, which the page's script does only once a schedule has come. */
+/** For a page of these: works its form and shows the map of a hall, which the page's script does only once a schedule has come. */
 export const SHOW_MAP = `(async () => {
+  const offer = document.getElementById('offer')
+  if (offer) (await import(offer.dataset.script)).start(offer)
   const place = document.getElementById('hall')
   if (!place) return
   await (await import(place.dataset.script)).start(place)
@@ -48,6 +51,12 @@ export async function servePages(assets: readonly Asset[]) {
       response.setHeader('content-type', asset.type)
       response.setHeader('cache-control', 'max-age=3600, immutable')
       response.end(Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8'))
+      return
+    }
+    const picture = samplePicture(path)
+    if (picture !== undefined) {
+      response.setHeader('content-type', 'image/svg+xml')
+      response.end(picture)
       return
     }
     const ofHall = hall(path)

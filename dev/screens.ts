@@ -21,7 +21,7 @@ const HELP = `Takes a picture of every page in every state: on a phone and on a 
   --only NAME      pages whose name begins so, such as turn or console
   --help           this text`
 
-const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } } as const
+const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 800 } } as const
 const LOOKS = ['light', 'dark'] as const
 /** Of the console: until its charts have something to show. */
 const SETTLES_MS = 2_500

@@ -14,7 +14,7 @@ import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './che
 import { asset } from './pages/assets.ts'
 import { preview, previewDraft } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
-import { goods } from './sale/goods.ts'
+import { brandStyle, goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
 import { image } from './sale/images.ts'
 import { announcements } from './sale/past-announcements.ts'
@@ -66,6 +66,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/chart': get(ofSale(chart)),
   '/sales/:sale/goods': get(ofSale(goods)),
   '/sales/:sale/sections/:section/availability': get(ofSection(availability)),
+  '/sales/:sale/brand.css': get(ofSale(brandStyle)),
   '/sales/:sale/opening.ics': get(ofSale(calendar)),
   '/sales/:sale/wanted': get(ofSale(showWantedPage)),
   '/sales/:sale/preview': get(({ sale }, call) => preview(sale, undefined, call)),

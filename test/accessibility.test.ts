@@ -19,6 +19,8 @@ const MAY_REFRESH = 'problem-try-again'
 const REPRESENTATIVE = [
   'sale-lobby-open',
   'sale-invitation-unknown',
+  'goods-sale-open',
+  'goods-line',
   'lobby',
   'line-paused-with-reason',
   'turn-contact',

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, vi } from 'vitest'
 import { commitmentOf } from '../shared/draw.ts'
-import { button, hasText, heading, link, newTab, storyTest } from './in-browser.ts'
+import { button, hasText, heading, isConnected, link, newTab, storyTest, toggle } from './in-browser.ts'
 import type { RunSystem } from './one-system.ts'
 import { hasBrowser, sharedPart } from './shared-part.ts'
 
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     page.on('request', (request) => requested.push(new URL(request.url()).pathname))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
-    expect(await page.locator('header .brand').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
+    expect(await page.locator('#line .sale b').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('You are in the lobby')
     expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
     await admin('POST', '/sales/whole/open')
@@ -118,6 +118,23 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const cookies = await page.context().cookies()
     expect(cookies.length).toBeGreaterThan(0)
     expect(cookies.every((cookie) => cookie.httpOnly)).toBe(true)
+  })
+
+  test('a visitor chooses a language, and keeps it on every page', async ({ visitor, expect }) => {
+    const url = await sale('spoken', 600_000)
+    const page = await visitor(url)
+    const language = (of: Page) => of.evaluate<string>('document.documentElement.lang')
+    await link(page, 'Deutsch').click()
+    await button(page, 'Platz in der Lobby nehmen').waitFor()
+    // The page that is the same for all has another language for this browser.
+    const tab = await newTab(page, url)
+    await button(tab, 'Platz in der Lobby nehmen').click()
+    await heading(tab, 'Du bist in der Lobby').waitFor()
+    await tab.reload()
+    await heading(tab, 'Du bist in der Lobby').waitFor()
+    expect(await language(tab)).toBe('de')
+    await link(tab, 'English').click()
+    await heading(tab, 'You are in the lobby').waitFor()
   })
 
   test('an announcement is seen by all without a request of its own, and read out once', async ({
@@ -180,8 +197,8 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await page.goto(url)
     await button(page, 'Take a place in the lobby').click()
     for (const name of ['Play a sound', 'Show a notification']) {
-      await button(page, name).click()
-      await expect.poll(() => button(page, name).getAttribute('aria-pressed')).toBe('true')
+      await toggle(page, name).click()
+      await expect.poll(() => toggle(page, name).getAttribute('aria-checked')).toBe('true')
     }
     // So that one knows how loud it is.
     const told = () => page.evaluate<string[]>('told')
@@ -195,7 +212,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(await page.title()).toContain('It is your turn')
     const again = await newTab(page, await sale('noticed-again', 600_000))
     await button(again, 'Take a place in the lobby').click()
-    await expect.poll(() => button(again, 'Play a sound').getAttribute('aria-pressed')).toBe('true')
+    await expect.poll(() => toggle(again, 'Play a sound').getAttribute('aria-checked')).toBe('true')
   })
 
   test('the page confirms that the revealed seed fits its commitment', async ({ visitor, expect }) => {
@@ -296,7 +313,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await page.goto(url)
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
-    await hasText(page.locator('#connection'), 'Connected')
+    await isConnected(page)
     const number = await numberOf(page)
     await page.evaluate('putBack()')
     await page.context().setOffline(true)
@@ -308,7 +325,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await expect.poll(() => page.evaluate(FOCUSED)).toMatch(/^You are offline/)
     await page.context().setOffline(false)
     await page.locator('#offline').waitFor({ state: 'hidden' })
-    await hasText(page.locator('#connection'), 'Connected')
+    await isConnected(page)
     expect(await numberOf(page)).toBe(number)
     expect(await page.locator('time[role=timer]').first().textContent()).toMatch(/^(10:00|[5-9]:\d\d)$/)
   })
@@ -433,7 +450,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await note.waitFor()
     await page.unroute('**/*.js')
     await link(page, 'Load it again').click()
-    await hasText(page.locator('#connection'), 'Connected')
+    await isConnected(page)
     expect(await note.getAttribute('hidden')).toBe('')
   })
 
@@ -524,7 +541,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const url = await sale('long-price', -1_000, { products })
     const page = await visitorWithTurn(url, { viewport: { width: 320, height: 640 } })
     const [name, price] = await Promise.all(
-      ['Trainers', '2,500,000.00'].map((text) => page.locator('.choice').getByText(text).boundingBox()),
+      ['Trainers', '2,500,000.00'].map((text) => page.locator('.item').getByText(text).boundingBox()),
     )
     expect(name?.height).toBeLessThan(30)
     expect((price?.x ?? 0) + (price?.width ?? 0)).toBeLessThan(320)
@@ -603,7 +620,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await page.getByText('Your line: Club members').waitFor()
     await page.evaluate(RETURNING)
     await expect.poll(() => schedules).toContain('?line=members')
-    await hasText(page.locator('#connection'), 'Connected')
+    await isConnected(page)
     const tab = await newTab(page, url)
     await heading(tab, 'You are in line').waitFor()
     // The tab begins on the page of all, with the public line's schedule.
@@ -639,7 +656,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await heading(page, 'It is your turn').waitFor()
     await reserve(page)
     const tab = await newTab(page, page.url())
-    await hasText(tab.locator('#connection'), 'Connected')
+    await isConnected(tab)
     // The second tab remembers the order as well, and the first does not respond.
     await expect.poll(() => page.evaluate('woken')).toBe(1)
     // Storage events arrive in order: when this one is back, so would be any that the first tab had caused.

@@ -71,6 +71,10 @@ export const storyTest = (mayComplain?: RegExp) =>
 export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
 export const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name })
+export const toggle = (page: Page, name: string) => page.getByRole('switch', { name })
+/** A page that reaches the edge says nothing of it. */
+export const isConnected = (page: Page) =>
+  page.locator('#connection[data-state=online][hidden]').waitFor({ state: 'attached' })
 export const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor()
 
 export async function newTab(page: Page, url: string): Promise<Page> {

@@ -396,7 +396,7 @@ it('leads a browser without scripts back to its latest order in the sale', async
   const kept = `order-${first}=${token(sale.name)}; order-${latest}=${token(sale.name)}; order-${elsewhere}=${token(other.name)}; order-${newOrder()}=none; order-x=${token(sale.name)}`
   const link = async (cookie: string) => {
     const page = await (await sale.line({ cookie })).text()
-    return /<noscript><p class="note">[^<]*<a href="([^"]+)"/.exec(page)?.[1]
+    return /<noscript><p class="notice row" >[^<]*<a href="([^"]+)"/.exec(page)?.[1]
   }
   const page = `/sales/${sale.name}/order/${latest}`
   expect(await link(kept)).toBe(page)

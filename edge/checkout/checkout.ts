@@ -6,8 +6,8 @@ import { refuseBlockedIn } from '../admission/admit.ts'
 import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { type Call, isBrowser } from '../call.ts'
 import { passOn } from '../origin.ts'
-import { languageOf } from '../pages/respond.ts'
 import { type Admission, requireAdmission, setOrderCookie } from '../visitor/credentials.ts'
+import { languageOf } from '../visitor/language.ts'
 
 /** `POST /sales/{sale}/checkout` */
 export async function checkout(sale: string, call: Call): Promise<Response> {
@@ -35,10 +35,11 @@ export async function requireBuyer(sale: string, call: Call, what = 'checkout'):
 }
 
 /** What the origin may keep with an order, for support and mail: where it came from, and the language of its page. */
-export function aboutBuyer({ request, config }: Call) {
+export function aboutBuyer(call: Call) {
+  const { request, config } = call
   const address = request.headers.get(config.ADDRESS_HEADER)
   return {
-    [EDGE_LANGUAGE_HEADER]: languageOf(request),
+    [EDGE_LANGUAGE_HEADER]: languageOf(call).lang,
     ...(address !== null && { [EDGE_ADDRESS_HEADER]: address }),
   }
 }

@@ -1,4 +1,4 @@
-/** Whether the page reaches the edge, and how it shows that: connected, reconnecting or offline. */
+/** Whether the page reaches the edge. While it does, it says nothing of it. */
 import { announce, byId, page, show, write } from './page.ts'
 
 /** Failed attempts in a row. */
@@ -15,7 +15,7 @@ export function showConnection(): void {
   show(note, state === 'offline')
   const sign = byId('connection')
   // A problem's page reads no schedule, so it does not know whether it is connected.
-  show(sign, state === 'offline' || page.path !== null)
+  show(sign, state === 'offline' || (state === 'reconnecting' && page.path !== null))
   if (!sign || sign.dataset.state === state) return
   if (state === 'offline') announce(note?.textContent)
   if (sign.dataset.state === 'offline') announce(sign.dataset.online)

@@ -56,6 +56,7 @@ import { claimTurn, countsAsRenewal, renewPlace } from './turn.ts'
 const CLOCK_STEP_MS = 2_000
 /** The sale is over, or has stock again: the crowd does not load the other page all at once. */
 const SPREAD_MS = 3_000
+const DAY_SECONDS = 86_400
 
 let order: Following | null = null
 let extras: typeof Extras | null = null
@@ -99,6 +100,9 @@ function showTime(time: HTMLTimeElement): void {
     label.dataset.before ??= label.textContent
     write(label, left > 0 ? label.dataset.before : label.dataset.over)
   }
+  time.toggleAttribute('data-days', left >= DAY_SECONDS)
+  const comb = time.parentElement?.querySelector<HTMLProgressElement>('[data-seconds]')
+  if (comb) comb.value = Math.ceil(Math.max(0, left)) % 60
   const box = time.closest<HTMLElement>('.time-left')
   if (!box) return
   const bar = box.querySelector('progress')
@@ -132,7 +136,7 @@ function begin(): void {
   rememberPlace()
   if (page.path === null) return
   // The address of what is shown, wherever it came from.
-  if (location.pathname !== page.path) history.replaceState(null, '', page.path)
+  if (location.pathname !== page.path.split('?', 1)[0]) history.replaceState(null, '', page.path)
   if (isBesideOwn()) void refresh(linePath())
   else if (!byId('final')) notifyOtherTabs()
   // The server could not render the content: loading the page counts as a refresh that failed.

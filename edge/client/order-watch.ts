@@ -130,7 +130,7 @@ export function showOwnOrder(page: Page): void {
   const heading = own.querySelector('h1')
   const otherwise = document.querySelector('#turn h1, [data-when=missed_turn] h1')
   if (!heading || !otherwise) return
-  show(otherwise.closest('.card'), !shown)
+  show(otherwise.closest('section'), !shown)
   keepFocus()
   retitle((shown ? heading : otherwise).textContent ?? '')
 }

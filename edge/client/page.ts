@@ -9,6 +9,8 @@ export interface Page {
   readonly line: string | undefined
   /** Where this page can be loaded again; null for the response to a form that met a problem. */
   readonly path: string | null
+  /** The page of the sale that is the same for all, in the language that the visitor chose. */
+  readonly home: string
   /** False for a page that is the same for all: it knows no visitor. */
   readonly isOwn: boolean
   /** The visitor's ticket number; null for someone who has not joined. */
@@ -19,9 +21,19 @@ export interface Page {
 }
 
 export function readPage(): Page {
-  const { sale = '', line, path = null, own, number, opensAt = '', commitment = '' } = textsOf('stage')
+  const { sale = '', line, path = null, home = '', own, number, opensAt = '', commitment = '' } = textsOf('stage')
   const isOwn = own !== undefined
-  return { sale, line, path, isOwn, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
+  return {
+    sale,
+    line,
+    path,
+    home,
+    isOwn,
+    number: number ? Number(number) : null,
+    opensAt,
+    commitment,
+    lang: pageLanguage(),
+  }
 }
 
 /** The page as it is now: its content may be replaced. */
@@ -128,7 +140,7 @@ export function store(key: string, value: string | null): void {
 
 // -- The visitor's own page ----------------------------------------------------------------------------------------------
 
-export const salePath = () => `/sales/${page.sale}`
+export const salePath = () => page.home || `/sales/${page.sale}`
 export const linePath = () => `/sales/${page.sale}/line`
 
 /** The landing page is the same for all and knows no visitor; so this browser remembers that it has a place, and whose page to show. */

@@ -35,24 +35,17 @@ it.each([
   expect(until.textContent).toMatch(text)
 })
 
-it('shows a late visitor’s progress from where they started', async () => {
-  const progress = Object.assign(new Thing(), { value: Number.NaN })
-  stub.things = { ...inLine(), progress }
-  const kept = new Map<string, string>()
-  vi.stubGlobal('localStorage', {
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => kept.set(key, value),
-  })
-  const shown = vi.spyOn(progress, 'toggleAttribute')
-  stub.answer = () => schedule({ anchor_position: 30, rate_per_second: 0.0001 })
-  await run(10)
-  expect(shown).not.toHaveBeenCalled()
-  await passes(90)
-  expect(shown).toHaveBeenLastCalledWith('hidden', false)
-  expect(Math.round(progress.value)).toBe(0)
-  stub.answer = () => schedule({ version: 4, anchor_position: 40, rate_per_second: 0.0001 })
+it('says to which place the stock is likely to last, while that is known', async () => {
+  const [lasts, lastsTo] = [new Thing(), new Thing()]
+  stub.things = { ...inLine(), place: new Thing(), lasts, 'lasts-to': lastsTo }
+  const shown = vi.spyOn(lasts, 'toggleAttribute')
+  stub.answer = () => schedule({ anchor_position: 30, rate_per_second: 0.0001, lasts_for_positions: 1_200 })
+  await run(2_000)
+  await vi.waitFor(() => expect(shown).toHaveBeenLastCalledWith('hidden', false), 30_000)
+  expect(lastsTo.textContent).toBe('1,230')
+  stub.answer = () => schedule({ version: 4, anchor_position: 40, rate_per_second: 0.0001, lasts_for_positions: null })
   await passes(40_000)
-  expect(Math.round(progress.value)).toBe(50)
+  expect(shown).toHaveBeenLastCalledWith('hidden', true)
 })
 
 it('counts down to an opening that an operator puts off', async () => {

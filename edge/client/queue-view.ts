@@ -9,24 +9,10 @@ import {
   type Place,
   placeOf,
   type Schedule,
-  servingExactly,
 } from '../../shared/schedule.ts'
-import type { AheadTexts, ScheduleMoment, WaitTexts } from '../pages/queue-page.ts'
-import {
-  announce,
-  byId,
-  each,
-  keepFocus,
-  type Page,
-  retitle,
-  roomOf,
-  show,
-  showMoments,
-  store,
-  stored,
-  textsOf,
-  write,
-} from './page.ts'
+import type { AheadTexts, WaitTexts } from '../pages/line-page.ts'
+import type { ScheduleMoment } from '../pages/parts/moments.ts'
+import { announce, byId, each, keepFocus, type Page, retitle, show, showMoments, textsOf, write } from './page.ts'
 
 /** How often a screen reader announces the place, which changes all the time. */
 const ANNOUNCE_EVERY_MS = 60_000
@@ -72,7 +58,7 @@ function showLanding({ phase }: Schedule): void {
   const landing = byId('landing')
   if (!landing || landing.dataset.phase === phase || isFinal(phase)) return
   landing.dataset.phase = phase
-  const lead = landing.querySelector('div:not([hidden]) > .lead')
+  const lead = landing.querySelector('[data-phases]:not([hidden]) > .lead')
   const title = lead?.querySelector('b')?.textContent
   if (title) retitle(title)
   announce(lead?.textContent)
@@ -95,6 +81,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   const inLine = isInLine(status)
   show(byId('place'), inLine)
   show(byId('leave'), mayLeave(status))
+  show(byId('meanwhile'), mayLeave(status))
   if (!inLine || place.position === null) {
     if (!changed) return
     retitle(heading)
@@ -117,7 +104,6 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   write(byId('position'), count(page.lang, place.position))
   write(byId('wait'), waiting)
   write(byId('wait-until'), timeOfTurn(page, wait, waits, atMs))
-  showProgress(schedule, page, place.position, atMs)
   const where = ahead > 0 ? `${many} ${who}` : who
   retitle(where)
   if (performance.now() - announcedAtMs < ANNOUNCE_EVERY_MS) return
@@ -137,20 +123,4 @@ function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, f
   const how: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
   if (!today) how.weekday = 'long'
   return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
-}
-
-/** The point of the line at which this visitor started: the front for a drawn place; for a later one, where the line was when they came. */
-function showProgress(schedule: Schedule, page: Page, position: number, atMs: number): void {
-  const bar = byId('progress') as HTMLProgressElement | null
-  if (!bar) return
-  const serving = servingExactly(schedule, atMs)
-  let start = 0
-  if ((page.number ?? 0) > schedule.pre_queue_size) {
-    const key = `began ${roomOf(page)} ${page.number}`
-    const known = stored(key)
-    start = known === null ? serving : Number(known)
-    if (known === null) store(key, String(start))
-  }
-  bar.value = Math.min(100, Math.max(0, ((serving - start) / Math.max(1, position - start)) * 100))
-  show(bar, true)
 }

@@ -79,6 +79,7 @@ export async function showResponse(response: Response, otherwise: string): Promi
 export function showPrepared(status: string): boolean {
   const prepared = byId(`order-${status}`) as HTMLTemplateElement | null
   if (!prepared) return false
+  showSteps(prepared.content)
   byId('order')?.replaceWith(prepared.content)
   retitle(prepared.dataset.title ?? '')
   afterReplaced()
@@ -100,11 +101,16 @@ function focusStart(): void {
   each('h1, [autofocus]', (start) => start.focus())
 }
 
-/** What surrounds the content: the brand, which a page that names the sale leaves out, and the widget of a proof. */
+/** In the header: where in the purchase the visitor is now. */
+function showSteps(next: ParentNode): void {
+  const steps = next.querySelector('.steps')
+  if (steps) document.querySelector('.top .steps')?.replaceWith(steps)
+}
+
+/** What surrounds the content: the header, and the widget of a proof. */
 function showHead(next: Document): void {
-  each('.brand', (mark) => mark.remove())
-  const mark = next.querySelector('.brand')
-  if (mark) document.querySelector('.top')?.prepend(mark)
+  const top = next.getElementById('top')
+  if (top) byId('top')?.replaceWith(top)
   const proof = next.getElementById('proof')
   if (!proof || byId('proof')) return
   // A script that was parsed does not run; its copy does.

@@ -19,31 +19,39 @@ interface BrandColours {
 }
 
 export const HEX_COLOUR = /^#[0-9a-f]{6}$/i
-/** The background in styles/ground.css on which an accent is hardest to read: the paper of the light look, the card of the dark one. */
-const GROUND = { light: '#f2f4f3', dark: '#151c1a' } as const
+/** `--paper` and `--raised` of styles/tokens.css, and how much of the accent is in `--tint`, which it is read on too. */
+const LOOKS = {
+  light: { paper: '#ffffff', raised: '#f2f5f3', tint: 0.08 },
+  dark: { paper: '#0a0d0c', raised: '#151a18', tint: 0.12 },
+} as const
+type Look = (typeof LOOKS)[keyof typeof LOOKS]
 /** One of these two can be read on any accent. */
 const INKS = ['#ffffff', '#000000'] as const
 const READABLE = 4.5
 
+/** A logo in the width that a header needs; a picture of ours is kept in several. */
+export const logoPath = (logo: string) => (logo.startsWith('/images/') ? `${logo}/320.webp` : logo)
+
 export function brandSheet({ accent, accentDark }: BrandColours): string {
-  const light = rules(accent, GROUND.light)
-  const dark = rules(accentDark ?? readable(accent, GROUND.dark), GROUND.dark)
+  const light = rules(accent, LOOKS.light)
+  const dark = rules(accentDark ?? readable(accent, accent, LOOKS.dark), LOOKS.dark)
   return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
 }
 
-function rules(accent: string, ground: string): string {
+function rules(accent: string, look: Look): string {
   const [white, black] = INKS
   const on = contrast(accent, white) >= contrast(accent, black) ? white : black
-  return `--accent:${accent};--on-accent:${on};--accent-text:${readable(accent, ground)}`
+  return `--accent:${accent};--on-accent:${on};--accent-text:${readable(accent, accent, look)}`
 }
 
-/** The colour itself if it can be read on the ground, else the first step towards black or white that can. */
-function readable(colour: string, ground: string): string {
+/** The colour itself if it can be read on every ground that has this accent, else the first step towards black or white that can. */
+function readable(colour: string, accent: string, { paper, raised, tint }: Look): string {
   const [white, black] = INKS
-  const towards = contrast(ground, white) > contrast(ground, black) ? white : black
+  const grounds = [paper, raised, mix(paper, accent, tint)]
+  const towards = contrast(paper, white) > contrast(paper, black) ? white : black
   for (let step = 0; step < 20; step++) {
     const mixed = mix(colour, towards, step / 20)
-    if (contrast(mixed, ground) >= READABLE) return mixed
+    if (grounds.every((ground) => contrast(mixed, ground) >= READABLE)) return mixed
   }
   return towards
 }
@@ -62,7 +70,7 @@ function luminance(colour: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-function mix(from: string, to: string, share: number): string {
+export function mix(from: string, to: string, share: number): string {
   const other = channels(to)
   return `#${channels(from)
     .map((channel, i) => Math.round(channel + ((other[i] ?? 0) - channel) * share))

@@ -13,13 +13,26 @@ export const texts = (of: Readonly<Record<string, string>>) =>
     ([name, text]) => html` data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}="${text}"`,
   )
 
-/** What a card starts with. */
+/** What a page of few words starts with. */
 export const heading = (title: string | readonly (Html | string | false)[], text: string | Html) =>
   html`<h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>`
 
-export const buttonTo = (path: string, label: string) => html`<a class="button" href="${path}">${label}</a>`
+export const buttonTo = (path: string, label: string, more?: 'wide') =>
+  html`<a class="button${more && ` ${more}`}" href="${path}">${label}</a>`
 
 /** A form that the script sends only once at a time. */
 export const postForm = (action: string, fields: Html) =>
   html`<form method="post" action="${action}" class="once">${fields}</form>`
+
+/** Signs of 24 by 24, drawn in lines; the words beside them say the same. */
+const ICONS = {
+  bag: 'M5 8.5h14l1 12H4ZM8.5 8.5V7a3.5 3.5 0 0 1 7 0v1.5',
+  bell: 'M6.5 17V11a5.5 5.5 0 0 1 11 0v6l1.5 1.5H5ZM10 21h4M12 3v2.5',
+  calendar:
+    'M6 5h12a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5H6A2.5 2.5 0 0 1 3.5 18V7.5A2.5 2.5 0 0 1 6 5ZM3.5 10h17M8 2.8V6.5M16 2.8V6.5',
+  check: 'm5 12.5 4.5 4.5L19 7.5',
+} as const
+
+export const icon = (name: keyof typeof ICONS) =>
+  html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { problem } from '../../shared/problem.ts'
 import { samples } from '../preview/samples.ts'
 import { extras, script, style } from './assets.ts'
-import { brandSheet, contrast } from './brand.ts'
+import { brandSheet, contrast, mix } from './brand.ts'
 import { texts } from './html.ts'
+import { markdown } from './parts/markdown.ts'
 import { LANGUAGES, type Language, WORDS } from './words/words.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
@@ -11,6 +12,9 @@ const EVIL = `"><script>alert('1')</script>`
 const evil = { called: EVIL, brand: { name: EVIL, logo: '/"onerror="x', sheet: '/b.css' } }
 const sampled = (lang: Language, changes: Partial<Parameters<typeof samples>[0]> = {}) =>
   samples({ lang, nowMs: NOW_MS, ...changes })
+
+/** Without what the page brings along for its script. */
+const withoutData = (html: string) => html.replace(/<script type="application\/json"[\s\S]*?<\/script>/g, '')
 
 /** What is wrong with a page, whatever its state and its sale's name. */
 function faultsOf(html: string, lang: Language): string[] {
@@ -27,11 +31,11 @@ function faultsOf(html: string, lang: Language): string[] {
   never(/<script(?![^>]*( src=|json"))|<style|\son\w+=|\sstyle=/g, 'inline script or style')
   never(/undefined|NaN|\[object/g, 'missing value')
   never(
-    / (?:src|href|action)="(?!\/|data:,"|#main"|https:\/\/shop\.example\/sales\/demo")[^"]*/g,
+    / (?:src|href|action)="(?!\/|data:(?:image\/svg\+xml)?,|#main"|https:\/\/shop\.example\/sales\/demo")[^"]*/g,
     'address of another host',
   )
   // Only the script's texts may have placeholders left.
-  never(/\{\w+\}/g, 'placeholder', html.replace(/ data-[\w-]+="[^"]*"/g, ''))
+  never(/\{\w+\}/g, 'placeholder', withoutData(html).replace(/ data-[\w-]+="[^"]*"/g, ''))
   // A template is shown in place of what surrounds it.
   const shown = html.replace(/<template [\s\S]*?<\/template>/g, '')
   must(shown.replace(/<div data-when="\w+" hidden>[\s\S]*?<\/h1>/g, '').match(/<h1/g)?.length === 1, 'not one heading')
@@ -107,7 +111,7 @@ describe('a page', () => {
 
   it('chooses nothing where there is a choice', () => {
     expect(page('turn')).not.toMatch(/ checked/)
-    expect(page('turn-last-one')).toMatch(/name="product_id" value="tape" checked/)
+    expect(page('turn-last-one')).toMatch(/type="hidden" name="product_id" value="tape"/)
   })
 
   it('of a turn in a hall offers the best seats, places and products, and chooses none', () => {
@@ -155,10 +159,10 @@ describe('a page', () => {
   it('asks to sign in before it offers to join, and says who is signed in', () => {
     for (const name of ['sale-sign-in', 'sale-sign-in-refused'])
       expect(page(name), name).toMatch(
-        /<a class="button" href="\/sign-in">Sign in<\/a>[\s\S]*<button class="button second">/,
+        /<a class="button wide" href="\/sign-in">Sign in<\/a>[\s\S]*<button class="button wide second">/,
       )
     expect(page('sale-signed-in')).toMatch(
-      /Signed in to the shop as: <b><bdi>Ada<\/bdi><\/b>[\s\S]*<button class="button ">/,
+      /Signed in to the shop as: <b><bdi>Ada<\/bdi><\/b>[\s\S]*<button class="button wide ">/,
     )
     expect(page('sale-signed-in')).not.toContain('/sign-in')
     // A reload asks for the page that knows it.
@@ -171,7 +175,7 @@ describe('a page', () => {
 
   it('names a line as people do', () => {
     const line = (lang: Language, name: string) =>
-      /class="label"><bdi>([^<]*)</.exec(sampled(lang).find((one) => one.name === name)?.html ?? '')?.[1]
+      /class="of-line"><bdi>([^<]*)</.exec(sampled(lang).find((one) => one.name === name)?.html ?? '')?.[1]
     expect(line('en', 'line-of-all')).toBe('Your line: for everyone')
     expect(line('de', 'line-of-members')).toBe('Deine Schlange: Mitglieder des Clubs')
     expect(line('fr', 'line-of-members')).toContain('Members of the club')
@@ -229,7 +233,7 @@ describe('a page', () => {
   })
 
   it('switches from Opens to Opened while it stays open', () => {
-    const [opens, opened] = [/<dt>.*<span[^>]*pre_queue" >Opens</, /<dt>.*<span[^>]*open [^>]*" >Opened</]
+    const [opens, opened] = [/<small><span[^>]*pre_queue" >Opens</, /<span[^>]*open [^>]*" >Opened</]
     expect(page('lobby')).toMatch(opens)
     expect(page('lobby')).toMatch(/<span[^>]*open [^>]*" hidden>Opened</)
     expect(page('line')).toMatch(opened)
@@ -279,11 +283,11 @@ describe('a page', () => {
   it('isolates names of any writing direction', () => {
     const called = 'ערב!'
     for (const { name, html } of sampled('en', { called, brand: { name: called } }))
-      expect(html.slice(html.indexOf('<body')), name).not.toMatch(/(?<!<bdi)>[^<]*ערב!/)
+      expect(withoutData(html.slice(html.indexOf('<body'))), name).not.toMatch(/(?<!<bdi)>[^<]*ערב!/)
   })
 
   it('warns of a wait that is longer than the sale', () => {
-    expect(page('line-too-late')).toContain(`>${words.waitPastEnd}</b>`)
+    expect(page('line-too-late')).toContain(`>${words.waitPastEnd}</h2>`)
     expect(page('line')).toMatch(/id="wait"[^>]*>About 5 minutes to go</)
   })
 
@@ -332,7 +336,7 @@ describe('a page', () => {
 
   it('of a sale to come leads to its opening for a calendar', () => {
     for (const name of ['sale-upcoming', 'sale-lobby-open', 'lobby'])
-      expect(page(name), name).toMatch(/<a class="link" href="\/sales\/demo\/opening\.ics" download="demo\.ics">/)
+      expect(page(name), name).toMatch(/<a href="\/sales\/demo\/opening\.ics" download="demo\.ics">/)
     expect(page('line-of-members')).toContain('href="/sales/demo/opening.ics?line=members"')
   })
 
@@ -346,7 +350,7 @@ describe('a page', () => {
       expect(said('de', name), name).toContain('<p dir="auto" lang="en">At 15:00')
     }
     for (const name of ['sale-warned', 'turn-warned', 'line-paused-with-reason'])
-      expect(said('de', name), name).toMatch(/data-level="warning">\s*<p class="label"><b>Wichtig</)
+      expect(said('de', name), name).toMatch(/data-level="warning">\s*<p><b>Wichtig</)
     expect(said('en', 'line')).toBe('')
   })
 
@@ -356,13 +360,18 @@ describe('a page', () => {
     expect(page('line-paused')).toMatch(/data-reason dir="auto" lang="en" hidden><\/p>/)
   })
 
-  it('shows progress only from a known start', () => {
-    expect(page('line')).toMatch(/<progress id="progress" max="100" value="61\.99"/)
-    expect(page('line-after-opening')).toMatch(/<progress id="progress" max="100" hidden aria-label/)
+  it('draws the line from its first place to one’s own, or to the end of the stock where that is further', () => {
+    expect(page('line')).toMatch(/class="ahead" width="100\.00%".*class="served" width="61\.99%"/)
+    expect(page('line')).toMatch(/id="lasts" hidden/)
+    expect(page('line-likely')).toMatch(/class="ahead" width="(5\d\.\d\d)%"[\s\S]*<line x1="\1%"/)
+    expect(page('line-likely')).toMatch(/id="lasts" ><dt>Stock lasts to about<\/dt><dd id="lasts-to">13,523</)
+    expect(page('line-not-likely')).toMatch(/class="ahead" width="100\.00%"/)
   })
 
   it('offers to give the place up, and what is reserved, in two steps', () => {
-    expect(page('line')).toMatch(/<details[^>]*>\s*<summary>Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/)
+    expect(page('line')).toMatch(
+      /<details[^>]*>\s*<summary class="quiet">Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/,
+    )
     expect(page('order-reserved')).toMatch(/<details[^>]*>\s*<summary>Give it back(?:(?!<\/details>)[\s\S])*\/cancel"/)
   })
 
@@ -372,7 +381,7 @@ describe('a page', () => {
     expect(found).toEqual(
       expect.arrayContaining(['sale-upcoming', 'sale-lobby-open', 'sale-open', 'sale-all-in-carts']),
     )
-    expect(found.filter((name) => !/^(sale|site)-/.test(name))).toEqual([])
+    expect(found.filter((name) => !/^(goods-)?(sale|site)-/.test(name))).toEqual([])
     for (const name of ['sale-not-indexed', 'sale-invitation-entered', 'sale-invitation-none', 'site-ended'])
       expect(found).not.toContain(name)
   })
@@ -393,7 +402,41 @@ describe('a page', () => {
     expect(own).toContain('"organizer":{"@type":"Organization","name":"Halfway"')
     const unnamed = sampled('en', { brand: { name: 'Night Swim, first pressing' } })[1]?.html
     expect(unnamed).not.toMatch(/og:site_name|organizer/)
-    for (const [name, html] of pages) if (!/^(sale|site)-/.test(name)) expect(html, name).not.toContain('og:')
+    for (const [name, html] of pages) if (!/^(goods-)?(sale|site)-/.test(name)) expect(html, name).not.toContain('og:')
+  })
+
+  it('of goods shows their pictures without a jump, the first at once, and shares the sale’s own', () => {
+    const html = page('goods-sale-open')
+    const images = [...html.matchAll(/<img [^>]*>/g)].map(([image]) => image)
+    expect(images).toHaveLength(5)
+    for (const [i, image] of images.entries()) {
+      expect(image).toMatch(/ width="1440" height="1\d\d\d" /)
+      expect(image).toContain(i === 0 ? 'fetchpriority="high"' : 'loading="lazy"')
+    }
+    expect(html).toContain(`<source type="image/webp" srcset="/images/${'a'.repeat(32)}/320.webp 320w`)
+    expect(html).toContain(`property="og:image" content="https://shop.example/images/${'a'.repeat(32)}/1440.jpg"`)
+  })
+
+  it('of goods says what they are in the visitor’s language, and what is left of each size', () => {
+    const html = page('goods-sale-open')
+    expect(html).toContain('<strong>dyed by hand</strong>')
+    expect(html).toMatch(/<summary>Terms of sale<\/summary>[\s\S]*<strong>free<\/strong>/)
+    expect(html).toMatch(/<bdi>42\.5<\/bdi> *<small [^>]*data-product="aurora-42\.5" data-size >9 left</)
+    expect(html).toMatch(/data-product="aurora-37" data-size data-none>gone</)
+    expect(html).toContain('Germany, Austria (from €6.90)')
+    const german = sampled('de').find(({ name }) => name === 'goods-sale-open')?.html
+    expect(german).toMatch(/<bdi>Aurora Eins<\/bdi>[\s\S]*noch 9</)
+    expect(german).toContain('Deutschland, Österreich')
+    expect(page('goods-sold-out')).not.toContain('data-product')
+  })
+
+  it('leads to each other language by an address, where the page has one', () => {
+    expect(page('line')).toMatch(
+      /<a href="\/sales\/demo\/line\?lang=de" lang="de" hreflang="de" rel="nofollow">Deutsch</,
+    )
+    expect(page('sale-invitation-entered')).toContain('href="/sales/demo?invitation=SUMMER-24&amp;lang=fr"')
+    expect(page('problem-internal')).not.toContain('lang=de')
+    for (const [name, html] of pages) expect(html, name).not.toContain('?lang=en')
   })
 
   it('of a sale is an event with offers to programs, whatever its name', () => {
@@ -432,15 +475,14 @@ describe('colours are readable', () => {
     ['light', light],
     ['dark', { ...light, ...dark }],
   ])('in the %s look', (_name, colours = {}) => {
-    const { paper, card, ink, quiet, accent, good, hold, bad } = colours as Record<string, string>
-    for (const ground of [paper, card])
+    const { paper, raised, ink, quiet, accent, good, hold, bad } = colours as Record<string, string>
+    for (const ground of [paper, raised])
       for (const text of [ink, quiet, colours['accent-text'], good, hold, bad])
         expect(contrast(text ?? '', ground ?? '')).toBeGreaterThanOrEqual(4.5)
     expect(contrast(colours['on-accent'] ?? '', accent ?? '')).toBeGreaterThanOrEqual(4.5)
   })
 
   it('whatever accent a brand sets', () => {
-    expect(style.body).toMatch(/--tone: *var\(--accent-text\)/)
     for (let r = 0; r < 256; r += 51)
       for (let g = 0; g < 256; g += 51)
         for (let b = 0; b < 256; b += 51) {
@@ -450,16 +492,34 @@ describe('colours are readable', () => {
           expect(found).toHaveLength(2)
           for (const [i, [, fill = '', on = '', text = '']] of found.entries()) {
             expect(contrast(on, fill), sheet).toBeGreaterThanOrEqual(4.5)
-            const { paper = '', card = '', track = '' } = i === 0 ? light : { ...light, ...dark }
-            for (const ground of [paper, card]) expect(contrast(text, ground), sheet).toBeGreaterThanOrEqual(4.5)
-            // Progress bars have this colour too, on their track.
-            expect(contrast(text, track), sheet).toBeGreaterThanOrEqual(3)
+            const { paper = '', raised = '' } = i === 0 ? light : { ...light, ...dark }
+            for (const ground of [paper, raised, mix(paper, fill, i === 0 ? 0.08 : 0.12)])
+              expect(contrast(text, ground), sheet).toBeGreaterThanOrEqual(4.5)
           }
         }
   })
 })
 
 const six = (colour = '') => (colour.length === 4 ? colour.replace(/[0-9a-f]/g, '$&$&') : colour)
+
+it('renders markdown without what could harm a visitor', () => {
+  const bad =
+    '# Title\n\n<script>alert(1)</script> [a](javascript:alert(1)) ![b](https://evil.example/x.png) <img src=x onerror=y>'
+  const html = String(markdown(bad))
+  expect(html).not.toMatch(/<script|<img|href="javascript/)
+  expect(html).toContain('<h3>Title</h3>')
+  expect(String(markdown('[b](https://shop.example/sizes)'))).toContain('<a href="https://shop.example/sizes">b</a>')
+})
+
+it.each(['goods-sale-open', 'goods-line'])(
+  'the first view of %s is at most 90 KB before its pictures',
+  async (name) => {
+    const html = sampled('en').find((one) => one.name === name)?.html ?? ''
+    const parts = [html, style.body, script.body, extras.body]
+    const packed = await Promise.all(parts.map(packedBytes))
+    expect(packed.reduce((sum, bytes) => sum + bytes)).toBeLessThan(90_000)
+  },
+)
 
 it('escapes the texts that a page gives its script, and writes their names as data attributes', () => {
   expect(texts({ waitAbout: `"><b>'&` }).join('')).toBe(' data-wait-about="&quot;&gt;&lt;b&gt;&#39;&amp;"')
@@ -469,8 +529,12 @@ it.each([
   ['first', 10, script],
   ['second', 6, extras],
 ])('the page’s %s script is smaller than %i KiB on the wire', async (_, most, { body }) => {
-  const packed = new Response(body).body?.pipeThrough(new CompressionStream('gzip'))
-  const { byteLength } = await new Response(packed).arrayBuffer()
+  const byteLength = await packedBytes(body)
   expect(byteLength).toBeGreaterThan(1_000)
   expect(byteLength).toBeLessThan(most * 1024)
 })
+
+async function packedBytes(text: string): Promise<number> {
+  const packed = new Response(text).body?.pipeThrough(new CompressionStream('gzip'))
+  return (await new Response(packed).arrayBuffer()).byteLength
+}

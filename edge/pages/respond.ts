@@ -2,19 +2,21 @@
  * From data to responses: a sale as a view or a document, a problem as a page, in the visitor's language and the shop's
  * brand, with headers that let a page load nothing from other hosts.
  */
+import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
-import { preferred } from '../../shared/format.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { asksForProof } from '../admission/admit.ts'
 import { accessOf } from '../admission/rules.ts'
 import { type Call, hostOf, pathOf, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { goodsOf } from '../sale/goods.ts'
+import { type ChosenLanguage, languageOf } from '../visitor/language.ts'
 import { signInUrl } from '../visitor/session.ts'
-import type { Brand } from './brand.ts'
+import { type Brand, logoPath } from './brand.ts'
 import { renderProblem } from './index.ts'
 import type { SaleView, Shows } from './view.ts'
-import { LANGUAGES, type Language } from './words/words.ts'
+import { withOwnWords } from './words/own-words.ts'
 
 /** Addresses of others that a page may load from, beside our own. */
 interface Allowed {
@@ -68,9 +70,16 @@ export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'sc
 }
 
 /** The view of a page for the holder of a ticket number, or for someone without one. */
-export function viewOf(now: Moment, number: number | null, shows: Shows, call: Call): SaleView {
-  const { request, config } = call
+export async function viewOf(
+  now: Moment,
+  number: number | null,
+  shows: Shows,
+  call: Call,
+  { lang, isChosen }: ChosenLanguage = languageOf(call),
+): Promise<SaleView> {
+  const { config } = call
   const { sale, policy } = now
+  const goods = await goodsOf(sale, now.facts.goods_version, call)
   const { lines } = policy
   const line = lines.find((one) => one.line === now.line) ?? { line: now.line }
   const others = lines.length > 1 ? { line, ...othersOf(now, call) } : {}
@@ -82,9 +91,11 @@ export function viewOf(now: Moment, number: number | null, shows: Shows, call: C
     number,
     ...others,
     nowMs: now.atMs,
-    lang: languageOf(request),
-    words: config.WORDS[languageOf(request)],
-    brand: brandOf(config, now.facts.name),
+    lang,
+    choseLanguage: isChosen,
+    words: wordsOf(config, goods)[lang],
+    brand: brandOf(config, sale, now.facts.name, goods),
+    goods,
     host: hostOf(call),
     claimSeconds: config.CLAIM_SECONDS,
     ...(asksForProof(policy, call) ? { challenge: `/sales/${sale}/challenge` } : {}),
@@ -110,13 +121,25 @@ function othersOf({ line, policy: { lines } }: Moment, call: Call) {
   }
 }
 
-export function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): Brand {
-  return { name: name ?? otherwise, logo, sheet }
+/** The sale's own brand, else the configured one; without a name that of the sale. */
+export function brandOf({ brand }: Config, sale: string, saleName: string, goods: GoodsDocument | null): Brand {
+  const { shop, logo, accent } = goods?.brand ?? {}
+  return {
+    name: shop ?? brand.name ?? saleName,
+    logo: logo === undefined ? (shop === undefined ? brand.logo : undefined) : logoPath(logo),
+    sheet: accent === undefined ? brand.sheet : `/sales/${sale}/brand.css?v=${goods?.version}`,
+  }
 }
 
-/** The language of a response. */
-export function languageOf(request: Request): Language {
-  return preferred(LANGUAGES, request.headers.get('accept-language') ?? '') ?? 'en'
+/** For each version of a sale's goods, the texts with those of its brand over them. */
+const ownWords = new WeakMap<GoodsDocument, Config['WORDS']>()
+
+export function wordsOf({ WORDS }: Config, goods: GoodsDocument | null): Config['WORDS'] {
+  const own = goods?.brand?.words
+  if (!goods || !own) return WORDS
+  const known = ownWords.get(goods) ?? withOwnWords(own, WORDS).words
+  ownWords.set(goods, known)
+  return known
 }
 
 // -- Problems ----------------------------------------------------------------------------------------------------------
@@ -134,14 +157,15 @@ export function problemAsPage(response: Response, call: Call): Promise<Response>
 /** A problem as a page, with the problem's status and headers. */
 async function problemPage(response: Response, call: Call): Promise<Response> {
   const { request, config } = call
+  const { lang } = languageOf(call)
   const problem = await response.json<Problem>()
   const [, root, sale, under] = pathOf(request.url).split('/', 4)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
   const home = under === 'line' ? `/sales/${sale}/line` : `/sales/${sale}`
   const page = renderProblem(problem, {
-    lang: languageOf(request),
-    words: config.WORDS[languageOf(request)],
-    brand: brandOf(config, 'Waiting room'),
+    lang,
+    words: config.WORDS[lang],
+    brand: brandOf(config, '', 'Waiting room', null),
     home: known ? home : null,
     // Loading the response to a form again would request something else.
     mayReload: request.method === 'GET',

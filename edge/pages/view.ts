@@ -1,6 +1,7 @@
 /** What the pages are made from, and what each part of a page returns. */
 import type { Policy } from '../../shared/api/access.ts'
-import type { Order, PublicSale } from '../../shared/api/public.ts'
+import type { GoodsDocument } from '../../shared/api/goods.ts'
+import type { Order, PublicSale, Totals } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { InvitationFault } from '../admission/proofs/invitation.ts'
@@ -48,9 +49,13 @@ export interface SaleView {
   /** The path of the shop's own payment page, with `{order}` in it, or of ours; null: the page offers the sandbox's methods. */
   readonly paymentPage: string | null
   readonly lang: Language
+  /** The visitor chose the language, whatever their browser asks for. */
+  readonly choseLanguage?: boolean
   /** The texts in that language, with the shop's own over them. */
   readonly words: Words
   readonly brand: Brand
+  /** What the sale's pages show of its goods; null where it has none, or while they cannot be read. */
+  readonly goods: GoodsDocument | null
   /** What visitors reach the edge by: scheme and host. */
   readonly host: string
   /** Of a turn in a sale with a hall; null while its chart cannot be read. */
@@ -76,8 +81,12 @@ export interface SeatFacts {
   readonly price_minor: number
 }
 
-/** The path of the sale's page for this visitor: a visitor with a place has their own page. */
-export const homeOf = ({ sale, number }: SaleView) => (number === null ? `/sales/${sale}` : `/sales/${sale}/line`)
+/**
+ * The path of the sale's page for this visitor: a visitor with a place has their own page. The one that is the same for all
+ * knows no cookie, so its address says the language that was chosen.
+ */
+export const homeOf = ({ sale, number, lang, choseLanguage }: SaleView) =>
+  number === null ? `/sales/${sale}${choseLanguage ? `?lang=${lang}` : ''}` : `/sales/${sale}/line`
 
 /** Where the schedule of the page is. */
 export const scheduleOf = ({ sale, schedule: { line } }: Pick<SaleView, 'sale' | 'schedule'>) =>
@@ -88,7 +97,7 @@ export type Shows =
   | { readonly kind: 'landing' }
   | { readonly kind: 'line'; readonly place: Place; readonly number: number }
   /** Until when the admission is good, on the edge's clock. */
-  | { readonly kind: 'turn'; readonly untilMs: number; readonly refused?: Refused }
+  | { readonly kind: 'turn'; readonly untilMs: number; readonly entered?: Entered }
   /** `alreadyHas`: the existing order, returned since a new one would exceed the visitor's limit. */
   | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
   | { readonly kind: 'orders'; readonly orders: readonly Order[] }
@@ -104,14 +113,19 @@ export type Shows =
     }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
-/** What a page shows that has an address of its own. */
-export type RequestedPage = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
+/** What a page shows that has an address of its own, or that a form asks for: `quote`, what a choice would cost. */
+export type RequestedPage =
+  | Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
+  | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals: Totals }
 
-/** A purchase that met a problem, and what was chosen. */
-export interface Refused {
-  readonly problem: Problem
+/** The form of a turn as it was sent: what was chosen, why it was refused, and what it would cost. */
+export interface Entered {
   readonly chosen: Fields
+  readonly problem?: Problem
+  readonly totals?: Totals
 }
+/** A purchase that met a problem. */
+export type Refused = Entered & { readonly problem: Problem }
 
 /** A form to send again as it was. */
 export interface Again {
@@ -126,11 +140,15 @@ export interface PageContext {
   readonly lang: Language
 }
 
-/** The body of a page, between header and end. */
+/** The body of a page, between header and footer. */
 export interface Content {
   readonly title: string
+  /** What is in the main part. */
   readonly main: Html
-  readonly aside?: Html
+  /** The classes of the main part: `page` alone unless said. */
+  readonly look?: string
+  /** Where the page is on the way from a choice to an order; in the header, in place of the link to one's orders. */
+  readonly steps?: Html
   /** Without a script the page reloads itself after so long; null for one that will not change. */
   readonly reloadSeconds: number | null
   /** True if it shows the sale's name already. */

@@ -10,8 +10,9 @@ import { parse } from '../../shared/parse.ts'
 import { framerOf } from '../../shared/preview-link.ts'
 import { requireEdgeToken } from '../backend.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
-import { brandOf, PAGE_HEADERS, publicSale } from '../pages/respond.ts'
+import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { brandStyleOf, goodsOf } from '../sale/goods.ts'
 
 /** `GET /sales/{sale}/preview`: the names of all states; `GET /sales/{sale}/preview/{state}?lang=..&look=..`: one page. */
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {
@@ -54,12 +55,14 @@ async function pageOf(
   const { config } = call
   const lang = LANGUAGES.find((one) => one === query.lang) ?? 'en'
   const saved = publicSale(now)
+  const goods = draft ? draft.goods : await goodsOf(now.sale, now.facts.goods_version, call)
   const page = await previewWorker(call).page(state, {
     lang,
     nowMs: now.atMs,
-    brand: brandOf(config, draft?.sale.name ?? now.facts.name),
-    brandStyle: config.brand.style,
-    words: config.WORDS[lang],
+    brand: brandOf(config, now.sale, draft?.sale.name ?? now.facts.name, goods),
+    goods,
+    brandStyle: brandStyleOf(now.sale, goods) ?? config.brand.style,
+    words: wordsOf(config, goods)[lang],
     sale: draft ? overSaved(saved, draft) : saved,
     paymentPage: config.PAYMENT_PAGE,
     look: query.look === 'dark' ? 'dark' : 'light',

@@ -6,9 +6,11 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, etagOf, isCached, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
-import { languageOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import { PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
-import { goodsOf, saleDocument } from './goods.ts'
+import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
+import { goodsOf } from './goods.ts'
+import { saleDocument } from './sale-document.ts'
 
 type FinalPhase = 'sold_out' | 'ended'
 
@@ -17,8 +19,8 @@ interface Final {
   readonly body: Uint8Array
   readonly etag: string
   readonly headers: Headers
-  /** It stays as it is. */
-  readonly isFinal: boolean
+  /** Without the goods that it should show, it is not kept for as long. */
+  readonly isWhole: boolean
 }
 
 /** For each final schedule: the page by its language, and the document. */
@@ -28,9 +30,11 @@ export async function finalResponse(now: SaleNow, phase: FinalPhase, call: Call)
   const { request } = call
   const known = finals.get(now.schedule) ?? new Map<string, Final>()
   finals.set(now.schedule, known)
-  const kind = wantsJson(request) ? 'json' : languageOf(request)
+  keepLanguage(call)
+  const { lang, isChosen } = sharedLanguage(call)
+  const kind = wantsJson(request) ? 'json' : `${lang}${isChosen ? ' chosen' : ''}`
   const final = known.get(kind) ?? (await render(now, phase, call))
-  if (final.isFinal) known.set(kind, final)
+  if (final.isWhole) known.set(kind, final)
   const { body, etag, headers } = final
   return isCached(request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
@@ -39,19 +43,17 @@ async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Fina
   const isJson = wantsJson(call.request)
   // As of the moment it took effect, so that every isolate and every data centre responds the same, byte for byte.
   const then = { ...now, atMs: now.schedule.server_time_ms }
-  const goods = await goodsOf(now.sale, now.facts.goods_version, call)
-  // Without goods that it has, it is as good as it can be, and not for long.
-  const isFinal = goods !== null || (now.facts.goods_version ?? null) === null
-  const text = isJson
-    ? JSON.stringify(saleDocument(then, goods))
-    : renderSale(viewOf(then, null, { kind: 'final', phase }, call))
+  const view = isJson ? null : await viewOf(then, null, { kind: 'final', phase }, call, sharedLanguage(call))
+  const goods = view ? view.goods : await goodsOf(now.sale, now.facts.goods_version, call)
+  const text = view ? renderSale(view) : JSON.stringify(saleDocument(then, goods ?? null))
+  const isWhole = Boolean(goods) || (now.facts.goods_version ?? null) === null
   const body = new TextEncoder().encode(text)
   const etag = await etagOf(body)
   const headers = new Headers({
     ...PAGE_HEADERS,
     ...(isJson && { 'content-type': 'application/json' }),
-    ...cacheHeaders(now.sale, isFinal ? CACHE_TTL.final : CACHE_TTL.landing),
+    ...cacheHeaders(now.sale, isWhole ? CACHE_TTL.final : CACHE_TTL.landing),
     etag,
   })
-  return { body, etag, headers, isFinal }
+  return { body, etag, headers, isWhole }
 }

@@ -3,11 +3,11 @@
  * it pages show names and prices.
  */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import { productsOf } from '../../shared/goods.ts'
-import { type Call, publicNow } from '../call.ts'
+import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../cache.ts'
+import { type Call, publicNow, refuse } from '../call.ts'
 import { Copies } from '../copies.ts'
-import { publicSale } from '../pages/respond.ts'
-import type { SaleNow } from '../queue/sale-cache.ts'
+import type { Asset } from '../pages/assets.ts'
+import { brandSheet } from '../pages/brand.ts'
 import { loadVersion, sendVersion, type Version } from './versions.ts'
 
 /** A page does not wait for longer; whoever comes next may find the document. */
@@ -25,8 +25,6 @@ const read = (sale: string, version: number, call: Call) =>
     const loaded = await loadVersion('goods', sale, version, call)
     return { ...loaded, goods: JSON.parse(new TextDecoder().decode(loaded.body)) }
   })
-
-type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>
 
 /** For a page, or whoever else can do without: null for a sale without goods, or while they cannot be read. */
 export async function goodsOf(
@@ -48,14 +46,25 @@ export async function goods(sale: string, call: Call): Promise<Response> {
   return sendVersion('goods', sale, facts.goods_version ?? null, call, (version) => read(sale, version, call))
 }
 
-/** `GET /sales/{sale}` as JSON. */
-export function saleDocument(now: Moment, goods: GoodsDocument | null) {
-  const { products, ...sale } = publicSale(now)
-  return {
-    ...sale,
-    brand: goods?.brand ?? null,
-    venue: goods?.venue ?? null,
-    products: productsOf(products, goods),
+// -- The brand's style sheet -------------------------------------------------------------------------------------------
+
+/** `GET /sales/{sale}/brand.css?v=VERSION`: the accent of the goods' brand, for good. */
+export async function brandStyle(sale: string, call: Call): Promise<Response> {
+  const version = (await publicNow(sale, call)).facts.goods_version ?? null
+  const style = brandStyleOf(sale, await goodsOf(sale, version, call))
+  if (!style) refuse('not-found')
+  if (new URL(call.request.url).searchParams.get('v') !== String(version)) {
+    const headers = { location: style.path, ...cacheHeaders(sale, CACHE_TTL.current) }
+    return new Response(null, { status: 302, headers })
   }
+  const type = { 'content-type': 'text/css; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  return new Response(style.body, { headers: { ...type, ...immutableHeaders(sale) } })
 }
-export type SaleDocument = ReturnType<typeof saleDocument>
+
+/** Null for goods without an accent of their own. */
+export function brandStyleOf(sale: string, goods: GoodsDocument | null): Asset | null {
+  const accent = goods?.brand?.accent
+  if (accent === undefined) return null
+  const path = `/sales/${sale}/brand.css?v=${goods?.version}`
+  return { path, type: 'text/css', body: brandSheet({ accent }) }
+}

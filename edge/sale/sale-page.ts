@@ -5,10 +5,12 @@ import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, hostOf, inLine, isCached, lineParameter, NO_STORE, publicNow, refuse, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { openingCalendar } from '../pages/parts/calendar.ts'
-import { headersOf, languageOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 import { finalResponse } from './final-page.ts'
-import { goodsOf, saleDocument } from './goods.ts'
+import { goodsOf } from './goods.ts'
+import { saleDocument } from './sale-document.ts'
 
 /** `GET /sales/{sale}`: the page, or the public document for those who ask for JSON. */
 export async function showSale(sale: string, call: Call): Promise<Response> {
@@ -16,14 +18,15 @@ export async function showSale(sale: string, call: Call): Promise<Response> {
   const { phase } = now.schedule
   if (isFinal(phase)) return finalResponse(now, phase, call)
   if (wantsJson(call.request)) return publicDocument(now, call)
-  return invitedPage(now, call) ?? landingPage(now, call)
+  keepLanguage(call)
+  return (await invitedPage(now, call)) ?? landingPage(now, call)
 }
 
 /** The landing page behind an invitation's link: with the code filled in, and never cached, since the cache has one page for all. */
-function invitedPage(now: SaleNow, call: Call): Response | null {
+async function invitedPage(now: SaleNow, call: Call): Promise<Response | null> {
   const code = linkedInvitation(call)
   if (code === null) return null
-  const view = viewOf(now, null, { kind: 'landing' }, call)
+  const view = await viewOf(now, null, { kind: 'landing' }, call)
   if (!view.invites && !view.othersInvite) return null
   const page = renderSale({ ...view, invitation: { code, fault: null } })
   return new Response(page, { headers: { ...headersOf(view), 'cache-control': NO_STORE } })
@@ -50,19 +53,20 @@ interface Landing {
   readonly host: string
 }
 
-/** For each schedule, by language. */
+/** For each schedule, by language, chosen or not. */
 const landings = new WeakMap<Schedule, Map<string, Landing>>()
 
-function landingPage(now: SaleNow, call: Call): Response {
+async function landingPage(now: SaleNow, call: Call): Promise<Response> {
   const { schedule, atMs } = now
   const known = landings.get(schedule) ?? new Map<string, Landing>()
   landings.set(schedule, known)
-  const lang = languageOf(call.request)
+  const language = sharedLanguage(call)
+  const key = `${language.lang}${language.isChosen ? ' chosen' : ''}`
   const host = hostOf(call)
-  let landing = known.get(lang)
+  let landing = known.get(key)
   // It names its own address: no visitor may put another one there.
   if (landing?.host !== host || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
-    const view = viewOf(now, null, { kind: 'landing' }, call)
+    const view = await viewOf(now, null, { kind: 'landing' }, call, language)
     const page = new TextEncoder().encode(renderSale(view))
     landing = {
       page,
@@ -70,7 +74,7 @@ function landingPage(now: SaleNow, call: Call): Response {
       atMs,
       host,
     }
-    known.set(lang, landing)
+    known.set(key, landing)
   }
   return new Response(landing.page, { headers: landing.headers })
 }
@@ -98,7 +102,7 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
 /** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */
 export async function calendar(sale: string, call: Call): Promise<Response> {
   const now = await wantedLine(sale, call)
-  const ics = openingCalendar(viewOf(now, null, { kind: 'landing' }, call))
+  const ics = openingCalendar(await viewOf(now, null, { kind: 'landing' }, call, sharedLanguage(call)))
   const headers = {
     'content-type': 'text/calendar; charset=utf-8',
     vary: PAGE_HEADERS.vary,

@@ -21,6 +21,7 @@ import {
   type Place,
   renewPlace,
 } from '../visitor/credentials.ts'
+import { keepLanguage } from '../visitor/language.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
 import { hallFacts } from './hall-facts.ts'
@@ -35,7 +36,7 @@ export async function showLine(sale: string, call: Call): Promise<Response> {
   const { phase } = now.schedule
   if (!isFinal(phase)) return visitorPage(now, null, call)
   // Not by a redirect: until it is purged, a cached landing page may lead back here.
-  return pageOf(viewOf(now, null, { kind: 'final', phase }, call), 200)
+  return pageOf(await viewOf(now, null, { kind: 'final', phase }, call), 200)
 }
 
 /** The response to a join by a page's script, which shows it: so a join is one request. */
@@ -47,7 +48,7 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   if (onwards !== null) return seeOther(onwards)
   const shows = ownPlace(num, admission?.claims.exp, now)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
-  const view = { ...viewOf(now, num, shows, call), ...hall, order: latestOrder(sale, call) }
+  const view = { ...(await viewOf(now, num, shows, call)), ...hall, order: latestOrder(sale, call) }
   return pageOf(await withAccount(view, call), first ? 201 : 200)
 }
 
@@ -60,7 +61,7 @@ export async function pageAskingAgain(publicly: SaleNow, refusal: Problem, call:
   if (fault === null && !MENDABLE.test(refusal.type)) return null
   // It may have been refused before it was read.
   await readJoin(call).catch(() => {})
-  const view = viewOf(publicly, null, { kind: 'landing' }, call)
+  const view = await viewOf(publicly, null, { kind: 'landing' }, call)
   const { invitation: code = '' } = typedIn(call)
   const asked = {
     order: latestOrder(publicly.sale, call),
@@ -84,6 +85,7 @@ async function withAccount(view: SaleView, call: Call): Promise<SaleView> {
 /** A page for one visitor: what they asked for, or else their own place. */
 export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | null, call: Call): Promise<Response> {
   const { sale } = publicly
+  keepLanguage(call)
   const caller = await authenticate(sale, call)
   const { place, refusal } = caller
   const admitted = await findAdmission(sale, call)
@@ -101,7 +103,7 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
     // The site would send them back here forever: with somebody else's tokens they can only join again.
     deletePlaceCookie(sale, call)
     deleteAdmissionCookie(sale, call)
-    return pageOf({ ...viewOf(now, null, { kind: 'landing' }, call), order: null }, 200)
+    return pageOf({ ...(await viewOf(now, null, { kind: 'landing' }, call)), order: null }, 200)
   }
 
   if (place) await renewPlace(place, now.schedule, call)
@@ -112,26 +114,29 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const number = place?.claims.num ?? admission?.claims.num ?? null
   const missing = admission ? null : await missingPlace(caller, call)
   const own = ownPlace(number, admission?.claims.exp, now)
-  const shows = (wanted && turnAgain(wanted, own, now)) ?? wanted ?? missing ?? own
+  const shows = (wanted && turnAgain(wanted, own, now)) ?? (wanted?.kind === 'quote' ? own : wanted) ?? missing ?? own
   // The way back to an order is for pages other than its own.
   const order = shows.kind === 'order' ? shows.order.order_id : latestOrder(sale, call)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
-  const view = { ...viewOf(now, number, shows, call), ...hall, order }
+  const view = { ...(await viewOf(now, number, shows, call)), ...hall, order }
   const status = wanted?.kind === 'problem' ? wanted.problem.status : 200
   return pageOf(wanted ? view : await withAccount(view, call), status)
 }
 
 /** The turn again where a purchase met a problem that another choice or try may mend, with what was chosen; null for any other. */
 function turnAgain(wanted: RequestedPage, own: Shows, { facts }: SaleNow): Shows | null {
-  if (wanted.kind !== 'problem' || !wanted.chosen || own.kind !== 'turn') return null
+  if (own.kind !== 'turn') return null
+  if (wanted.kind === 'quote') return { ...own, entered: wanted }
+  if (wanted.kind !== 'problem' || !wanted.chosen) return null
   const { problem, chosen } = wanted
   const { type, status, errors, retry_after_seconds } = problem
   const isLess = type.endsWith('/sold-out') && facts.products.some(({ available }) => available > 0)
   const mayMend =
-    isLess || errors !== undefined || status === 503 || /(all-in-carts|seat-taken)$/.test(type) || /too-many/.test(type)
+    isLess || errors !== undefined || status === 503 || MENDABLE_IN_TURN.test(type) || /too-many/.test(type)
   const isForGood = type.endsWith('/too-many-orders') && retry_after_seconds === undefined
-  return mayMend && !isForGood ? { ...own, refused: { problem, chosen } } : null
+  return mayMend && !isForGood ? { ...own, entered: { problem, chosen } } : null
 }
+const MENDABLE_IN_TURN = /(all-in-carts|seat-taken|price-changed|promo-code-used-up|promo-code-unknown)$/
 
 function ownPlace(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
   if (admittedUntilSeconds !== undefined) return { kind: 'turn', untilMs: admittedUntilSeconds * 1000 }

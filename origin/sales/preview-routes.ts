@@ -11,10 +11,13 @@ import { goodsOf } from '../goods/goods-queries.ts'
 import { jsonBody, query, refuse } from '../lib/request.ts'
 import type { AdminSales } from './admin-sales.ts'
 import { unitsOf } from './sale-queries.ts'
+import { MAX_SALE_BYTES } from './sale-routes.ts'
 
 /** As long as somebody looks at them. */
 const LASTS_MS = 3_600_000
 const TIMEOUT_MS = 3_000
+/** For a whole page. */
+const PAGE_TIMEOUT_MS = 10_000
 
 const Query = v.object({
   from: v.pipe(
@@ -63,7 +66,7 @@ export function previewRoutes({ config, sales }: PreviewDeps) {
       })
 
       // One page, with what is not saved yet, for the console to show in a frame of its own.
-      .post('/sales/:sale/preview', jsonBody(DraftPage), async (c) => {
+      .post('/sales/:sale/preview', jsonBody(DraftPage, MAX_SALE_BYTES), async (c) => {
         const { sale, state, ...query } = c.req.valid('json')
         if (shop === undefined) return refuse(noEdge())
         const url = `${edge}/internal/sales/${c.req.param('sale')}/preview/${state}?${new URLSearchParams(query)}`
@@ -71,7 +74,7 @@ export function previewRoutes({ config, sales }: PreviewDeps) {
           method: 'POST',
           headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },
           body: JSON.stringify(draftOf(sale)),
-          signal: AbortSignal.timeout(TIMEOUT_MS),
+          signal: AbortSignal.timeout(PAGE_TIMEOUT_MS),
         }).catch(() => null)
         if (response?.status === 404) return refuse(problem('not-found', { detail: 'There is no page of this name.' }))
         if (response?.status === 409) return refuse(noWorker())

@@ -19,7 +19,7 @@ export const shopText = (tag: string, texts: Readonly<Record<string, string>>, p
 }
 
 export const timeElement = (page: Page, iso: string) =>
-  element('time', { datetime: iso }, moment(page.lang, Date.parse(iso)))
+  element('time', { datetime: iso, class: 'small quiet' }, moment(page.lang, Date.parse(iso)))
 
 /** Changes the live region only with the announcement, so that a screen reader reads each announcement once. */
 export function showAnnouncement({ announcement }: Schedule, page: Page): void {
@@ -30,9 +30,10 @@ export function showAnnouncement({ announcement }: Schedule, page: Page): void {
   region.replaceChildren()
   if (!announcement) return
   const { level, text, since } = announcement
-  const label = element('p', { class: 'label' }, element('b', {}, region.dataset[level] ?? ''), ' ')
+  const label = element('p', {}, element('b', {}, region.dataset[level] ?? ''), ' ')
   label.append(timeElement(page, since))
-  const box = element('div', { class: 'note announcement', 'data-level': level }, label)
+  const urgent = level === 'warning' ? ' urgent' : ''
+  const box = element('div', { class: `notice${urgent}`, 'data-level': level }, label)
   box.append(shopText('p', text, page))
   region.append(box)
 }

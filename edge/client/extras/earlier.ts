@@ -25,24 +25,30 @@ async function add(list: HTMLElement, page: Page, older: number | null): Promise
     if (!response.ok) throw new Error(String(response.status))
     const found: PastAnnouncements = await response.json()
     const items = found.announcements.map(({ level, text, since, until }) => {
-      const label = element('p', { class: 'label' }, element('b', {}, levels[level] ?? ''), ' ')
+      const label = element('p', {}, element('b', {}, levels[level] ?? ''), ' ')
       label.append(timeElement(page, since), ' – ', timeElement(page, until))
-      return element('div', { 'data-level': level, tabindex: '-1' }, label, shopText('p', text, page))
+      return element(
+        'li',
+        { ...(level === 'warning' && { class: 'urgent' }), tabindex: '-1' },
+        label,
+        shopText('p', text, page),
+      )
     })
-    list.append(...(items.length > 0 || older !== null ? items : [element('p', {}, none)]))
+    list.append(...(items.length > 0 || older !== null ? items : [element('li', {}, none)]))
     if (older !== null) items[0]?.focus()
     const next = found.older
     if (next !== null) {
-      const button = element('button', { type: 'button', class: 'link' }, more)
+      const button = element('button', { type: 'button', class: 'button second' }, more)
+      const item = element('li', {}, button)
       button.onclick = () => {
-        button.remove()
+        item.remove()
         void add(list, page, next)
       }
-      list.append(button)
+      list.append(item)
     }
   } catch {
     // Loads again when the visitor opens the list again, or with the next announcement.
-    list.replaceChildren(element('p', {}, failed))
+    list.replaceChildren(element('li', {}, failed))
     const details = byId('earlier') as HTMLDetailsElement | null
     details?.addEventListener('toggle', () => delete list.dataset.of, { once: true })
   }

@@ -8,22 +8,30 @@ import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
 import { showEarlier } from './earlier.ts'
 import { showHall } from './hall.ts'
+import { keepLanguage } from './language.ts'
 import { noticeTurn } from './notices.ts'
+import { showOrderButtons } from './order-buttons.ts'
 import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
 import { showStock } from './stock.ts'
 import { showOutlook } from './stock-outlook.ts'
+import { showTurnForm } from './turn-form.ts'
+import { showWay } from './way.ts'
 
 export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
+  keepLanguage(page)
   showAnnouncement(schedule, page)
   showEarlier(schedule, page)
   showPauseReason(schedule, page, tools)
   rememberCommitment(page)
   showDraw(schedule, page, place, tools)
   showOutlook(state)
+  showWay(state)
   noticeTurn(state)
   showHall()
+  showTurnForm()
+  showOrderButtons()
   void showStock(schedule, page)
   void checkOwnOrder(state, tools)
   each('[data-print]', (button) => {

@@ -77,7 +77,7 @@ async function toggle(kind: Kind): Promise<void> {
 function showButtons(): void {
   for (const kind of KINDS) {
     const button = byId(`notice-${kind}`)
-    button?.setAttribute('aria-pressed', String(isOn(kind)))
+    button?.setAttribute('aria-checked', String(isOn(kind)))
     if (button) button.onclick = () => void toggle(kind)
   }
   show(byId('notice-notification'), hasNotifications() && Notification.permission !== 'denied')

@@ -11,9 +11,11 @@ export function showOutlook({ schedule, page, place, atMs }: PageState): void {
     write(outlook, text)
     show(outlook, text !== '')
   }
-  const { left = '', noneLeft } = textsOf('products')
+  const { left = '', noneLeft, sizeLeft = '', gone } = textsOf('products')
   for (const { product_id, available } of schedule.products)
-    each(`#products [data-product="${product_id}"]`, (product) =>
-      write(product, available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft),
-    )
+    each(`#products [data-product="${product_id}"]`, (product) => {
+      const [some, none] = 'size' in product.dataset ? [sizeLeft, gone] : [left, noneLeft]
+      product.toggleAttribute('data-none', available === 0)
+      write(product, available > 0 ? fill(some, { n: count(page.lang, available) }) : none)
+    })
 }

@@ -28,8 +28,8 @@ function box(
   words: PageContext['words'],
 ): Html {
   const at = new Date(since)
-  return html`<div class="note announcement" data-level="${level}">
-  <p class="label"><b>${level === 'warning' ? words.announcementWarning : words.announcement}</b> <time datetime="${at.toISOString()}" data-moment>${moment(around, at.getTime(), 'UTC')}&nbsp;UTC</time></p>
+  return html`<div class="notice ${level === 'warning' && 'urgent'}" data-level="${level}">
+  <p><b>${level === 'warning' ? words.announcementWarning : words.announcement}</b> <time class="small quiet" datetime="${at.toISOString()}" data-moment>${moment(around, at.getTime(), 'UTC')}&nbsp;UTC</time></p>
   <p dir="auto" lang="${lang}">${text}</p></div>`
 }
 
@@ -37,7 +37,7 @@ function box(
 export const earlierAnnouncements = ({ view, words }: PageContext): Html =>
   html`<details class="earlier" id="earlier" data-info="${words.announcement}" data-warning="${words.announcementWarning}" data-none="${words.earlierNone}" data-more="${words.earlierMore}" data-failed="${words.problem}">
     <summary>${words.earlier}</summary>
-    <div id="earlier-list"></div>
+    <ol class="feed" id="earlier-list"></ol>
     <noscript><p><a href="/sales/${view.sale}/announcements">${words.earlier}</a></p></noscript>
   </details>`
 

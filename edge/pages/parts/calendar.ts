@@ -1,6 +1,5 @@
 /** The opening of a sale for a visitor's own calendar (RFC 5545). */
-import { type Html, html } from '../html.ts'
-import type { PageContext, SaleView } from '../view.ts'
+import type { SaleView } from '../view.ts'
 
 /** How long a sale without an end is in the calendar. */
 const LASTS_MS = 30 * 60_000
@@ -8,11 +7,8 @@ const REMIND_MINUTES = 10
 /** Octets in a line, without its end. */
 const LINE_OCTETS = 75
 
-const pathOf = ({ sale, schedule: { line } }: SaleView) =>
+export const calendarPath = ({ sale, schedule: { line } }: SaleView) =>
   `/sales/${sale}/opening.ics${line === undefined ? '' : `?line=${line}`}`
-
-export const toCalendar = ({ view, words }: PageContext): Html =>
-  html`<p><a class="link" href="${pathOf(view)}" download="${view.sale}.ics">${words.addToCalendar}</a></p>`
 
 export function openingCalendar(view: SaleView): string {
   const { sale, state, schedule, words, host, nowMs } = view

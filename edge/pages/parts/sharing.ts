@@ -8,6 +8,8 @@ import { shareImage } from '../assets.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
+import { picturesOf } from './gallery.ts'
+import { nameOf, productsOf } from './sold.ts'
 
 /** Open Graph wants a territory with each language. */
 const LOCALES: Readonly<Record<Language, string>> = {
@@ -48,11 +50,12 @@ ${size && html`<meta property="og:image:width" content="${size[0]}"><meta proper
 
 /** When it opens, what there is, and how much one person may have. */
 function describe({ view, words, lang }: PageContext): string {
-  const { products, limit_per_visitor } = view.state
+  const { limit_per_visitor } = view.state
+  const products = productsOf(view)
   const { phase, opens_at } = view.schedule
-  const named = products
-    .slice(0, MAX_PRODUCTS)
-    .map(({ name, unit_price_minor, currency }) => `${name} (${money(lang, unit_price_minor, currency)})`)
+  const named = products.slice(0, MAX_PRODUCTS).map(({ product, choices: [first = product] }) => {
+    return `${nameOf(view, product)} (${money(lang, first.unit_price_minor, first.currency)})`
+  })
   const isBefore = phase === 'upcoming' || phase === 'pre_queue'
   const when = isBefore ? `${words.opensAt}: ${moment(lang, Date.parse(opens_at), 'UTC')} UTC` : words.saleOpen
   const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
@@ -62,8 +65,15 @@ function describe({ view, words, lang }: PageContext): string {
 /** True where the brand has a name. Without one it is the sale's, which names no organizer. */
 const isNamed = ({ brand, state }: SaleView) => brand.name !== state.name
 
-/** The shop's own picture if it is of a kind that others show, else one of ours. */
-function imageOf({ brand: { logo = '' } }: SaleView): { path: string; size?: readonly [number, number] } {
+/** How wide a picture is that others show with a link. */
+const SHARED_WIDTH = 1440
+
+/** The sale's own picture, or the shop's if it is of a kind that others show, else one of ours. */
+function imageOf(view: SaleView): { path: string; size?: readonly [number, number] } {
+  const { logo = '' } = view.brand
+  const [hero] = picturesOf(view)
+  if (hero?.url.startsWith('/images/'))
+    return { path: `${hero.url}/${Math.max(...(hero.widths ?? [SHARED_WIDTH]))}.jpg` }
   return /^\/.*\.(png|jpe?g|webp)$/i.test(logo) ? { path: logo } : { path: shareImage.path, size: [1200, 630] }
 }
 
@@ -71,7 +81,8 @@ function saleEvent(view: SaleView, url: string, image: string) {
   const { state, schedule, brand, host } = view
   const isBefore = schedule.phase === 'upcoming' || schedule.phase === 'pre_queue'
   const { opens_at, ends_at } = schedule
-  const offers = state.products.map(({ name, unit_price_minor, currency, available }) => ({
+  const sold = productsOf(view).flatMap(({ choices }) => choices)
+  const offers = sold.map(({ name, unit_price_minor, currency, available }) => ({
     '@type': 'Offer',
     itemOffered: { '@type': 'Product', name },
     price: decimal(unit_price_minor, currency),

@@ -4,9 +4,12 @@ import { type Language, WORDS, type Words } from './words.ts'
 type Catalogues = Readonly<Record<Language, Words>>
 
 /** The catalogues with a shop's own words; `wrong`: where those are that no page has, or that have other `{values}`. */
-export function withOwnWords(own: unknown): { readonly words: Catalogues; readonly wrong: readonly string[] } {
+export function withOwnWords(
+  own: unknown,
+  ours: Catalogues = WORDS,
+): { readonly words: Catalogues; readonly wrong: readonly string[] } {
   const wrong: string[] = []
-  const words = over<Catalogues>(WORDS, own, [], wrong)
+  const words = over<Catalogues>(ours, own, [], wrong)
   return { words, wrong }
 }
 

@@ -26,6 +26,15 @@ export type Words = Catalogue<readonly [title: string, text: string]>
 const catalogues = { en, de, fr, es, ja, ar } satisfies Record<string, Catalogue<readonly string[]>>
 export type Language = keyof typeof catalogues
 export const WORDS = catalogues as unknown as Readonly<Record<Language, Words>>
+/** As their speakers write them. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+  ja: '日本語',
+  ar: 'العربية',
+}
 export const LANGUAGES = Object.keys(WORDS) as Language[]
 
 /** For `dir` of a document. */

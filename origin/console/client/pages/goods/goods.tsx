@@ -15,7 +15,9 @@ export function Goods({ sale }: { sale: string | undefined }) {
   return (
     <>
       <div>
-        {products.map((product, i) => (isSection(product) ? null : <Product key={i} i={i} isOpen={i === first} />))}
+        {products.map((product, i) =>
+          isSection(product) ? null : <Product key={i} i={i} isOpen={i === first || product.name === ''} />,
+        )}
         {wrong.has('products') && <small class="wrong">{wrong.get('products')}</small>}
         <p>
           <button type="button" onClick={() => set('products', [...products, newProduct(products)])}>

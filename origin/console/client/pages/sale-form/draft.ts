@@ -131,11 +131,12 @@ export function wrongIn(body: Body, saleId: string): Wrong {
   return wrong
 }
 
-/** The two pages of the form. */
+/** The two pages of the form, and which of them shows a field. */
 export type Part = 'sale' | 'goods'
-const OF_GOODS =
+const ONLY_OF_GOODS =
   /^(brand|venue|fees|tax|delivery|products\.\d+\.(names|description|images|options|variants|limit|weight_grams|tags|terms))(\.|$)/
-export const partOf = (path: string): Part => (OF_GOODS.test(path) ? 'goods' : 'sale')
+export const isOn = (part: Part, path: string): boolean =>
+  ONLY_OF_GOODS.test(path) ? part === 'goods' : part === 'sale' || /^products(\.|$)/.test(path)
 
 export interface Change {
   readonly field: string

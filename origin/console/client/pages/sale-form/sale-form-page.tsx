@@ -17,10 +17,10 @@ import {
   copyOf,
   fromRead,
   idFrom,
+  isOn,
   type Json,
   newBody,
   type Part,
-  partOf,
   type Wrong,
   withoutSections,
   withValue,
@@ -115,7 +115,8 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
   const showAll = () => {
     isAllShown.value = true
     const faults = [...wrongIn(body.value, saleId).keys(), ...refused.value.keys()]
-    if (isNew && faults.every((path) => partOf(path) !== part.value)) part.value = partOf(faults[0] ?? '')
+    if (isNew && faults.length > 0 && !faults.some((path) => isOn(part.value, path)))
+      part.value = part.value === 'sale' ? 'goods' : 'sale'
     // After the fields say what is wrong in them.
     setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
   }
@@ -221,7 +222,7 @@ function titleOf(start: Body, { isNew, copied, part }: { isNew: boolean; copied:
 
 /** Of the fields that are wrong, those that this page does not show. */
 function elsewhere(wrong: Wrong, part: Part): string {
-  const many = [...wrong.keys()].filter((path) => partOf(path) !== part).length
+  const many = [...wrong.keys()].filter((path) => !isOn(part, path)).length
   return many === 0 ? '' : `, ${many} of them under ${part === 'goods' ? 'Edit' : 'Goods'}`
 }
 

@@ -3,24 +3,24 @@
  * shows once it has checked that the seed fits the commitment published before.
  */
 import { isDrawn } from '../../../shared/schedule.ts'
-import { type Html, hidden, html } from '../html.ts'
+import { type Html, hidden, html, icon } from '../html.ts'
 import { type PageContext, scheduleOf } from '../view.ts'
 
-export function drawCard({ view, words }: PageContext): Html {
+export function drawPanel({ view, words }: PageContext): Html {
   const { schedule } = view
   const drawn = isDrawn(schedule)
-  return html`<section class="side draw" id="draw" data-draw="${drawn ? 'shown' : 'before'}" aria-labelledby="draw-title">
+  return html`<section class="panel" id="draw" data-draw="${drawn ? 'shown' : 'before'}" aria-labelledby="draw-title">
     <h2 id="draw-title">${words.draw}</h2>
     <div data-when-draw="before" ${hidden(drawn)}><p>${words.drawBefore}</p></div>
     <div data-when-draw="shown" ${hidden(!drawn)}><p>${words.drawUnchecked}</p></div>
     <div data-when-draw="holds" hidden>
-      <p class="tick">${tick} <b>${words.drawHolds}</b></p>
+      <p class="row good">${icon('check')} <b>${words.drawHolds}</b></p>
       <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours" ${view.number !== null && html`data-drawn="${words.drawYours}" data-later="${words.drawLater}"`}></span></p>
     </div>
     <div data-when-draw="broken" role="alert" hidden><p><b>${words.drawBroken}</b>${words.fullStop}${words.drawBrokenText}</p></div>
-    <details>
+    <details class="small">
       <summary>${words.drawDetails}</summary>
-      <dl class="stacked">
+      <dl class="small">
         <div><dt>${words.commitment}</dt><dd><code>${schedule.draw_commitment}</code></dd></div>
         <div id="seed-row" ${hidden(!drawn)}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
         ${beaconRow({ view, words })}
@@ -37,6 +37,3 @@ function beaconRow({ view: { schedule }, words }: Pick<PageContext, 'view' | 'wo
   if (!beacon_announced) return false
   return html`<div><dt>${words.beacon}</dt><dd>${isDrawn(schedule) ? words.beaconMissed : words.beaconAnnounced}</dd></div>`
 }
-
-/** Hidden from screen readers: the words beside it say the same. */
-export const tick = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="12"/><path d="M6.5 12.5l3.6 3.6 7.4-8" fill="none" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`

@@ -1,0 +1,19 @@
+/**
+ * The page that is the same for all knows no cookie, and so not which language the visitor chose. This browser remembers it,
+ * and asks for that page by its address.
+ */
+import { byId, type Page, store, stored } from '../page.ts'
+
+const KEY = 'language'
+let isDone = false
+
+export function keepLanguage({ isOwn, home }: Page): void {
+  if (isDone) return
+  isDone = true
+  const chosen = new URLSearchParams(location.search).get('lang')
+  const before = stored(KEY)
+  const isShared = !isOwn && (byId('landing') ?? byId('final')) !== null
+  if (chosen !== null) store(KEY, chosen)
+  else if (isShared && before !== null && before !== document.documentElement.lang)
+    location.replace(`${home}?lang=${before}`)
+}

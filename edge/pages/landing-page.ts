@@ -1,0 +1,83 @@
+/**
+ * The sale as all see it who have not joined: its pictures, name and price, when it opens and the way in; below, how it works
+ * and what is sold. It holds every phase that it can reach, and its script shows the current one.
+ */
+import { fill, money } from '../../shared/format.ts'
+import { type Html, html, icon } from './html.ts'
+import { toSite } from './line-page.ts'
+import { pauseReason } from './parts/announcement.ts'
+import { calendarPath } from './parts/calendar.ts'
+import { drawPanel } from './parts/draw-panel.ts'
+import { wordsFor } from './parts/fault.ts'
+import { gallery } from './parts/gallery.ts'
+import { howItWorks } from './parts/how-it-works.ts'
+import { accessNotes, joinForm, toOwnPlace } from './parts/join-form.ts'
+import { countdown } from './parts/moments.ts'
+import { BEFORE, DURING, during } from './parts/phases.ts'
+import { aboutSale, priceNote, productsOf } from './parts/sold.ts'
+import type { Content, PageContext } from './view.ts'
+
+/** Without a script a page reloads at least so often, since what it shows may end. */
+export const RELOAD_MAX_SECONDS = 60
+
+/** The longer the wait, the less often a page reloads. */
+export const reload = (waitSeconds: number) => Math.round(Math.min(RELOAD_MAX_SECONDS, Math.max(3, waitSeconds / 3)))
+
+export function landingPage(context: PageContext): Content {
+  const { view, words } = context
+  const { schedule } = view
+  const { phase } = schedule
+  const pictures = gallery(context)
+  const main = html`<div class="split ${!pictures && 'plain'}">
+    ${pictures}
+    <div class="stack figure" id="landing" data-phase="${phase}">
+      <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
+      <p><b class="state">${prices(context)}</b> <span class="small quiet">${priceNote(context)}</span></p>
+      ${wayIn(context)}
+    </div>
+  </div>
+  ${during(schedule, BEFORE, howItWorks(context, true))}
+  ${during(schedule, DURING, howItWorks(context, false))}
+  ${aboutSale(context)}
+  ${drawPanel(context)}`
+  const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
+  if (view.refusal) return { title: wordsFor(view.refusal, words)[0], main, reloadSeconds: null, named: true }
+  // Somebody may be typing a code: reloads seldom.
+  const duringSeconds = view.invites || view.othersInvite ? RELOAD_MAX_SECONDS : 15
+  const reloadSeconds = BEFORE.includes(phase) ? reload((untilMs - view.nowMs) / 1000) : duringSeconds
+  return { title: view.state.name, main, reloadSeconds, named: true }
+}
+
+/** What each phase says, and offers. */
+function wayIn(context: PageContext): Html {
+  const { view, words } = context
+  const { schedule } = view
+  const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>${words.fullStop}${text}</p>`
+  return html`${during(schedule, ['upcoming'], html`${countdown(context, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(context) || accessNotes(context)}`)}
+      ${during(schedule, ['pre_queue'], html`${countdown(context, 'anchor_at_ms')}${joinForm(context, 'lobby', words.joinLobby)}${lead(words.lobbyOpen, words.lobbyInvites)}`)}
+      ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
+      ${during(schedule, ['paused'], html`${lead(words.paused, words.pausedText)}${pauseReason(context)}`)}
+      ${during(schedule, ['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
+      ${during(schedule, DURING, joinForm(context, 'line', words.joinLine))}
+      ${during(schedule, ['sold_out'], lead(words.soldOut, words.soldOutText))}
+      ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toSite(context)}`)}
+      <p class="row links">${during(schedule, BEFORE, toCalendar(context), 'span')}${during(schedule, ['pre_queue', ...DURING], toOwnPlace(context), 'span')}</p>`
+}
+
+/** Another line may be open to this visitor already; only joining shows which one. */
+const earlierLine = (context: PageContext) =>
+  context.view.othersOpenEarlier &&
+  html`<p class="quiet">${context.words.earlierLine}</p>${joinForm(context, 'earlier', context.words.joinEarlier)}<p class="row links">${toOwnPlace(context)}</p>`
+
+export const toCalendar = ({ view, words }: PageContext): Html =>
+  html`<a href="${calendarPath(view)}" download="${view.sale}.ics">${icon('calendar')} ${words.addToCalendar}</a>`
+
+/** The price of what is sold, or the lowest one. */
+function prices({ view, words, lang }: PageContext): string {
+  const sold = productsOf(view).flatMap(({ choices }) => choices)
+  const [first] = sold
+  if (!first) return ''
+  const lowest = Math.min(...sold.map(({ unit_price_minor }) => unit_price_minor))
+  const text = money(lang, lowest, first.currency)
+  return sold.every(({ unit_price_minor }) => unit_price_minor === lowest) ? text : fill(words.hall.from, { m: text })
+}

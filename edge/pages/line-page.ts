@@ -1,0 +1,172 @@
+/**
+ * The lobby, the line in all its states, and its end. A page holds every state that it can reach, and its script shows the
+ * current one: at the opening, half a million pages turn over without a request.
+ */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
+import { count, exactly, fill, type Plural, plural, waitText } from '../../shared/format.ts'
+import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../../shared/schedule.ts'
+import { buttonTo, type Html, heading, hidden, html, icon, texts } from './html.ts'
+import { RELOAD_MAX_SECONDS, reload, toCalendar } from './landing-page.ts'
+import { inLanguage, pauseReason } from './parts/announcement.ts'
+import { drawPanel } from './parts/draw-panel.ts'
+import { thumbnail } from './parts/gallery.ts'
+import { turnWaits } from './parts/how-it-works.ts'
+import { joinForm } from './parts/join-form.ts'
+import { countdown, dateAt, opens } from './parts/moments.ts'
+import { outlook } from './parts/outlook-text.ts'
+import { aboutSale } from './parts/sold.ts'
+import { endsOf, wayOf } from './parts/way.ts'
+import type { Content, PageContext } from './view.ts'
+import type { Words } from './words/words.ts'
+
+/** The page of a visitor with a ticket number, in every state. */
+export function linePage(context: PageContext, place: Place, number: number): Content {
+  const { words, lang } = context
+  const titles: Record<Status, string> = {
+    pre_queue: words.inLobby,
+    waiting: words.inLine,
+    paused: words.paused,
+    all_in_carts: words.allInCarts,
+    ready: words.ready,
+    missed_turn: words.missed,
+    sold_out: words.soldOut,
+    ended: words.ended,
+  }
+  const when = (status: Status, more?: Html) =>
+    html`<div data-when="${status}" ${hidden(status !== place.status)}>
+      <h1 class="state" tabindex="-1">${titles[status]}</h1>
+      ${more}
+    </div>`
+  const lead = (text: string) => html`<p class="lead">${text}</p>`
+  const lobby = html`${countdown(context, 'anchor_at_ms')}
+      <dl class="ends"><div class="you"><dt>${words.yourDrawNumber}</dt><dd>${count(lang, number)}</dd></div></dl>
+      <p class="quiet">${words.nothingToDo}</p>
+      <p class="row links">${toCalendar(context)}</p>`
+  const main = html`<div class="stack figure" id="line" data-status="${place.status}">
+    ${saleItem(context)}
+    ${when('pre_queue', lobby)}
+    ${when('waiting')}
+    ${when('paused', html`${lead(words.pausedText)}${pauseReason(context)}`)}
+    ${when('all_in_carts', lead(words.allInCartsText))}
+    ${when('ready', html`${lead(words.readyText)}<progress class="comb" aria-label="${words.readyText}"></progress>`)}
+    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(context, 'again', words.joinAgain)}`)}
+    ${when('sold_out', lead(words.soldOutText))}
+    ${when('ended', html`${lead(words.endedText)}${toSite(context)}`)}
+    ${placeFigures(context, place, number)}
+    ${turnNotices(context)}
+    ${meanwhile(context, place.status)}
+    ${leaveForm(context, place.status)}
+  </div>
+  <aside class="stack">${aboutSale(context)}${drawPanel(context)}</aside>`
+  // Once the turn has passed, only the end of the sale can change the page.
+  const isMissed = place.status === 'missed_turn'
+  const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
+  return { title: titles[place.status], main, look: 'page split', reloadSeconds, named: true }
+}
+
+/** What one waits for, and since when it is open. */
+function saleItem(context: PageContext): Html {
+  const { view } = context
+  return html`<div class="sale">${thumbnail(view)}<p><b><bdi>${view.state.name}</bdi></b><small>${opens(context)} ${dateAt(context, 'opens_at')}</small>${ofLine(context)}</p></div>`
+}
+
+/** The visitor's line by its name for people, where the sale has several. */
+function ofLine({ view: { line }, words, lang }: PageContext): Html | false {
+  if (line === undefined) return false
+  const unnamed = line.line === PUBLIC_LINE ? words.everyone : line.line
+  const name = line.name ? inLanguage(line.name, lang).text : unnamed
+  return html`<small class="of-line"><bdi>${fill(words.ofLine, { line: name })}</bdi></small>`
+}
+
+/** Switches for the notices of a turn, hidden until the second script works them. */
+function turnNotices({ words }: PageContext): Html {
+  const button = (kind: string, label: string) =>
+    html`<button type="button" class="switch" role="switch" id="notice-${kind}" aria-checked="false"><span>${label}</span><i aria-hidden="true"></i></button>`
+  return html`<section class="panel" id="notices" data-blocked="${words.noticeBlocked}" aria-labelledby="notices-title" hidden>
+      <h2 id="notices-title">${words.notices}</h2>
+      <div>${button('sound', words.noticeSound)}${button('notification', words.noticeNotification)}</div>
+      <p class="small quiet" id="notice-blocked"></p>
+    </section>`
+}
+
+/** What to do until the turn: nothing, and be ready. */
+function meanwhile(context: PageContext, status: Status): Html {
+  const { view, words, lang } = context
+  const hold = { t: exactly(lang, view.state.hold_seconds) }
+  const turn = view.protects ? words.stepSiteText : fill(words.stepTurnText, hold)
+  return html`<section id="meanwhile" aria-labelledby="meanwhile-title" ${hidden(!mayLeave(status))}>
+      <h2 id="meanwhile-title">${words.meanwhile}</h2>
+      <ul class="rows meanwhile">
+        <li>${icon('check')}<p>${words.keepPlace}</p></li>
+        <li>${icon('bell')}<p>${turnWaits(context)}</p></li>
+        <li>${icon('bag')}<p>${turn}</p></li>
+      </ul>
+    </section>`
+}
+
+/** Leaving takes two steps, since it cannot be undone. */
+function leaveForm({ view, words }: PageContext, status: Status): Html {
+  return html`<details id="leave" ${hidden(!mayLeave(status))}>
+      <summary class="quiet">${words.leave}</summary>
+      <p class="quiet">${words.leaveText}</p>
+      <form method="post" action="/sales/${view.sale}/leave"><button class="button second">${words.leaveYes}</button></form>
+    </details>`
+}
+
+/** Texts that the page's script may show beside a figure. */
+export type AheadTexts = Plural & { readonly next: string }
+export type WaitTexts = Pick<Words, 'waitAbout' | 'waitUntil' | 'waitSoon' | 'waitUnknown' | 'waitPastEnd'>
+
+/** People ahead, the comb, wait and outlook; the page's script keeps them up to date. */
+function placeFigures(context: PageContext, place: Place, number: number): Html {
+  const { view, words, lang } = context
+  const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
+  const wait = endsBeforeTurn(view.schedule, place, view.nowMs)
+    ? words.waitPastEnd
+    : waitText(words, lang, place.estimated_wait_time)
+  const aheadTexts: AheadTexts = { ...words.ahead, next: words.next }
+  const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
+  const waitTexts: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
+  const { lasts_for_positions: lasts } = view.schedule
+  return html`<div class="stack" id="place" ${hidden(!isInLine(place.status))}>
+    <p class="people"><strong class="num" id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
+      <span class="lead" id="ahead-of-you" ${texts(aheadTexts)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
+    ${way(wayOf(place.now_serving, place.position ?? number, lasts))}
+    <dl class="ends">
+      <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
+      <div class="you"><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
+      <div id="lasts" ${hidden(lasts === null)}><dt>${words.stockLasts}</dt><dd id="lasts-to">${count(lang, endsOf(place.now_serving, lasts) ?? 0)}</dd></div>
+    </dl>
+    <div class="two">
+      <div><h2 id="wait" ${texts(waitTexts)}>${wait}</h2><p class="quiet" id="wait-until"></p></div>
+      ${outlook(context, place)}
+    </div>
+  </div>`
+}
+
+/** The line from its first place: who has been called, who is ahead, and one's own place. The figures below say the same. */
+const way = ({ served, own }: ReturnType<typeof wayOf>) =>
+  html`<div class="way" aria-hidden="true">
+      <svg class="comb"><rect class="ahead" width="${own}" height="100%"/><rect class="served" width="${served}" height="100%"/></svg>
+      <svg class="pin"><line x1="${own}" x2="${own}" y1="8" y2="100%"/><circle cx="${own}" cy="8" r="6"/><circle class="ring" cx="${own}" cy="8" r="8"/></svg>
+    </div>`
+
+// -- The end -------------------------------------------------------------------------------------------------------------
+
+/** The same for everyone, so that it can come from a cache. */
+export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Content {
+  const { view, words } = context
+  const [title, text] = phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
+  const main = html`<section class="stack says" id="final">
+    <div class="sale">${thumbnail(view)}<p><b><bdi>${view.state.name}</bdi></b></p></div>
+    ${heading(title, text)}
+    ${phase === 'ended' && toSite(context)}
+  </section>
+  ${aboutSale(context)}
+  ${drawPanel(context)}`
+  return { title, main, reloadSeconds: 60, named: true }
+}
+
+/** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */
+export const toSite = ({ view, words }: PageContext) =>
+  view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toSite)}</p>`

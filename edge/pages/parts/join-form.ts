@@ -1,0 +1,66 @@
+/** The way in: what is asked of all who join, the code of an invitation, and the proofs of a person. */
+import { buttonTo, type Html, html, postForm } from '../html.ts'
+import type { PageContext, SaleView } from '../view.ts'
+import type { Language, Words } from '../words/words.ts'
+import { faultOf } from './fault.ts'
+
+export function joinForm(context: PageContext, where: string, label: string): Html {
+  const { view, words, lang } = context
+  const second = asksToSignIn(view) && 'second'
+  const fields = html`${invitationField(context, where)}${proofFields(view, words, lang)}${refusalOf(context)}<button class="button wide ${second}">${label}</button>`
+  return html`${accessNotes(context)}${postForm(`/sales/${view.sale}/queue`, fields)}`
+}
+
+/** Why the form did not lead to a place, unless a field of it says so. */
+function refusalOf({ view, words }: PageContext): Html | false {
+  const { refusal, invitation } = view
+  if (!refusal || invitation?.fault) return false
+  return faultOf(refusal, words)
+}
+
+/** A code is typed, or comes by a link; a signed one is long, and is pasted. */
+function invitationField({ view, words }: PageContext, where: string): Html | undefined {
+  const { invites, othersInvite, invitation } = view
+  if (!invites && !othersInvite) return
+  const { code = '', fault = null } = invitation ?? {}
+  const id = `invitation-fault-${where}`
+  return html`<label class="field">${invites ? words.invitation : words.invitationIfAny}
+    <input name="invitation" ${invites && html`required`} minlength="4" maxlength="1000" ${code !== '' && html`value="${code}"`} autocomplete="off" autocapitalize="characters" spellcheck="false" ${fault && html`aria-invalid="true" aria-describedby="${id}" autofocus`}></label>
+    ${fault && html`<p class="fault" id="${id}">${words.invitationFaults[fault]}</p>`}`
+}
+
+/** True where signing in comes first, as far as the page knows. */
+const asksToSignIn = ({ signIn, signedInAs }: SaleView) => typeof signIn === 'string' && signedInAs === undefined
+
+/** What is asked of all who join, said before they wait. */
+export const accessNotes = ({ view, words }: PageContext) =>
+  html`${signInNote(view, words)}${view.invites && html`<p class="quiet">${words.invitationNeeded}</p>`}`
+
+/** What a form to join proves: ALTCHA's widget works when the form is sent, and Turnstile's once it is seen. */
+function proofFields(
+  { challenge, turnstile }: Pick<SaleView, 'challenge' | 'turnstile'>,
+  words: Words,
+  lang: Language,
+): Html | false {
+  const widget =
+    challenge !== undefined &&
+    html`<altcha-widget name="altcha" auto="onsubmit" challenge="${challenge}" language="${lang}"></altcha-widget>`
+  const box =
+    turnstile !== undefined &&
+    html`<turnstile-widget data-sitekey="${turnstile}" data-away="${words.checkAway}"></turnstile-widget>`
+  return (widget || box) && html`${widget}${box}<noscript><p>${words.proofNeedsScript}</p></noscript>`
+}
+
+/** The page that is the same for all does not know who is signed in. */
+function signInNote({ signIn, othersSignIn, signedInAs }: SaleView, words: Words): Html | false {
+  if (signedInAs === '') return html`<p class="quiet">${words.signedIn}</p>`
+  if (signedInAs !== undefined) return html`<p class="quiet">${words.signedInAs} <b><bdi>${signedInAs}</bdi></b></p>`
+  if (signIn !== undefined)
+    return html`<p class="quiet">${words.signInNeeded}</p>${signIn !== null && buttonTo(signIn, words.signIn, 'wide')}`
+  if (othersSignIn === undefined) return false
+  return html`<p class="quiet">${words.signInForLine} ${othersSignIn !== null && html`${words.notSignedIn} <a href="${othersSignIn}">${words.signIn}</a>`}</p>`
+}
+
+/** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
+export const toOwnPlace = ({ view, words }: PageContext) =>
+  html`<a href="/sales/${view.sale}/line">${words.toOwnPlace}</a>`

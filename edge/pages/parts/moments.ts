@@ -1,0 +1,41 @@
+/** Moments of the schedule: counted down to, or as a date. */
+import { clock, moment } from '../../../shared/format.ts'
+import { type Html, html } from '../html.ts'
+import type { PageContext } from '../view.ts'
+import { AFTER, BEFORE, during } from './phases.ts'
+
+/** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
+export type ScheduleMoment = 'opens_at' | 'ends_at' | 'pre_queue_opens_at' | Countdown
+type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
+
+const DAY_SECONDS = 86_400
+
+/** Counts down to one of the schedule's moments by script, above its date. Without a script there is the date alone. */
+export function countdown(context: PageContext, to: Countdown): Html {
+  const { view, words, lang } = context
+  const { schedule } = view
+  const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : schedule.pre_queue_opens_at_ms
+  const [label, name, at] =
+    to === 'anchor_at_ms'
+      ? ([words.opensIn, words.opensAt, 'opens_at'] as const)
+      : ([words.lobbyOpensIn, words.lobbyOpensAt, 'pre_queue_opens_at'] as const)
+  const left = Math.max(0, (untilMs - view.nowMs) / 1000)
+  return html`<div class="count">
+      <p class="quiet label" data-over="${words.opening}">${label}</p>
+      <time class="num" role="timer" datetime="${new Date(untilMs).toISOString()}" data-at="${to}" ${left >= DAY_SECONDS && html`data-days`}>${clock(lang, left)}</time>
+      <progress class="comb" max="60" value="${Math.ceil(left) % 60}" data-seconds aria-hidden="true"></progress>
+      <p class="small quiet">${name} <b>${dateAt(context, at)}</b></p>
+    </div>`
+}
+
+/** In UTC as the page is made; the script changes it to the visitor's own time. */
+export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' | 'pre_queue_opens_at'): Html {
+  const date = new Date(view.schedule[at] ?? 0)
+  return html`<time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
+}
+
+/** "Opens", and once it has opened "Opened". */
+export const opens = ({ view: { schedule }, words }: PageContext) => [
+  during(schedule, BEFORE, words.opensAt, 'span'),
+  during(schedule, AFTER, words.openedAt, 'span'),
+]

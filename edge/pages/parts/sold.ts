@@ -1,0 +1,156 @@
+/** What is sold: descriptions, what there is of it by choice, terms, delivery and times. */
+import type { Delivery, Markdown, ProductGoods } from '../../../shared/api/goods.ts'
+import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
+import { count, fill, money, percentage } from '../../../shared/format.ts'
+import { isFinal } from '../../../shared/schedule.ts'
+import { type Html, html } from '../html.ts'
+import type { PageContext, SaleView } from '../view.ts'
+import type { Words } from '../words/words.ts'
+import { earlierAnnouncements, inLanguage } from './announcement.ts'
+import { markdown } from './markdown.ts'
+import { dateAt, opens } from './moments.ts'
+import { during } from './phases.ts'
+
+const LIVE = PHASES.filter((phase) => !isFinal(phase))
+
+/** A product, and what can be bought of it: its variants, or it alone. */
+export interface SoldProduct {
+  readonly product: PublicProduct
+  readonly goods: ProductGoods
+  readonly choices: readonly PublicProduct[]
+}
+
+export function productsOf({ state, goods }: Pick<SaleView, 'state' | 'goods'>): readonly SoldProduct[] {
+  const { products } = state
+  return products
+    .filter(({ variant_of }) => !variant_of)
+    .map((product) => {
+      const variants = products.filter(({ variant_of }) => variant_of === product.product_id)
+      const about = goods?.products[product.product_id] ?? {}
+      return { product, goods: about, choices: variants.length > 0 ? variants : [product] }
+    })
+}
+
+/** In the visitor's language where the shop has said it. */
+export const nameOf = ({ goods, lang }: Pick<SaleView, 'goods' | 'lang'>, product: PublicProduct): string =>
+  goods?.products[product.product_id]?.names?.[lang] ?? product.name
+
+/** What a variant is, without its product's name: "42", or "Blue, L". */
+export const variantName = ({ variant, name }: PublicProduct): string => Object.values(variant ?? {}).join(', ') || name
+
+/** Beside the price: the tax in it, and how many one person may have. */
+export function priceNote({ view, words, lang }: PageContext): string {
+  const { tax, limit_per_visitor } = view.state
+  const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
+  if (!tax || tax.included === false) return most
+  return [fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) }), most].join(words.fullStop)
+}
+
+export function aboutSale(context: PageContext): Html {
+  const { view, words } = context
+  const products = productsOf(view)
+  const described = products.filter(({ goods }) => goods.description)
+  const left = html`<div class="stack">
+      <h2 id="about">${words.about}</h2>
+      ${described.map(
+        ({ product, goods }) => html`${products.length > 1 && html`<h3><bdi>${nameOf(view, product)}</bdi></h3>`}
+        <div class="prose" dir="auto">${inMarkdown(context, goods.description)}</div>`,
+      )}
+      ${facts(context)}
+      ${products.map(({ product, goods }) => goods.terms && terms(context, product, goods, products.length > 1))}
+      ${earlierAnnouncements(context)}
+    </div>`
+  const { left: about, noneLeft, sizeLeft, gone } = words
+  const right = html`<div class="stack" id="products" data-left="${about}" data-none-left="${noneLeft}" data-size-left="${sizeLeft}" data-gone="${gone}">
+      <h2>${words.onOffer}</h2>
+      ${products.some(({ choices }) => choices.length === 1) && html`<ul class="rows">${products.map((one) => one.choices.length === 1 && single(context, one))}</ul>`}
+      ${products.map((one) => one.choices.length > 1 && variants(context, one))}
+    </div>`
+  return html`<section class="two" aria-labelledby="about">${left}${right}</section>`
+}
+
+/** Units left, by the schedule, which its script reads again. */
+const availableOf = ({ schedule }: SaleView, { product_id, available }: PublicProduct) =>
+  schedule.products.find((one) => one.product_id === product_id)?.available ?? available
+
+/** Nothing once the sale is over: that page is of a later moment than its stock. */
+const isOver = ({ shows }: SaleView) => shows.kind === 'final'
+
+function single(context: PageContext, { product, choices: [only = product] }: SoldProduct): Html {
+  const { view, words, lang } = context
+  const n = availableOf(view, only)
+  const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
+  const left = during(view.schedule, LIVE, html`<span data-product="${only.product_id}">${text}</span>`, 'small')
+  return html`<li><span><bdi>${nameOf(view, product)}</bdi> ${!isOver(view) && left}</span>
+        <b>${money(lang, only.unit_price_minor, only.currency)}</b></li>`
+}
+
+function variants({ view, words, lang }: PageContext, { product, goods, choices }: SoldProduct): Html {
+  const price = (one: PublicProduct) => money(lang, one.unit_price_minor, one.currency)
+  const isOnePrice = choices.every(({ unit_price_minor }) => unit_price_minor === choices[0]?.unit_price_minor)
+  const sizes = choices.map((one) => {
+    const n = availableOf(view, one)
+    const text = n === 0 ? words.gone : fill(words.sizeLeft, { n: count(lang, n) })
+    const left = html`<small class="quiet" data-product="${one.product_id}" data-size ${n === 0 && html`data-none`}>${text}</small>`
+    return html`<li><bdi>${variantName(one)}</bdi> ${!isOnePrice && html`<small>${price(one)}</small>`} ${!isOver(view) && left}</li>`
+  })
+  const option = (goods.options ?? []).map(({ name }) => name).join(', ')
+  return html`<div class="stack">
+      <h3><bdi>${nameOf(view, product)}</bdi>${option !== '' && html` <span class="small quiet"><bdi>${option}</bdi></span>`}</h3>
+      <ul class="sizes">${sizes}</ul>
+    </div>`
+}
+
+// -- Facts ---------------------------------------------------------------------------------------------------------------
+
+/** What holds for all of it. */
+function facts(context: PageContext): Html {
+  const { view, words, lang } = context
+  const { state, schedule, goods } = view
+  const { fees = [], delivery } = state
+  const currency = state.products[0]?.currency ?? 'EUR'
+  const row = (name: string | Html | readonly Html[], text: string | Html) =>
+    html`<div><dt>${name}</dt><dd>${text}</dd></div>`
+  return html`<dl class="rows">
+      ${view.shows.kind !== 'line' && row(opens(context), dateAt(context, 'opens_at'))}
+      ${schedule.ends_at !== null && row(words.endsAt, dateAt(context, 'ends_at'))}
+      ${goods?.venue && row(words.venue, html`<bdi>${goods.venue}</bdi>`)}
+      ${fees.map(
+        ({ name, percent, amount_minor, included }) =>
+          !included &&
+          row(
+            html`<bdi>${name}</bdi>`,
+            `+ ${percent === undefined ? money(lang, amount_minor ?? 0, currency) : percentage(lang, percent)}`,
+          ),
+      )}
+      ${delivery && delivery.kind !== 'none' && row(words.delivery, deliveryText(context, delivery, currency))}
+    </dl>`
+}
+
+/** Countries named one by one. */
+const MAX_COUNTRIES = 6
+
+function deliveryText({ words, lang }: PageContext, { kind, pickup, countries, prices }: Delivery, currency: string) {
+  if (kind === 'pickup') return pickup ? html`${words.pickup}${words.fullStop}<bdi>${pickup}</bdi>` : words.pickup
+  if (kind === 'handover') return words.handover
+  const names = new Intl.DisplayNames(lang, { type: 'region' })
+  const named = (countries ?? []).slice(0, MAX_COUNTRIES).map((country) => names.of(country) ?? country)
+  const where = named.join(', ') + ((countries?.length ?? 0) > MAX_COUNTRIES ? ' …' : '') || words.everywhere
+  const lowest = Math.min(...(prices ?? []).map(({ amount_minor }) => amount_minor))
+  return Number.isFinite(lowest) && lowest > 0
+    ? `${where} (${fill(words.hall.from, { m: money(lang, lowest, currency) })})`
+    : where
+}
+
+function terms(context: PageContext, product: PublicProduct, { terms }: ProductGoods, isNamed: boolean): Html {
+  const { view, words } = context
+  return html`<details><summary>${words.terms}${isNamed && html`: <bdi>${nameOf(view, product)}</bdi>`}</summary>
+      <div class="prose small" dir="auto">${inMarkdown(context, terms)}</div></details>`
+}
+
+function inMarkdown({ lang }: Pick<PageContext, 'lang'>, text: Markdown | undefined): Html | false {
+  if (text === undefined || text === null) return false
+  return markdown(typeof text === 'string' ? text : inLanguage(text, lang).text)
+}
+
+export type StockTexts = Pick<Words, 'left' | 'noneLeft' | 'sizeLeft' | 'gone'>

@@ -1,0 +1,38 @@
+/** What a visitor is told who met a problem, and what may help. */
+import type { Problem } from '../../shared/problem.ts'
+import { buttonTo, heading, html, postForm } from './html.ts'
+import { wordsFor } from './parts/fault.ts'
+import type { Content, Shows } from './view.ts'
+import type { Words } from './words/words.ts'
+
+/** Spread, so that visitors refused together do not come back together. */
+export const retrySeconds = ({ retry_after_seconds = 3 }: Problem) =>
+  Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
+
+/** What may help, as far as it is known. */
+type Remedies = Pick<Extract<Shows, { kind: 'problem' }>, 'again' | 'path'>
+
+export function problemContent(
+  problem: Problem,
+  words: Words,
+  home: string | null,
+  { again, path }: Remedies = {},
+): Content {
+  const type = problem.type.slice('/problems/'.length)
+  const [title, text] = wordsFor(problem, words)
+  const fields = Object.entries(again?.fields ?? {}).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  const signIn = typeof problem.sign_in_url === 'string' ? problem.sign_in_url : null
+  const main = html`<section class="stack says" ${path && html`id="away"`}>
+    ${heading(title, text)}
+    <div class="row actions">
+      ${signIn !== null && buttonTo(signIn, words.signIn)}
+      ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
+      ${path && buttonTo(path, words.tryAgain)}
+      ${home !== null && html`<a class="button ${(again || path || signIn) && 'second'}" href="${home}">${words.backToSale}</a>`}
+    </div>
+    <p class="small quiet"><code>${problem.status} ${type}</code></p>
+  </section>`
+  return { title, main, reloadSeconds: path ? retrySeconds(problem) : null }
+}

@@ -1,0 +1,193 @@
+/** The frame of every page: its head, the header with the shop, the notices, and the footer with the other languages. */
+import { exactly, fill } from '../../shared/format.ts'
+import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
+import type { Brand } from './brand.ts'
+import { buttonTo, type Html, html, icon, texts } from './html.ts'
+import { announcementBox } from './parts/announcement.ts'
+import { isIndexed, sharingHead } from './parts/sharing.ts'
+import { paymentHead } from './payment-page.ts'
+import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
+import { directionOf, LANGUAGE_NAMES, LANGUAGES, type Language, type Words } from './words/words.ts'
+
+/** A page of a sale. */
+export function documentOf(context: PageContext, content: Content): Html {
+  const { view, lang, words } = context
+  const { title, main, look = 'page', steps, reloadSeconds, named } = content
+  const { brand, sale, state, schedule, shows } = view
+  const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
+  const path = pagePath(view)
+  const head = html`<script type="module" src="${script.path}"></script>
+${proofHead(view)}
+${shows.kind === 'payment' && paymentHead}
+${shows.kind === 'landing' && sharingHead(context)}
+${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
+  const body = html`<div class="page notices">
+${state.test && html`<p class="notice" role="note">${words.testSale}</p>`}
+<p class="notice urgent" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
+${again !== null && html`<p class="notice stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
+${announcementBox(context)}
+</div>
+<div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} data-home="${homeOf({ ...view, number: null })}" ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
+  ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
+${ownOrder(context)}
+<main id="main" class="${look}">
+${main}
+</main>
+${again !== null && html`<noscript><p class="page small quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
+</div>
+<p class="sr" role="status" id="announcement"></p>`
+  // Without a named brand the header would repeat the sale's name.
+  const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
+  return shell(
+    {
+      lang,
+      words,
+      brand,
+      hasMark,
+      home: homeOf(view),
+      title: title === state.name ? title : `${title} · ${state.name}`,
+      head,
+      indexed: isIndexed(view),
+      corner: steps ?? (!view.protects && ordersLink(context)),
+      seller: sellerLine(view),
+      languages: languagePath(view, path),
+    },
+    body,
+  )
+}
+
+/** On every page of a sale that asks for a proof: its content may be replaced by one with the form. */
+const proofHead = ({
+  challenge,
+  turnstile,
+  lang,
+  words,
+}: Pick<SaleView, 'challenge' | 'turnstile' | 'lang' | 'words'>) =>
+  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}" id="proof-style"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
+
+const ordersLink = ({ view, words }: PageContext) =>
+  html`<nav class="row nav" aria-label="${words.yours}"><a href="/sales/${view.sale}/orders">${icon('bag')} ${words.ownOrders}</a></nav>`
+
+/**
+ * The way back to an order, which the script shows in the browser that made it. Where that order is all that one person can
+ * have, it replaces their turn, or the notice that the turn has passed. Without a script there is a link, which does not
+ * know the order's status.
+ */
+function ownOrder({ view, words }: PageContext): Html | false {
+  const { sale, shows, state, order } = view
+  if (/^(order|orders|receipt|payment)$/.test(shows.kind)) return false
+  const isTurn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
+  const note = (text: string, path: string, more?: Html | false) =>
+    html`<p class="notice row" ${more}>${text}${words.fullStop}<a href="${path}">${words.showOrder}</a></p>`
+  const latest = order && html`<noscript>${note(words.latestOrder, `/sales/${sale}/order/${order}`)}</noscript>`
+  const own =
+    isTurn && state.limit_per_visitor === 1
+      ? html`<section class="stack" id="own-order" hidden>
+    <h1 tabindex="-1">${words.yourOrder}</h1>
+    <div class="row actions">${buttonTo(`/sales/${sale}`, words.showOrder)}</div>
+  </section>`
+      : note(words.yourOrder, `/sales/${sale}`, html`id="own-order" hidden`)
+  return html`<div class="page">${own}${latest}</div>`
+}
+
+/** Where the page can be loaded again; null for the response to a form that met a problem. */
+function pagePath(view: SaleView): string | null {
+  const { sale, shows, signedInAs } = view
+  switch (shows.kind) {
+    case 'problem':
+      return shows.path ?? null
+    case 'order':
+      return `/sales/${sale}/order/${shows.order.order_id}`
+    case 'receipt':
+      return `/sales/${sale}/order/${shows.order.order_id}/receipt`
+    case 'payment':
+      return `/sales/${sale}/order/${shows.order.order_id}/pay`
+    case 'orders':
+      return `/sales/${sale}/orders`
+    case 'line':
+    case 'turn':
+      return `/sales/${sale}/line`
+    // It knows who is signed in, unlike the page of all.
+    case 'landing':
+      return signedInAs === undefined ? homeOf({ ...view, number: null }) : `/sales/${sale}/line`
+    default:
+      return homeOf({ ...view, number: null })
+  }
+}
+
+/** What a page in another language is an address of; an invitation comes along. */
+function languagePath(view: SaleView, path: string | null): string {
+  const [plain = ''] = (path ?? homeOf(view)).split('?')
+  const code = view.shows.kind === 'landing' && view.invitation?.code
+  return `${plain}?${code ? `invitation=${encodeURIComponent(code)}&` : ''}lang=`
+}
+
+/** Who sells, on one line. */
+function sellerLine({ state: { seller } }: SaleView): string | null {
+  return seller ? [seller.name, ...(seller.address ?? '').split('\n')].filter((part) => part !== '').join(', ') : null
+}
+
+// -- The document --------------------------------------------------------------------------------------------------------
+
+interface Shell extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
+  /** Whether the header shows the brand. */
+  readonly hasMark: boolean
+  readonly home: string | null
+  readonly title: string
+  readonly head: Html | false
+  /** Whether search engines may show it. */
+  readonly indexed?: boolean
+  /** What the header has beside the brand. */
+  readonly corner?: Html | false
+  readonly seller?: string | null
+  /** The address of this page in another language, without that; left out where there is none. */
+  readonly languages?: string
+}
+
+export function shell(
+  { lang, words, brand, hasMark, home, title, head, indexed = false, corner, seller, languages }: Shell,
+  body: Html,
+): Html {
+  return html`<!doctype html>
+<html lang="${lang}" dir="${directionOf(lang)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0a0d0c">
+${!indexed && html`<meta name="robots" content="noindex">`}
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style.path}">
+${brand.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
+${head}
+</head>
+<body>
+<a class="skip" href="#main">${words.skip}</a>
+<header class="page row top" id="top">
+  ${hasMark && brandMark(brand, home)}
+  ${corner}
+</header>
+<p class="chip" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
+${body}
+<footer class="page row foot small quiet">
+  <span><bdi>${seller ?? (hasMark && brand.name)}</bdi></span>
+  ${languages !== undefined && languageLinks(languages, lang, words)}
+</footer>
+</body>
+</html>
+`
+}
+
+function languageLinks(path: string, lang: Language, words: Words): Html {
+  const links = LANGUAGES.filter((one) => one !== lang).map(
+    (one) => html`<a href="${path}${one}" lang="${one}" hreflang="${one}" rel="nofollow">${LANGUAGE_NAMES[one]}</a>`,
+  )
+  return html`<nav class="row" aria-label="${words.language}">${links}</nav>`
+}
+
+function brandMark({ name, logo }: Brand, home: string | null): Html {
+  const mark = logo ? html`<img src="${logo}" alt="${name}">` : html`<bdi>${name}</bdi>`
+  return home === null ? html`<p class="brand">${mark}</p>` : html`<a class="brand" href="${home}">${mark}</a>`
+}

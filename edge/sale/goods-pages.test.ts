@@ -1,0 +1,83 @@
+/** A sale's goods on its pages: names, brand and words of their version; and the language that a visitor chose. */
+import { expect, it } from 'vitest'
+import { LANGUAGES } from '../../shared/api/fields.ts'
+import type { GoodsDocument } from '../../shared/api/goods.ts'
+import { call, cookiesOf, stub, TestSale } from '../testing/visitors.ts'
+
+const GOODS: GoodsDocument = {
+  version: 2,
+  brand: { shop: 'Halfway', accent: '#ff6600', words: { en: { joinLine: 'Get in line' }, de: { joinLine: 'Rein' } } },
+  venue: null,
+  products: {},
+}
+
+async function saleWithGoods(status = 200) {
+  const sale = new TestSale()
+  await stub(`/internal/sales/${sale.name}/goods?v=2`, status, GOODS)
+  return sale.publish({ goods_version: 2 })
+}
+
+const page = async (path: string, headers: Record<string, string> = {}) => {
+  const response = await call(path, { headers: { accept: 'text/html', ...headers } })
+  return { response, text: await response.text() }
+}
+const languageIn = (text: string) => /<html lang="(\w+)"/.exec(text)?.[1]
+
+it('shows the brand of a sale, its words and its colours', async () => {
+  const { name } = await saleWithGoods()
+  const { text } = await page(`/sales/${name}`)
+  expect(text).toMatch(/class="brand" [^>]*><bdi>Halfway</)
+  expect(text).toContain('>Get in line</button>')
+  expect((await page(`/sales/${name}`, { 'accept-language': 'de' })).text).toContain('>Rein</button>')
+  const sheet = /<link rel="stylesheet" href="(\/sales\/[^"]+)"/.exec(text)?.[1] ?? ''
+  expect(sheet).toBe(`/sales/${name}/brand.css?v=2`)
+  const style = await call(sheet)
+  expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8')
+  expect(style.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(await style.text()).toContain('--accent:#ff6600')
+  const other = await call(`/sales/${name}/brand.css?v=1`, { redirect: 'manual' })
+  expect([other.status, other.headers.get('location')]).toEqual([302, sheet])
+})
+
+it('shows the sale without its goods where they cannot be read', async () => {
+  const { name } = await saleWithGoods(503)
+  const { response, text } = await page(`/sales/${name}`)
+  expect(response.status).toBe(200)
+  expect(text).toContain('>Join the line</button>')
+  expect((await call(`/sales/${name}/brand.css?v=2`)).status).toBe(404)
+})
+
+it('shows a visitor’s own pages in the language that they chose, and says so to no cache', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/sales/${sale.name}`
+  const { response, text } = await page(`${path}?lang=de`, { 'accept-language': 'fr' })
+  expect(languageIn(text)).toBe('de')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.has('cache-tag')).toBe(false)
+  // Links back to it keep the language.
+  expect(text).toContain(`data-path="${path}?lang=de"`)
+  const cookie = cookiesOf(response)
+  expect(cookie).toContain('lang=de')
+  expect(languageIn((await page(`${path}/line`, { cookie, 'accept-language': 'fr' })).text)).toBe('de')
+  const problem = await page(`${path}/nothing`, { cookie })
+  expect(languageIn(problem.text)).toBe('de')
+  for (const wrong of ['xx', 'de-AT', '']) {
+    const { response, text } = await page(`${path}?lang=${wrong}`, { 'accept-language': 'fr' })
+    expect([languageIn(text), response.headers.get('set-cookie')], wrong).toEqual(['fr', null])
+  }
+})
+
+it('never gives a cache a page in a language that its address and header do not name', async () => {
+  for (const phase of ['open', 'sold_out'] as const) {
+    const sale = await new TestSale().publish({ phase })
+    await sale.until((schedule) => schedule.phase === phase)
+    for (const chosen of LANGUAGES)
+      for (const asked of ['en', 'ja']) {
+        const cookie = `lang=${chosen}; __Host-lang=${chosen}`
+        const { response, text } = await page(`/sales/${sale.name}`, { cookie, 'accept-language': asked })
+        expect(languageIn(text)).toBe(asked)
+        expect(response.headers.get('cache-control')).toContain('public')
+        expect(response.headers.get('vary')).toContain('accept-language')
+      }
+  }
+})

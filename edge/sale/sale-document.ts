@@ -1,0 +1,16 @@
+/** `GET /sales/{sale}` as JSON: the public sale with its goods, and variants in their products. */
+import type { GoodsDocument } from '../../shared/api/goods.ts'
+import { productsOf } from '../../shared/goods.ts'
+import { publicSale } from '../pages/respond.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+
+export function saleDocument(now: Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>, goods: GoodsDocument | null) {
+  const { products, ...sale } = publicSale(now)
+  return {
+    ...sale,
+    brand: goods?.brand ?? null,
+    venue: goods?.venue ?? null,
+    products: productsOf(products, goods),
+  }
+}
+export type SaleDocument = ReturnType<typeof saleDocument>
