@@ -135,7 +135,7 @@ function Row({ sale, code, currency }: { sale: string; code: ListedCode; currenc
       </td>
       <td>{validOf(code)}</td>
       <td>
-        {products === null ? 'all' : products.join(', ')}
+        {products === null ? 'all products' : products.join(', ')}
         {combined && <small class="quiet"> beside others</small>}
       </td>
       <td>
@@ -173,7 +173,7 @@ function Row({ sale, code, currency }: { sale: string; code: ListedCode; currenc
 }
 
 function validOf({ from, until }: PromoCode): string {
-  if (from === null && until === null) return 'always'
+  if (from === null && until === null) return 'at any time'
   return [from && `from ${instant(from)}`, until && `until ${instant(until)}`].filter(Boolean).join(' ')
 }
 
