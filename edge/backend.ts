@@ -22,7 +22,8 @@ export async function purge(sale: string, call: Call): Promise<Response> {
   return (await purgeOwnCache(sale, call)) ? sendNothing() : refuse('try-again', { retry_after_seconds: 1 })
 }
 
-async function requireEdgeToken({ request, config }: Call): Promise<void> {
+/** For calls of the origin. */
+export async function requireEdgeToken({ request, config }: Call): Promise<void> {
   if (!(await timingSafeEqual(request.headers.get('authorization') ?? '', `Bearer ${config.EDGE_TOKEN}`)))
     refuse('unauthorized')
 }

@@ -13,7 +13,7 @@ import { handOver } from './checkout/handover.ts'
 import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
 import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './checkout/own-orders.ts'
 import { asset } from './pages/assets.ts'
-import { preview } from './preview/preview.ts'
+import { preview, previewDraft } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
 import { brandStyle, goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
@@ -101,6 +101,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/healthz': get((_, call) => health(call)),
   '/internal/sales/:queue/refresh': post(({ queue }, call) => refresh(queue, call)),
   '/internal/sales/:sale/purge': post(ofSale(purge)),
+  '/internal/sales/:sale/preview/:state': post(({ sale, state }, call) => previewDraft(sale, state, call)),
 }
 
 // -- Finding the route of a request ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
  */
 
 import { readersBehind } from './events/reader.ts'
+import { watchEvents } from './events/watch.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
 import { listenToOrders } from './ledger/order-statements.ts'
@@ -96,8 +97,9 @@ export function createWorker(deps: WorkerDeps): Actor {
     }),
     // Readers of the events
     ...readers.values(),
+    every(5_000, 'event watch', () => watchEvents(deps)),
     // One statement for all of them.
-    every(1_000, 'event watch', async () => {
+    every(1_000, 'reader watch', async () => {
       for (const reader of await readersBehind(sql, [...readers.keys()])) readers.get(reader)?.wake()
     }),
     // Watches

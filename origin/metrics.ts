@@ -140,6 +140,13 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     intents: gauge('intents_waiting', 'Intents that are not recorded yet', 'sale'),
     findings: saleCounter('findings_total', 'Findings; some concern no sale', 'sale', 'kind'),
 
+    // -- Events --
+    readerBehind: gauge('event_reader_behind_seconds', 'Age of the oldest event that a reader has not read', 'reader'),
+    eventsHeldBack: gauge(
+      'events_held_back_seconds',
+      'Age of the oldest transaction that writes on the server: events wait for its end',
+    ),
+
     retention: counter('retention_rows_total', 'Rows deleted or made anonymous after their retention period', 'kind'),
 
     // -- Redis and actors --

@@ -22,7 +22,17 @@ const RULES_OF_LOOK = {
 }
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1440, height: 900 }
-const PAGES_OF_SALE = ['', '/edit', '/preview', '/scheduled', '/access', '/invitations', '/report']
+const PAGES_OF_SALE = [
+  '',
+  '/edit',
+  '/goods',
+  '/promo-codes',
+  '/preview',
+  '/scheduled',
+  '/access',
+  '/invitations',
+  '/report',
+]
 const OTHER_PAGES = ['', '/sales/new', '/orders', '/queues', '/webhooks', '/operators', '/nothing']
 const PRODUCT = { product_id: 'red', name: 'Red', unit_price_minor: 2500, currency: 'EUR', total: 50, buffer: 0 }
 const BLUE = { ...PRODUCT, product_id: 'blue', name: 'Blue' }
@@ -214,10 +224,14 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByLabel('Receipts name the seller').check()
     await page.getByLabel('Name of the seller').fill('Halfway Ltd')
     await page.getByLabel('Address of the seller').fill('Harbour Street 4\n10115 Berlin')
-    await page.getByLabel('The prices include a tax').check()
+    expect(await faultsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Goods, brand, delivery' }).click()
+    await page.getByText('Fees and tax', { exact: true }).click()
+    await page.getByLabel('There is a tax on the prices').check()
     await page.getByLabel('Name of the tax').fill('VAT')
     await page.getByLabel('Percent').fill('7.7')
     expect(await faultsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'The sale', exact: true }).click()
     await page.getByLabel('Opens', { exact: true }).fill('2020-01-01T12:00:00')
     await page.getByText('This is in the past: the sale opens at once.').waitFor()
     await page.getByRole('button', { name: 'Create the sale' }).click()

@@ -2,6 +2,7 @@
 import type { DemoHall } from '../../dev/demo/hall.ts'
 import type { CheckoutLine, Order } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
+import type { Country } from '../lib/demo-drop.ts'
 
 export const ENDS = [
   'bought',
@@ -66,6 +67,8 @@ export interface VisitRecord {
   readonly end: End
   /** In a hall. */
   readonly hall?: HallVisit | undefined
+  /** Of a drop. */
+  readonly goods?: GoodsVisit | undefined
 }
 
 /** What a visitor wanted of a hall, and was told they have. */
@@ -77,6 +80,18 @@ export interface HallVisit {
   readonly answeredMs: number
   /** Null without an order. */
   readonly heard: Order['lines'] | null
+}
+
+/** What a visitor asked for last of a drop, and was told that it costs. */
+export interface GoodsVisit {
+  readonly product: string
+  readonly quantity: number
+  readonly country: Country
+  /** Had the promo code; `hasCode`: and asked with it last. */
+  readonly broughtCode: boolean
+  readonly hasCode: boolean
+  /** Null without an order. */
+  readonly told: number | null
 }
 
 export interface LedgerOrder {
@@ -126,8 +141,19 @@ export interface Records {
   readonly charges: readonly Charge[] | Unread
   readonly stores: StoreRecords | Unread
   readonly feed: readonly Change[] | Unread
+  /** Null for a sale without goods. */
+  readonly goods: GoodsRecords | Unread | null
   /** Null for a sale without a hall. */
   readonly hall: HallRecords | Unread | null
+}
+
+/** A drop in the ledger: what each order has and costs, and how often its code is used. */
+export interface GoodsRecords {
+  readonly orders: ReadonlyMap<
+    string,
+    { readonly product: string; readonly isLive: boolean; readonly hasCode: boolean; readonly total_minor: number }
+  >
+  readonly code: { readonly uses: number; readonly held: number; readonly sold: number }
 }
 
 /** The seats of a sale in the ledger and in the gate. */

@@ -148,6 +148,7 @@ function good(): Evidence {
     bareErrors: 0,
     stores: agreed,
     hall: null,
+    goods: null,
     faults: null,
   }
 }

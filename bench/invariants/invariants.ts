@@ -5,6 +5,7 @@
 import { n } from '../lib/figures.ts'
 import { type Check, check, ifAny } from './check.ts'
 import type { Evidence, Gains } from './evidence.ts'
+import { goodsChecks } from './goods-checks.ts'
 import { orderChecks } from './order-checks.ts'
 import { queueChecks } from './queue-checks.ts'
 import { refundChecks } from './refund-checks.ts'
@@ -17,6 +18,7 @@ export const judge = (e: Evidence): Check[] => [
   noBareErrors(e),
   ...storeChecks(e),
   ...seatChecks(e),
+  ...goodsChecks(e),
   ...queueChecks(e),
   ...attempts(e),
   ...attackChecks(e),

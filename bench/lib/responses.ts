@@ -13,8 +13,9 @@ export function placeIn(answer: Answer): QueueAnswer | null {
   return whole ? (body as QueueAnswer) : null
 }
 
-/** A page shows no lines. */
-export type OrderAnswer = Pick<Order, 'order_id' | 'status' | 'reason' | 'payment'> & Partial<Pick<Order, 'lines'>>
+/** A page shows no lines and no sums. */
+export type OrderAnswer = Pick<Order, 'order_id' | 'status' | 'reason' | 'payment'> &
+  Partial<Pick<Order, 'lines' | 'total_minor'>>
 
 export function orderIn(answer: Answer): OrderAnswer | null {
   if (answer.status < 200 || answer.status > 202) return null
@@ -66,7 +67,7 @@ export function ownPageIn(answer: Answer, sale: string) {
   }
 }
 
-/** A refusal of a checkout, as far as a buyer of seats reads it. */
+/** A refusal of a checkout, as far as a buyer reads it. */
 export interface Refusal {
   readonly type: string
   /** Named, and taken. */

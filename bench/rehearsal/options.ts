@@ -43,6 +43,9 @@ The sale
   --stock N            units (100; with --faults half the visitors)
   --seats N            sells a hall of so many seats, a standing section and a programme instead of units: to couples, families,
                        lovers of the front row, who collide, and people who click on the map (a running system: DATABASE_URL)
+  --goods              sells a drop instead of units: eight sizes, shipping to three countries, and a promo code that three in
+                       ten bring along (the verdict adds up each sum; a running system: DATABASE_URL)
+  --code-uses N        how often that code may be used (a tenth of the stock)
   --rate N             admissions per second (200)
   --hold SECONDS       how long a cart is held (12; 60 from 50,000 visitors on; 4 with --faults)
   --unpaid N           unpaid orders from which on visitors count alike; those with fewer come first (3)
@@ -119,11 +122,11 @@ const BOTS_PER_VISITOR = 1 / 3
 const OPTIONS = {
   texts: [
     'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
-    'stock seats rate hold unpaid claim shards proof',
+    'stock seats code-uses rate hold unpaid claim shards proof',
     'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
   ],
-  flags: 'cdn limits capacity',
+  flags: 'cdn limits capacity goods',
 } as const
 
 /** What a search for the capacity takes from the others. */
@@ -132,7 +135,7 @@ const OF_CAPACITY =
 const OF_CAPACITY_ALONE = ['from', 'most', 'step', 'target'] as const
 
 const givenOptions = (args: readonly string[]) => optionsOf('run rehearse', OPTIONS, args)
-type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits' | 'capacity'>
+type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits' | 'capacity' | 'goods'>
 
 export type Options = ReturnType<typeof readOptions>
 
@@ -171,6 +174,10 @@ export function readOptions(args: readonly string[]) {
   if (seats !== null && values.stock !== undefined) throw new UsageError('--stock and --seats do not go together.')
   if (seats !== null && values.edge !== undefined && !process.env.DATABASE_URL)
     throw new UsageError('--seats on a running system needs DATABASE_URL.')
+  if (values.goods && seats !== null) throw new UsageError('--goods and --seats do not go together.')
+  if (values.goods && values.edge !== undefined && !process.env.DATABASE_URL)
+    throw new UsageError('--goods on a running system needs DATABASE_URL.')
+  if (values['code-uses'] !== undefined && !values.goods) throw new UsageError('--code-uses goes with --goods.')
   const visitors = whole(
     'visitors',
     calm
@@ -189,11 +196,13 @@ export function readOptions(args: readonly string[]) {
   const maxMinutes = number('max-minutes', Math.max(USUAL_MINUTES, enoughMinutes), 0.05, 25 * 60)
   if (maxMinutes * 60 <= spreadSeconds)
     throw new UsageError(`--max-minutes ${maxMinutes} is over before all have come, in ${spreadSeconds} s.`)
+  const stock =
+    seats !== null ? unitsOf(hallOf(seats)) : whole('stock', calm ? 100 : Math.ceil(visitors / 2), 1, 10_000_000)
   return {
     visitors,
     seats,
-    stock:
-      seats !== null ? unitsOf(hallOf(seats)) : whole('stock', calm ? 100 : Math.ceil(visitors / 2), 1, 10_000_000),
+    goods: values.goods ? { codeUses: whole('code-uses', Math.ceil(stock / 10), 0, 10_000_000) } : null,
+    stock,
     rate: number('rate', 200, 0.01, 100_000),
     arrivals,
     spreadSeconds,

@@ -12,6 +12,7 @@ import { Attackers } from '../attacks/attackers.ts'
 import { isGood } from '../invariants/check.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
 import { judge } from '../invariants/invariants.ts'
+import { dropOf, promoCodes } from '../lib/demo-drop.ts'
 import { n } from '../lib/figures.ts'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { openHall } from '../lib/open-hall.ts'
@@ -22,6 +23,7 @@ import { Crowd } from './crowd/crowd.ts'
 import { Issuer, UNKNOWN } from './crowd/identities.ts'
 import { Prover } from './crowd/prover.ts'
 import { HallPicture, MOST_PER_VISITOR, seekerOf } from './crowd/seekers.ts'
+import { MOST_PER_SHOPPER, shopperOf } from './crowd/shoppers.ts'
 import { KINDS, type Kind } from './crowd/tally.ts'
 import { visit } from './crowd/visit.ts'
 import { PLAN, visitorsOf } from './crowd/visitors.ts'
@@ -88,7 +90,8 @@ export class Rehearsal {
     const opensInMs = LEAD_MS + leadMs(options.arrivals, spreadMs)
     const opensAtMs = performance.now() + opensInMs
     const hall = options.seats === null ? null : hallOf(options.seats)
-    const limit = hall ? MOST_PER_VISITOR : options.shares.pairs > 0 ? 2 : 1
+    const isDrop = options.goods !== null
+    const limit = hall ? MOST_PER_VISITOR : isDrop ? MOST_PER_SHOPPER : options.shares.pairs > 0 ? 2 : 1
     const needsAccount = options.identities === 'accounts'
     // What was taken before accounts were asked for must give an account no more places.
     const asksLater = needsAccount && options.attacks.includes('stuff')
@@ -98,9 +101,13 @@ export class Rehearsal {
       hold_seconds: options.holdSeconds,
       limit_per_visitor: limit,
       max_unpaid_orders: options.maxUnpaid,
-      products: hall
-        ? [{ ...hall.product, currency: hall.currency }]
-        : [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
+      ...(isDrop
+        ? dropOf(options.stock)
+        : {
+            products: hall
+              ? [{ ...hall.product, currency: hall.currency }]
+              : [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
+          }),
       admission: { rate_per_second: options.rate },
       access: {
         sign_in: needsAccount && !asksLater ? 'required' : 'optional',
@@ -110,6 +117,7 @@ export class Rehearsal {
       expected_visitors: needsAccount ? options.visitors : null,
     }
     await admin(to, 'PUT', `/sales/${sale}`, terms)
+    if (options.goods) await admin(to, 'PUT', `/sales/${sale}/promo-codes`, promoCodes(options.goods.codeUses))
     if (hall) {
       const sql = postgres(to.databaseUrl ?? '', { max: 1, onnotice: () => {} })
       await openHall(sql, sale, hall, () => admin(to, 'POST', `/sales/${sale}/reconcile`))
@@ -132,7 +140,9 @@ export class Rehearsal {
     })
     const visitors = visitorsOf(arrivals, options.shares, random)
     const wishes = seeded(options.seed + 4)
-    if (hall) for (const visitor of visitors) visitor.seeker = seekerOf(wishes)
+    const picture = hall && new HallPicture(hall)
+    if (picture || isDrop)
+      for (const visitor of visitors) visitor.wishes = picture ? seekerOf(picture, wishes) : shopperOf(wishes)
     const crowd = new Crowd(
       visitors,
       {
@@ -144,7 +154,6 @@ export class Rehearsal {
         identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
         prover,
         visitorKey: key,
-        picture: hall ? new HallPicture(hall) : undefined,
         onBought: (order) => operator.confirmed(order),
       },
       visit,
@@ -194,7 +203,13 @@ export class Rehearsal {
     console.log('\nEvery visitor has left. Waiting for the stores to settle ...')
     await crowd.schedule.read().catch(() => {})
     const given = await operator.done()
-    const due = { holdSeconds: options.holdSeconds, unitMinor: PRICE.unit_price_minor, hall, operator: given }
+    const due = {
+      holdSeconds: options.holdSeconds,
+      unitMinor: PRICE.unit_price_minor,
+      hall,
+      hasGoods: isDrop,
+      operator: given,
+    }
     const records = await settledRecords(to, sale, due)
     const gains = attackers.gains(records.orders, lastedMs)
     const refusedByLimit = crowd.visitors.filter((visitor) => visitor.refusedByLimit && !visitor.has(PLAN.bot)).length

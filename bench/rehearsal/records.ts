@@ -12,6 +12,8 @@ import type {
   Change,
   Charge,
   Evidence,
+  GoodsRecords,
+  GoodsVisit,
   HallRecords,
   LedgerOrder,
   OperatorRecord,
@@ -24,7 +26,10 @@ import { openRefunds, unpublished } from '../invariants/refund-checks.ts'
 import { pricesOf, totalOf } from '../invariants/seat-checks.ts'
 import type { Crowd } from './crowd/crowd.ts'
 import { servedBy } from './crowd/schedule-copy.ts'
+import { Seeker } from './crowd/seekers.ts'
+import { Shopper } from './crowd/shoppers.ts'
 import { PLAN } from './crowd/visitors.ts'
+import { readGoods } from './goods-records.ts'
 import { readHall } from './hall-records.ts'
 
 export interface Target {
@@ -94,6 +99,7 @@ interface Terms {
   readonly holdSeconds: number
   readonly unitMinor: number
   readonly hall: DemoHall | null
+  readonly hasGoods: boolean
   readonly operator: OperatorRecord
 }
 
@@ -138,24 +144,24 @@ function openOf({ orders, charges, stores, feed }: Records, { operator }: Terms)
 }
 
 async function inventoryOf(to: Target, sale: string): Promise<Records['inventory']> {
-  const state = (await (await admin(to, 'GET', `/sales/${sale}`)).json()) as {
-    products: Records['inventory'][]
+  const { invariant } = (await (await admin(to, 'GET', `/sales/${sale}`)).json()) as {
+    invariant: Records['inventory']
   }
-  if (state.products.length === 0) throw new Error('The sale has lost its product.')
-  const sum = (of: keyof Records['inventory']) => state.products.reduce((units, product) => units + product[of], 0)
-  return { total: sum('total'), available: sum('available'), held: sum('held'), sold: sum('sold') }
+  if (invariant.total === 0) throw new Error('The sale has lost its product.')
+  return invariant
 }
 
 async function readRecords(
   to: Target,
   sale: string,
   stores: ReturnType<typeof openStores>,
-  { unitMinor, hall, operator }: Terms,
+  { unitMinor, hall, hasGoods, operator }: Terms,
 ): Promise<Omit<Records, 'inventory' | 'feed'>> {
   const seats = hall && (await stores.hall(sale, hall))
   const priceOf = hall && pricesOf(hall)
   const totals = (order: string) =>
     priceOf && seats && 'orders' in seats ? totalOf(priceOf, seats.orders.get(order)?.lines ?? []) : null
+  const goods = hasGoods ? await stores.goods(sale) : null
   const text = await (await admin(to, 'GET', `/sales/${sale}/orders?format=ndjson`)).text()
   const orders = text.split('\n').flatMap((line): LedgerOrder[] => {
     if (line === '') return []
@@ -163,10 +169,12 @@ async function readRecords(
     const [ticket_number, refunded_minor] = [Number(row.ticket_number), Number(row.refunded_minor)]
     // The export shows both as refunded.
     const inLedger = status === 'refunded' && operator.orders.get(order_id)?.restocked ? 'returned' : status
-    const total_minor = totals(order_id) ?? quantity * unitMinor
+    // Of a drop, what it must cost is checked by itself.
+    const ofDrop = goods && 'orders' in goods ? goods.orders.get(order_id)?.total_minor : undefined
+    const total_minor = totals(order_id) ?? ofDrop ?? quantity * unitMinor
     return [{ order_id, status: inLedger, reason, visitor, ticket_number, quantity, total_minor, refunded_minor }]
   })
-  return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale), hall: seats }
+  return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale), hall: seats, goods }
 }
 
 /** Reads the feed of the sale's orders from its beginning, and on at each further call. */
@@ -209,6 +217,8 @@ function openStores({ databaseUrl, redisUrl }: Target) {
       sql && redis
         ? orUnread(() => readHall(sql, new Gate(redis, sale), sale, hall))
         : { unread: 'out of reach, give DATABASE_URL and REDIS_URL' },
+    goods: async (sale: string): Promise<GoodsRecords | Unread> =>
+      sql ? orUnread(() => readGoods(sql, sale)) : { unread: 'out of reach, give DATABASE_URL' },
     async close() {
       redis?.disconnect()
       await sql?.end({ timeout: 2 })
@@ -229,7 +239,8 @@ async function readCharges(sql: postgres.Sql, sale: string): Promise<Charge[]> {
 async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Promise<StoreRecords> {
   const [row] = await sql<{ total: number; held: number; sold: number; o_held: number; o_sold: number }[]>`
     select p.*, o.* from (
-      select sum(total)::int as total, sum(held)::int as held, sum(sold)::int as sold from products where sale_id = ${sale}
+      select sum(total)::int as total, sum(held)::int as held, sum(sold)::int as sold from products
+      where sale_id = ${sale} and not is_promo_code
     ) p, (
       select coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0)::int as o_held,
         coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0)::int as o_sold
@@ -240,7 +251,9 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
     select kind, units from findings where sale_id = ${sale} and kind = any(${GRAVE_FINDINGS})`
   const counter = new Gate(redis, sale)
   const stock = await counter.stock()
-  const sum = (of: 'available' | 'held') => [...(stock?.values() ?? [])].reduce((units, one) => units + one[of], 0)
+  // Uses of promo codes are counted beside the units.
+  const units = [...(stock ?? [])].filter(([product]) => !product.startsWith('%'))
+  const sum = (of: 'available' | 'held') => units.reduce((all, [, one]) => all + one[of], 0)
   return {
     row: { total: row.total, held: row.held, sold: row.sold },
     orders: { held: row.o_held, sold: row.o_sold },
@@ -256,7 +269,7 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
 function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
   const at = (ms: number | null | undefined) => (ms ? schedule.serverMs(ms) : null)
   return visitors.map((visitor): VisitRecord => {
-    const { number, admittedMs, admittedAtServing, order, end, seeker } = visitor
+    const { number, admittedMs, admittedAtServing, order, end, wishes } = visitor
     return {
       number,
       joinSentMs: schedule.serverMs(visitor.joinSentMs),
@@ -273,18 +286,28 @@ function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
       paidSentMs: at(order?.paidSentMs),
       soldOutSeenMs: at(visitor.soldOutSeenMs),
       end: end ?? 'gave_up',
-      ...(seeker && {
+      ...(wishes instanceof Seeker && {
         hall: {
-          seeks: seeker.seeks,
-          asked: seeker.asked,
-          askedMs: schedule.serverMs(seeker.askedMs),
-          answeredMs: schedule.serverMs(seeker.answeredMs),
+          seeks: wishes.seeks,
+          asked: wishes.asked,
+          askedMs: schedule.serverMs(wishes.askedMs),
+          answeredMs: schedule.serverMs(wishes.answeredMs),
           heard: order?.lines ?? null,
         },
       }),
+      ...(wishes instanceof Shopper && { goods: goodsVisitOf(wishes) }),
     }
   })
 }
+
+const goodsVisitOf = ({ product, units, country, broughtCode, hasCode, told }: Shopper): GoodsVisit => ({
+  product,
+  quantity: units,
+  country,
+  broughtCode,
+  hasCode,
+  told,
+})
 
 /** What the crowd itself knows; the records and the terms of the sale come from elsewhere. */
 export function evidenceOf(crowd: Crowd, others: readonly number[] = []) {

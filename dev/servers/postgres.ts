@@ -19,6 +19,8 @@ interface PostgresOptions {
   readonly dataDir?: string
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[]
+  /** Another Postgres than the package's. */
+  readonly binaries?: Binaries
 }
 
 const USER = 'flash_sale'
@@ -33,7 +35,7 @@ const NOBODY = { uid: 65_534, gid: 65_534 }
 export async function startPostgres(options: PostgresOptions = {}): Promise<Server> {
   ignoreOtherServers()
   const { path: folder, remove } = folderFor(options.dataDir, 'postgres')
-  const binaries = await findBinaries()
+  const binaries = options.binaries ?? (await findBinaries())
   const account = await accountFor(folder, binaries.postgres)
   await initialise(binaries.initdb, folder, account, options.dataDir === undefined)
   const port = await freePort()

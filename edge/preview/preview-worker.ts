@@ -33,7 +33,7 @@ const inert = (page: string, look: Look, brandStyle: Asset | null) =>
     .replace(/<noscript>.*?<\/noscript>/gs, '')
     .replace(/<script\b.*?<\/script>/gs, '')
     .replace(/<meta http-equiv="refresh"[^>]*>/g, '')
-    .replace(/<p class="note stuck".*?<\/p>/gs, '')
+    .replace(/<p class="notice stuck".*?<\/p>/gs, '')
     .replace(/(<a\b[^>]*? href=")[^"]*"/g, '$1#"')
     .replace(/<link rel="stylesheet" href="([^"]*)">/g, (link, path) => {
       const sheet = [style, hallStyle, brandStyle].find((one) => one?.path === path)

@@ -61,6 +61,35 @@ it('refuses a link that is wrong, of another sale, or expired', async () => {
     for (const state of ['', 'sale-open']) expect((await open(sale, state, query)).status, why).toBe(403)
 })
 
+it('shows what an operator has not saved, to the origin alone', async () => {
+  const { name: sale } = await new TestSale(60_000).publish({ name: 'Night Swim' })
+  const size = {
+    product_id: 'fin-42',
+    name: 'Fin, 42',
+    unit_price_minor: 4_900,
+    currency: 'EUR',
+    total: 9,
+    available: 9,
+  }
+  const draft = {
+    sale: { name: 'Day Swim', products: [size] },
+    goods: { version: 0, brand: null, venue: null, products: {} },
+  }
+  const post = (body: object, state = 'sale-open', token = edgeEnv.EDGE_TOKEN) =>
+    call(`/internal/sales/${sale}/preview/${state}?lang=de&look=dark`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const page = await (await post(draft)).text()
+  expect(page).toContain('<html lang="de"')
+  for (const text of ['Day Swim', 'Fin, 42']) expect(page).toContain(text)
+  for (const text of ['Night Swim', '<script']) expect(page).not.toContain(text)
+  expect((await post(draft, 'nothing')).status).toBe(404)
+  expect((await post({ ...draft, sale: { name: 1 } })).status).toBe(422)
+  expect((await post(draft, 'sale-open', 'another-secret-of-32-characters-0000')).status).toBe(401)
+})
+
 it('says so where the Worker that renders previews is not deployed', async () => {
   const { name: sale } = await new TestSale(60_000).publish()
   const { PREVIEW: _, ...env } = edgeEnv

@@ -4,34 +4,25 @@
  * frame them.
  */
 import { LANGUAGES } from '../../shared/api/fields.ts'
+import { SaleDraft } from '../../shared/api/internal.ts'
+import type { PublicSale } from '../../shared/api/public.ts'
+import { parse } from '../../shared/parse.ts'
 import { framerOf } from '../../shared/preview-link.ts'
+import { requireEdgeToken } from '../backend.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
 import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
 import { brandStyleOf, goodsOf } from '../sale/goods.ts'
 
 /** `GET /sales/{sale}/preview`: the names of all states; `GET /sales/{sale}/preview/{state}?lang=..&look=..`: one page. */
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {
-  const { config, env, nowMs } = call
+  const { config, nowMs } = call
   const query = Object.fromEntries(new URL(call.request.url).searchParams)
   const framer = framerOf(config.EDGE_TOKEN, sale, query, nowMs)
   if (framer === null) refuse('forbidden', { detail: 'The link is wrong, or has expired. Open the preview again.' })
-  if (!env.PREVIEW) refuse('conflict', { detail: 'The preview Worker is not bound: docs/deploying.md says how.' })
   const now = await publicNow(sale, call)
-  if (state === undefined) return sendJson({ states: await env.PREVIEW.states() })
-  const goods = await goodsOf(sale, now.facts.goods_version, call)
-  const lang = LANGUAGES.find((one) => one === query.lang) ?? 'en'
-  const page = await env.PREVIEW.page(state, {
-    lang,
-    nowMs: now.atMs,
-    brand: brandOf(config, sale, now.facts.name, goods),
-    goods,
-    brandStyle: brandStyleOf(sale, goods) ?? config.brand.style,
-    words: wordsOf(config, goods)[lang],
-    sale: publicSale(now),
-    paymentPage: config.PAYMENT_PAGE,
-    look: query.look === 'dark' ? 'dark' : 'light',
-  })
-  if (page === null) refuse('not-found')
+  if (state === undefined) return sendJson({ states: await previewWorker(call).states() })
+  const page = await pageOf(now, state, query, call)
   return new Response(page, {
     headers: {
       ...PAGE_HEADERS,
@@ -43,3 +34,47 @@ export async function preview(sale: string, state: string | undefined, call: Cal
     },
   })
 }
+
+/** `POST /internal/sales/{sale}/preview/{state}?lang=..&look=..`: one page with what is not saved yet, for the origin. */
+export async function previewDraft(sale: string, state: string, call: Call): Promise<Response> {
+  await requireEdgeToken(call)
+  const query = Object.fromEntries(new URL(call.request.url).searchParams)
+  const now = await publicNow(sale, call)
+  const draft = parse(SaleDraft, await call.request.json())
+  const page = await pageOf(now, state, query, call, draft)
+  return new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': NO_STORE } })
+}
+
+async function pageOf(
+  now: SaleNow,
+  state: string,
+  query: Readonly<Record<string, string>>,
+  call: Call,
+  draft?: SaleDraft,
+): Promise<string> {
+  const { config } = call
+  const lang = LANGUAGES.find((one) => one === query.lang) ?? 'en'
+  const saved = publicSale(now)
+  const goods = draft ? draft.goods : await goodsOf(now.sale, now.facts.goods_version, call)
+  const page = await previewWorker(call).page(state, {
+    lang,
+    nowMs: now.atMs,
+    brand: brandOf(config, now.sale, draft?.sale.name ?? now.facts.name, goods),
+    goods,
+    brandStyle: brandStyleOf(now.sale, goods) ?? config.brand.style,
+    words: wordsOf(config, goods)[lang],
+    sale: draft ? overSaved(saved, draft) : saved,
+    paymentPage: config.PAYMENT_PAGE,
+    look: query.look === 'dark' ? 'dark' : 'light',
+  })
+  return page ?? refuse('not-found')
+}
+
+/** A draft has no sections of a hall: they are written by calls of their own. */
+function overSaved(saved: PublicSale, { sale }: SaleDraft): PublicSale {
+  const sections = saved.products.filter(({ section_type }) => section_type)
+  return { ...saved, ...sale, products: [...(sale.products ?? []), ...sections] } as PublicSale
+}
+
+const previewWorker = ({ env }: Call) =>
+  env.PREVIEW ?? refuse('conflict', { detail: 'The preview Worker is not bound: docs/deploying.md says how.' })

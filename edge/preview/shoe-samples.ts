@@ -33,19 +33,23 @@ const variantOf = (variant: Record<string, string>, available: number): Product 
   }
 }
 
-/** Drawn by code: a shoe is hard to draw, a wave is not. */
-const PICTURE = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1060 1000"><defs><radialGradient id="a" cx=".5" cy=".7" r=".95"><stop stop-color="#1f7f7c"/><stop offset=".4" stop-color="#0f4f5c"/><stop offset="1" stop-color="#071628"/></radialGradient><linearGradient id="b"><stop stop-color="#1fe39c"/><stop offset="1" stop-color="#3b7bff"/></linearGradient></defs><path fill="url(#a)" d="M0 0h1060v1000H0z"/><path fill="url(#b)" opacity=".7" d="M0 420C220 180 420 560 660 340s300-90 400-30v220c-160-160-340 20-560 0S160 500 0 640Z"/><path fill="#f6f4ec" d="M140 700c40-130 200-120 330-230 60 60 150 70 210 20 30 90 210 90 260 180v60H140Z"/></svg>',
-)}`
+/** The names of pictures; a preview draws each. */
+const PICTURES = ['a', 'b', 'c', 'd', 'e'].map((letter) => `/images/${letter.repeat(32)}`)
+const ALTS = ['The shoe from the side', 'The wave at the heel', 'The laces', 'The sole', 'The shoe on light ground']
 
 const goodsOf = (options: readonly { name: string; values: readonly string[] }[]): GoodsDocument => ({
-  version: 1,
-  brand: null,
+  version: 3,
+  brand: { shop: 'Halfway', accent: '#00674b', hero: PICTURES[0] ?? '' },
   venue: null,
   products: {
     aurora: {
-      names: { ar: 'أورورا ون' },
-      images: [{ url: PICTURE, alt: 'Aurora One, off-white with a green and blue wave' }],
+      names: { de: 'Aurora Eins', ja: 'オーロラ・ワン', ar: 'أورورا ون' },
+      description: {
+        en: 'A light runner on a sculpted sole of recycled foam. The wave on the side is **dyed by hand**: it falls differently on every pair.\n\n- Upper of knit and calf leather\n- 284 g in size 42',
+        de: 'Ein leichter Laufschuh auf einer geformten Sohle aus wiederverwertetem Schaum. Die Welle an der Seite wird **von Hand gefärbt** und fällt bei jedem Paar anders aus.\n\n- Obermaterial aus Strick und Kalbsleder\n- 284 g in Größe 42',
+        ar: 'حذاء جري خفيف بنعل منحوت من رغوة معاد تدويرها. الموجة على الجانب **مصبوغة يدويًا**، فلا يتشابه زوجان.',
+      },
+      images: PICTURES.map((url, i) => ({ url, alt: ALTS[i] ?? '', width: 1440, height: i === 0 ? 1310 : 1440 })),
       options,
       terms: {
         en: 'Unworn shoes can be sent back within 14 days.',
@@ -76,6 +80,7 @@ const sold = (state: PublicSale, variants: readonly Product[]): PublicSale => ({
   tax: { name: 'VAT', percent: 20 },
   fees: [],
   products: [SHOE, ...variants],
+  goods_version: 3,
 })
 
 /** The fields of a sale of one shoe in fourteen sizes, over those of another sale. */

@@ -16,12 +16,13 @@ import type { ConsoleFiles } from './files.ts'
 const SignIn = exactly({
   key: v.pipe(v.string('text is required'), v.trim(), v.maxLength(500, 'at most 500 characters')),
 })
-/** Nothing from elsewhere but the previews, which are framed. Styles in attributes are set by the charts. */
+/** Nothing from elsewhere but the previews, which are framed, and pictures of goods, as visitors load them. Styles in attributes are set by the charts. */
 export const pageHeaders = (edge?: string) => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
+    `img-src 'self' data:${edge === undefined ? '' : ` ${new URL(edge).origin}`}; ` +
     `font-src 'self'; frame-src ${edge === undefined ? "'none'" : new URL(edge).origin}; ` +
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'same-origin',

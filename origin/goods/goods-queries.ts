@@ -5,8 +5,7 @@ import type { Queryable } from '../ledger/connection.ts'
 
 /** In the transaction that writes the sale. */
 export async function writeGoods(tx: Queryable, saleId: string, config: SaleConfig): Promise<void> {
-  const products = Object.fromEntries(config.products.map((p) => [p.product_id, goodsOf(p)] as const))
-  const { brand, venue } = config
+  const { brand, venue, products } = goodsOf(config)
   const hasSome = brand || venue || Object.values(products).some((one) => Object.keys(one).length > 0)
   await tx`
     insert into goods (sale_id, brand, venue, products)
@@ -17,7 +16,21 @@ export async function writeGoods(tx: Queryable, saleId: string, config: SaleConf
     where (goods.brand, goods.venue, goods.products) is distinct from (excluded.brand, excluded.venue, excluded.products)`
 }
 
-function goodsOf({ names, description, images, options, terms, tags }: SaleConfig['products'][number]): ProductGoods {
+/** What a sale's pages show beside names and prices, as it is written. */
+export const goodsOf = ({ brand, venue, products }: SaleConfig): Omit<GoodsDocument, 'version'> => ({
+  brand,
+  venue,
+  products: Object.fromEntries(products.map((product) => [product.product_id, goodsOfProduct(product)])),
+})
+
+function goodsOfProduct({
+  names,
+  description,
+  images,
+  options,
+  terms,
+  tags,
+}: SaleConfig['products'][number]): ProductGoods {
   return {
     ...(names && { names }),
     ...(description && { description }),

@@ -23,6 +23,7 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
     ...['GET /sales/:sale/announcements', 'GET /sales/:sale/scheduled', 'GET /sales/:sale/invitations'],
     ...['GET /sales/:sale/chart', 'GET /sales/:sale/hall', 'GET /sales/:sale/hall/seats/:section/:seat'],
     ...['GET /webhooks', 'GET /webhooks/:endpoint', 'GET /webhooks/:endpoint/deliveries'],
+    'GET /sales/:sale/promo-codes',
   ],
   operator: [
     ...['PUT /sales/:sale', 'POST /sales/:sale/open', 'POST /sales/:sale/pause', 'POST /sales/:sale/resume'],
@@ -35,7 +36,7 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
     ...['PUT /sales/:sale/invitations', 'POST /sales/:sale/invitations/links', 'POST /sales/:sale/box-office'],
     ...['PUT /sales/:sale/sections/:section', 'DELETE /sales/:sale/sections/:section', 'PUT /sales/:sale/chart'],
     ...['PUT /sales/:sale/sections/:section/seats', 'POST /sales/:sale/seats/block', 'POST /sales/:sale/seats/release'],
-    'POST /orders/:order/move',
+    ...['POST /orders/:order/move', 'POST /sales/:sale/preview', 'PUT /sales/:sale/promo-codes', 'POST /images'],
   ],
   owner: [
     ...['GET /operators', 'POST /operators', 'DELETE /operators/:name', 'DELETE /visitors/:visitor'],

@@ -1,15 +1,23 @@
-/** Links to the previews of a sale's pages, which the edge makes. */
+/** Previews of a sale's pages, which the edge makes: links to them, and a page of a draft that is not saved. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
+import { LANGUAGES } from '../../shared/api/fields.ts'
+import type { SaleDraft } from '../../shared/api/internal.ts'
+import { SaleConfig } from '../../shared/api/operator.ts'
 import { previewQuery } from '../../shared/preview-link.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
-import { query, refuse } from '../lib/request.ts'
+import { goodsOf } from '../goods/goods-queries.ts'
+import { jsonBody, query, refuse } from '../lib/request.ts'
 import type { AdminSales } from './admin-sales.ts'
+import { unitsOf } from './sale-queries.ts'
+import { MAX_SALE_BYTES } from './sale-routes.ts'
 
 /** As long as somebody looks at them. */
 const LASTS_MS = 3_600_000
 const TIMEOUT_MS = 3_000
+/** For a whole page. */
+const PAGE_TIMEOUT_MS = 10_000
 
 const Query = v.object({
   from: v.pipe(
@@ -22,29 +30,87 @@ const Query = v.object({
 })
 const States = v.object({ states: v.array(v.string()) })
 
+const DraftPage = v.object({
+  sale: SaleConfig,
+  state: v.pipe(v.string('text is required'), v.regex(/^[a-z0-9-]{1,64}$/, 'the name of a state is required')),
+  lang: v.optional(v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`), 'en'),
+  look: v.optional(v.picklist(['light', 'dark'], 'light or dark is required'), 'light'),
+})
+
 interface PreviewDeps {
   readonly config: Pick<Config, 'EDGE_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL'>
   readonly sales: Pick<AdminSales, 'nowMs'>
 }
 
 export function previewRoutes({ config, sales }: PreviewDeps) {
-  /** Where the pages are, for an hour, to be framed by who asks; and the names of their states. */
-  return new Hono().get('/sales/:sale/preview', query(Query), async (c) => {
-    const sale = c.req.param('sale')
-    const { from } = c.req.valid('query')
-    const shop = config.PUBLIC_URL ?? config.EDGE_URL
-    if (shop === undefined)
-      return refuse(problem('conflict', { detail: 'EDGE_URL is not set: the edge makes the pages.' }))
-    const expiresMs = Math.floor(sales.nowMs()) + LASTS_MS
-    const signed = new URLSearchParams(previewQuery(config.EDGE_TOKEN, { sale, expiresMs, from }))
-    const states = await statesAt(`${config.EDGE_URL ?? shop}/sales/${sale}/preview?${signed}`)
-    if (states === 'no preview Worker')
-      return refuse(
-        problem('conflict', { detail: 'The edge has no preview Worker: docs/deploying.md says how to add it.' }),
-      )
-    if (!states) return refuse(problem('try-again', { detail: 'The edge does not answer.', retry_after_seconds: 3 }))
-    return c.json({ url: `${shop}/sales/${sale}/preview`, query: String(signed), states })
-  })
+  const shop = config.PUBLIC_URL ?? config.EDGE_URL
+  const edge = config.EDGE_URL ?? shop
+  const noEdge = () => problem('conflict', { detail: 'EDGE_URL is not set: the edge makes the pages.' })
+  const noWorker = () =>
+    problem('conflict', { detail: 'The edge has no preview Worker: docs/deploying.md says how to add it.' })
+  const noAnswer = () => problem('try-again', { detail: 'The edge does not answer.', retry_after_seconds: 3 })
+
+  return (
+    new Hono()
+      // Where the pages are, for an hour, to be framed by who asks; and the names of their states.
+      .get('/sales/:sale/preview', query(Query), async (c) => {
+        const sale = c.req.param('sale')
+        const { from } = c.req.valid('query')
+        if (shop === undefined) return refuse(noEdge())
+        const expiresMs = Math.floor(sales.nowMs()) + LASTS_MS
+        const signed = new URLSearchParams(previewQuery(config.EDGE_TOKEN, { sale, expiresMs, from }))
+        const states = await statesAt(`${edge}/sales/${sale}/preview?${signed}`)
+        if (states === 'no preview Worker') return refuse(noWorker())
+        if (!states) return refuse(noAnswer())
+        return c.json({ url: `${shop}/sales/${sale}/preview`, query: String(signed), states })
+      })
+
+      // One page, with what is not saved yet, for the console to show in a frame of its own.
+      .post('/sales/:sale/preview', jsonBody(DraftPage, MAX_SALE_BYTES), async (c) => {
+        const { sale, state, ...query } = c.req.valid('json')
+        if (shop === undefined) return refuse(noEdge())
+        const url = `${edge}/internal/sales/${c.req.param('sale')}/preview/${state}?${new URLSearchParams(query)}`
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },
+          body: JSON.stringify(draftOf(sale)),
+          signal: AbortSignal.timeout(PAGE_TIMEOUT_MS),
+        }).catch(() => null)
+        if (response?.status === 404) return refuse(problem('not-found', { detail: 'There is no page of this name.' }))
+        if (response?.status === 409) return refuse(noWorker())
+        if (!response?.ok) return refuse(noAnswer())
+        // The page's own paths lead to the shop, which has its pictures.
+        return c.html((await response.text()).replace(PICTURE, `$1${shop}$2`), 200, { 'cache-control': 'no-store' })
+      })
+  )
+}
+
+/** The path of a picture in an attribute, of one width in a list of them. */
+const PICTURE = /(["\s])(\/images\/[0-9a-f]{32})/g
+
+/** As everyone would see it. */
+function draftOf(config: SaleConfig): SaleDraft {
+  const { name, hold_seconds, limit_per_visitor, contact, seller, tax, fees, delivery, test } = config
+  const products = unitsOf(config).map(({ total, buffer, limit_per_visitor: limit, ...unit }) => ({
+    ...unit,
+    limit,
+    section_type: null,
+    total: total - buffer,
+    available: total - buffer,
+  }))
+  const sale = {
+    name,
+    hold_seconds,
+    limit_per_visitor,
+    contact: contact.email,
+    seller,
+    tax,
+    fees,
+    delivery,
+    test,
+    products,
+  }
+  return { sale, goods: { version: 0, ...goodsOf(config) } }
 }
 
 /** The names of the states; undefined where the edge does not respond. */

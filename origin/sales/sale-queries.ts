@@ -150,7 +150,7 @@ export async function writeSale(
 }
 
 /** What a sale sells by: its products, and after each the variants that it comes in. */
-function unitsOf({ products }: Pick<SaleConfig, 'products'>) {
+export function unitsOf({ products }: Pick<SaleConfig, 'products'>) {
   return products.flatMap((p) => {
     const {
       product_id,

@@ -28,7 +28,7 @@ import type { SaleRow } from './sale-row.ts'
 import { phaseOf } from './sale-state.ts'
 
 /** Of a sale: a hundred products with descriptions in six languages. */
-const MAX_SALE_BYTES = 1024 * 1024
+export const MAX_SALE_BYTES = 1024 * 1024
 
 /** How an oversell should be resolved, in the query. */
 const Decision = v.object({ oversell: v.optional(OversellPolicy) })

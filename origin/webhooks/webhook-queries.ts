@@ -121,7 +121,7 @@ export async function skipEvents(sql: Sql, reader: string): Promise<void> {
   await sql`
     insert into readers (reader, xid, seq)
     select ${reader}, e.xid, e.seq from (
-      select xid, seq from events where xid < pg_snapshot_xmin(pg_current_snapshot()) order by xid desc, seq desc limit 1) e
+      select xid, seq from events where xid < (select events_end()) order by xid desc, seq desc limit 1) e
     where not exists (select from webhook_endpoints)
       and not exists (select from readers r where r.reader = ${reader} and (r.xid, r.seq) >= (e.xid, e.seq))
     on conflict (reader) do update set xid = excluded.xid, seq = excluded.seq`

@@ -2,8 +2,8 @@
 import * as v from 'valibot'
 import { Policy } from './access.ts'
 import { Texts } from './fields.ts'
-import { Delivery, Fees, NO_DELIVERY } from './goods.ts'
-import { Announcement, AskedContact, OnReceipts, PublicProduct } from './public.ts'
+import { Delivery, Fees, type GoodsDocument, NO_DELIVERY } from './goods.ts'
+import { Announcement, AskedContact, OnReceipts, PublicProduct, PublicSale } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
 export const EDGE_TOKEN_HEADER = 'edge-token'
@@ -67,6 +67,13 @@ export const SaleState = v.object({
   health: v.picklist(['ok', 'slow']),
 })
 export type SaleState = v.InferOutput<typeof SaleState>
+
+/** What an operator has not saved yet of a sale, for the edge to preview a page with it. */
+export const SaleDraft = v.object({
+  sale: v.partial(PublicSale),
+  goods: v.custom<GoodsDocument>((goods) => typeof goods === 'object' && goods !== null),
+})
+export type SaleDraft = v.InferOutput<typeof SaleDraft>
 
 const figure = v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0))
 /** The edge's figures of the line, for operators: the query of each state request. */

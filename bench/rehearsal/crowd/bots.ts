@@ -55,8 +55,8 @@ export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
 export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
   let order: string | undefined
   for (let i = 0; i < CLICKS; i++) {
-    // With another key a seeker of seats may get another order, within their limit.
-    const isSame = i % 2 === 0 || visitor.seeker !== null
+    // With another key whoever chooses may get another order, within their limit.
+    const isSame = i % 2 === 0 || visitor.wishes !== null
     const key = isSame ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
     crowd.sendBeside('checkout', crowd.checkoutText(visitor, key), (answer) => {
       const seen = orderIn(answer)

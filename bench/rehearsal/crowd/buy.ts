@@ -8,7 +8,6 @@ import type { Answer } from '../../lib/http.ts'
 import { cookieIn, type OrderAnswer, orderIn, problemType, refusalIn, shownOrderIn } from '../../lib/responses.ts'
 import { rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
-import type { Seeker } from './seekers.ts'
 import { type OrderSeen, PLAN, type Visitor } from './visitors.ts'
 
 /** Two clocks differ by this much when an admission has just expired. */
@@ -23,7 +22,7 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     tally.shoppingMs.push(intendedMs)
     if (visitor.has(PLAN.bot)) rushCheckout(crowd, visitor)
   }
-  if (visitor.seeker) visitor.seeker.askedMs ||= performance.now()
+  if (visitor.wishes) visitor.wishes.askedMs ||= performance.now()
   const text = visitor.byForms() ? crowd.buyText(visitor) : crowd.checkoutText(visitor, crowd.keyOf(visitor))
   crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
     const { status } = answer
@@ -34,10 +33,9 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
       visitor.reserveSentMs = 0
       return crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
     }
-    const { picture, random } = crowd.options
-    if (visitor.seeker && picture && (status === 409 || status === 410 || status === 422)) {
+    if (visitor.wishes && (status === 409 || status === 410 || status === 422)) {
       visitor.reserveSentMs = 0
-      const reaction = visitor.seeker.refused(refusalIn(answer), picture, random)
+      const reaction = visitor.wishes.refused(refusalIn(answer), crowd.options.random)
       if (reaction === 'wait') return crowd.again(visitor, 'checkout', answer)
       if (reaction === 'ask') {
         // Another request, but not the first.
@@ -203,7 +201,12 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
   if (!order) return
   const { status, payment } = seen
   const first = !order.reserved && status !== 'processing'
-  if (visitor.seeker && status !== 'processing') order.lines ??= heardIn(crowd, visitor.seeker, seen, nowMs)
+  const { wishes } = visitor
+  if (wishes && status !== 'processing' && order.lines === null) {
+    order.lines = seen.lines ?? []
+    wishes.answeredMs = nowMs
+    wishes.has(seen)
+  }
   if (order.statuses.at(-1) !== status) order.statuses.push(status)
   if (first && status !== 'cancelled') {
     order.reserved = true
@@ -243,13 +246,6 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
       return settle(crowd, visitor, 'expired', nowMs)
   }
   follow(crowd, visitor, seen, nowMs)
-}
-
-/** The lines of a seeker's order, which everybody else hears of in time. */
-function heardIn({ options }: Crowd, seeker: Seeker, { lines = [] }: OrderAnswer, nowMs: number) {
-  seeker.answeredMs = nowMs
-  for (const { section_id, seat_id } of lines) if (seat_id !== undefined) options.picture?.learn(section_id, [seat_id])
-  return lines
 }
 
 /** How a visitor ends whose order was cancelled. The other reasons are of one that was refused when it was recorded. */

@@ -18,7 +18,6 @@ import { type OrderAnswer, problemType } from '../../lib/responses.ts'
 import type { Identity } from './identities.ts'
 import type { Prover } from './prover.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
-import type { HallPicture } from './seekers.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
@@ -37,8 +36,6 @@ interface CrowdOptions {
   readonly prover: Prover | null
   /** Tags the cookies of visitors who were here before; null for a running system, which takes theirs for an old version's. */
   readonly visitorKey: VisitorKey | null
-  /** Where seats are sold. */
-  readonly picture?: HallPicture | undefined
   /** Called when a visitor has seen their order confirmed. */
   readonly onBought: (order: string) => void
 }
@@ -337,8 +334,8 @@ export class Crowd {
 
   /** The idempotency key; a retry for one unit instead of two, or for other seats, is another request. */
   keyOf(visitor: Visitor): string {
-    const { seeker } = visitor
-    const request = seeker ? `-${seeker.version}` : visitor.has(PLAN.pair) ? '-pair' : ''
+    const { wishes } = visitor
+    const request = wishes ? `-${wishes.version}` : visitor.has(PLAN.pair) ? '-pair' : ''
     return `${this.options.sale}-${visitor.id}${request}`
   }
 
@@ -392,10 +389,7 @@ export class Crowd {
   }
 
   #askedBy(visitor: Visitor) {
-    const { picture, random } = this.options
-    const { seeker } = visitor
-    if (!seeker || !picture) return { quantity: visitor.quantity() }
-    return { lines: seeker.lines(picture, performance.now(), random) }
+    return visitor.wishes?.body(performance.now(), this.options.random) ?? { quantity: visitor.quantity() }
   }
 
   /** A buyer's answer at the page of their bank. */

@@ -8,8 +8,9 @@ import { type DemoHall, PROGRAMME, STANDING } from '../../../dev/demo/hall.ts'
 import { bitsOf } from '../../../origin/seats/bits.ts'
 import { Chart, type Seat } from '../../../origin/seats/chart.ts'
 import { choose, Free } from '../../../origin/seats/choice.ts'
-import type { CheckoutLine } from '../../../shared/api/public.ts'
+import type { CheckoutLine, Order } from '../../../shared/api/public.ts'
 import type { Refusal } from '../../lib/responses.ts'
+import type { Reaction, Wishes } from './wishes.ts'
 
 export const SEEKERS = ['couple', 'family', 'front row', 'map', 'standing', 'with a programme'] as const
 export type Seeks = (typeof SEEKERS)[number]
@@ -67,38 +68,33 @@ export class HallPicture {
   }
 }
 
-/** What a seeker does about a refusal: asks for something else, asks the same again later, or goes. */
-export type Reaction = 'ask' | 'wait' | 'leave'
-
 /** What seekers still want, one after the other. */
 type Stage = 'seats' | 'standing' | 'programme'
 const SEATS_FIRST: readonly Stage[] = ['seats', 'standing', 'programme']
 const STANDING_FIRST: readonly Stage[] = ['standing', 'seats', 'programme']
 
-export class Seeker {
+export class Seeker implements Wishes {
   readonly seeks: Seeks
   people: number
   hasProgramme: boolean
-  /** Grows with each request that differs from the one before: each has a key of its own. */
   version = 0
-  /** When the current request was sent first; 0: not yet. */
   askedMs = 0
-  /** When the order's seats were shown; 0: not yet. */
   answeredMs = 0
+  readonly #picture: HallPicture
   readonly #stages: readonly Stage[]
   #stage = 0
   #lines: readonly CheckoutLine[] | null = null
   #refusals = 0
   #waits = 0
 
-  constructor(seeks: Seeks, people: number) {
+  constructor(picture: HallPicture, seeks: Seeks, people: number) {
+    this.#picture = picture
     this.seeks = seeks
     this.people = people
     this.hasProgramme = seeks === 'with a programme'
     this.#stages = seeks === 'standing' ? STANDING_FIRST : SEATS_FIRST
   }
 
-  /** Of all lines of the current request. */
   get units(): number {
     return this.people + (this.hasProgramme ? 1 : 0)
   }
@@ -108,34 +104,37 @@ export class Seeker {
     return this.#lines ?? []
   }
 
-  /** The lines of the current request, which stay the same however often it is sent. */
-  lines(picture: HallPicture, nowMs: number, random: () => number): readonly CheckoutLine[] {
-    this.#lines ??= [...this.#choose(picture, nowMs, random), ...this.#programme()]
-    return this.#lines
+  body(nowMs: number, random: () => number) {
+    this.#lines ??= [...this.#choose(nowMs, random), ...this.#programme()]
+    return { lines: this.#lines }
+  }
+
+  /** Of the order, everybody else hears in time. */
+  has({ lines = [] }: Partial<Pick<Order, 'lines'>>): void {
+    for (const { section_id, seat_id } of lines) if (seat_id !== undefined) this.#picture.learn(section_id, [seat_id])
   }
 
   #programme(): CheckoutLine[] {
     return this.hasProgramme ? [{ product_id: PROGRAMME, quantity: 1 }] : []
   }
 
-  #choose(picture: HallPicture, nowMs: number, random: () => number): CheckoutLine[] {
+  #choose(nowMs: number, random: () => number): CheckoutLine[] {
     const { people, seeks } = this
     const stage = this.#stages[this.#stage]
     if (stage === 'programme') return [{ product_id: PROGRAMME, quantity: people }]
     if (stage === 'standing') return [{ section_id: STANDING, quantity: people }]
     const isNamed = (seeks === 'front row' || seeks === 'map') && this.#refusals < MAX_CHOICES
-    const free = picture.free(nowMs)
-    const { chart } = picture
+    const { chart } = this.#picture
+    const free = this.#picture.free(nowMs)
     const best = () => choose(chart, free, { quantity: people, together: true, accessible: false })
     const seats = isNamed ? (seeks === 'map' ? click(chart, free, people, random) : best()) : null
     return seats ? linesOf(seats) : [{ quantity: people, together: true }]
   }
 
-  /** Reads a refusal. After `ask` the next request is another one. */
-  refused({ type, seats: taken = [], offer = [] }: Refusal, picture: HallPicture, random: () => number): Reaction {
+  refused({ type, seats: taken = [], offer = [] }: Refusal, random: () => number): Reaction {
     if (type === '/problems/seat-taken') {
       for (const { section_id, seats = [] } of this.#lines ?? [])
-        picture.learn(
+        this.#picture.learn(
           section_id,
           seats.filter((seat) => taken.includes(seat)),
         )
@@ -183,7 +182,7 @@ const linesOf = (seats: readonly Seat[]): CheckoutLine[] =>
   }))
 
 /** Of each visitor what they want, so that a seed repeats it. */
-export function seekerOf(random: () => number): Seeker {
+export function seekerOf(picture: HallPicture, random: () => number): Seeker {
   let left = random()
   const between = ([least, most]: readonly [number, number]) => least + Math.floor(random() * (most - least + 1))
   const people = {
@@ -195,8 +194,8 @@ export function seekerOf(random: () => number): Seeker {
     'with a programme': PAIR,
   }
   for (const [seeks, share] of Object.entries(SHARES) as [keyof typeof SHARES, number][]) {
-    if (left < share) return new Seeker(seeks, between(people[seeks]))
+    if (left < share) return new Seeker(picture, seeks, between(people[seeks]))
     left -= share
   }
-  return new Seeker('couple', between(PAIR))
+  return new Seeker(picture, 'couple', between(PAIR))
 }

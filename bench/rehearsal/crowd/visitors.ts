@@ -1,7 +1,7 @@
 /** The visitors of a rehearsal: what each will do, and what it remembers of them. */
 import type { Order } from '../../../shared/api/public.ts'
 import type { End, Method } from '../../invariants/evidence.ts'
-import type { Seeker } from './seekers.ts'
+import type { Wishes } from './wishes.ts'
 
 /** What visitors will do, decided before they come, so that a seed repeats the same crowd. Bits of `plan`. */
 export const PLAN = {
@@ -128,8 +128,8 @@ export class Visitor {
   proof: string | null = null
   /** True once a limit turned one of their calls away. */
   refusedByLimit = false
-  /** In a hall, what they want of it. */
-  seeker: Seeker | null = null
+  /** Where there is more to choose than how many. */
+  wishes: Wishes | null = null
 
   constructor(id: number, arrivalMs: number, plan: number) {
     this.id = id
@@ -146,9 +146,9 @@ export class Visitor {
     return !this.has(PLAN.poller | PLAN.bot)
   }
 
-  /** Buys by the page's forms; seats are asked for by a script. */
+  /** Buys by the page's forms; where there is much to choose, by a script. */
   byForms(): boolean {
-    return this.inBrowser() && !this.seeker
+    return this.inBrowser() && !this.wishes
   }
 
   /** The first "sold out" counts for the moment, the last response for the end. */
@@ -158,7 +158,7 @@ export class Visitor {
   }
 
   quantity(): number {
-    return this.seeker?.units ?? (this.has(PLAN.pair) ? 2 : 1)
+    return this.wishes?.units ?? (this.has(PLAN.pair) ? 2 : 1)
   }
 
   method(): Method | null {

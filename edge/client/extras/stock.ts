@@ -1,5 +1,4 @@
 /** What is left, and at what price, during a turn. Few visitors have a turn at any time, so these requests may bypass the caches. */
-
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
 import type { SaleDocument } from '../../sale/sale-document.ts'

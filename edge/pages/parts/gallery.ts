@@ -1,7 +1,8 @@
 /** The pictures of what is sold: swiped on a phone, in a grid on a desk. */
+import type { Image } from '../../../shared/api/goods.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
-import { type Picture, picture } from './picture.ts'
+import { picture } from './picture.ts'
 
 /** One large, and two rows of four. */
 const MAX_PICTURES = 9
@@ -27,9 +28,9 @@ export function thumbnail(view: SaleView): Html | false {
 }
 
 /** The sale's own picture first, then those of its products, each once. */
-export function picturesOf({ goods, state }: Pick<SaleView, 'goods' | 'state'>): readonly Picture[] {
+export function picturesOf({ goods, state }: Pick<SaleView, 'goods' | 'state'>): readonly Image[] {
   const hero = goods?.brand?.hero
-  const ofProducts: readonly Picture[] = Object.values(goods?.products ?? {}).flatMap(({ images = [] }) => images)
+  const ofProducts: readonly Image[] = Object.values(goods?.products ?? {}).flatMap(({ images = [] }) => images)
   const known = ofProducts.find(({ url }) => url === hero)
   const all = hero === undefined ? ofProducts : [known ?? { url: hero, alt: state.name }, ...ofProducts]
   return all.filter(({ url }, i) => all.findIndex((one) => one.url === url) === i).slice(0, MAX_PICTURES)

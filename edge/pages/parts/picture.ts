@@ -1,17 +1,9 @@
 /** A picture of the goods: in the width and format that the browser prefers. One that is elsewhere, or has no widths, stays as it is. */
+import type { Image } from '../../../shared/api/goods.ts'
 import { type Html, html } from '../html.ts'
 
-/** The widths that an uploaded picture is resized to, in pixels, unless its own are known. */
-export const PICTURE_WIDTHS = [320, 640, 960, 1440] as const
-
-export interface Picture {
-  /** `/images/<hash>`, or another address. */
-  readonly url: string
-  readonly alt: string
-  readonly width?: number
-  readonly height?: number
-  readonly widths?: readonly number[]
-}
+/** Of a picture in a preview, whose own are not known yet, in pixels. */
+const USUAL_WIDTHS = [320, 640]
 
 interface Shown {
   /** How wide the page shows it, as the `sizes` of an `<img>`. */
@@ -23,7 +15,7 @@ interface Shown {
 /** A name of ours; the file of each width and format is below it. */
 const STORED = /^\/images\/[0-9a-f]{32}$/
 
-export function picture({ url, alt, width, height, widths = PICTURE_WIDTHS }: Picture, { sizes, eager }: Shown): Html {
+export function picture({ url, alt, width, height, widths = USUAL_WIDTHS }: Image, { sizes, eager }: Shown): Html {
   const size = width !== undefined && height !== undefined && html`width="${width}" height="${height}"`
   const loading = eager ? html`fetchpriority="high"` : html`loading="lazy"`
   const image = (src: string, more?: Html) =>

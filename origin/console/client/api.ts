@@ -19,10 +19,14 @@ export class ApiError extends Error {
 const TIMEOUT_MS = 15_000
 
 /** Throws ApiError unless the response is a success. What a POST does is done once, however often it is sent. */
-export async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+export async function send(
+  input: RequestInfo | URL,
+  init: RequestInit = {},
+  timeoutMs: number = TIMEOUT_MS,
+): Promise<Response> {
   const headers = new Headers(init.headers)
   if (init.method === 'POST' && !headers.has('idempotency-key')) headers.set('idempotency-key', crypto.randomUUID())
-  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])])
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])])
   const response = await fetch(input, { ...init, headers, signal }).catch(() => {
     throw new ApiError({ status: 0, detail: 'The origin does not answer. Nothing is known of the last call.' })
   })
@@ -31,7 +35,9 @@ export async function send(input: RequestInfo | URL, init: RequestInit = {}): Pr
   throw new ApiError({ ...problem, status: response.status })
 }
 
-export const admin = hc<AdminApi>('/admin', { fetch: send })
+export const admin = hc<AdminApi>('/admin', {
+  fetch: (input: RequestInfo | URL, init?: RequestInit) => send(input, init),
+})
 
 /** The JSON of a call: `await read(admin.sales.$get())`. */
 export async function read<T>(call: Promise<{ json(): Promise<T> }>): Promise<T> {

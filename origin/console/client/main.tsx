@@ -13,9 +13,10 @@ import { OperatorsPage } from './pages/operators/operators-page.tsx'
 import { OrderPage } from './pages/orders/order-page.tsx'
 import { SearchPage } from './pages/orders/search-page.tsx'
 import { PreviewPage } from './pages/preview/preview-page.tsx'
+import { PromoCodesPage } from './pages/promo-codes/promo-codes-page.tsx'
 import { ReportPage } from './pages/report/report-page.tsx'
 import { SalePage } from './pages/sale/sale-page.tsx'
-import { EditSalePage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
+import { EditSalePage, GoodsPage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
 import { QueuesPage } from './pages/scheduled/queues-page.tsx'
 import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
 import { WebhooksPage } from './pages/webhooks/webhooks-page.tsx'
@@ -29,6 +30,8 @@ import { Toast } from './toast.tsx'
 const SALE_PAGES = [
   ['', SalePage],
   ['/edit', EditSalePage],
+  ['/goods', GoodsPage],
+  ['/promo-codes', PromoCodesPage],
   ['/preview', PreviewPage],
   ['/scheduled', ScheduledPage],
   ['/access', AccessPage],

@@ -136,7 +136,7 @@ export function Choose({
   options,
   onChoose,
 }: {
-  label: string
+  label: ComponentChildren
   value: string
   options: readonly (readonly [value: string, text: string])[]
   onChoose(value: string): void

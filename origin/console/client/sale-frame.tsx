@@ -10,6 +10,8 @@ import { may, shop } from './session.ts'
 const TABS = [
   ['', 'Live'],
   ['/edit', 'Edit'],
+  ['/goods', 'Goods'],
+  ['/promo-codes', 'Promo codes'],
   ['/preview', 'Preview'],
   ['/scheduled', 'Scheduled'],
   ['/access', 'Rules and blocks'],
@@ -68,7 +70,8 @@ function Tabs({ sale, hasHall }: { sale: string; hasHall: boolean }) {
   const [path] = useLocation()
   const base = `/console/sales/${sale}`
   const isAt = (end: string) => path === base + end || (end === '/hall' && path.startsWith(`${base}/hall/`))
-  const isShown = (end: string) => (end === '/edit' ? may('operator') : end !== '/hall' || hasHall || isAt(end))
+  const isShown = (end: string) =>
+    end === '/edit' || end === '/goods' ? may('operator') : end !== '/hall' || hasHall || isAt(end)
   const shown = TABS.filter(([end]) => isShown(end))
   const tabs = useRef<HTMLElement>(null)
   // On a phone they scroll.

@@ -1,6 +1,6 @@
 /** The log of events, its readers, and the addresses of webhooks. */
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, index, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, bigserial, boolean, check, index, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
 import { instant, transaction } from './columns.ts'
 import type { orders } from './orders.ts'
@@ -12,6 +12,7 @@ import type { orders } from './orders.ts'
 export const events = pgTable(
   'events',
   {
+    /** The id of its transaction; since the ledger has moved to another server, with that of `event_offset` added. */
     xid: transaction().notNull().default(sql`pg_current_xact_id()`),
     seq: bigserial({ mode: 'number' }).notNull(),
     /** `order.confirmed`, `sale.opened`, `finding.opened` and so on. */
@@ -36,6 +37,19 @@ export type OrderSnapshot = Partial<
 >
 
 export type EventRow = Readonly<typeof events.$inferSelect>
+
+/**
+ * What is added to the ids of transactions, so that events go on after those of the server that the ledger came from: one row, which
+ * continue_events keeps right.
+ */
+export const eventOffset = pgTable(
+  'event_offset',
+  {
+    only_row: boolean().primaryKey().default(true),
+    xids: bigint({ mode: 'number' }).notNull().default(0),
+  },
+  (t) => [check('one_row', sql`${t.only_row}`)],
+)
 
 /** How far each reader of the events has come. */
 export const readers = pgTable('readers', {

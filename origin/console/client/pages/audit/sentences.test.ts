@@ -16,6 +16,10 @@ const says = (action: string, before: unknown, after: unknown, changes: Partial<
 }
 
 test('says what was done to a sale in a sentence', () => {
+  expect(says('promo codes imported', { codes: 1 }, { codes: 1_200 })).toBe(
+    'changed the list of promo codes, from 1 to 1,200',
+  )
+  expect(says('promo codes imported', { codes: 1 }, { codes: 1 })).toBe('changed the list of 1 promo code')
   expect(says('rate set', { rate_per_second: 30 }, { rate_per_second: 45 })).toBe(
     'raised the rate from 30 to 45 a second',
   )

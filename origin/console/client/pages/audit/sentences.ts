@@ -74,6 +74,10 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     `uploaded ${some(after.imported, 'invitation code')}${after.replace ? ' in place of all others' : ''}`,
   'invitations signed': ({ after }) =>
     `made ${some(after.count, 'invitation link')}, each for ${some(after.uses, 'visitor')}`,
+  'promo codes imported': ({ before, after }) =>
+    Number(before.codes) === Number(after.codes)
+      ? `changed the list of ${some(after.codes, 'promo code')}`
+      : `changed the list of promo codes, from ${count(Number(before.codes))} to ${count(Number(after.codes))}`,
   'links declared void': ({ after }) =>
     `declared the invitation links void that were made before ${instant(String(after.void_before))}`,
   cancelled: ({ after }) => `cancelled the order${because(after.reason)}`,

@@ -9,6 +9,7 @@ import { money } from '../../../../../shared/format.ts'
 import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, count, Failure, Loading, textIn, useSubmit } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { soldBy } from '../../sold-by.ts'
 import type { Done } from '../../toast.tsx'
 import { type BasketLine, bestLine, type Goods, goodsLine, linesOf, sumOf } from './basket.ts'
 import { type Hall, type SoldOrder, sellAtBoxOffice } from './hall-api.ts'
@@ -25,7 +26,7 @@ export function BoxOfficePage({ sale }: { sale: string }) {
     queryKey: ['sale', sale],
     queryFn: () => read(admin.sales[':sale'].$get({ param: { sale } })),
   })
-  const products = (config?.products ?? [])
+  const products = soldBy(config?.products ?? [])
     .filter(({ section_type }) => !section_type)
     .map(({ product_id, name, unit_price_minor, currency }) => ({
       name,

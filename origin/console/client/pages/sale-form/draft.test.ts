@@ -4,7 +4,9 @@ import {
   changesBetween,
   configOf,
   copyOf,
+  fromRead,
   idFrom,
+  isOn,
   newBody,
   withoutSections,
   withValue,
@@ -73,6 +75,50 @@ describe('a sale as it is written', () => {
     expect(Number(ends) - Number(opens)).toBe(2 * 3_600_000)
     expect(Number(opens) - Number(lobby)).toBe(1_800_000)
     expect(changesBetween(before, { ...copy, ...times, pre_queue_opens_at: '2026-06-01T17:00:00.000Z' })).toEqual([])
+  })
+
+  it('has goods, whose amounts are compared as one types them, variants by their ids', () => {
+    const variants = ['38', '39'].map((size, i) => ({ variant_id: `vinyl-${size}`, options: { size }, total: i }))
+    const set = [
+      ['products.0.options', [{ name: 'size', values: ['38', '39'] }]],
+      ['products.0.variants', variants],
+      ['products.0.total', 0],
+      ['brand.shop', 'Halfway'],
+      ['fees', [{ name: 'Service', amount_minor: 250, per: 'order' }]],
+      ['products.0.currency', 'JPY'],
+    ] as const
+    const before = set.reduce((body, [path, value]) => withValue(body, path, value), sale)
+    const priced = withValue(before, 'products.0.variants.1.unit_price_minor', 4_000)
+    const after = withValue(withValue(priced, 'brand.shop', 'Home'), 'fees.0.amount_minor', 300)
+    expect(wrongIn(after, 'night-swim').size).toBe(0)
+    expect(changesBetween(before, after)).toEqual([
+      { field: 'brand.shop', before: 'Halfway', after: 'Home' },
+      { field: 'fees.0.amount', before: '250', after: '300' },
+      { field: 'products.vinyl.variants.vinyl-39.price', before: 'none', after: '4000' },
+    ])
+    // What a GET adds is no change, and a variant at its product's price follows it.
+    const units = { held: 0, sold: 0, available: 0, buffer: 0 }
+    const read = {
+      ...before,
+      products: (before.products as readonly Body[]).map((product) => ({
+        ...product,
+        ...units,
+        section_type: null,
+        has_terms: false,
+        variants: variants.map((variant) => ({ ...variant, ...units, unit_price_minor: 3_900 })),
+      })),
+    } as Body
+    expect(changesBetween(before, fromRead(read))).toEqual([])
+    expect(configOf(fromRead(read))).toEqual(configOf(before))
+  })
+
+  it('finds the page of a field, and removes one that is left out', () => {
+    const pages = ['products.0.variants.2.total', 'tax.percent', 'products.0.name', 'opens_at'].map((path) =>
+      (['sale', 'goods'] as const).filter((part) => isOn(part, path)),
+    )
+    expect(pages).toEqual([['goods'], ['goods'], ['sale', 'goods'], ['sale']])
+    const branded = withValue(sale, 'brand', { shop: 'Halfway', accent: '#000000' })
+    expect(withValue(branded, 'brand.accent', undefined).brand).toEqual({ shop: 'Halfway' })
   })
 
   it('has an id that its name suggests', () => {

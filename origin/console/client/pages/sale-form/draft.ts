@@ -72,9 +72,27 @@ export function configOf(body: Body): Body | undefined {
   if (!read.success) return undefined
   const known = Object.keys(SaleConfig.entries)
   const isSet = ([name]: [string, unknown]) => known.includes(name) && !READ_ONLY.has(name)
-  const products = read.output.products.map((product) => pick(product, PRODUCT_FIELDS))
+  const products = (read.output.products as unknown as readonly Body[]).map((product) => ({
+    ...without(product, READ_ONLY_OF_PRODUCTS),
+    ...(product.variants && {
+      variants: (product.variants as readonly Body[]).map((one) => without(one, READ_ONLY_OF_VARIANTS)),
+    }),
+  }))
   return { ...(Object.fromEntries(Object.entries(read.output).filter(isSet)) as Body), products }
 }
+
+/** A sale as a GET returns it, to be edited: a variant at its product's price has none of its own, and follows it. */
+export const fromRead = (sale: Body): Body => ({
+  ...sale,
+  products: ((sale.products ?? []) as readonly Body[]).map(({ variants, ...product }) => ({
+    ...product,
+    ...(variants && {
+      variants: (variants as readonly Body[]).map((one) =>
+        one.unit_price_minor === product.unit_price_minor ? without(one, ['unit_price_minor']) : one,
+      ),
+    }),
+  })),
+})
 
 /** Sections of a hall are among a sale's products, and have pages and calls of their own. */
 export const isSection = ({ section_type }: Body) => (section_type ?? null) !== null
@@ -83,11 +101,19 @@ export const withoutSections = (body: Body): Body => ({
   products: ((body.products ?? []) as readonly Body[]).filter((product) => !isSection(product)),
 })
 
-const PRODUCT_FIELDS = ['product_id', 'name', 'unit_price_minor', 'currency', 'total', 'buffer'] as const
-const pick = <T extends object>(from: T, names: readonly (keyof T & string)[]) =>
-  Object.fromEntries(names.map((name) => [name, from[name]])) as Body
+const without = (from: Body, names: readonly string[]): Body =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)))
+const READ_ONLY_OF_VARIANTS = ['available', 'held', 'sold'] as const
+const READ_ONLY_OF_PRODUCTS = [
+  ...READ_ONLY_OF_VARIANTS,
+  'section_type',
+  'variant_of',
+  'variant',
+  'sku',
+  'has_terms',
+] as const
 const READ_ONLY = new Set(
-  'sale phase ended_at paused invariant rates queue health server_time rules announcement pause_reason chart_version'.split(
+  'sale phase ended_at paused invariant rates queue health server_time rules announcement pause_reason chart_version goods_version'.split(
     ' ',
   ),
 )
@@ -105,13 +131,20 @@ export function wrongIn(body: Body, saleId: string): Wrong {
   return wrong
 }
 
+/** The two pages of the form, and which of them shows a field. */
+export type Part = 'sale' | 'goods'
+const ONLY_OF_GOODS =
+  /^(brand|venue|fees|tax|delivery|products\.\d+\.(names|description|images|options|variants|limit|weight_grams|tags|terms))(\.|$)/
+export const isOn = (part: Part, path: string): boolean =>
+  ONLY_OF_GOODS.test(path) ? part === 'goods' : part === 'sale' || /^products(\.|$)/.test(path)
+
 export interface Change {
   readonly field: string
   readonly before: string
   readonly after: string
 }
 
-/** What saving would change, field by field; products and lines by their own names. */
+/** What saving would change, field by field; products, variants and lines by their own names. */
 export function changesBetween(before: Body, after: Body): Change[] {
   const [was, is] = [leavesOf(configOf(before) ?? before), leavesOf(configOf(after) ?? after)]
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((field) => {
@@ -120,18 +153,29 @@ export function changesBetween(before: Body, after: Body): Change[] {
   })
 }
 
-function leavesOf(value: Json, path = '', into = new Map<string, string>()): Map<string, string> {
-  if (typeof value !== 'object' || value === null) return into.set(path, value === null ? 'none' : String(value))
+/** Amounts as one types them, in the currency of their product, or of the sale's first. */
+function leavesOf(
+  value: Json | undefined,
+  path = '',
+  currency = currencyOf(value),
+  into = new Map<string, string>(),
+): Map<string, string> {
+  if (value === undefined) return into
+  // As a field that is left out.
+  if (typeof value !== 'object' || value === null) return into.set(path, String(value ?? 'none'))
   for (const [name, inner] of Object.entries(value)) {
-    const of = inner as Body
-    const key = Array.isArray(value) ? String(of.product_id ?? of.line ?? name) : name
-    // As one types it.
-    const isPrice = name === 'unit_price_minor' && typeof inner === 'number'
-    const shown = isPrice ? decimal(inner, String((value as Body).currency)) : inner
-    leavesOf(shown, path === '' ? key : `${path}.${isPrice ? 'price' : key}`, into)
+    const of = inner as Body | null
+    const key = Array.isArray(value) ? String(of?.product_id ?? of?.variant_id ?? of?.line ?? name) : name
+    const isAmount = name.endsWith('_minor') && typeof inner === 'number'
+    const shown = isAmount ? decimal(inner, currency) : inner
+    const end = isAmount ? key.replace(/^unit_|_minor$/g, '') : key
+    leavesOf(shown, path === '' ? end : `${path}.${end}`, String(of?.currency ?? currency), into)
   }
   return into
 }
+
+/** Of a sale's fees and prices for delivery. */
+export const currencyOf = (sale: Json | undefined) => String(valueAt(sale ?? null, 'products.0.currency') || 'EUR')
 
 // -- Reading and writing by path ---------------------------------------------------------------------------------------
 
@@ -141,10 +185,12 @@ export function valueAt(body: Json, path: string): Json | undefined {
     .reduce<Json | undefined>((inner, name) => (inner as Record<string, Json> | null | undefined)?.[name], body)
 }
 
-export function withValue(body: Body, path: string, value: Json): Body {
+/** `undefined` removes the field. */
+export function withValue(body: Body, path: string, value: Json | undefined): Body {
   const [name = '', ...rest] = path.split('.')
-  const inner = body[name] as Body
+  const inner = (body[name] ?? {}) as Body
   const next = rest.length === 0 ? value : withValue(inner, rest.join('.'), value)
-  if (Array.isArray(body)) return (body as readonly Json[]).with(Number(name), next) as unknown as Body
+  if (Array.isArray(body)) return (body as readonly Json[]).with(Number(name), next as Json) as unknown as Body
+  if (next === undefined) return without(body, [name])
   return { ...body, [name]: next }
 }

@@ -13,7 +13,8 @@ interface Form {
   /** What to show as wrong now, and what to warn of. */
   readonly wrong: Wrong
   readonly warnings: Wrong
-  set(path: string, value: Json): void
+  /** `undefined` removes the field. */
+  set(path: string, value: Json | undefined): void
   touch(path: string): void
 }
 
@@ -26,13 +27,15 @@ export function useForm(): Form {
 
 interface Named {
   readonly path: string
-  readonly label: string
+  readonly label: ComponentChildren
   readonly hint?: ComponentChildren
   readonly disabled?: boolean
+  /** While it is empty, the field is left out. */
+  readonly optional?: boolean
 }
 
 /** What is the same of every input. */
-function useField({ path, hint }: Named) {
+export function useField({ path, hint }: Named) {
   const form = useForm()
   const id = useId()
   const [wrong, warning] = [form.wrong.get(path), form.warnings.get(path)]
@@ -69,12 +72,12 @@ function useField({ path, hint }: Named) {
 
 interface FieldProps {
   readonly id: string
-  readonly label: string
+  readonly label: ComponentChildren
   readonly below: ComponentChildren
   readonly children: ComponentChildren
 }
 
-function Field({ id, label, below, children }: FieldProps) {
+export function Field({ id, label, below, children }: FieldProps) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -84,16 +87,25 @@ function Field({ id, label, below, children }: FieldProps) {
   )
 }
 
-/** `rows`: a text of several lines. */
-export function TextField(props: Named & { readonly list?: string; readonly rows?: number }) {
+interface TextFieldProps extends Named {
+  readonly list?: string
+  /** A text of several lines. */
+  readonly rows?: number
+  readonly placeholder?: string
+  /** In place of writing it to the path. */
+  readonly onText?: (text: string) => void
+}
+
+export function TextField(props: TextFieldProps) {
   const { form, value, attributes, below } = useField(props)
   const input = {
     ...attributes,
     value: String(value ?? ''),
     disabled: props.disabled,
     autocomplete: 'off',
-    onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
-      form.set(props.path, event.currentTarget.value),
+    placeholder: props.placeholder,
+    onInput: ({ currentTarget: { value: text } }: { readonly currentTarget: { readonly value: string } }) =>
+      props.onText ? props.onText(text) : form.set(props.path, text === '' && props.optional ? undefined : text),
   } as const
   return (
     <Field id={attributes.id} label={props.label} below={below}>
@@ -157,14 +169,16 @@ export function NumberField(props: Named & { readonly none?: string }) {
         placeholder={props.none}
         onInput={({ currentTarget: { value: text } }) => {
           typed.value = text
-          form.set(props.path, text === '' && props.none !== undefined ? null : numberOf(text))
+          if (text === '' && props.optional) form.set(props.path, undefined)
+          else form.set(props.path, text === '' && props.none !== undefined ? null : numberOf(text))
         }}
       />
     </Field>
   )
 }
 
-export function MoneyField(props: Named & { readonly currency: string }) {
+/** `none`: what an empty field means. */
+export function MoneyField(props: Named & { readonly currency: string; readonly none?: string }) {
   const { form, value, attributes, below } = useField(props)
   const typed = useSignal<{ readonly text: string; readonly currency: string } | null>(null)
   const { currency } = props
@@ -180,10 +194,10 @@ export function MoneyField(props: Named & { readonly currency: string }) {
         disabled={props.disabled}
         inputMode="decimal"
         autocomplete="off"
-        placeholder={decimal(4200, currency)}
+        placeholder={props.none ?? decimal(4200, currency)}
         onInput={({ currentTarget: { value: next } }) => {
           typed.value = { text: next, currency }
-          form.set(props.path, read(next))
+          form.set(props.path, next === '' && props.optional ? undefined : read(next))
         }}
       />
     </Field>
@@ -223,7 +237,10 @@ export function Choice(props: Named & { readonly options: readonly (readonly [va
         {...attributes}
         disabled={props.disabled}
         value={JSON.stringify(value ?? null)}
-        onChange={(event) => form.set(props.path, JSON.parse(event.currentTarget.value))}
+        onChange={({ currentTarget }) => {
+          const chosen: Json = JSON.parse(currentTarget.value)
+          form.set(props.path, chosen === null && props.optional ? undefined : chosen)
+        }}
       >
         {props.options.map(([option, text]) => (
           <option key={text} value={JSON.stringify(option)}>

@@ -14,7 +14,9 @@ export interface Numbers {
 
 function numbersOf({ products, admission }: Body): Numbers {
   const list = (products as readonly Body[] | undefined) ?? []
-  const units = list.reduce((sum, { total, buffer }) => sum + (Number(total) || 0) - (Number(buffer) || 0), 0)
+  const units = list
+    .flatMap((product) => [product, ...((product.variants as readonly Body[] | undefined) ?? [])])
+    .reduce((sum, { total, buffer }) => sum + (Number(total) || 0) - (Number(buffer) || 0), 0)
   const rate = Number((admission as Body | undefined)?.rate_per_second)
   return { units, rate, seconds: rate > 0 && units > 0 ? units / rate : null }
 }

@@ -9,13 +9,19 @@ import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, Failure, Loading, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { type Done, say } from '../../toast.tsx'
+import { Goods } from '../goods/goods.tsx'
 import {
   type Body,
   type Change,
   changesBetween,
   copyOf,
+  fromRead,
   idFrom,
+  isOn,
+  type Json,
   newBody,
+  type Part,
+  type Wrong,
   withoutSections,
   withValue,
   wrongIn,
@@ -27,8 +33,13 @@ import { useUnsavedGuard } from './unsaved-guard.ts'
 
 const calls = admin.sales[':sale']
 type SaleBody = InferRequestType<typeof calls.$put>['json']
+const PARTS = [
+  ['sale', 'The sale'],
+  ['goods', 'Goods, brand, delivery'],
+] as const
+
 /** Its fields are those of the form, by their paths. */
-const readSale = async (sale: string) => (await read(calls.$get({ param: { sale } }))) as Body
+const readSale = async (sale: string) => fromRead((await read(calls.$get({ param: { sale } }))) as unknown as Body)
 
 /** `/console/sales/new`, and `?copy=SALE`. */
 export function NewSalePage() {
@@ -40,6 +51,11 @@ export function NewSalePage() {
 /** `/console/sales/:sale/edit` */
 export function EditSalePage({ sale }: { sale: string }) {
   return <Loaded key={sale} sale={sale} show={(read) => <SaleForm start={read} sale={sale} />} />
+}
+
+/** `/console/sales/:sale/goods` */
+export function GoodsPage({ sale }: { sale: string }) {
+  return <Loaded key={sale} sale={sale} show={(read) => <SaleForm start={read} sale={sale} first="goods" />} />
 }
 
 function Loaded({ sale, show }: { sale: string; show: (read: Body) => preact.JSX.Element }) {
@@ -54,9 +70,18 @@ function Loaded({ sale, show }: { sale: string; show: (read: Body) => preact.JSX
   return error ? <Failure error={error} /> : <Loading />
 }
 
-/** `sale`: the one that is edited; without it, a new one. */
-function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; copied?: string }) {
+interface SaleFormProps {
+  readonly start: Body
+  /** The one that is edited; without it, a new one. */
+  readonly sale?: string
+  readonly copied?: string
+  /** What it shows, which only a new one changes: of a sale each has a page of its own. */
+  readonly first?: Part
+}
+
+function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps) {
   const isNew = sale === undefined
+  const part = useSignal(first)
   const [start] = useState(given)
   const [, navigate] = useLocation()
   const body = useSignal(start)
@@ -80,14 +105,18 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
   const touch = (path: string) => {
     if (!touched.value.has(path)) touched.value = new Set([...touched.value, path])
   }
-  const set = (path: string, value: Body[string]) => {
+  const set = (path: string, value: Json | undefined) => {
     touch(path)
-    refused.value = new Map([...refused.value].filter(([field]) => field !== path))
+    // What is wrong in it may be gone as well.
+    refused.value = new Map([...refused.value].filter(([field]) => !`${field}.`.startsWith(`${path}.`)))
     if (path === 'sale') id.value = String(value)
     else body.value = withValue(body.value, path, value)
   }
   const showAll = () => {
     isAllShown.value = true
+    const faults = [...wrongIn(body.value, saleId).keys(), ...refused.value.keys()]
+    if (isNew && faults.length > 0 && !faults.some((path) => isOn(part.value, path)))
+      part.value = part.value === 'sale' ? 'goods' : 'sale'
     // After the fields say what is wrong in them.
     setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
   }
@@ -130,10 +159,19 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
   }
   return (
     <FormContext.Provider value={context}>
-      <h1>{isNew ? (copied ? `New sale, as ${start.name}` : 'New sale') : `Edit ${start.name}`}</h1>
+      <h1>{titleOf(start, { isNew, copied, part: part.value })}</h1>
+      {isNew && (
+        <fieldset class="parts" aria-label="Parts of the sale">
+          {PARTS.map(([one, text]) => (
+            <button key={one} type="button" aria-pressed={part.value === one} onClick={() => (part.value = one)}>
+              {text}
+            </button>
+          ))}
+        </fieldset>
+      )}
       <form
         ref={form}
-        class="sale-form"
+        class={part.value === 'goods' ? 'goods-form' : 'sale-form'}
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
@@ -141,34 +179,14 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
           else if (wrong.size > 0) showAll()
         }}
       >
-        <div>
-          <section class="card" aria-label="Name and id">
-            <TextField path="name" label="Name" hint="As visitors read it." />
-            <TextField
-              path="sale"
-              label="Id"
-              disabled={!isNew}
-              hint={isNew ? `In addresses: /sales/${saleId || '…'}. It cannot be changed later.` : undefined}
-            />
-          </section>
-          <Times />
-          <Products isNew={isNew} />
-        </div>
-        <div>
-          <Rate isNew={isNew} />
-          <AccessSection />
-          <Lines />
-          <Orders />
-          <Contact />
-          <Receipts />
-          <Page isNew={isNew} />
-        </div>
+        {part.value === 'goods' ? <Goods sale={sale} /> : <Sale isNew={isNew} saleId={saleId} />}
       </form>
       <footer class="save">
         <Failure error={failure} />
         {shown.size > 0 && (
           <p class="wrong" role="status">
-            {shown.size === 1 ? 'One field is' : `${shown.size} fields are`} not right yet.
+            {shown.size === 1 ? 'One field is' : `${shown.size} fields are`} not right yet{elsewhere(shown, part.value)}
+            .
           </p>
         )}
         <p class="buttons">
@@ -194,6 +212,46 @@ function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; 
         </p>
       </footer>
     </FormContext.Provider>
+  )
+}
+
+function titleOf(start: Body, { isNew, copied, part }: { isNew: boolean; copied: string | undefined; part: Part }) {
+  if (isNew) return copied ? `New sale, as ${start.name}` : 'New sale'
+  return part === 'goods' ? `Goods of ${start.name}` : `Edit ${start.name}`
+}
+
+/** Of the fields that are wrong, those that this page does not show. */
+function elsewhere(wrong: Wrong, part: Part): string {
+  const many = [...wrong.keys()].filter((path) => !isOn(part, path)).length
+  return many === 0 ? '' : `, ${many} of them under ${part === 'goods' ? 'Edit' : 'Goods'}`
+}
+
+function Sale({ isNew, saleId }: { isNew: boolean; saleId: string }) {
+  return (
+    <>
+      <div>
+        <section class="card" aria-label="Name and id">
+          <TextField path="name" label="Name" hint="As visitors read it." />
+          <TextField
+            path="sale"
+            label="Id"
+            disabled={!isNew}
+            hint={isNew ? `In addresses: /sales/${saleId || '…'}. It cannot be changed later.` : undefined}
+          />
+        </section>
+        <Times />
+        <Products isNew={isNew} />
+      </div>
+      <div>
+        <Rate isNew={isNew} />
+        <AccessSection />
+        <Lines />
+        <Orders />
+        <Contact />
+        <Receipts />
+        <Page isNew={isNew} />
+      </div>
+    </>
   )
 }
 

@@ -1,14 +1,16 @@
 /** The form's sections: what every sale needs first, the rare things folded away. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { count } from '../../parts.tsx'
+import { unitsOf, variantsOf } from '../goods/variants.ts'
 import { type Body, isSection, newProduct, valueAt } from './draft.ts'
 import { Check, Choice, MoneyField, NumberField, TextField, TextsField, TimeField, useForm } from './fields.tsx'
 import { forecastOf } from './forecast.ts'
 
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KRW', 'AED', 'KWD']
 
-function Section({ title, children }: { title: string; children: ComponentChildren }) {
+export function Section({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
@@ -17,19 +19,30 @@ function Section({ title, children }: { title: string; children: ComponentChildr
   )
 }
 
+interface FoldedProps {
+  readonly title: ComponentChildren
+  /** Of its fields, or of what they are in. */
+  readonly paths: readonly string[]
+  /** At first. */
+  readonly isOpen?: boolean
+  /** Stands in another section. */
+  readonly isInner?: boolean
+  readonly children: ComponentChildren
+}
+
 /** Opens by itself when something in it is wrong. */
-function Folded({ title, paths, children }: { title: string; paths: readonly string[]; children: ComponentChildren }) {
+export function Folded({ title, paths, isOpen = false, isInner = false, children }: FoldedProps) {
   const { wrong } = useForm()
   const isWrong = [...wrong.keys()].some((field) => paths.some((path) => `${field}.`.startsWith(`${path}.`)))
   const details = useRef<HTMLDetailsElement>(null)
+  // What the operator opens and closes stays so.
+  const [wasOpen] = useState(isOpen)
   useEffect(() => {
     if (isWrong && details.current) details.current.open = true
   }, [isWrong])
   return (
-    <details class="card" ref={details}>
-      <summary>
-        <h2>{title}</h2>
-      </summary>
+    <details class={isInner ? 'inner' : 'card'} open={wasOpen} ref={details}>
+      <summary>{isInner ? <h3>{title}</h3> : <h2>{title}</h2>}</summary>
       {children}
     </details>
   )
@@ -55,12 +68,18 @@ export function Products({ isNew }: { isNew: boolean }) {
             <TextField path={`products.${i}.product_id`} label="Product id" hint="In orders and exports." />
             <MoneyField path={`products.${i}.unit_price_minor`} label="Price" currency={String(product.currency)} />
             <TextField path={`products.${i}.currency`} label="Currency" list="currencies" />
-            <NumberField path={`products.${i}.total`} label="Units" hint={taken(product)} />
-            <NumberField
-              path={`products.${i}.buffer`}
-              label="Of them withheld"
-              hint="A buffer, to fulfil oversold orders."
-            />
+            {variantsOf(product).length > 0 ? (
+              <p>{inVariants(product)}</p>
+            ) : (
+              <>
+                <NumberField path={`products.${i}.total`} label="Units" hint={taken(product)} />
+                <NumberField
+                  path={`products.${i}.buffer`}
+                  label="Of them withheld"
+                  hint="A buffer, to fulfil oversold orders."
+                />
+              </>
+            )}
             {products.length > 1 && (
               <button
                 type="button"
@@ -97,6 +116,12 @@ export function Products({ isNew }: { isNew: boolean }) {
       <NumberField path="limit_per_visitor" label="Most units for one visitor" />
     </Section>
   )
+}
+
+function inVariants(product: Body): string {
+  const variants = variantsOf(product)
+  const units = unitsOf(variants)
+  return `${units === null ? '' : `${count(units)} units in `}${variants.length} variants, which are under Goods.`
 }
 
 function taken({ held, sold }: Body): string | undefined {
@@ -276,31 +301,23 @@ export function Contact() {
 
 export function Receipts() {
   const { body, set } = useForm()
-  const optional = (path: 'seller' | 'tax', label: string, empty: Body) => (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={Boolean(body[path])}
-        onChange={(event) => set(path, event.currentTarget.checked ? empty : null)}
-      />
-      {label}
-    </label>
-  )
   return (
-    <Folded title="Receipts" paths={['seller', 'tax']}>
-      {optional('seller', 'Receipts name the seller', { name: '', address: '', tax_id: '' })}
+    <Folded title="Receipts" paths={['seller']}>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={Boolean(body.seller)}
+          onChange={(event) =>
+            set('seller', event.currentTarget.checked ? { name: '', address: '', tax_id: '' } : null)
+          }
+        />
+        Receipts name the seller
+      </label>
       {body.seller && (
         <>
           <TextField path="seller.name" label="Name of the seller" />
           <TextField path="seller.address" label="Address of the seller" rows={3} />
           <TextField path="seller.tax_id" label="Tax number" />
-        </>
-      )}
-      {optional('tax', 'The prices include a tax', { name: '', percent: '' })}
-      {body.tax && (
-        <>
-          <TextField path="tax.name" label="Name of the tax" hint="As receipts say it: VAT." />
-          <NumberField path="tax.percent" label="Percent" />
         </>
       )}
     </Folded>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { Choose, Confirm, count, instant, languageName, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { soldBy } from '../../sold-by.ts'
 import { PAUSE_REASONS } from './pause-reasons.ts'
 import { announce, end, open, pause, restock, resume, type State, setRate } from './sale-actions.ts'
 
@@ -140,7 +141,7 @@ export function RateControl({ state }: { state: State }) {
 /** Beside the stock. */
 export function RestockControl({ state }: { state: State }) {
   // A section has as many units as seats.
-  const products = state.products.filter(({ section_type }) => section_type !== 'reserved')
+  const products = soldBy(state.products).filter(({ section_type }) => section_type !== 'reserved')
   if (!may('operator') || state.phase === 'ended' || products.length === 0) return null
   return (
     <Confirm

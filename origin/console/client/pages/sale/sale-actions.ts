@@ -2,6 +2,7 @@
 import type { AnnouncementRequest } from '../../../../../shared/api/operator.ts'
 import { admin } from '../../api.ts'
 import { count } from '../../parts.tsx'
+import { soldBy } from '../../sold-by.ts'
 import type { Done } from '../../toast.tsx'
 import type { Live } from './live-stream.ts'
 
@@ -43,7 +44,7 @@ export async function setRate(state: State, rate: number, before: number): Promi
 
 export async function restock(state: State, product: string, quantity: number): Promise<Done> {
   await call.products[':product'].restock.$post({ param: { sale: state.sale, product }, json: { quantity } })
-  const name = state.products.find(({ product_id }) => product_id === product)?.name ?? product
+  const name = soldBy(state.products).find(({ product_id }) => product_id === product)?.name ?? product
   return {
     text: `${count(quantity)} more ${quantity === 1 ? 'unit' : 'units'} of ${name} ${quantity === 1 ? 'is' : 'are'} for sale.`,
   }

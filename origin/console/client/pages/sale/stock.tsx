@@ -26,7 +26,7 @@ export function Stock({ live: { state, summary } }: { live: Live }) {
         )}
         {addsUp ? '=' : '≠'} <b>{count(total)}</b>
       </p>
-      {state.products.length > 1 && (
+      {(state.products.length > 1 || state.products.some(({ variants = [] }) => variants.length > 0)) && (
         <table>
           <TableHead columns={['Product', 'Sold', 'Held', 'Free', 'Total']} />
           <tbody>
@@ -40,9 +40,37 @@ export function Stock({ live: { state, summary } }: { live: Live }) {
   )
 }
 
-function ProductRow({ product: { name, sold, held, available, total, buffer } }: { product: Product }) {
+/** A product with variants is their sum, and they stand below it. */
+function ProductRow({ product: { variants = [], ...product } }: { product: Product }) {
+  if (variants.length === 0) return <Row name={product.name} units={product} />
+  const sum = (of: 'sold' | 'held' | 'available' | 'total' | 'buffer') =>
+    variants.reduce((units, variant) => units + variant[of], 0)
+  const [sold, held, available, total, buffer] = [
+    sum('sold'),
+    sum('held'),
+    sum('available'),
+    sum('total'),
+    sum('buffer'),
+  ]
   return (
-    <tr>
+    <>
+      <Row name={product.name} units={{ sold, held, available, total, buffer }} />
+      {variants.map((variant) => (
+        <Row key={variant.variant_id} name={Object.values(variant.options).join(', ')} units={variant} isVariant />
+      ))}
+    </>
+  )
+}
+
+interface RowProps {
+  readonly name: string
+  readonly units: Readonly<Record<'sold' | 'held' | 'available' | 'total' | 'buffer', number>>
+  readonly isVariant?: boolean
+}
+
+function Row({ name, units: { sold, held, available, total, buffer }, isVariant = false }: RowProps) {
+  return (
+    <tr class={isVariant ? 'variant' : ''}>
       <th scope="row">
         {name}
         <Bar sold={sold} held={held} free={available} total={total} />

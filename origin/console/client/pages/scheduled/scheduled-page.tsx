@@ -6,6 +6,7 @@ import { roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, moment, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { soldBy } from '../../sold-by.ts'
 import { inUtc, inWords } from './actions.ts'
 import { ScheduleForm } from './schedule-form.tsx'
 
@@ -26,7 +27,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
     refetchInterval: REFRESH_MS,
   })
   useTitle('Scheduled · Console')
-  const products = about?.products ?? []
+  const products = soldBy(about?.products ?? [])
   // Seats have prices of their own, and are imported.
   const withUnits = products.filter(({ section_type }) => section_type !== 'reserved')
   const toCome = data?.scheduled.filter((one) => one.next_at !== null || one.suspended) ?? []

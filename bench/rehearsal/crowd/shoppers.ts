@@ -1,0 +1,75 @@
+/**
+ * The buyers of a drop: each wants a size, would take its neighbours too, has it sent to a country, and three in ten bring the promo
+ * code. Who finds the code used up buys without it. Each says what they were shown, so that no other sum is taken.
+ */
+import type { Order } from '../../../shared/api/public.ts'
+import { CODE, COUNTRIES, type Country, SIZES, type Size, sizeWanted, sumOf, variantOf } from '../../lib/demo-drop.ts'
+import type { Refusal } from '../../lib/responses.ts'
+import type { Reaction, Wishes } from './wishes.ts'
+
+const WITH_CODE = 0.3
+const WITH_TWO = 0.15
+export const MOST_PER_SHOPPER = 2
+/** How often all units of a size are in carts before another one is asked for. */
+const MAX_WAITS = 2
+
+export class Shopper implements Wishes {
+  units: number
+  version = 0
+  askedMs = 0
+  answeredMs = 0
+  readonly country: Country
+  /** Brought along, whether it could be used or not. */
+  readonly broughtCode: boolean
+  hasCode: boolean
+  /** What the order's first answer said that it costs; null without an order. */
+  told: number | null = null
+  readonly #sizes: Size[]
+  #waits = 0
+
+  constructor(size: Size, units: number, country: Country, broughtCode: boolean) {
+    this.units = units
+    this.country = country
+    this.broughtCode = broughtCode
+    this.hasCode = broughtCode
+    const wanted = SIZES.indexOf(size)
+    this.#sizes = SIZES.toSorted((a, b) => Math.abs(SIZES.indexOf(a) - wanted) - Math.abs(SIZES.indexOf(b) - wanted))
+  }
+
+  get product(): string {
+    return variantOf(this.#sizes[0] ?? '')
+  }
+
+  body() {
+    return {
+      product_id: this.product,
+      quantity: this.units,
+      ...(this.hasCode && { promo_code: CODE }),
+      total_minor: sumOf({ ...this, quantity: this.units }),
+      accept: ['terms'],
+      delivery: { name: 'Ada Crowd', street: 'Elm Row 12', postcode: '10119', city: 'Anywhere', country: this.country },
+    }
+  }
+
+  refused({ type }: Refusal): Reaction {
+    if (type === '/problems/promo-code-used-up') this.hasCode = false
+    else if (type === '/problems/all-in-carts' && this.#waits++ < MAX_WAITS) return 'wait'
+    else if (this.units > 1) this.units = 1
+    else if (this.#sizes.length > 1) this.#sizes.shift()
+    else return type === '/problems/all-in-carts' ? 'wait' : 'leave'
+    this.#waits = 0
+    this.version++
+    this.askedMs = 0
+    return 'ask'
+  }
+
+  has({ total_minor }: Partial<Pick<Order, 'total_minor'>>): void {
+    if (total_minor !== undefined) this.told = total_minor
+  }
+}
+
+export function shopperOf(random: () => number): Shopper {
+  const size = sizeWanted(random)
+  const country = COUNTRIES[Math.floor(random() * COUNTRIES.length)] ?? 'DE'
+  return new Shopper(size, random() < WITH_TWO ? MOST_PER_SHOPPER : 1, country, random() < WITH_CODE)
+}

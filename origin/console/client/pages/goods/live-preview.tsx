@@ -1,0 +1,122 @@
+/** A page of the sale on a phone, as it will be with what is typed: the edge makes it of the draft, and nothing in it works. */
+import { useSignal } from '@preact/signals'
+import { useQuery } from '@tanstack/preact-query'
+import { useEffect, useRef } from 'preact/hooks'
+import { LANGUAGES, type Language } from '../../../../../shared/api/fields.ts'
+import type { SaleConfig } from '../../../../../shared/api/operator.ts'
+import { admin } from '../../api.ts'
+import { Choose, Failure, languageName } from '../../parts.tsx'
+import { configOf } from '../sale-form/draft.ts'
+import { useForm } from '../sale-form/fields.tsx'
+
+/** Since the last key, so that a page is not made for each. */
+const REST_MS = 500
+const PAGES = [
+  ['sale-open', 'Before joining'],
+  ['turn', 'Their turn'],
+  ['order-reserved', 'Paying'],
+  ['order-confirmed', 'Bought'],
+] as const
+
+export function LivePreview({ sale }: { sale: string | undefined }) {
+  const { body } = useForm()
+  const config = configOf(body)
+  const text = config && JSON.stringify(config)
+  const state = useSignal('sale-open')
+  const lang = useSignal<Language>('en')
+  const look = useSignal<'light' | 'dark'>('light')
+  const draft = useRested(text)
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['draft', sale, state.value, lang.value, look.value, draft],
+    queryFn: async () => {
+      const json = {
+        sale: JSON.parse(draft ?? '') as SaleConfig,
+        state: state.value,
+        lang: lang.value,
+        look: look.value,
+      }
+      return (await admin.sales[':sale'].preview.$post({ param: { sale: sale ?? '' }, json })).text()
+    },
+    enabled: sale !== undefined && draft !== undefined,
+    placeholderData: (before) => before,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  return (
+    <aside class="live-preview" aria-label="Preview">
+      <div class="card-head">
+        <h2>Preview</h2>
+        <span class="quiet" role="status">
+          {sale !== undefined &&
+            (text === undefined
+              ? 'as before, until all fields are right'
+              : isFetching
+                ? 'being made …'
+                : 'as it will be')}
+        </span>
+      </div>
+      {sale === undefined ? (
+        <p class="quiet">The page is shown here once the sale is created.</p>
+      ) : (
+        <>
+          <div class="preview-choice">
+            <Choose label="Page" value={state.value} options={PAGES} onChoose={(to) => (state.value = to)} />
+            <Choose
+              label="Language"
+              value={lang.value}
+              options={LANGUAGES.map((one) => [one, languageName(one)])}
+              onChoose={(to) => (lang.value = LANGUAGES.find((one) => one === to) ?? 'en')}
+            />
+            <Choose
+              label="Look"
+              value={look.value}
+              options={[
+                ['light', 'light'],
+                ['dark', 'dark'],
+              ]}
+              onChoose={(to) => (look.value = to === 'dark' ? 'dark' : 'light')}
+            />
+          </div>
+          <Failure error={error} />
+          <Phone page={data} />
+        </>
+      )}
+    </aside>
+  )
+}
+
+/** Of this width in CSS pixels, whatever its width here; where it was scrolled to stays. */
+function Phone({ page }: { page: string | undefined }) {
+  const frame = useRef<HTMLIFrameElement>(null)
+  const top = useRef(0)
+  const inside = () => frame.current?.contentDocument
+  return (
+    <div class="phone">
+      <iframe
+        ref={frame}
+        title="The sale's page on a phone"
+        // No script of it runs, here as by its own policy.
+        sandbox="allow-same-origin"
+        srcdoc={page ?? ''}
+        tabIndex={-1}
+        onLoad={() => {
+          inside()?.scrollingElement?.scrollTo(0, top.current)
+          inside()?.addEventListener('scroll', () => {
+            top.current = inside()?.scrollingElement?.scrollTop ?? 0
+          })
+        }}
+      />
+    </div>
+  )
+}
+
+/** A value once it has not changed for a moment; one that is undefined leaves the one before. */
+function useRested(value: string | undefined): string | undefined {
+  const rested = useSignal(value)
+  useEffect(() => {
+    if (value === undefined) return
+    const timer = setTimeout(() => (rested.value = value), REST_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return rested.value
+}

@@ -1,0 +1,103 @@
+/** The variants that follow from a product's options: each combination once, with what was said of it before. Pure. */
+import type { Body, Json } from '../sale-form/draft.ts'
+import { idFrom } from '../sale-form/draft.ts'
+
+export type Option = { readonly name: string; readonly values: readonly string[] }
+export type Variant = Body & {
+  readonly variant_id: string
+  readonly options: { readonly [option: string]: string }
+}
+
+/** One more than the API takes, so that it says what is wrong. */
+const MOST = 101
+
+export const optionsOf = (product: Body) => (product.options ?? []) as unknown as readonly Option[]
+export const variantsOf = (product: Body) => (product.variants ?? []) as unknown as readonly Variant[]
+
+/** "38, 39, 40", or a value in each line: as a person writes a list. */
+export const valuesIn = (text: string): readonly string[] => [
+  ...new Set(
+    text
+      .split(/[,;\n]/)
+      .map((value) => value.trim())
+      .filter((value) => value !== ''),
+  ),
+]
+
+/** The name that people read: "42, black". */
+export const labelOf = ({ options }: Variant) => Object.values(options).join(', ')
+
+function combinationsOf(options: readonly Option[]): readonly Variant['options'][] {
+  const chosen = options.filter(({ values }) => values.length > 0)
+  if (chosen.length === 0) return []
+  return chosen.reduce<readonly Variant['options'][]>(
+    (rows, { name, values }) =>
+      rows.flatMap((row) => values.map((value) => ({ ...row, [name]: value }))).slice(0, MOST),
+    [{}],
+  )
+}
+
+const keyOf = (options: readonly Option[], chosen: Variant['options']) =>
+  JSON.stringify(options.map(({ name }) => chosen[name] ?? null))
+
+interface Change {
+  /** The options that the variants have, without one that is removed. */
+  readonly before: readonly Option[]
+  readonly after: readonly Option[]
+  readonly variants: readonly Variant[]
+  /** Variants that were there before, to come back with their values. */
+  readonly remembered?: readonly Variant[]
+  /** What the ids of new ones begin with. */
+  readonly base: string
+  /** Ids that the sale has already. */
+  readonly taken: readonly string[]
+}
+
+/**
+ * The variants after a change of the options. A value at the same place of a list as long as before is the old one, renamed;
+ * otherwise values are matched by what they say. A new option begins with its first value.
+ */
+export function variantsAfter({ before, after, variants, remembered = [], base, taken }: Change): readonly Variant[] {
+  const known = new Map<string, Variant>()
+  const moved = variants.map((variant) => ({ ...variant, options: chosenAfter(variant, before, after) }))
+  for (const variant of [...moved, ...remembered]) {
+    const key = keyOf(after, variant.options)
+    if (!known.has(key)) known.set(key, variant)
+  }
+  const combinations = combinationsOf(after)
+  const kept = combinations.map((options) => known.get(keyOf(after, options)))
+  const ids = new Set([...taken, ...kept.flatMap((variant) => variant?.variant_id ?? [])])
+  return combinations.map((options, i) => {
+    const one = kept[i]
+    if (one) return { ...one, options }
+    const variant_id = freeId([base, ...Object.values(options)].join(' '), ids)
+    ids.add(variant_id)
+    return { variant_id, options, total: '' }
+  })
+}
+
+function chosenAfter(variant: Variant, before: readonly Option[], after: readonly Option[]): Variant['options'] {
+  const chosen = after.flatMap(({ name, values }, i) => {
+    const was = before[i]
+    const value = was ? variant.options[was.name] : values[0]
+    const place = was?.values.length === values.length ? was.values.indexOf(value ?? '') : -1
+    const now = values[place] ?? value
+    return now === undefined ? [] : [[name, now] as const]
+  })
+  return Object.fromEntries(chosen)
+}
+
+/** An id that the words suggest; of words without Latin letters or digits, a number. */
+function freeId(words: string, taken: ReadonlySet<string>): string {
+  const id = idFrom(words) || 'variant'
+  for (let n = 1; ; n++) {
+    const one = n === 1 ? id : `${id}-${n}`
+    if (!taken.has(one)) return one
+  }
+}
+
+/** Of all variants: a number, or nothing while one of them is not one. */
+export function unitsOf(variants: readonly Variant[]): number | null {
+  const totals = variants.map(({ total }) => total as Json)
+  return totals.every((total) => typeof total === 'number') ? totals.reduce((sum: number, one) => sum + one, 0) : null
+}

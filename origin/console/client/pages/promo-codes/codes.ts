@@ -1,0 +1,61 @@
+/** Promo codes as lists, files and words. Pure. */
+import type { PromoCode } from '../../../../../shared/api/goods.ts'
+import { decimal } from '../../../../../shared/format.ts'
+import type { Problem } from '../../../../../shared/problem.ts'
+
+/** As a GET lists it; `used`: by orders that were not given up. */
+export type ListedCode = PromoCode & { readonly used: number }
+
+const COLUMNS = [
+  'code',
+  'percent',
+  'amount_minor',
+  'price_minor',
+  'uses',
+  'uses_per_visitor',
+  'from',
+  'until',
+  'products',
+  'combined',
+] as const
+
+/** The file that an import takes. */
+export function csvOf(codes: readonly ListedCode[]): string {
+  const rows = codes.map((code) => COLUMNS.map((column) => cellOf(code[column])).join(','))
+  return `${[COLUMNS.join(','), ...rows].join('\n')}\n`
+}
+
+const cellOf = (value: PromoCode[(typeof COLUMNS)[number]]) =>
+  Array.isArray(value) ? value.join(' ') : value === false ? '' : String(value ?? '')
+
+/** What it takes off: "20 %", "5.00 EUR", "each for 9.00 EUR". */
+export function offOf({ percent, amount_minor, price_minor }: PromoCode, currency: string): string {
+  if (percent !== undefined) return `${percent} %`
+  if (amount_minor !== undefined) return `${decimal(amount_minor, currency)} ${currency}`
+  return `each for ${decimal(price_minor ?? 0, currency)} ${currency}`
+}
+
+/** Those whose code or products have these letters. */
+export function foundIn(codes: readonly ListedCode[], words: string): readonly ListedCode[] {
+  const typed = words.trim().toUpperCase()
+  return codes.filter(({ code, products }) =>
+    [code, ...(products ?? [])].some((one) => one.toUpperCase().includes(typed)),
+  )
+}
+
+/** The list as it is sent, without what a GET adds. */
+export const sentOf = (codes: readonly ListedCode[]): readonly PromoCode[] => codes.map(({ used: _, ...code }) => code)
+
+/** Errors of the only code that was changed, by its own fields: the list it was sent in is not seen. */
+export const aboutOne = <P extends Pick<Problem, 'status'> & Partial<Problem>>(problem: P): P => ({
+  ...problem,
+  ...(problem.errors && {
+    errors: problem.errors.map(({ field, detail }) => ({ field: field.replace(/^codes\.\d+\./, ''), detail })),
+  }),
+})
+
+/** In place of the one of the same code, or at the end. */
+export const withCode = (codes: readonly PromoCode[], code: PromoCode): readonly PromoCode[] =>
+  codes.some((one) => one.code === code.code)
+    ? codes.map((one) => (one.code === code.code ? code : one))
+    : [...codes, code]

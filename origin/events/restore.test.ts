@@ -1,0 +1,83 @@
+/** The ledger moves to another server by pg_dump and pg_restore: every reader and the feed go on, and miss nothing. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { startPostgres } from '../../dev/servers/postgres.ts'
+import { connect, prepare, type Sql } from '../ledger/connection.ts'
+import { createMetrics } from '../metrics.ts'
+import { readEvents } from './reader.ts'
+import { watchEvents } from './watch.ts'
+
+/** The folder of a whole Postgres on this machine, with its tools; the npm package has only the server. */
+const installed = [
+  ...(process.env.PATH ?? '').split(delimiter),
+  ...[18, 17, 16, 15].map((v) => `/usr/lib/postgresql/${v}/bin`),
+]
+  .filter((folder) => folder !== '')
+  .find((folder) => ['postgres', 'initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name))))
+const binary = (name: string) => join(installed ?? '', name)
+
+async function startLedger(): Promise<{ url: string; sql: Sql }> {
+  const server = await startPostgres({ binaries: { postgres: binary('postgres'), initdb: binary('initdb') } })
+  const sql = connect(server.url, 4)
+  onTestFinished(async () => {
+    await sql.end({ timeout: 1 })
+    await server.stop()
+  })
+  return { url: server.url, sql }
+}
+
+const write = (sql: Sql, ...types: string[]) => sql`insert into events (type) select unnest(${types}::text[])`
+
+async function read(sql: Sql, reader: string): Promise<string[]> {
+  const types: string[] = []
+  while (await readEvents(sql, reader, async (_, events) => types.push(...events.map(({ type }) => type))));
+  return types
+}
+
+test.skipIf(!installed)(
+  'the log goes on after pg_restore, also with what was written before anybody noticed',
+  async () => {
+    const [from, to] = await Promise.all([startLedger(), startLedger()])
+    await prepare(from.url)
+    // An older server: its transactions have far higher ids than those of a new one.
+    for (let i = 0; i < 300; i++) await from.sql.begin((tx) => tx`select pg_current_xact_id()`)
+    await write(from.sql, 'a', 'b')
+    expect(await read(from.sql, 'one')).toEqual(['a', 'b'])
+    await write(from.sql, 'c')
+
+    const dump = execFileSync(binary('pg_dump'), ['--format=custom', from.url], { maxBuffer: 1e9 })
+    execFileSync(binary('pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${to.url}`], { input: dump })
+    const { sql } = to
+    const metrics = createMetrics()
+    const watch = () => watchEvents({ sql, metrics, log: pino({ level: 'silent' }) })
+    // An origin sells already.
+    await write(sql, 'd')
+    expect(await read(sql, 'one')).toEqual([])
+    await watch()
+    await write(sql, 'e')
+    expect(await read(sql, 'one')).toEqual(['c', 'd', 'e'])
+    expect(await read(sql, 'new')).toEqual(['a', 'b', 'c', 'd', 'e'])
+    // Once more changes nothing.
+    const [before] = await sql`select xids from event_offset`
+    await watch()
+    expect(await sql`select xids from event_offset`).toEqual([before])
+    expect(Number(before?.xids)).toBeGreaterThan(0)
+    await write(sql, 'f')
+    expect(await read(sql, 'one')).toEqual(['f'])
+  },
+)
+
+test.skipIf(!installed)('a reader that is far ahead of an empty log goes on', async () => {
+  const { url, sql } = await startLedger()
+  await prepare(url)
+  await sql`insert into readers (reader, xid, seq) values ('one', '9000000', 7)`
+  await write(sql, ...Array<string>(9).fill('early'))
+  expect(await read(sql, 'one')).toEqual([])
+  await watchEvents({ sql, metrics: createMetrics(), log: pino({ level: 'silent' }) })
+  await write(sql, 'late')
+  // Those up to its place were of the other server.
+  expect(await read(sql, 'one')).toEqual(['early', 'early', 'late'])
+})
