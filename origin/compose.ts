@@ -40,6 +40,7 @@ import { ownOrderRoutes } from './orders/own-order-routes.ts'
 import { PaymentJobs } from './payments/payment-jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { paymentWebhooks } from './payments/provider-webhooks.ts'
+import { PromoCodes } from './promo-codes/promo-codes.ts'
 import { Arrivals } from './queue/arrivals.ts'
 import { EdgeNotifier } from './queue/edge-notifier.ts'
 import { edgeRoutes } from './queue/edge-routes.ts'
@@ -136,7 +137,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql)
-  const checkout = new Checkout({ sql, warm, gates, sales, halls, arrivals, metrics, log })
+  const promoCodes = new PromoCodes(sql)
+  const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()

@@ -15,11 +15,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
+import type { FieldError, Problem } from '../../shared/problem.ts'
 import { mayHaveCommitted, type Queryable, type Sql } from '../ledger/connection.ts'
-import { isBoxOffice, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
+import { isBoxOffice, type Quoted, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
+import { type AskedCode, clashOf, isValidAt, unknownCode } from '../promo-codes/promo-code.ts'
+import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
+import type { PromoCodes } from '../promo-codes/promo-codes.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale } from '../sales/sale-state.ts'
@@ -32,8 +36,8 @@ import { Free } from '../seats/free.ts'
 import type { Hall, Halls } from '../seats/halls.ts'
 import { takenSeats } from '../seats/seat-queries.ts'
 import { partsOf } from '../stock/cart.ts'
-import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
-import { askedOf, asksForSeats } from './cart.ts'
+import { type Gate, type Gates, type GateVerdict, quotedOf, refused } from '../stock/gate.ts'
+import { type Asked, askedOf, asksForSeats, invalid, mustAccept } from './cart.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
   type Attempt,
@@ -48,6 +52,7 @@ import {
   untaken,
 } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
+import { needsPrice, type Pricing, priceOf, quoteOf } from './pricing.ts'
 import { SoldOut } from './sold-out.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
@@ -58,6 +63,8 @@ const RECORD_QUEUE = 5_000
 const FIRST_RETRY_MS = 50
 /** .. for as long as a buyer waits. */
 const RETRY_FOR_MS = 2_000
+/** How often the sum of an order is computed, which may change each time before it is recorded. */
+const PRICINGS = 3
 
 type Reserved = Extract<GateVerdict, { verdict: 'reserved' }>
 type Recorder = BatcherByKey<Reservation, RecordVerdict>
@@ -69,6 +76,7 @@ interface CheckoutDeps {
   readonly gates: Gates
   readonly sales: Sales
   readonly halls: Halls
+  readonly promoCodes: PromoCodes
   readonly arrivals: Pick<Arrivals, 'demand'>
   readonly metrics: Metrics
   readonly log: Logger
@@ -95,21 +103,57 @@ export class Checkout {
 
   /** A refusal that needs no store promises nothing. */
   checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Outcome | Promise<Outcome> {
+    if (needsPrice(sale, request)) return this.#priced(sale, buyer, request, key)
     // Only a request for seats waits for the hall, which is in memory after the first.
     return asksForSeats(request, sale)
-      ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, hall))
-      : this.#begin(sale, buyer, request, key, null)
+      ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, { hall, codes: [] }))
+      : this.#begin(sale, buyer, request, key, { hall: null, codes: [] })
   }
 
-  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, hall: Hall | null) {
+  /** Computed again where the ledger, or the buyer, knows another sum: the sale may have changed since it was read. */
+  async #priced(asked: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
+    let sale = asked
+    for (let pricing = 1; ; pricing++) {
+      const context = await this.#contextOf(sale, request).catch(() => null)
+      if (!context) return untaken()
+      const outcome = await this.#begin(sale, buyer, request, key, context)
+      if (outcome.kind !== 'problem') return outcome
+      if (outcome.problem.type === '/problems/price-changed' && pricing < PRICINGS) {
+        const { products, fees, tax, delivery, terms_version, chart_version } = await this.#latest(sale)
+        const goesTo = isBoxOffice(buyer.visitor) ? sale.delivery : delivery
+        sale = { ...sale, products, fees, tax, delivery: goesTo, terms_version, chart_version }
+      } else return withTotals(outcome, sale, request, context)
+    }
+  }
+
+  /** What it takes to read a request, and to compute what it costs. Fails as the ledger does. */
+  async #contextOf(sale: SaleRow, request: CheckoutRequest): Promise<Context> {
+    const { halls, promoCodes } = this.#deps
+    const [hall, codes] = await Promise.all([
+      asksForSeats(request, sale) ? halls.of(sale) : null,
+      promoCodes.find(sale, namedCodes(request)),
+    ])
+    return { hall, codes }
+  }
+
+  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, { hall, codes }: Context) {
     const asked = askedOf(request, sale, hall?.chart ?? null)
-    if ('type' in asked) return refusal(asked)
+    const wrong = wrongIn(sale, asked, buyer, request)
+    if ('type' in asked) return refusal(wrong ?? asked)
+    if (wrong) return refusal(wrong)
     const { visitor, line, number, contact } = buyer
     const { product, quantity, choice } = asked
     // The limits of record_reservations are everyone's: what the box office sells is recorded as a cart.
     const cart = asked.cart ?? (isBoxOffice(visitor) && !choice ? partsOf(asked) : undefined)
     const isPlain = !cart && !choice
     if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
+    const nowMs = this.#deps.sales.nowMs()
+    const usable = usableCodes(codes, nowMs)
+    const pricing = pricingOf(sale, request, hall, 'type' in usable ? [] : usable)
+    const quote = choice || needsPrice(sale, request) ? quoteOf(pricing, request.total_minor, isPlain) : undefined
+    const units = cart ?? (isPlain ? partsOf(asked) : undefined)
+    const quoted = quote && units ? quote(units) : { ...(cart && { cart }) }
+    const unsellable = 'type' in usable ? usable : 'type' in quoted ? quoted : undefined
     const reservation: Reservation = {
       order: randomUUIDv7(),
       sale: sale.sale_id,
@@ -118,53 +162,57 @@ export class Checkout {
       line,
       number,
       quantity,
-      ...(cart && { cart }),
+      ...('type' in quoted ? cart && { cart } : quoted),
       ...(choice && { choice }),
+      ...(quote && { quote }),
       key,
       hash: requestHash(request),
       method: request.payment_method ?? null,
       ...(contact && { contact }),
     }
-    const closed = closedFor(sale, quantity, this.#deps.sales.nowMs())
+    const closed = closedFor(sale, quantity, nowMs) ?? unsellable
     if (closed) return this.#respond({ sale, reservation, closed })
     return hall?.refuseSingle && !isBoxOffice(visitor)
-      ? this.#reserveUnlessStranding(sale, reservation)
-      : this.#reserve(sale, reservation)
+      ? this.#reserveUnlessStranding(sale, reservation, pricing.codes)
+      : this.#reserve(sale, reservation, pricing.codes)
   }
 
   /** As organisers ask: who names seats leaves no single one. A repeated key is answered all the same. */
-  async #reserveUnlessStranding(sale: SaleRow, reservation: Reservation): Promise<Outcome> {
+  async #reserveUnlessStranding(
+    sale: SaleRow,
+    reservation: Reservation,
+    codes: readonly PromoCodeRow[],
+  ): Promise<Outcome> {
     const { choice } = reservation
     const bits = await this.#gateOf(reservation)
       .seats()
       .catch(() => null)
     const named = (choice?.wants ?? []).filter(isPart).flatMap(({ seats }) => seats ?? [])
-    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation)
+    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation, codes)
     const free = new Free(choice.chart, bits)
     const seats = named.flatMap((seat) => choice.chart.at(seat) ?? [])
     // Of taken ones the gate says which.
-    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation)
+    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation, codes)
     const single = stranded(choice.chart, free, seats)
-    if (single.length === 0) return this.#reserve(sale, reservation)
+    if (single.length === 0) return this.#reserve(sale, reservation, codes)
     return this.#respond({ sale, reservation, closed: strands(single) })
   }
 
-  async #reserve(sale: SaleRow, reservation: Reservation): Promise<Outcome> {
+  async #reserve(sale: SaleRow, reservation: Reservation, codes: readonly PromoCodeRow[]): Promise<Outcome> {
     let gate: GateVerdict
     try {
       const { hold_seconds, limit_per_visitor: limit } = sale
       const demand = this.#deps.arrivals.demand(sale)
-      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: limitsOf(sale) }
+      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: withLimitsOf(codes, limitsOf(sale)) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
       return untaken('Too many people are checking out at this moment.')
     }
     if (gate.verdict === 'reserved') {
-      const { cart } = gate
-      const chosen = cart ? { ...reservation, product: cart[0]?.product ?? reservation.product, cart } : reservation
-      return this.#recordReserved(sale, chosen, gate)
+      return this.#recordReserved(sale, withChosen(reservation, quotedOf(gate)), gate)
     }
+    if (gate.verdict === 'priced_out') return this.#respond({ sale, reservation, closed: gate.problem })
     if (gate.verdict === 'seat_taken')
       return this.#respond(await this.#withOffer({ sale, reservation, gate }, gate.seats))
     if (gate.verdict === 'fenced' || gate.verdict === 'unknown') this.#deps.metrics.degraded.inc({ without: 'gate' })
@@ -293,13 +341,14 @@ export class Checkout {
   }
 
   #afterExact(attempt: Attempt & { ledger: RecordVerdict }): Outcome | Promise<Outcome> {
-    const { reservation: r, ledger } = attempt
+    const { ledger } = attempt
     if (ledger.verdict !== 'recorded') return this.#afterRefusal(attempt)
+    const r = withChosen(attempt.reservation, ledger.chosen ?? {})
     // Behind the response: a gate that is away reads it from the ledger.
     this.#gateOf(r)
       .adopt(r, ledger.reservedUntil.getTime())
       .catch(() => {})
-    return outcomeOf(attempt)
+    return outcomeOf({ ...attempt, reservation: r })
   }
 
   async #afterRefusal(attempt: Attempt & { ledger: RecordVerdict }): Promise<Outcome> {
@@ -318,6 +367,8 @@ export class Checkout {
       if (r.choice && !ledger.seats?.some(isNamed(r.choice))) return this.#chooseAgain(attempt)
       return this.#respond(await this.#withOffer(attempt, ledger.seats ?? []))
     }
+    if (ledger.verdict === 'priced_out')
+      return this.#respond({ sale: attempt.sale, reservation: r, closed: ledger.problem })
     if (ledger.verdict !== 'no_stock') return this.#respond(attempt)
     // Which refusal it is depends on how many units there are now.
     return this.#respond({ ...attempt, sale: await this.#latest(attempt.sale) })
@@ -370,7 +421,69 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'>
+type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'> & {
+  /** What is missing or wrong in what the buyer says of themselves. */
+  readonly errors?: readonly FieldError[]
+}
+
+/** What was read for a request: the hall, if it asks for seats, and the promo codes that it names. */
+interface Context {
+  readonly hall: Hall | null
+  readonly codes: readonly AskedCode[]
+}
+
+const namedCodes = ({ promo_code: named = [] }: CheckoutRequest) => (typeof named === 'string' ? [named] : named)
+
+/** All that is wrong in a request, at once. */
+function wrongIn(
+  sale: SaleRow,
+  asked: Asked | Problem,
+  { errors: ofBuyer = [] }: Buyer,
+  request: CheckoutRequest,
+): Problem | undefined {
+  const ofCart = 'type' in asked ? (asked.errors ?? []) : []
+  if ('type' in asked && asked.type !== '/problems/invalid-fields') return asked
+  const isUnaccepted = !('type' in asked) && mustAccept(sale, asked, request)
+  if (ofCart.length === 0 && ofBuyer.length === 0 && !isUnaccepted) return undefined
+  const ofTerms = isUnaccepted ? [{ field: 'accept', detail: 'the terms must be accepted: "terms"' }] : []
+  return invalid([...ofCart, ...ofTerms, ...ofBuyer])
+}
+
+/** The codes that may be used now, or why one may not. */
+function usableCodes(codes: readonly AskedCode[], nowMs: number): readonly PromoCodeRow[] | Problem {
+  if (codes.length === 0) return []
+  const wrong = codes.find(({ row }) => !row || !isValidAt(row, nowMs))
+  return (wrong ? unknownCode(wrong.code) : clashOf(codes)) ?? codes.flatMap(({ row }) => row ?? [])
+}
+
+const pricingOf = (
+  sale: SaleRow,
+  { delivery }: CheckoutRequest,
+  hall: Hall | null,
+  codes: readonly PromoCodeRow[],
+): Pricing => ({ sale, codes, chart: hall?.chart ?? null, country: delivery?.country })
+
+/** A refusal for its price with the new one; and one of a code, with what it costs without. Seats not chosen have no price. */
+function withTotals(outcome: Outcome, sale: SaleRow, request: CheckoutRequest, { hall, codes }: Context): Outcome {
+  if (outcome.kind !== 'problem') return outcome
+  const { type, promo_code, total_minor } = outcome.problem
+  const isWithout = type === '/problems/promo-code-used-up'
+  if (!isWithout && (type !== '/problems/price-changed' || total_minor !== undefined)) return outcome
+  const asked = askedOf(request, sale, hall?.chart ?? null)
+  if ('type' in asked || (asked.choice && !asked.cart)) return outcome
+  const left = codes.flatMap(({ code, row }) => (row && !(isWithout && code === promo_code) ? row : []))
+  const price = priceOf(pricingOf(sale, request, hall, left), partsOf(asked))
+  return 'type' in price ? outcome : { ...outcome, problem: { ...outcome.problem, ...price.totals } }
+}
+
+const withChosen = (r: Reservation, quoted: Quoted): Reservation =>
+  quoted.cart ? { ...r, ...quoted, product: quoted.cart[0]?.product ?? r.product } : r
+
+const withLimitsOf = (codes: readonly PromoCodeRow[], limits: Readonly<Record<string, number>>) => {
+  if (codes.length === 0) return limits
+  const ofCodes = codes.flatMap(({ code, uses_per_visitor: most }) => (most === null ? [] : [[`%${code}`, most]]))
+  return { ...limits, ...Object.fromEntries(ofCodes) }
+}
 
 const limited = new WeakMap<SaleRow, Record<string, number>>()
 
@@ -386,7 +499,11 @@ function limitsOf(sale: SaleRow): Readonly<Record<string, number>> {
 }
 
 /** Chooses seats for those whose carts have none yet, from what the ledger has free. */
-async function chosen(sql: Queryable, saleId: string, batch: readonly Reservation[]): Promise<readonly Reservation[]> {
+async function chosen(
+  sql: Queryable,
+  saleId: string,
+  batch: readonly Reservation[],
+): Promise<readonly (Reservation | Problem)[]> {
   if (!batch.some(({ choice, cart }) => choice && !cart)) return batch
   const taken = bitsOf(await takenSeats(sql, saleId))
   const frees = new Map<Chart, Free>()
@@ -396,7 +513,28 @@ async function chosen(sql: Queryable, saleId: string, batch: readonly Reservatio
     const free = frees.get(chart) ?? new Free(chart, taken)
     frees.set(chart, free)
     const cart = chooseCart(r.choice, free)
-    return { ...r, product: cart[0]?.product ?? r.product, cart }
+    const quoted = r.quote && cart.length > 0 ? r.quote(cart) : { cart }
+    return 'type' in quoted ? quoted : withChosen(r, quoted)
+  })
+}
+
+/** Chooses and records. What cannot be sold at the price of its seats the ledger is not asked for. */
+async function recordChosen(
+  sql: Queryable,
+  saleId: string,
+  batch: readonly Reservation[],
+  noteRefusals: boolean,
+  demand: readonly number[],
+): Promise<RecordVerdict[]> {
+  const all = await chosen(sql, saleId, batch)
+  if (all === batch) return record(sql, saleId, batch, noteRefusals, demand)
+  const sellable = all.flatMap((one) => ('type' in one ? [] : one))
+  const recorded = (sellable.length > 0 ? await record(sql, saleId, sellable, noteRefusals, demand) : []).values()
+  return all.map((one): RecordVerdict => {
+    if ('type' in one) return { verdict: 'priced_out', problem: one }
+    const verdict = recorded.next().value
+    if (!verdict) throw new Error('a reservation has no verdict')
+    return verdict.verdict === 'recorded' ? { ...verdict, chosen: quotedOf(one) } : verdict
   })
 }
 
@@ -408,9 +546,7 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
     try {
       const row = sales.get(sale)
       const demand = row ? arrivals.demand(row) : []
-      const verdicts = await warm.use(async (sql) =>
-        record(sql, sale, await chosen(sql, sale, batch), noteRefusals, demand),
-      )
+      const verdicts = await warm.use((sql) => recordChosen(sql, sale, batch, noteRefusals, demand))
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts
@@ -422,11 +558,13 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
 
 /** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
 function requestHash(request: CheckoutRequest): string {
-  const { lines, product_id = null, quantity = 1, payment_method = null, contact } = request
+  const { lines, product_id = null, quantity = 1, payment_method = null, contact, ...others } = request
   const asked = lines ? [lines] : [product_id, quantity]
-  const sent = JSON.stringify([...asked, payment_method, ...(contact ? [contact.email] : [])])
+  const { promo_code, delivery, accept, total_minor } = others
+  const more = Object.keys(others).length > 0 ? [{ promo_code, delivery, accept, total_minor }] : []
+  const sent = JSON.stringify([...asked, payment_method, ...(contact ? [contact.email] : []), ...more])
   // Not remembered: addresses differ, and are personal data.
-  if (contact || lines) return hash('sha256', sent, 'base64url')
+  if (contact || delivery || lines) return hash('sha256', sent, 'base64url')
   const known = hashes.get(sent)
   if (known !== undefined) return known
   const hashed = hash('sha256', sent, 'base64url')
