@@ -15,6 +15,7 @@ import { Checkout } from './checkout/checkout.ts'
 import { checkoutRoutes } from './checkout/checkout-routes.ts'
 import { CheckoutTraffic } from './checkout/checkout-traffic.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
+import { totalsRoutes } from './checkout/totals.ts'
 import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
@@ -174,6 +175,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     orders,
     traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
   })
+    .route('/', totalsRoutes({ sql, buyers, sales, gates, halls, promoCodes }))
     .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
     .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 

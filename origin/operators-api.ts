@@ -18,6 +18,7 @@ import type { Operators } from './operators/operators.ts'
 import { orderRoutes } from './orders/order-routes.ts'
 import type { Orders } from './orders/orders.ts'
 import { refundRoutes } from './payments/refund-routes.ts'
+import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
 import type { Live } from './report/live.ts'
 import { liveRoutes } from './report/live-routes.ts'
 import { reportRoutes } from './report/report-routes.ts'
@@ -68,6 +69,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', ruleRoutes(deps))
     .route('/', blockRoutes(deps))
     .route('/', invitationRoutes(deps))
+    .route('/', promoCodeRoutes(deps))
     .route('/', hallRoutes(deps))
     .route('/', boxOfficeRoutes(deps))
     .route('/', orderRoutes(deps))

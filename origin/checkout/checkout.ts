@@ -10,34 +10,23 @@
  * replica has them too, where there is one, and a worker records the intent later (pending-reservations.ts). What neither
  * store is known to have is not promised: the response is try-again, and the same key makes one order at most.
  */
-import { hash, randomUUIDv7 } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
-import { RecentMap } from '../../shared/lib/recent-map.ts'
-import type { FieldError, Problem } from '../../shared/problem.ts'
-import { mayHaveCommitted, type Queryable, type Sql } from '../ledger/connection.ts'
-import { isBoxOffice, type Quoted, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
-import type { WarmConnections } from '../ledger/warm-connections.ts'
-import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
-import type { Metrics } from '../metrics.ts'
-import { type AskedCode, clashOf, isValidAt, unknownCode } from '../promo-codes/promo-code.ts'
+import type { FieldError } from '../../shared/problem.ts'
+import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
+import { isBoxOffice, type RecordVerdict, type Reservation } from '../ledger/record.ts'
+import { Overloaded } from '../lib/batcher.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
-import type { PromoCodes } from '../promo-codes/promo-codes.ts'
-import type { Arrivals } from '../queue/arrivals.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale } from '../sales/sale-state.ts'
-import type { Sales } from '../sales/sales.ts'
-import { bitsOf } from '../seats/bits.ts'
-import { chooseCart, isNamed, isPart } from '../seats/cart-choice.ts'
-import type { Chart } from '../seats/chart.ts'
+import { isNamed, isPart } from '../seats/cart-choice.ts'
 import { stranded } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
-import type { Hall, Halls } from '../seats/halls.ts'
-import { takenSeats } from '../seats/seat-queries.ts'
-import { partsOf } from '../stock/cart.ts'
+import { partsOf, usePromoCode } from '../stock/cart.ts'
 import { type Gate, type Gates, type GateVerdict, quotedOf, refused } from '../stock/gate.ts'
-import { type Asked, askedOf, asksForSeats, invalid, mustAccept } from './cart.ts'
+import { askedOf, asksForSeats } from './cart.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
   type Attempt,
@@ -52,13 +41,20 @@ import {
   untaken,
 } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
-import { needsPrice, type Pricing, priceOf, quoteOf } from './pricing.ts'
+import { needsPrice, quoteOf } from './pricing.ts'
+import { type Recorder, type RecorderDeps, recorder, withChosen } from './recorder.ts'
+import {
+  type Context,
+  type ContextDeps,
+  contextOf,
+  pricingOf,
+  requestHash,
+  usableCodes,
+  withTotals,
+  wrongIn,
+} from './request-context.ts'
 import { SoldOut } from './sold-out.ts'
 
-/** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
-const RECORD_BATCH = 500
-/** Reservations waiting for the ledger; more get try-again, and keep their place. */
-const RECORD_QUEUE = 5_000
 /** A reservation that a store may have received is recorded again after this pause, which doubles (jittered) .. */
 const FIRST_RETRY_MS = 50
 /** .. for as long as a buyer waits. */
@@ -67,18 +63,10 @@ const RETRY_FOR_MS = 2_000
 const PRICINGS = 3
 
 type Reserved = Extract<GateVerdict, { verdict: 'reserved' }>
-type Recorder = BatcherByKey<Reservation, RecordVerdict>
 
-interface CheckoutDeps {
+interface CheckoutDeps extends RecorderDeps, ContextDeps {
   readonly sql: Sql
-  /** Connections for recording orders. */
-  readonly warm: WarmConnections
   readonly gates: Gates
-  readonly sales: Sales
-  readonly halls: Halls
-  readonly promoCodes: PromoCodes
-  readonly arrivals: Pick<Arrivals, 'demand'>
-  readonly metrics: Metrics
   readonly log: Logger
 }
 
@@ -114,7 +102,7 @@ export class Checkout {
   async #priced(asked: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
     let sale = asked
     for (let pricing = 1; ; pricing++) {
-      const context = await this.#contextOf(sale, request).catch(() => null)
+      const context = await contextOf(this.#deps, sale, request).catch(() => null)
       if (!context) return untaken()
       const outcome = await this.#begin(sale, buyer, request, key, context)
       if (outcome.kind !== 'problem') return outcome
@@ -126,19 +114,9 @@ export class Checkout {
     }
   }
 
-  /** What it takes to read a request, and to compute what it costs. Fails as the ledger does. */
-  async #contextOf(sale: SaleRow, request: CheckoutRequest): Promise<Context> {
-    const { halls, promoCodes } = this.#deps
-    const [hall, codes] = await Promise.all([
-      asksForSeats(request, sale) ? halls.of(sale) : null,
-      promoCodes.find(sale, namedCodes(request)),
-    ])
-    return { hall, codes }
-  }
-
   #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, { hall, codes }: Context) {
     const asked = askedOf(request, sale, hall?.chart ?? null)
-    const wrong = wrongIn(sale, asked, buyer, request)
+    const wrong = wrongIn(sale, asked, buyer.errors ?? [], request)
     if ('type' in asked) return refusal(wrong ?? asked)
     if (wrong) return refusal(wrong)
     const { visitor, line, number, contact } = buyer
@@ -203,7 +181,7 @@ export class Checkout {
     try {
       const { hold_seconds, limit_per_visitor: limit } = sale
       const demand = this.#deps.arrivals.demand(sale)
-      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: withLimitsOf(codes, limitsOf(sale)) }
+      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: limitsOf(sale, codes) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
@@ -426,153 +404,18 @@ type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'> & {
   readonly errors?: readonly FieldError[]
 }
 
-/** What was read for a request: the hall, if it asks for seats, and the promo codes that it names. */
-interface Context {
-  readonly hall: Hall | null
-  readonly codes: readonly AskedCode[]
-}
-
-const namedCodes = ({ promo_code: named = [] }: CheckoutRequest) => (typeof named === 'string' ? [named] : named)
-
-/** All that is wrong in a request, at once. */
-function wrongIn(
-  sale: SaleRow,
-  asked: Asked | Problem,
-  { errors: ofBuyer = [] }: Buyer,
-  request: CheckoutRequest,
-): Problem | undefined {
-  const ofCart = 'type' in asked ? (asked.errors ?? []) : []
-  if ('type' in asked && asked.type !== '/problems/invalid-fields') return asked
-  const isUnaccepted = !('type' in asked) && mustAccept(sale, asked, request)
-  if (ofCart.length === 0 && ofBuyer.length === 0 && !isUnaccepted) return undefined
-  const ofTerms = isUnaccepted ? [{ field: 'accept', detail: 'the terms must be accepted: "terms"' }] : []
-  return invalid([...ofCart, ...ofTerms, ...ofBuyer])
-}
-
-/** The codes that may be used now, or why one may not. */
-function usableCodes(codes: readonly AskedCode[], nowMs: number): readonly PromoCodeRow[] | Problem {
-  if (codes.length === 0) return []
-  const wrong = codes.find(({ row }) => !row || !isValidAt(row, nowMs))
-  return (wrong ? unknownCode(wrong.code) : clashOf(codes)) ?? codes.flatMap(({ row }) => row ?? [])
-}
-
-const pricingOf = (
-  sale: SaleRow,
-  { delivery }: CheckoutRequest,
-  hall: Hall | null,
-  codes: readonly PromoCodeRow[],
-): Pricing => ({ sale, codes, chart: hall?.chart ?? null, country: delivery?.country })
-
-/** A refusal for its price with the new one; and one of a code, with what it costs without. Seats not chosen have no price. */
-function withTotals(outcome: Outcome, sale: SaleRow, request: CheckoutRequest, { hall, codes }: Context): Outcome {
-  if (outcome.kind !== 'problem') return outcome
-  const { type, promo_code, total_minor } = outcome.problem
-  const isWithout = type === '/problems/promo-code-used-up'
-  if (!isWithout && (type !== '/problems/price-changed' || total_minor !== undefined)) return outcome
-  const asked = askedOf(request, sale, hall?.chart ?? null)
-  if ('type' in asked || (asked.choice && !asked.cart)) return outcome
-  const left = codes.flatMap(({ code, row }) => (row && !(isWithout && code === promo_code) ? row : []))
-  const price = priceOf(pricingOf(sale, request, hall, left), partsOf(asked))
-  return 'type' in price ? outcome : { ...outcome, problem: { ...outcome.problem, ...price.totals } }
-}
-
-const withChosen = (r: Reservation, quoted: Quoted): Reservation =>
-  quoted.cart ? { ...r, ...quoted, product: quoted.cart[0]?.product ?? r.product } : r
-
-const withLimitsOf = (codes: readonly PromoCodeRow[], limits: Readonly<Record<string, number>>) => {
-  if (codes.length === 0) return limits
-  const ofCodes = codes.flatMap(({ code, uses_per_visitor: most }) => (most === null ? [] : [[`%${code}`, most]]))
-  return { ...limits, ...Object.fromEntries(ofCodes) }
-}
-
 const limited = new WeakMap<SaleRow, Record<string, number>>()
 
-/** The products of a sale of which a visitor may have only so many. */
-function limitsOf(sale: SaleRow): Readonly<Record<string, number>> {
-  const known = limited.get(sale)
-  if (known) return known
-  const limits = Object.fromEntries(
-    sale.products.flatMap(({ product_id, limit_per_visitor: limit }) => (limit === null ? [] : [[product_id, limit]])),
-  )
+/** The products of a sale of which a visitor may have only so many, and the codes. */
+function limitsOf(sale: SaleRow, codes: readonly PromoCodeRow[]): Readonly<Record<string, number>> {
+  const limits = limited.get(sale) ?? limitsBy(sale.products.map((p) => [p.product_id, p.limit_per_visitor]))
   limited.set(sale, limits)
-  return limits
+  return codes.length === 0
+    ? limits
+    : { ...limits, ...limitsBy(codes.map((code) => [usePromoCode(code.code).product, code.uses_per_visitor])) }
 }
 
-/** Chooses seats for those whose carts have none yet, from what the ledger has free. */
-async function chosen(
-  sql: Queryable,
-  saleId: string,
-  batch: readonly Reservation[],
-): Promise<readonly (Reservation | Problem)[]> {
-  if (!batch.some(({ choice, cart }) => choice && !cart)) return batch
-  const taken = bitsOf(await takenSeats(sql, saleId))
-  const frees = new Map<Chart, Free>()
-  return batch.map((r) => {
-    if (!r.choice || r.cart) return r
-    const { chart } = r.choice
-    const free = frees.get(chart) ?? new Free(chart, taken)
-    frees.set(chart, free)
-    const cart = chooseCart(r.choice, free)
-    const quoted = r.quote && cart.length > 0 ? r.quote(cart) : { cart }
-    return 'type' in quoted ? quoted : withChosen(r, quoted)
-  })
-}
-
-/** Chooses and records. What cannot be sold at the price of its seats the ledger is not asked for. */
-async function recordChosen(
-  sql: Queryable,
-  saleId: string,
-  batch: readonly Reservation[],
-  noteRefusals: boolean,
-  demand: readonly number[],
-): Promise<RecordVerdict[]> {
-  const all = await chosen(sql, saleId, batch)
-  if (all === batch) return record(sql, saleId, batch, noteRefusals, demand)
-  const sellable = all.flatMap((one) => ('type' in one ? [] : one))
-  const recorded = (sellable.length > 0 ? await record(sql, saleId, sellable, noteRefusals, demand) : []).values()
-  return all.map((one): RecordVerdict => {
-    if ('type' in one) return { verdict: 'priced_out', problem: one }
-    const verdict = recorded.next().value
-    if (!verdict) throw new Error('a reservation has no verdict')
-    return verdict.verdict === 'recorded' ? { ...verdict, chosen: quotedOf(one) } : verdict
-  })
-}
-
-/** Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one instead. */
-function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals: boolean): Recorder {
-  return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
-    metrics.recordSize.observe(batch.length)
-    const done = metrics.recordSeconds.startTimer()
-    try {
-      const row = sales.get(sale)
-      const demand = row ? arrivals.demand(row) : []
-      const verdicts = await warm.use((sql) => recordChosen(sql, sale, batch, noteRefusals, demand))
-      const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
-      if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
-      return verdicts
-    } finally {
-      done()
-    }
-  })
-}
-
-/** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
-function requestHash(request: CheckoutRequest): string {
-  const { lines, product_id = null, quantity = 1, payment_method = null, contact, ...others } = request
-  const asked = lines ? [lines] : [product_id, quantity]
-  const { promo_code, delivery, accept, total_minor } = others
-  const more = Object.keys(others).length > 0 ? [{ promo_code, delivery, accept, total_minor }] : []
-  const sent = JSON.stringify([...asked, payment_method, ...(contact ? [contact.email] : []), ...more])
-  // Not remembered: addresses differ, and are personal data.
-  if (contact || delivery || lines) return hash('sha256', sent, 'base64url')
-  const known = hashes.get(sent)
-  if (known !== undefined) return known
-  const hashed = hash('sha256', sent, 'base64url')
-  hashes.set(sent, hashed)
-  return hashed
-}
-
-/** Most requests of a sale are alike. */
-const hashes = new RecentMap<string, string>(100)
+const limitsBy = (all: readonly (readonly [string, number | null])[]): Record<string, number> =>
+  Object.fromEntries(all.flatMap(([id, limit]) => (limit === null ? [] : [[id, limit]])))
 
 const SOLD_OUT: Outcome = refusal(soldOut())

@@ -44,7 +44,7 @@ export function deliveryOf(delivery: Delivery, sent: Address = {}): Delivered {
   }
 }
 
-const UNSERVED: FieldError = { field: 'delivery.country', detail: 'it is not sent there' }
+export const UNSERVED: FieldError = { field: 'delivery.country', detail: 'it is not sent there' }
 
 /** Whether anything, however light, is sent to a country. */
 export const isServed = ({ kind, countries, prices }: Delivery, country: string): boolean =>
