@@ -83,18 +83,20 @@ export async function writePromoCodes(
   operator: string,
 ): Promise<void> {
   const column = <K extends keyof PromoCode>(key: K) => codes.map((code) => code[key] ?? null)
-  const instants = (key: 'from' | 'until') => codes.map((code) => code[key] ?? null)
   await sql.begin(async (tx) => {
     await lockRunningSale(tx, saleId)
     await tx`
-      create temporary table imported on commit drop as
+      create temporary table imported (code text primary key, percent float8, amount_minor bigint, price_minor bigint, uses int,
+        uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, combined boolean, place int)
+      on commit drop`
+    await tx`
+      insert into imported
       select * from unnest(${column('code')}::text[], ${column('percent')}::float8[], ${column('amount_minor')}::bigint[],
         ${column('price_minor')}::bigint[], ${codes.map(({ uses }) => uses ?? UNLIMITED)}::int[], ${column('uses_per_visitor')}::int[],
-        ${instants('from')}::timestamptz[], ${instants('until')}::timestamptz[],
+        ${column('from')}::timestamptz[], ${column('until')}::timestamptz[],
         ${codes.map(({ products }) => products && JSON.stringify(products))}::text[]::jsonb[],
-        ${codes.map(({ combined }) => combined ?? false)}::boolean[]) with ordinality
-        as a(code, percent, amount_minor, price_minor, uses, uses_per_visitor, valid_from, valid_until, products, combined, place)`
-    await tx`create unique index on imported (code)`
+        ${codes.map(({ combined }) => String(combined))}::text[]::boolean[]) with ordinality`
+    await tx`analyze imported`
     await tx`
       select 1 from products where sale_id = ${saleId} and is_promo_code order by product_id for no key update`
     const lost = await tx<{ code: string }[]>`
