@@ -79,6 +79,26 @@ test('the best seats: neighbours for a pair, accessible ones only for who asks',
   expect(await names({ quantity: 1 })).toBe(409)
 })
 
+test('the best seats have a price once they are chosen, with fees and a promo code', async () => {
+  const sale = await openHall({ fees: [{ name: 'Booking', amount_minor: 100, per: 'order' }] })
+  const codes = [{ code: 'HALF', percent: 50, products: ['stalls'], uses: 1 }]
+  expect((await origin.admin('PUT', `/sales/${sale}/promo-codes`, codes)).status).toBe(200)
+  const ask = (total_minor?: number) =>
+    buy(sale, [{ section_id: 'stalls', quantity: 1 }], { promo_code: 'HALF', ...(total_minor && { total_minor }) })
+  const shown = await origin.call('POST', `/sales/${sale}/totals`, {
+    token: await origin.token(sale),
+    body: { lines: [{ section_id: 'stalls', quantity: 1 }], promo_code: 'HALF' },
+  })
+  const { total_minor = 0, subtotal_minor = 0, discount_minor } = shown.body
+  expect([shown.status, discount_minor]).toEqual([200, Math.round(subtotal_minor / 2)])
+  expect(await ask(1)).toMatchObject({ status: 409, body: { type: '/problems/price-changed', total_minor } })
+  expect(await ask(total_minor)).toMatchObject({
+    status: 201,
+    body: { total_minor, subtotal_minor, lines: [{ seat_id: expect.any(String), unit_price_minor: subtotal_minor }] },
+  })
+  expect(await ask()).toMatchObject({ status: 409, body: { type: '/problems/promo-code-used-up' } })
+})
+
 test('when nothing fits any more: in carts, and sold out once all is paid', async () => {
   const sale = await openHall()
   const all = [seats('A-1', 'A-2', 'A-3', 'A-4'), seats('B-1', 'B-2')]

@@ -174,6 +174,37 @@ test('sells carts by the ledger alone while Redis is away: named seats, and the 
   expect(counts).toEqual([{ held: 2 }, { held: 1 }, { held: 8 }])
 })
 
+test('sells the seats that the ledger chooses at their price, and computes again what has changed', async () => {
+  const { sale, row, checkout } = await alone({ limit: 9, hall: true, gate: `redis://${NOWHERE}` })
+  const fees = (percent: number) => [{ name: 'Service', percent, per: 'unit' as const, included: false }]
+  await sql`
+    update sales set fees = ${sql.json(fees(20))}, terms_version = terms_version + 1 where sale_id = ${sale}`
+  const buy = (total_minor?: number) => {
+    const lines = [{ section_id: 'stalls', quantity: 1 }]
+    const request = { lines, ...(total_minor !== undefined && { total_minor }) }
+    // As another process read it before the change.
+    return checkout.checkout(
+      { ...row, fees: fees(10) },
+      { visitor: randomUUID(), line: 'public', number: 1 },
+      request,
+      'k',
+    )
+  }
+  const refused = await buy(1)
+  const total_minor = Number(refused.kind === 'problem' && refused.problem.total_minor)
+  expect(refused).toMatchObject({ problem: { type: '/problems/price-changed', fees: [{ name: 'Service' }] } })
+  expect(await sql`select order_id from orders where sale_id = ${sale}`).toEqual([])
+  const bought = await buy(total_minor)
+  const order = bought.kind === 'recorded' ? bought.order : undefined
+  const price = order?.unit_price_minor ?? 0
+  expect(order).toMatchObject({
+    bill: [{ kind: 'fee', amount_minor: Math.round(price / 5) }],
+    cart: [{ seat: expect.any(Number) }],
+  })
+  expect(total_minor).toBe(price + Math.round(price / 5))
+  expect(await buy()).toMatchObject({ kind: 'recorded', order: { bill: [{ kind: 'fee' }] } })
+})
+
 test('looks up the orders of many callers in one statement', async () => {
   const { sale, checkout } = await alone({ total: 50 })
   const reservations = Array.from({ length: 50 }, () => ({ ...reservationOf(sale), visitor: randomUUID() }))

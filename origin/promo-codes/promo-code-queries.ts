@@ -100,7 +100,7 @@ export async function writePromoCodes(
     await tx`
       select 1 from products where sale_id = ${saleId} and is_promo_code order by product_id for no key update`
     const lost = await tx<{ code: string }[]>`
-      select substr(p.product_id, 2) as code from products p left join imported n on '%' || n.code = p.product_id
+      select substr(p.product_id, 2) as code from products p left join imported n on n.code = substr(p.product_id, 2)
       where p.sale_id = ${saleId} and p.is_promo_code and p.held + p.sold > coalesce(n.uses, 0) order by p.product_id`
     if (lost.length > 0) {
       const named = lost.slice(0, MAX_NAMED).map(({ code }) => code)
@@ -112,7 +112,7 @@ export async function writePromoCodes(
     await tx`delete from promo_codes where sale_id = ${saleId}`
     await tx`
       delete from products p where sale_id = ${saleId} and is_promo_code
-        and not exists (select from imported n where '%' || n.code = p.product_id)`
+        and not exists (select from imported n where n.code = substr(p.product_id, 2))`
     await tx`
       insert into promo_codes (sale_id, code, percent, amount_minor, price_minor, valid_from, valid_until, products, combined)
       select ${saleId}, code, percent, amount_minor, price_minor, valid_from, valid_until, products, combined from imported`

@@ -133,6 +133,19 @@ describe('an import', () => {
     expect(await listed(sale)).toMatchObject([{ code: 'NOON', percent: 50, used: 2 }])
   })
 
+  test('is counted like all stock: what differs from the orders is repaired', async () => {
+    const sale = await origin.sale({ limit_per_visitor: 5 })
+    await put(sale, [
+      { code: 'NOON', percent: 5, uses: 3 },
+      { code: 'TEN', percent: 5, uses: 3 },
+    ])
+    expect((await origin.checkoutDecided(sale, { body: { promo_code: 'NOON' } })).status).toBe(201)
+    await origin.sql()`update products set held = 2 where sale_id = ${sale} and is_promo_code`
+    expect((await origin.admin('POST', `/sales/${sale}/reconcile`)).status).toBe(200)
+    expect(await listed(sale)).toMatchObject([{ used: 1 }, { used: 0 }])
+    expect((await origin.admin('POST', `/sales/${sale}/reconcile`)).body).toMatchObject({ findings: [{ found: 'ok' }] })
+  })
+
   test('takes ten thousand', async () => {
     const sale = await origin.sale()
     const codes = Array.from({ length: 10_000 }, (_, i) => ({ code: `C${i}`, percent: 10, uses: 1 }))

@@ -18,6 +18,7 @@ import {
   countOrders,
   lockAndCount,
   lockLatestOrders,
+  miscountedCodes,
   type OrderCount,
   type ProductRef,
   setCounters,
@@ -73,6 +74,16 @@ export async function recount(deps: RecountDeps, ref: ProductRef, decision?: Dec
   }
   // The row changed during each count: the next round tries again.
   return OK
+}
+
+/** The same for the promo codes of a sale, of which one used too often concerns nobody's order. Returns whether any was wrong. */
+export async function recountCodes(deps: RecountDeps, sale: string): Promise<boolean> {
+  const wrong = await miscountedCodes(deps.sql, sale)
+  for (const { product, ...seen } of wrong) {
+    deps.log.error({ sale, product, counters: seen }, 'uses of a promo code were not the sum of orders')
+    await correct(deps, { sale, product }, seen, seen.orders, CORRECTED)
+  }
+  return wrong.length > 0
 }
 
 /** Sets the counters, if the row is still as it was counted. */

@@ -18,7 +18,7 @@ import { blockedSeats, sectionsOf, takenSeats } from '../seats/seat-queries.ts'
 import { type Cart, cartOf, isPromoCode, partsOf } from './cart.ts'
 import type { Gates, Rebuild } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
-import { type Decision, type Recount, type RecountDeps, recount } from './oversell.ts'
+import { type Decision, type Recount, type RecountDeps, recount, recountCodes } from './oversell.ts'
 import {
   countersSince,
   isMiscounted,
@@ -45,6 +45,8 @@ const MAX_INTENTS = 5_000
 const TURN_TIMEOUT_MS = 10_000
 const TURN_EVERY_MS = 50
 
+/** In place of a product: the promo codes of a sale, which are counted at once. */
+const ALL_CODES = '%'
 /** Seats named in a finding. */
 const MAX_NOTED = 20
 /** Callers that share one rebuild, and callers that wait for the next. */
@@ -103,9 +105,12 @@ export class Reconciler {
 
   async #roundOf(sale: SaleRow): Promise<void> {
     const countedAtMs = (product: string) => this.#countedAtMs.get(`${sale.sale_id}:${product}`) ?? -Infinity
-    const due = idsOf(sale).filter((product) => performance.now() - countedAtMs(product) > RECOUNT_EVERY_MS)
+    const due = [...idsOf(sale), ALL_CODES].filter(
+      (product) => performance.now() - countedAtMs(product) > RECOUNT_EVERY_MS,
+    )
     const findings = await this.#reconcile(sale, { recount: new Set(due) })
     await this.#deps.gates.of(sale.sale_id).extendExpiry()
+    if (due.includes(ALL_CODES)) this.#countedAtMs.set(`${sale.sale_id}:${ALL_CODES}`, performance.now())
     for (const { product_id, recount } of findings) {
       if (!recount) continue
       const name = `${sale.sale_id}:${product_id}`
@@ -179,8 +184,10 @@ export class Reconciler {
       const isDue = typeof due === 'object' ? due.has(product) : due
       if (isDue || decision) recounts.set(product, await recount(this.#deps, { sale, product }, decision))
     }
+    const areCodesDue = typeof due === 'object' ? due.has(ALL_CODES) : due
+    const areCodesRepaired = areCodesDue === true && (await recountCodes(this.#deps, sale))
     // Repaired counters differ from those that the gate was loaded with.
-    const isSure = force || [...recounts.values()].some(({ found }) => found !== 'ok')
+    const isSure = force || areCodesRepaired || [...recounts.values()].some(({ found }) => found !== 'ok')
     const seen = await (isSure ? this.#compareOnce(sale) : this.#compare(sale))
     for (const { product_id: product, found, drift, heldDrift, ledger } of seen) {
       if (isPromoCode(product)) continue

@@ -140,6 +140,23 @@ export async function countOrders(sql: Queryable, { sale, product }: ProductRef)
   return row
 }
 
+/**
+ * The promo codes of a sale that are not used as often as its orders say; those of more uses than there are count as used up. One
+ * statement for all of them: there may be thousands.
+ */
+export const miscountedCodes = (sql: Queryable, saleId: string) => sql<(OrderCount & { readonly product: string })[]>`
+  select p.product_id as product, p.version, p.total, p.buffer, p.held, p.sold, json_build_object('held', uses.held, 'sold', uses.sold) as orders
+  from products p left join (
+    select l ->> 'product' as code, count(*) filter (where status in ${sql(HELD)})::int as held,
+      count(*) filter (where status in ${sql(SOLD)})::int as sold
+    from orders, jsonb_array_elements(cart) l
+    where sale_id = ${saleId} and cart is not null and status in ${sql(LIVE)} and starts_with(l ->> 'product', '%')
+      and not l ? 'returned'
+    group by 1) used on used.code = p.product_id
+  cross join lateral (select least(coalesce(used.sold, 0), p.total) as sold) s
+  cross join lateral (select s.sold, least(coalesce(used.held, 0), p.total - s.sold) as held) uses
+  where p.sale_id = ${saleId} and p.is_promo_code and (p.held, p.sold) <> (uses.held, uses.sold)`
+
 /** The same with the product locked, in the order in which everyone takes locks. */
 export async function lockAndCount(tx: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
   await tx`select 1 from sales where sale_id = ${sale} for no key update`

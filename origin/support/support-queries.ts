@@ -214,7 +214,7 @@ function ofProducts(sql: Queryable, like: string, rank: number, { sale, statuses
   return sql`(select o.order_id, ${rank}::int as rank
     from (select sale_id, product_id from products join sales using (sale_id)
           where (${sale ?? null}::text is null or sale_id = ${sale ?? null})
-            and (position(${like} in lower(products.name)) > 0 or product_id = ${like})
+            and not is_promo_code and (position(${like} in lower(products.name)) > 0 or product_id = ${like})
           order by sales.opens_at desc, sale_id, product_id limit ${MAX_PRODUCTS}) p
     cross join unnest(${statuses as string[]}::text[]) w(status)
     cross join lateral (${withProduct(sql, MAX_OF_PRODUCT)}) o)`
@@ -251,7 +251,7 @@ export async function newestOrders(
     cross join unnest(${statuses as string[]}::text[]) w(status)
     -- A probe of the index for each: a walk through the orders would be long where few of them pass.
     cross join lateral (${withProduct(sql, limit, before)}) o
-    where ${sale === undefined ? sql`true` : sql`p.sale_id = ${sale}`}
+    where not p.is_promo_code and ${sale === undefined ? sql`true` : sql`p.sale_id = ${sale}`}
       and ${product === undefined ? sql`true` : sql`p.product_id = ${product}`}
     order by o.order_id desc limit ${limit}`
   return rows.map(({ order_id }) => order_id)
