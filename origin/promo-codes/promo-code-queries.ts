@@ -84,7 +84,7 @@ export async function writePromoCodes(
 ): Promise<void> {
   const column = <K extends keyof PromoCode>(key: K) => codes.map((code) => code[key] ?? null)
   await sql.begin(async (tx) => {
-    await lockRunningSale(tx, saleId)
+    // Before the locks, for which buyers wait.
     await tx`
       create temporary table imported (code text primary key, percent float8, amount_minor bigint, price_minor bigint, uses int,
         uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, combined boolean, place int)
@@ -97,6 +97,7 @@ export async function writePromoCodes(
         ${codes.map(({ products }) => products && JSON.stringify(products))}::text[]::jsonb[],
         ${codes.map(({ combined }) => String(combined))}::text[]::boolean[]) with ordinality`
     await tx`analyze imported`
+    await lockRunningSale(tx, saleId)
     await tx`
       select 1 from products where sale_id = ${saleId} and is_promo_code order by product_id for no key update`
     const lost = await tx<{ code: string }[]>`
