@@ -95,9 +95,9 @@ begin
     v_simple := false;
   end if;
 
-  v_simple := v_simple and not exists (
+  v_simple := v_simple and (p_prices is null or not exists (
     select from unnest(p_products, p_prices) as a(product, price)
-    join products p on p.sale_id = p_sale and p.product_id = a.product where a.price <> p.unit_price_minor);
+    join products p on p.sale_id = p_sale and p.product_id = a.product where a.price <> p.unit_price_minor));
   select v_simple and bool_and(coalesce(p.held + p.sold + w.units <= p.total - p.buffer, false)),
       jsonb_object_agg(w.product, jsonb_build_object(
         'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency)),

@@ -17,8 +17,8 @@
 --         numbers also concerns visitors with more failed orders
 --       4 how many products follow; then the products, and as many limits per visitor ('': none); then seven arguments per
 --       caller: order, visitor, key, request hash, product (its place among the products, from 1; or a cart, as in
---       units-of.lua, '' if nothing fits it), quantity, and: line, number and payment method (may be empty, and the buyer's
---       contact may follow: see intents.ts)
+--       units-of.lua, '' if nothing fits it), quantity, and: line, number and payment method (may be empty, and the order's
+--       charge and the buyer's contact may follow: see intents.ts)
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a restart, a
 --       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
 --       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The verdicts are

@@ -1,5 +1,5 @@
 -- The units of an order as its gate knows them; prepended to every script. Usually one product, by its name. A cart has its parts
--- joined by ';', one for each product or section: 'PRODUCT=QUANTITY', or 'SECTION:SEAT,SEAT' with the seats' places in the bitmap.
+-- joined by ';', one for each product, section or promo code ('%CODE=1'): 'PRODUCT=QUANTITY', or 'SECTION:SEAT,SEAT' with the seats' places in the bitmap.
 -- A cart that nothing fits is empty. Returns a list of {product, quantity, seats}; seats is nil where a part has none.
 local function unitsOf(product, quantity)
   if product == '' then return {} end
