@@ -50,6 +50,22 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
   expect(requests[0]?.headers).not.toHaveProperty('x-forwarded-for')
 })
 
+it('passes on what is asked about a sum, for those whose turn it is', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/sales/${sale.name}/totals`
+  await stub(path, 200, { total_minor: 4_200, promo_codes: [] })
+  const ask = (headers: Record<string, string>) =>
+    call(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: '{"promo_code":"NOON"}',
+    })
+  const response = await ask({ authorization: `Bearer ${await admission(sale.name)}` })
+  expect([response.status, await response.json()]).toEqual([200, { total_minor: 4_200, promo_codes: [] }])
+  expect((await requestsTo(path)).requests[0]?.body).toBe('{"promo_code":"NOON"}')
+  expect((await ask({})).status).toBe(429)
+})
+
 it('refuses a visitor, or a network, that checks out too often', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
