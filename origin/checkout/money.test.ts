@@ -89,6 +89,23 @@ describe('a sale that adds to its prices', () => {
     ])
   })
 
+  test('asks for the same at the box office, except that nothing is sent', async () => {
+    const sale = await openSale({
+      fees: FEES,
+      delivery: DELIVERY,
+      products: [{ ...SHIRT, terms: 'No returns.' }, PRINT],
+    })
+    const answer = await origin.call('POST', `/admin/sales/${sale}/box-office`, {
+      token: ADMIN_TOKEN,
+      headers: { 'idempotency-key': randomUUID() },
+      body: { lines: LINES },
+    })
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { ...TOTALS, shipping_minor: 0, total_minor: TOTALS.total_minor - 490, status: 'confirmed' },
+    })
+  })
+
   test('adds tax, and takes the payment of the whole sum', async () => {
     const sale = await openSale({ tax: { name: 'VAT', percent: 19, included: false } })
     const { body } = await buy(sale, { product_id: 'shirt', payment_method: 'pm_ok' })
