@@ -2,8 +2,8 @@
 import { build } from 'esbuild'
 import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
-import { sampleHall } from './sample-hall.ts'
-import { samplePicture } from './sample-pictures.ts'
+import { sampleHall } from './demo/sample-hall.ts'
+import { samplePicture } from './demo/sample-pictures.ts'
 import { serveOnLoopback } from './servers/loopback.ts'
 
 /** The section of the samples' seats comes first. */

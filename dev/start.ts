@@ -8,7 +8,7 @@ import { BEARER, NO_BEARER } from '../origin/config.ts'
 import { buildConsole } from '../origin/console/build.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
-import { type Demos, ensureDemos } from './demo-sales.ts'
+import { type Demos, ensureDemos } from './demo/demo-sales.ts'
 import { type DemoShop, startDemoShop } from './servers/demo-shop.ts'
 import { WORKER_SETTINGS } from './servers/workerd.ts'
 import { type System, startSystem } from './system.ts'
@@ -86,7 +86,7 @@ interface Shown extends Demos {
   readonly shop: DemoShop | undefined
 }
 
-function invitation(system: System, { demo, hall, members, shop }: Shown, kept: boolean): string {
+function invitation(system: System, { demo, aurora, hall, members, shop }: Shown, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
   const folder = shortPath(system.dataDir)
   const tokenFile = shortPath(join(system.dataDir, ADMIN_TOKEN_FILE))
@@ -102,6 +102,9 @@ function invitation(system: System, { demo, hall, members, shop }: Shown, kept: 
   return [
     '',
     place('Sale page', page(`${system.edgeUrl}/sales/${sale}`), demo && opening),
+    ...(aurora
+      ? [place('Drop', page(`${system.edgeUrl}/sales/${aurora.sale}`), 'sizes, pictures, shipping; the code is NOON10')]
+      : []),
     ...(hall ? [place('Hall', page(`${system.edgeUrl}/sales/${hall.sale}`), 'choose a seat, or stand')] : []),
     ...(members
       ? [place('Members', page(`${system.edgeUrl}/sales/${members.sale}`), 'asks its visitors to sign in')]

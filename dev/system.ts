@@ -128,6 +128,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ADMIN_TOKEN: secrets.adminToken,
       EDGE_TOKEN: secrets.edgeToken,
       ALLOW_DIRECT: 'true',
+      IMAGES_DIR: join(dataDir, 'images'),
       EDGE_URL: `http://${LOOPBACK}:${behindPort}`,
       PUBLIC_URL: edgeUrl,
       ORDER_KEYS: JSON.stringify(secrets.orderKeys),

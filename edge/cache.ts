@@ -25,10 +25,10 @@ export const CACHE_TTL = {
   landing: { inBrowsers: 1, inCache: 5, stale: 25 },
   /** Purged when the sale lives again; should that fail, it lives again so much later. */
   final: { inBrowsers: 30, inCache: 300, stale: 3600 },
-  /** The sections of a hall and the state of its seats; never stale, as the schedule. */
-  hall: { inBrowsers: 1, inCache: 1, stale: 0 },
-  /** A version of a hall's chart, which never changes. */
-  chart: { inBrowsers: 31_536_000, inCache: 31_536_000, stale: 0 },
+  /** The sections of a hall, the state of its seats, and where the current version of a document is; never stale, as the schedule. */
+  current: { inBrowsers: 1, inCache: 1, stale: 0 },
+  /** What never changes under its address: a version of a hall's chart or of a sale's goods. */
+  immutable: { inBrowsers: 31_536_000, inCache: 31_536_000, stale: 0 },
   /** Full pages of what was announced before: they never change. */
   past: { inBrowsers: 86_400, inCache: 2_592_000, stale: 86_400 },
 } as const satisfies Record<string, CacheTtl>
@@ -38,6 +38,11 @@ export const cacheHeaders = (sale: string, { inBrowsers, inCache, stale }: Cache
   'cache-control': `public, max-age=${inBrowsers}`,
   'cdn-cache-control': `public, max-age=${inCache}, stale-while-revalidate=${stale}`,
   'cache-tag': tagOf(sale),
+})
+
+export const immutableHeaders = (sale: string) => ({
+  ...cacheHeaders(sale, CACHE_TTL.immutable),
+  'cache-control': `public, max-age=${CACHE_TTL.immutable.inBrowsers}, immutable`,
 })
 
 /** Headers that set a shared cache's time, whatever `Cache-Control` says (RFC 9213, and its predecessors). */

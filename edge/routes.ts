@@ -8,21 +8,23 @@ import { SectionId } from '../shared/api/public.ts'
 import { problem } from '../shared/problem.ts'
 import { health, jwks, purge, refresh } from './backend.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './call.ts'
-import { checkout } from './checkout/checkout.ts'
+import { checkout, totals } from './checkout/checkout.ts'
 import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
 import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './checkout/own-orders.ts'
 import { asset } from './pages/assets.ts'
 import { preview } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
-import { brandStyle } from './sale/goods.ts'
+import { brandStyle } from './sale/brand-style.ts'
+import { goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
+import { image } from './sale/images.ts'
 import { announcements } from './sale/past-announcements.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
-type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'file', string>>
+type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'image' | 'file', string>>
 
 /** Null for what is not ours after all. */
 type Handler = (params: Params, call: Call) => Promise<Response> | Response | null
@@ -63,6 +65,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/announcements': get(ofSale(announcements)),
   '/sales/:sale/sections': get(ofSale(sections)),
   '/sales/:sale/chart': get(ofSale(chart)),
+  '/sales/:sale/goods': get(ofSale(goods)),
   '/sales/:sale/sections/:section/availability': get(ofSection(availability)),
   '/sales/:sale/brand.css': get(ofSale(brandStyle)),
   '/sales/:sale/opening.ics': get(ofSale(calendar)),
@@ -78,6 +81,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/sections/:section/seats': buyers(get(ofSection(seatsPage))),
   '/sales/:sale/sections/updates': buyers(get(ofSale(followSections))),
   '/sales/:sale/checkout': buyers(post(ofSale(checkout))),
+  '/sales/:sale/totals': buyers(post(ofSale(totals))),
   '/sales/:sale/orders': buyers(get(ofSale(ownOrders))),
   '/sales/:sale/buy': buyers(form(ofSale(buyForm), linePage)),
   '/sales/:sale/order/:order': buyers(get(ofOrder(showOrder))),
@@ -89,6 +93,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/orders/:order/events': buyers(get(passed)),
   '/orders/:order/payment': buyers(post(passed)),
 
+  '/images/:image': get((_, call) => image(call)),
+  '/images/:image/:file': get((_, call) => image(call)),
   '/assets/:file': get((_, call) => asset(pathOf(call.request.url), call.config.brand.style)),
   '/.well-known/jwks.json': get((_, call) => jwks(call)),
   '/healthz': get((_, call) => health(call)),
@@ -137,6 +143,8 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
     return v.is(SaleId, sale) && v.is(LineId, line) && queueName(sale, line) === text
   },
   state: isAnything,
+  // Other names are those of a site behind this Worker.
+  image: (text) => /^[0-9a-f]{32}$/.test(text),
   file: isAnything,
 }
 

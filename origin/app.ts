@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { tryAgain } from './checkout/outcome.ts'
+import { StorageError } from './images/image-store.ts'
 import { isLedgerAway, isUnstorable } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
 import { isRedisAway } from './lib/redis.ts'
@@ -66,5 +67,6 @@ const isCallerGone = (error: Error & { code?: string }) => error.code === 'ECONN
 
 /** Errors that mean "not now": a store is away, a call took too long, or a queue is full. */
 export function isAway(error: Error & { code?: string }): boolean {
-  return error instanceof TimeoutError || error instanceof Overloaded || isRedisAway(error) || isLedgerAway(error)
+  const isOurs = [TimeoutError, Overloaded, StorageError].some((one) => error instanceof one)
+  return isOurs || isRedisAway(error) || isLedgerAway(error)
 }

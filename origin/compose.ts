@@ -15,10 +15,16 @@ import { Checkout } from './checkout/checkout.ts'
 import { checkoutRoutes } from './checkout/checkout-routes.ts'
 import { CheckoutTraffic } from './checkout/checkout-traffic.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
+import { totalsRoutes } from './checkout/totals.ts'
 import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
 import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
+import { Goods } from './goods/goods.ts'
+import { goodsDocumentRoutes } from './goods/goods-routes.ts'
+import { imageRoutes } from './images/image-routes.ts'
+import { folderStore, s3Store } from './images/image-store.ts'
+import { Images } from './images/images.ts'
 import { connect, ping, prepare } from './ledger/connection.ts'
 import { warnOfLostCommits } from './ledger/durability.ts'
 import type { OrderRow } from './ledger/order-statements.ts'
@@ -40,6 +46,7 @@ import { ownOrderRoutes } from './orders/own-order-routes.ts'
 import { PaymentJobs } from './payments/payment-jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { paymentWebhooks } from './payments/provider-webhooks.ts'
+import { PromoCodes } from './promo-codes/promo-codes.ts'
 import { Arrivals } from './queue/arrivals.ts'
 import { EdgeNotifier } from './queue/edge-notifier.ts'
 import { edgeRoutes } from './queue/edge-routes.ts'
@@ -136,7 +143,9 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql)
-  const checkout = new Checkout({ sql, warm, gates, sales, halls, arrivals, metrics, log })
+  const goods = new Goods(sql)
+  const promoCodes = new PromoCodes(sql)
+  const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
@@ -172,6 +181,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     orders,
     traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
   })
+    .route('/', totalsRoutes({ sql, buyers, sales, gates, halls, promoCodes }))
     .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
     .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 
@@ -181,9 +191,10 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', pastAnnouncementRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
+    .route('/', goodsDocumentRoutes({ sales, goods }))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
-  const adminSales = new AdminSales({ sales, reconciler, queues, edge })
+  const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })
   const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
   const live = new Live({
     sql,
@@ -193,12 +204,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     environment,
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
+  const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR))
   const adminRoutes = operatorRoutes({
     blocks,
     checkout,
     config,
     gates,
+    downloads: { allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment },
     halls,
+    images,
     invitations,
     live,
     log,
@@ -222,6 +236,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
       '/admin': adminRoutes,
       '/internal': internalRoutes,
       '/console': console,
+      '/images': imageRoutes(images),
       '/webhooks': paymentWebhooks(payments),
       '/': buyerRoutes,
     },

@@ -130,7 +130,12 @@ const Settings = v.object({
       v.transform((text) => text === 'true'),
     ),
     'false',
-    '`true`: webhooks may reach private networks, and this machine; development allows it',
+    '`true`: webhooks, and pictures fetched from elsewhere, may reach private networks and this machine; development allows it',
+  ),
+  IMAGES_DIR: setting(
+    v.string(),
+    'images',
+    'Folder of uploaded pictures, the same for all origins; unless they are in S3',
   ),
   RETENTION_ORDERS_DAYS: setting(days, '400', "Days from a sale's end until its orders are made anonymous"),
   RETENTION_EVENTS_DAYS: setting(days, '400', 'Days until events and runs of scheduled actions are deleted'),
@@ -148,6 +153,14 @@ const Stripe = v.object({
   STRIPE_SECRET_KEY: required(v.string(), 'Secret key of the Stripe account'),
   STRIPE_WEBHOOK_SECRET: required(v.string(), 'Signing secret of its webhook endpoint'),
   STRIPE_API_URL: optional(httpUrl, 'Replaces the API of Stripe'),
+})
+
+const S3 = v.object({
+  IMAGES_S3_ENDPOINT: required(httpUrl, 'S3-compatible storage of uploaded pictures, such as R2; a folder unless set'),
+  IMAGES_S3_BUCKET: required(v.string(), 'Bucket there'),
+  IMAGES_S3_ACCESS_KEY_ID: required(v.string(), 'Key there'),
+  IMAGES_S3_SECRET_ACCESS_KEY: required(v.string(), 'Secret of the key'),
+  IMAGES_S3_REGION: setting(v.string(), 'auto', 'Region there; R2 has `auto`'),
 })
 
 const Sandbox = v.object({
@@ -195,7 +208,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** Every setting of the origin, for docs/settings.md. */
-export const SETTINGS = settingDocs(Settings, Stripe, Sandbox, Oidc)
+export const SETTINGS = settingDocs(Settings, S3, Stripe, Sandbox, Oidc)
 
 type PaymentConfig =
   | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
@@ -205,6 +218,8 @@ export interface Config extends v.InferOutput<typeof Settings> {
   readonly payment: PaymentConfig
   /** Only where it is set. */
   readonly oidc?: OidcConfig
+  /** Only where pictures are there. */
+  readonly s3?: v.InferOutput<typeof S3>
   /** The sandbox, which takes the payments of test sales in every case. */
   readonly sandbox: v.InferOutput<typeof Sandbox>
   readonly warnings: readonly string[]
@@ -298,6 +313,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
   const settings = read(Settings)
   const oidc = readOidc()
+  const s3 = Object.keys(given).some((name) => name.startsWith('IMAGES_S3_')) ? read(S3) : undefined
   const sandbox = readSandbox()
   for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN']) checkSecret(name)
   for (const name of ['ADMISSION_KEYS', 'ORDER_KEYS', 'WEBHOOK_KEYS'] as const)
@@ -312,5 +328,5 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     errors.push('PUBLIC_URL: must be set, since mails link there')
   const payment = readPayment()
   if (!settings || !payment || !sandbox || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
-  return { ...settings, payment, sandbox, ...(oidc && { oidc }), warnings }
+  return { ...settings, payment, sandbox, ...(oidc && { oidc }), ...(s3 && { s3 }), warnings }
 }

@@ -9,6 +9,9 @@ import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
 import { announcementRoutes } from './feed/announcement-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
+import type { DownloadOptions } from './images/download.ts'
+import { adminImageRoutes } from './images/image-routes.ts'
+import type { Images } from './images/images.ts'
 import { queueRoutes } from './jobs/job-routes.ts'
 import type { Sql } from './ledger/connection.ts'
 import { auditRoutes } from './operators/audit-routes.ts'
@@ -18,6 +21,7 @@ import type { Operators } from './operators/operators.ts'
 import { orderRoutes } from './orders/order-routes.ts'
 import type { Orders } from './orders/orders.ts'
 import { refundRoutes } from './payments/refund-routes.ts'
+import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
 import type { Live } from './report/live.ts'
 import { liveRoutes } from './report/live-routes.ts'
 import { reportRoutes } from './report/report-routes.ts'
@@ -40,7 +44,9 @@ interface OperatorRoutesDeps {
   readonly checkout: Checkout
   readonly config: Config
   readonly gates: Gates
+  readonly downloads: DownloadOptions
   readonly halls: Halls
+  readonly images: Images
   readonly invitations: Invitations
   readonly live: Live
   readonly log: Logger
@@ -60,6 +66,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .use('/sales/:sale/scheduled/:action/resume', requireRole('owner'))
     .use('/sales/:sale/*', sales.requireSale)
     .route('/', saleRoutes(deps))
+    .route('/', adminImageRoutes(deps))
     .route('/', liveRoutes(deps))
     .route('/', reportRoutes(deps))
     .route('/', announcementRoutes(deps))
@@ -68,6 +75,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', ruleRoutes(deps))
     .route('/', blockRoutes(deps))
     .route('/', invitationRoutes(deps))
+    .route('/', promoCodeRoutes(deps))
     .route('/', hallRoutes(deps))
     .route('/', boxOfficeRoutes(deps))
     .route('/', orderRoutes(deps))

@@ -53,7 +53,7 @@ export function billOf(
   for (const discount of discounts) {
     const off = offOf(lines, shares, discount)
     shares = shares.map((share, i) => share - (off[i] ?? 0))
-    bill.push({ kind: 'discount', name: discount.code, amount_minor: -sum(off) })
+    bill.push({ kind: 'discount', name: discount.code, amount_minor: 0 - sum(off) })
   }
   const reduced = shares
   const ofOrder: number[] = []

@@ -62,6 +62,7 @@ const settled: ReadonlySet<string> = /* @__PURE__ */ new Set<string>([
  * no_stock, limit, replay   accepted while the ledger was away, which then found no unit left, the visitor's limit used up,
  *                   or another order with the same key
  * seat_taken        the same, where another order has the seat
+ * price_changed     the same, where its price changed meanwhile
  * too_many          too many of the visitor's earlier orders were cancelled or expired
  */
 export const CANCEL_REASONS = [
@@ -76,6 +77,7 @@ export const CANCEL_REASONS = [
   'limit',
   'replay',
   'seat_taken',
+  'price_changed',
   'too_many',
 ] as const
 

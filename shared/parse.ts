@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { type FieldError, type Problem, ProblemError, problem } from './problem.ts'
 
-/** Longest body any of our servers reads, in bytes: the largest request is a sale with a hundred products. */
+/** Longest body of a request, in bytes, where nothing else is said. */
 export const MAX_BODY_BYTES = 64 * 1024
 
 /** In one problem. */
@@ -51,8 +51,8 @@ export function tryParseJson<T>(schema: v.GenericSchema<unknown, T>, body: strin
   }
 }
 
-export function bodyTooLarge(): Problem {
-  const detail = `at most ${MAX_BODY_BYTES} bytes`
+export function bodyTooLarge(maxBytes = MAX_BODY_BYTES): Problem {
+  const detail = `at most ${maxBytes} bytes`
   return problem('body-too-large', { detail, errors: [{ field: 'body', detail }] })
 }
 

@@ -70,6 +70,7 @@ export async function testOrigin(
       WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
       ADMISSION_KEYS: JSON.stringify(keys),
       ALLOW_DIRECT: 'true',
+      IMAGES_DIR: join(folder, 'images'),
       LOG_LEVEL: 'warn',
       ...env,
     }

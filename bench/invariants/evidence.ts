@@ -1,5 +1,5 @@
 /** What a rehearsal is judged by: what every client received, and what ledger, gate, stream and provider have on record. */
-import type { DemoHall } from '../../dev/demo-hall.ts'
+import type { DemoHall } from '../../dev/demo/hall.ts'
 import type { CheckoutLine, Order } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hallOf, PROGRAMME, STANDING } from '../../dev/demo-hall.ts'
+import { hallOf, PROGRAMME, STANDING } from '../../dev/demo/hall.ts'
 import type { Seat } from '../../origin/seats/chart.ts'
 import type { Evidence, HallLine, HallOrder, HallRecords, HallVisit, VisitRecord } from './evidence.ts'
 import { seatChecks } from './seat-checks.ts'

@@ -2,7 +2,7 @@
  * Checks of a hall: what every client was told of its seats against the ledger's orders, claims, counters and history, and
  * against the gate. Prices are those that the hall was opened with.
  */
-import type { DemoHall } from '../../dev/demo-hall.ts'
+import type { DemoHall } from '../../dev/demo/hall.ts'
 import { Chart, ORDINARY, type Seat } from '../../origin/seats/chart.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'

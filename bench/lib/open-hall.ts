@@ -1,6 +1,6 @@
 /** Opens a hall in a sale that exists: its sections, its seats and its chart, as an import makes them, and the gates for them. */
 import type postgres from 'postgres'
-import type { DemoHall } from '../../dev/demo-hall.ts'
+import type { DemoHall } from '../../dev/demo/hall.ts'
 
 /** Written to the ledger in one transaction; `reconcile` has the origin learn of the sections. */
 export async function openHall(

@@ -1,6 +1,6 @@
 /** What ledger and gate have on record of a hall when its sale is over, and the picture of who bought when. */
 import type postgres from 'postgres'
-import type { DemoHall } from '../../dev/demo-hall.ts'
+import type { DemoHall } from '../../dev/demo/hall.ts'
 import { differingSeats } from '../../origin/seats/bits.ts'
 import type { Gate } from '../../origin/stock/gate.ts'
 import { HELD, isLive, LIVE } from '../../shared/order-status.ts'

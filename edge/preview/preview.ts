@@ -7,7 +7,8 @@ import { LANGUAGES } from '../../shared/api/fields.ts'
 import { framerOf } from '../../shared/preview-link.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
 import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
-import { brandStyleOf, goodsOf } from '../sale/goods.ts'
+import { brandStyleOf } from '../sale/brand-style.ts'
+import { goodsOf } from '../sale/goods.ts'
 
 /** `GET /sales/{sale}/preview`: the names of all states; `GET /sales/{sale}/preview/{state}?lang=..&look=..`: one page. */
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {

@@ -6,9 +6,10 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, etagOf, isCached, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
-import { PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
+import { PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
+import { goodsOf, saleDocument } from './goods.ts'
 
 type FinalPhase = 'sold_out' | 'ended'
 
@@ -17,7 +18,8 @@ interface Final {
   readonly body: Uint8Array
   readonly etag: string
   readonly headers: Headers
-  readonly isWhole: boolean
+  /** It stays as it is. */
+  readonly isFinal: boolean
 }
 
 /** For each final schedule: the page by its language, and the document. */
@@ -31,7 +33,7 @@ export async function finalResponse(now: SaleNow, phase: FinalPhase, call: Call)
   const { lang, isChosen } = sharedLanguage(call)
   const kind = wantsJson(request) ? 'json' : `${lang}${isChosen ? ' chosen' : ''}`
   const final = known.get(kind) ?? (await render(now, phase, call))
-  if (final.isWhole) known.set(kind, final)
+  if (final.isFinal) known.set(kind, final)
   const { body, etag, headers } = final
   return isCached(request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
@@ -40,17 +42,19 @@ async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Fina
   const isJson = wantsJson(call.request)
   // As of the moment it took effect, so that every isolate and every data centre responds the same, byte for byte.
   const then = { ...now, atMs: now.schedule.server_time_ms }
-  const view = isJson ? null : await viewOf(then, null, { kind: 'final', phase }, call, sharedLanguage(call))
-  const text = view ? renderSale(view) : JSON.stringify(publicSale(then))
-  // Without the goods that it should show, a page is not kept for as long.
-  const isWhole = !view || view.goods !== null || (now.facts.goods_version ?? null) === null
+  const goods = await goodsOf(now.sale, now.facts.goods_version, call)
+  // Without goods that it has, it is as good as it can be, and not for long.
+  const isFinal = goods !== null || (now.facts.goods_version ?? null) === null
+  const text = isJson
+    ? JSON.stringify(saleDocument(then, goods))
+    : renderSale(await viewOf(then, null, { kind: 'final', phase }, call, sharedLanguage(call)))
   const body = new TextEncoder().encode(text)
   const etag = await etagOf(body)
   const headers = new Headers({
     ...PAGE_HEADERS,
     ...(isJson && { 'content-type': 'application/json' }),
-    ...cacheHeaders(now.sale, isWhole ? CACHE_TTL.final : CACHE_TTL.landing),
+    ...cacheHeaders(now.sale, isFinal ? CACHE_TTL.final : CACHE_TTL.landing),
     etag,
   })
-  return { body, etag, headers, isWhole }
+  return { body, etag, headers, isFinal }
 }

@@ -19,7 +19,7 @@ it('serves the sections of a hall from the snapshot of the sale, with an ETag wh
   const sale = await new TestSale().publish(HALL)
   const path = `/sales/${sale.name}/sections`
   const response = await call(path)
-  expect(Object.fromEntries(response.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.hall))
+  expect(Object.fromEntries(response.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.current))
   const { as_of, ...document } = await response.json<SectionsDocument>()
   const price = { price_minor: 100, currency: 'EUR' }
   expect(document).toEqual({
@@ -97,7 +97,7 @@ it('serves the seats of all sections from one call of the origin a second', asyn
     seats: 'GA==',
   } satisfies AvailabilityDocument)
   expect(await floor.json()).toMatchObject({ section_id: 'floor', seats: '' })
-  expect(Object.fromEntries(stalls.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.hall))
+  expect(Object.fromEntries(stalls.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.current))
   const headers = { 'if-none-match': stalls.headers.get('etag') ?? '' }
   expect((await call(path('stalls'), { headers })).status).toBe(304)
   expect((await ask('balcony')).status).toBe(404)

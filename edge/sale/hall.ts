@@ -8,8 +8,9 @@ import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, etagOf, isCached, publicNow, refuse } from '../call.ts'
 import { requireBuyer } from '../checkout/checkout.ts'
 import { Copies } from '../copies.ts'
-import { callOrigin, passOn } from '../origin.ts'
+import { passOn } from '../origin.ts'
 import type { SaleFacts } from '../queue/timeline.ts'
+import { loadVersion, readInternal, sendVersion, type Version } from './versions.ts'
 
 interface Written {
   readonly body: string
@@ -19,7 +20,7 @@ interface Written {
 const headersFor = (sale: string, etag: string) => ({
   'content-type': 'application/json',
   etag,
-  ...cacheHeaders(sale, CACHE_TTL.hall),
+  ...cacheHeaders(sale, CACHE_TTL.current),
 })
 
 // -- Sections ----------------------------------------------------------------------------------------------------------
@@ -64,40 +65,14 @@ async function writeSections(facts: SaleFacts): Promise<Written> {
 // -- The chart ---------------------------------------------------------------------------------------------------------
 
 /** Of some megabytes each. */
-const charts = new Copies<{ readonly body: Uint8Array; readonly etag: string }>({
-  max: 8,
-  freshMs: 86_400_000,
-  waitMs: 5_000,
-})
+const charts = new Copies<Version>({ max: 8, freshMs: 86_400_000, waitMs: 5_000 })
 
-/** `GET /sales/{sale}/chart?v=VERSION`: of the version that is current, for good; any other address leads there. */
+/** `GET /sales/{sale}/chart?v=VERSION` */
 export async function chart(sale: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
-  const version = facts.chart_version ?? null
-  if (version === null) refuse('not-found')
-  if (new URL(call.request.url).searchParams.get('v') !== String(version)) {
-    const location = `/sales/${sale}/chart?v=${version}`
-    return new Response(null, { status: 302, headers: { location, ...cacheHeaders(sale, CACHE_TTL.hall) } })
-  }
-  const { body, etag } = await charts.of(`${sale} ${version}`, () => loadChart(sale, version, call))
-  const caching = cacheHeaders(sale, CACHE_TTL.chart)
-  const headers = { 'content-type': 'application/json', etag, ...caching, 'cache-control': IMMUTABLE }
-  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
-}
-
-const IMMUTABLE = `public, max-age=${CACHE_TTL.chart.inBrowsers}, immutable`
-
-async function loadChart(sale: string, version: number, call: Call) {
-  const response = await askOrigin(`/internal/sales/${sale}/chart?v=${version}`, call)
-  const body = new Uint8Array(await response.arrayBuffer())
-  return { body, etag: await etagOf(body) }
-}
-
-/** Where another process knows a newer hall, this one does in a moment. */
-async function askOrigin(path: string, call: Call): Promise<Response> {
-  const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
-  const response = await callOrigin(path, { headers }, call)
-  return response.ok ? response : refuse('try-again', { retry_after_seconds: 1 })
+  return sendVersion('chart', sale, facts.chart_version ?? null, call, (version) =>
+    charts.of(`${sale} ${version}`, () => loadVersion('chart', sale, version, call)),
+  )
 }
 
 // -- The state of the seats --------------------------------------------------------------------------------------------
@@ -121,7 +96,7 @@ export async function availability(sale: string, section: string, call: Call): P
 }
 
 async function loadAvailability(sale: string, call: Call): Promise<HallCopy> {
-  const response = await askOrigin(`/internal/sales/${sale}/availability`, call)
+  const response = await readInternal(`/sales/${sale}/availability`, call)
   const found = tryParse(HallAvailability, await response.json())
   return found ? { ...found, written: new Map() } : refuse('try-again', { retry_after_seconds: 2 })
 }

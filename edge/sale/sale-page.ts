@@ -5,17 +5,18 @@ import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, hostOf, inLine, isCached, lineParameter, NO_STORE, publicNow, refuse, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { openingCalendar } from '../pages/parts/calendar.ts'
-import { headersOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
+import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 import { finalResponse } from './final-page.ts'
+import { goodsOf, saleDocument } from './goods.ts'
 
 /** `GET /sales/{sale}`: the page, or the public document for those who ask for JSON. */
 export async function showSale(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
   if (isFinal(phase)) return finalResponse(now, phase, call)
-  if (wantsJson(call.request)) return publicDocument(now)
+  if (wantsJson(call.request)) return publicDocument(now, call)
   keepLanguage(call)
   return (await invitedPage(now, call)) ?? landingPage(now, call)
 }
@@ -30,13 +31,15 @@ async function invitedPage(now: SaleNow, call: Call): Promise<Response | null> {
   return new Response(page, { headers: { ...headersOf(view), 'cache-control': NO_STORE } })
 }
 
-function publicDocument(now: SaleNow): Response {
+async function publicDocument(now: SaleNow, call: Call): Promise<Response> {
   const headers = {
     'content-type': 'application/json',
     vary: PAGE_HEADERS.vary,
     ...cacheHeaders(now.sale, CACHE_TTL.document),
   }
-  return new Response(JSON.stringify(publicSale(now)), { headers })
+  return new Response(JSON.stringify(saleDocument(now, await goodsOf(now.sale, now.facts.goods_version, call))), {
+    headers,
+  })
 }
 
 /** How long an isolate sends the same landing page. */

@@ -1,4 +1,5 @@
 /** What a checkout asks for, checked against the sale and its hall. Pure. */
+import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutLine, CheckoutRequest } from '../../shared/api/public.ts'
 import { type FieldError, type Problem, problem } from '../../shared/problem.ts'
 import type { Reservation } from '../ledger/record.ts'
@@ -16,7 +17,19 @@ export const asksForSeats = (request: CheckoutRequest, sale: SaleRow) =>
     : productOf(sale, request.product_id)?.section_type === 'reserved'
 
 const productOf = ({ products }: SaleRow, id: string | undefined) =>
-  id === undefined ? products[0] : products.find(({ product_id }) => product_id === id)
+  id === undefined
+    ? (products.find(({ total }) => total > 0) ?? products[0])
+    : products.find(({ product_id }) => product_id === id)
+
+/** Whether one of its variants must be chosen. */
+const hasVariants = ({ products }: SaleRow, { product_id, total }: ProductRow) =>
+  total === 0 && products.some(({ variant_of }) => variant_of === product_id)
+const CHOOSE_VARIANT = 'choose a variant'
+
+/** Whether the request must accept terms that it does not. */
+export const mustAccept = (sale: SaleRow, { product, cart }: Asked, { accept }: CheckoutRequest) =>
+  !accept?.includes('terms') &&
+  (cart ? cart.some((part) => productOf(sale, part.product)?.has_terms) : productOf(sale, product)?.has_terms)
 
 /** The units that a request asks for, or why it cannot be read. */
 export function askedOf(request: CheckoutRequest, sale: SaleRow, chart: Chart | null): Asked | Problem {
@@ -28,6 +41,7 @@ export function askedOf(request: CheckoutRequest, sale: SaleRow, chart: Chart | 
     return problem('unknown-product', { detail, errors: [{ field: 'product_id', detail }] })
   }
   const { product_id: id } = product
+  if (hasVariants(sale, product)) return invalid([{ field: 'product_id', detail: CHOOSE_VARIANT }])
   if (product.section_type !== 'reserved') return ofParts(sale, [{ product: id, quantity }])
   if (!chart) return invalid([{ field: 'product_id', detail: 'the section has no seats' }])
   return ofWants(sale, [bestIn({ section_id: id, quantity })], chart)
@@ -49,6 +63,7 @@ function ofLines(request: CheckoutRequest, lines: readonly CheckoutLine[], sale:
       if (other) return wrong(other, 'not beside product_id')
       const product = productOf(sale, product_id)
       if (!product || product.section_type) return wrong('product_id', 'no such product in this sale')
+      if (hasVariants(sale, product)) return wrong('product_id', CHOOSE_VARIANT)
       return [{ product: product_id, quantity }]
     }
     const section = section_id === undefined ? undefined : productOf(sale, section_id)
@@ -100,7 +115,7 @@ const bestIn = ({ section_id, category, quantity = 1, together = true, accessibl
   },
 })
 
-const invalid = (errors: readonly FieldError[]) =>
+export const invalid = (errors: readonly FieldError[]): Problem =>
   problem('invalid-fields', { detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join('; '), errors })
 
 /** One currency, and no more than an order may have; undefined if so. */
@@ -119,6 +134,8 @@ function refusedFor(
 function ofParts(sale: SaleRow, parts: Reservation['cart'] & {}): Asked | Problem {
   const quantity = parts.reduce((units, part) => units + part.quantity, 0)
   const products = parts.map(({ product }) => productOf(sale, product))
+  const sumMinor = parts.reduce((sum, part, i) => sum + part.quantity * (products[i]?.unit_price_minor ?? 0), 0)
+  if (sumMinor > MAX_TOTAL_MINOR) return invalid([{ field: 'quantity', detail: 'the sum is too large' }])
   const [first] = parts
   const refused = refusedFor(sale, products, quantity)
   if (refused || !first) return refused ?? invalid([{ field: 'lines', detail: 'at least one line' }])

@@ -120,9 +120,7 @@ test('lines and a product beside them, or an unknown field of the request, are r
 })
 
 test('limits of an order, of a product and of the sale are exact', async () => {
-  const products = [
-    { product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total: 10, limit_per_visitor: 2 },
-  ]
+  const products = [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total: 10, limit: 2 }]
   const sale = await openHall({ products, limit_per_order: 3 })
   const token = await origin.token(sale)
   const ask = (lines: object[]) => origin.checkout(sale, { token, key: randomUUID(), body: { lines } })

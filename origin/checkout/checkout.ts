@@ -10,29 +10,22 @@
  * replica has them too, where there is one, and a worker records the intent later (pending-reservations.ts). What neither
  * store is known to have is not promised: the response is try-again, and the same key makes one order at most.
  */
-import { hash, randomUUIDv7 } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
-import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { mayHaveCommitted, type Queryable, type Sql } from '../ledger/connection.ts'
-import { isBoxOffice, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
-import type { WarmConnections } from '../ledger/warm-connections.ts'
-import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Arrivals } from '../queue/arrivals.ts'
+import type { FieldError } from '../../shared/problem.ts'
+import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
+import { isBoxOffice, type RecordVerdict, type Reservation } from '../ledger/record.ts'
+import { Overloaded } from '../lib/batcher.ts'
+import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale } from '../sales/sale-state.ts'
-import type { Sales } from '../sales/sales.ts'
-import { bitsOf } from '../seats/bits.ts'
-import { chooseCart, isNamed, isPart } from '../seats/cart-choice.ts'
-import type { Chart } from '../seats/chart.ts'
+import { isNamed, isPart } from '../seats/cart-choice.ts'
 import { stranded } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
-import type { Hall, Halls } from '../seats/halls.ts'
-import { takenSeats } from '../seats/seat-queries.ts'
-import { partsOf } from '../stock/cart.ts'
-import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
+import { partsOf, usePromoCode } from '../stock/cart.ts'
+import { type Gate, type Gates, type GateVerdict, quotedOf, refused } from '../stock/gate.ts'
 import { askedOf, asksForSeats } from './cart.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
@@ -48,29 +41,32 @@ import {
   untaken,
 } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
+import { needsPrice, quoteOf } from './pricing.ts'
+import { type Recorder, type RecorderDeps, recorder, withChosen } from './recorder.ts'
+import {
+  type Context,
+  type ContextDeps,
+  contextOf,
+  pricingOf,
+  requestHash,
+  usableCodes,
+  withTotals,
+  wrongIn,
+} from './request-context.ts'
 import { SoldOut } from './sold-out.ts'
 
-/** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
-const RECORD_BATCH = 500
-/** Reservations waiting for the ledger; more get try-again, and keep their place. */
-const RECORD_QUEUE = 5_000
 /** A reservation that a store may have received is recorded again after this pause, which doubles (jittered) .. */
 const FIRST_RETRY_MS = 50
 /** .. for as long as a buyer waits. */
 const RETRY_FOR_MS = 2_000
+/** How often the sum of an order is computed, which may change each time before it is recorded. */
+const PRICINGS = 3
 
 type Reserved = Extract<GateVerdict, { verdict: 'reserved' }>
-type Recorder = BatcherByKey<Reservation, RecordVerdict>
 
-interface CheckoutDeps {
+interface CheckoutDeps extends RecorderDeps, ContextDeps {
   readonly sql: Sql
-  /** Connections for recording orders. */
-  readonly warm: WarmConnections
   readonly gates: Gates
-  readonly sales: Sales
-  readonly halls: Halls
-  readonly arrivals: Pick<Arrivals, 'demand'>
-  readonly metrics: Metrics
   readonly log: Logger
 }
 
@@ -95,21 +91,47 @@ export class Checkout {
 
   /** A refusal that needs no store promises nothing. */
   checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Outcome | Promise<Outcome> {
+    if (needsPrice(sale, request)) return this.#priced(sale, buyer, request, key)
     // Only a request for seats waits for the hall, which is in memory after the first.
     return asksForSeats(request, sale)
-      ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, hall))
-      : this.#begin(sale, buyer, request, key, null)
+      ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, { hall, codes: [] }))
+      : this.#begin(sale, buyer, request, key, { hall: null, codes: [] })
   }
 
-  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, hall: Hall | null) {
+  /** Computed again where the ledger, or the buyer, knows another sum: the sale may have changed since it was read. */
+  async #priced(asked: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
+    let sale = asked
+    for (let pricing = 1; ; pricing++) {
+      const context = await contextOf(this.#deps, sale, request).catch(() => null)
+      if (!context) return untaken()
+      const outcome = await this.#begin(sale, buyer, request, key, context)
+      if (outcome.kind !== 'problem') return outcome
+      if (outcome.problem.type === '/problems/price-changed' && pricing < PRICINGS) {
+        const { products, fees, tax, delivery, terms_version, chart_version } = await this.#latest(sale)
+        const goesTo = isBoxOffice(buyer.visitor) ? sale.delivery : delivery
+        sale = { ...sale, products, fees, tax, delivery: goesTo, terms_version, chart_version }
+      } else return withTotals(outcome, sale, request, context)
+    }
+  }
+
+  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, { hall, codes }: Context) {
     const asked = askedOf(request, sale, hall?.chart ?? null)
-    if ('type' in asked) return refusal(asked)
+    const wrong = wrongIn(sale, asked, buyer.errors ?? [], request)
+    if ('type' in asked) return refusal(wrong ?? asked)
+    if (wrong) return refusal(wrong)
     const { visitor, line, number, contact } = buyer
     const { product, quantity, choice } = asked
     // The limits of record_reservations are everyone's: what the box office sells is recorded as a cart.
     const cart = asked.cart ?? (isBoxOffice(visitor) && !choice ? partsOf(asked) : undefined)
     const isPlain = !cart && !choice
     if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
+    const nowMs = this.#deps.sales.nowMs()
+    const usable = usableCodes(codes, nowMs)
+    const pricing = pricingOf(sale, request, hall, 'type' in usable ? [] : usable)
+    const quote = choice || needsPrice(sale, request) ? quoteOf(pricing, request.total_minor, isPlain) : undefined
+    const units = cart ?? (isPlain ? partsOf(asked) : undefined)
+    const quoted = quote && units ? quote(units) : { ...(cart && { cart }) }
+    const unsellable = 'type' in usable ? usable : 'type' in quoted ? quoted : undefined
     const reservation: Reservation = {
       order: randomUUIDv7(),
       sale: sale.sale_id,
@@ -118,53 +140,57 @@ export class Checkout {
       line,
       number,
       quantity,
-      ...(cart && { cart }),
+      ...('type' in quoted ? cart && { cart } : quoted),
       ...(choice && { choice }),
+      ...(quote && { quote }),
       key,
       hash: requestHash(request),
       method: request.payment_method ?? null,
       ...(contact && { contact }),
     }
-    const closed = closedFor(sale, quantity, this.#deps.sales.nowMs())
+    const closed = closedFor(sale, quantity, nowMs) ?? unsellable
     if (closed) return this.#respond({ sale, reservation, closed })
     return hall?.refuseSingle && !isBoxOffice(visitor)
-      ? this.#reserveUnlessStranding(sale, reservation)
-      : this.#reserve(sale, reservation)
+      ? this.#reserveUnlessStranding(sale, reservation, pricing.codes)
+      : this.#reserve(sale, reservation, pricing.codes)
   }
 
   /** As organisers ask: who names seats leaves no single one. A repeated key is answered all the same. */
-  async #reserveUnlessStranding(sale: SaleRow, reservation: Reservation): Promise<Outcome> {
+  async #reserveUnlessStranding(
+    sale: SaleRow,
+    reservation: Reservation,
+    codes: readonly PromoCodeRow[],
+  ): Promise<Outcome> {
     const { choice } = reservation
     const bits = await this.#gateOf(reservation)
       .seats()
       .catch(() => null)
     const named = (choice?.wants ?? []).filter(isPart).flatMap(({ seats }) => seats ?? [])
-    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation)
+    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation, codes)
     const free = new Free(choice.chart, bits)
     const seats = named.flatMap((seat) => choice.chart.at(seat) ?? [])
     // Of taken ones the gate says which.
-    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation)
+    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation, codes)
     const single = stranded(choice.chart, free, seats)
-    if (single.length === 0) return this.#reserve(sale, reservation)
+    if (single.length === 0) return this.#reserve(sale, reservation, codes)
     return this.#respond({ sale, reservation, closed: strands(single) })
   }
 
-  async #reserve(sale: SaleRow, reservation: Reservation): Promise<Outcome> {
+  async #reserve(sale: SaleRow, reservation: Reservation, codes: readonly PromoCodeRow[]): Promise<Outcome> {
     let gate: GateVerdict
     try {
       const { hold_seconds, limit_per_visitor: limit } = sale
       const demand = this.#deps.arrivals.demand(sale)
-      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: limitsOf(sale) }
+      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: limitsOf(sale, codes) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
       return untaken('Too many people are checking out at this moment.')
     }
     if (gate.verdict === 'reserved') {
-      const { cart } = gate
-      const chosen = cart ? { ...reservation, product: cart[0]?.product ?? reservation.product, cart } : reservation
-      return this.#recordReserved(sale, chosen, gate)
+      return this.#recordReserved(sale, withChosen(reservation, quotedOf(gate)), gate)
     }
+    if (gate.verdict === 'priced_out') return this.#respond({ sale, reservation, closed: gate.problem })
     if (gate.verdict === 'seat_taken')
       return this.#respond(await this.#withOffer({ sale, reservation, gate }, gate.seats))
     if (gate.verdict === 'fenced' || gate.verdict === 'unknown') this.#deps.metrics.degraded.inc({ without: 'gate' })
@@ -293,13 +319,14 @@ export class Checkout {
   }
 
   #afterExact(attempt: Attempt & { ledger: RecordVerdict }): Outcome | Promise<Outcome> {
-    const { reservation: r, ledger } = attempt
+    const { ledger } = attempt
     if (ledger.verdict !== 'recorded') return this.#afterRefusal(attempt)
+    const r = withChosen(attempt.reservation, ledger.chosen ?? {})
     // Behind the response: a gate that is away reads it from the ledger.
     this.#gateOf(r)
       .adopt(r, ledger.reservedUntil.getTime())
       .catch(() => {})
-    return outcomeOf(attempt)
+    return outcomeOf({ ...attempt, reservation: r })
   }
 
   async #afterRefusal(attempt: Attempt & { ledger: RecordVerdict }): Promise<Outcome> {
@@ -318,6 +345,8 @@ export class Checkout {
       if (r.choice && !ledger.seats?.some(isNamed(r.choice))) return this.#chooseAgain(attempt)
       return this.#respond(await this.#withOffer(attempt, ledger.seats ?? []))
     }
+    if (ledger.verdict === 'priced_out')
+      return this.#respond({ sale: attempt.sale, reservation: r, closed: ledger.problem })
     if (ledger.verdict !== 'no_stock') return this.#respond(attempt)
     // Which refusal it is depends on how many units there are now.
     return this.#respond({ ...attempt, sale: await this.#latest(attempt.sale) })
@@ -370,71 +399,23 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'>
+type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'> & {
+  /** What is missing or wrong in what the buyer says of themselves. */
+  readonly errors?: readonly FieldError[]
+}
 
 const limited = new WeakMap<SaleRow, Record<string, number>>()
 
-/** The products of a sale of which a visitor may have only so many. */
-function limitsOf(sale: SaleRow): Readonly<Record<string, number>> {
-  const known = limited.get(sale)
-  if (known) return known
-  const limits = Object.fromEntries(
-    sale.products.flatMap(({ product_id, limit_per_visitor: limit }) => (limit === null ? [] : [[product_id, limit]])),
-  )
+/** The products of a sale of which a visitor may have only so many, and the codes. */
+function limitsOf(sale: SaleRow, codes: readonly PromoCodeRow[]): Readonly<Record<string, number>> {
+  const limits = limited.get(sale) ?? limitsBy(sale.products.map((p) => [p.product_id, p.limit_per_visitor]))
   limited.set(sale, limits)
-  return limits
+  return codes.length === 0
+    ? limits
+    : { ...limits, ...limitsBy(codes.map((code) => [usePromoCode(code.code).product, code.uses_per_visitor])) }
 }
 
-/** Chooses seats for those whose carts have none yet, from what the ledger has free. */
-async function chosen(sql: Queryable, saleId: string, batch: readonly Reservation[]): Promise<readonly Reservation[]> {
-  if (!batch.some(({ choice, cart }) => choice && !cart)) return batch
-  const taken = bitsOf(await takenSeats(sql, saleId))
-  const frees = new Map<Chart, Free>()
-  return batch.map((r) => {
-    if (!r.choice || r.cart) return r
-    const { chart } = r.choice
-    const free = frees.get(chart) ?? new Free(chart, taken)
-    frees.set(chart, free)
-    const cart = chooseCart(r.choice, free)
-    return { ...r, product: cart[0]?.product ?? r.product, cart }
-  })
-}
-
-/** Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one instead. */
-function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals: boolean): Recorder {
-  return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
-    metrics.recordSize.observe(batch.length)
-    const done = metrics.recordSeconds.startTimer()
-    try {
-      const row = sales.get(sale)
-      const demand = row ? arrivals.demand(row) : []
-      const verdicts = await warm.use(async (sql) =>
-        record(sql, sale, await chosen(sql, sale, batch), noteRefusals, demand),
-      )
-      const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
-      if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
-      return verdicts
-    } finally {
-      done()
-    }
-  })
-}
-
-/** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
-function requestHash(request: CheckoutRequest): string {
-  const { lines, product_id = null, quantity = 1, payment_method = null, contact } = request
-  const asked = lines ? [lines] : [product_id, quantity]
-  const sent = JSON.stringify([...asked, payment_method, ...(contact ? [contact.email] : [])])
-  // Not remembered: addresses differ, and are personal data.
-  if (contact || lines) return hash('sha256', sent, 'base64url')
-  const known = hashes.get(sent)
-  if (known !== undefined) return known
-  const hashed = hash('sha256', sent, 'base64url')
-  hashes.set(sent, hashed)
-  return hashed
-}
-
-/** Most requests of a sale are alike. */
-const hashes = new RecentMap<string, string>(100)
+const limitsBy = (all: readonly (readonly [string, number | null])[]): Record<string, number> =>
+  Object.fromEntries(all.flatMap(([id, limit]) => (limit === null ? [] : [[id, limit]])))
 
 const SOLD_OUT: Outcome = refusal(soldOut())

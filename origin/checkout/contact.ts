@@ -5,26 +5,32 @@ import { LANGUAGES } from '../../shared/api/fields.ts'
 import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER } from '../../shared/api/internal.ts'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { preferred } from '../../shared/format.ts'
-import { invalidField } from '../../shared/problem.ts'
+import type { FieldError } from '../../shared/problem.ts'
 import type { Contact } from '../ledger/record.ts'
-import { headerOf, refuse } from '../lib/request.ts'
+import { headerOf } from '../lib/request.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
+import { asksForDelivery, deliveryOf } from './delivery.ts'
 
-export const keepsContact = ({ contact }: Pick<SaleRow, 'contact'>) => contact.email !== 'off' || contact.address
+type Asking = Pick<SaleRow, 'contact' | 'delivery'>
 
-/** Throws if the sale requires an address that is missing. Fields that the sale does not keep are ignored. */
+export const keepsContact = ({ contact, delivery }: Asking) =>
+  contact.email !== 'off' || contact.address || asksForDelivery(delivery)
+
+/** With the errors of what the sale requires and is missing or wrong. Fields that the sale does not keep are ignored. */
 export function contactOf(
   c: Context,
-  { contact: wish }: Pick<SaleRow, 'contact'>,
+  { contact: wish, delivery }: Asking,
   request: CheckoutRequest,
   isEdge: (c: Context) => boolean,
-): Contact | undefined {
+): { readonly contact?: Contact; readonly errors: readonly FieldError[] } {
   const email = wish.email === 'off' ? null : (request.contact?.email ?? null)
-  if (wish.email === 'required' && email === null)
-    refuse(invalidField('contact.email', 'an e-mail address is required'))
+  const { address: goesTo, errors: wrong } = deliveryOf(delivery, request.delivery)
+  const isMissing = wish.email === 'required' && email === null
+  const errors = isMissing ? [{ field: 'contact.email', detail: 'an e-mail address is required' }, ...wrong] : wrong
   const sent = wish.address && isEdge(c) ? headerOf(c, EDGE_ADDRESS_HEADER) : undefined
   const address = sent !== undefined && isIP(sent) ? sent : null
-  if (email === null && address === null) return undefined
+  if (email === null && address === null && !goesTo) return { errors }
   const accepted = headerOf(c, EDGE_LANGUAGE_HEADER) ?? headerOf(c, 'accept-language') ?? ''
-  return { email, address, language: preferred(LANGUAGES, accepted) ?? 'en' }
+  const language = preferred(LANGUAGES, accepted) ?? 'en'
+  return { contact: { email, ...(goesTo && { delivery: goesTo }), address, language }, errors }
 }

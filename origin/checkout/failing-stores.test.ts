@@ -17,6 +17,7 @@ import { type Reservation, record } from '../ledger/record.ts'
 import { WarmConnections } from '../ledger/warm-connections.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { createMetrics } from '../metrics.ts'
+import { PromoCodes } from '../promo-codes/promo-codes.ts'
 import { Arrivals } from '../queue/arrivals.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
@@ -75,7 +76,7 @@ async function alone({
   const gates = new Gates(store)
   const arrivals = new Arrivals({ redis: store, metrics, log })
   const checkout = new Checkout(
-    { sql: its, warm, gates, sales, halls: new Halls(its), arrivals, metrics, log },
+    { sql: its, warm, gates, sales, halls: new Halls(its), promoCodes: new PromoCodes(its), arrivals, metrics, log },
     maxPending,
   )
   const sections = hall

@@ -10,7 +10,7 @@ import type { GateVerdict } from '../stock/gate.ts'
 import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf, refusal } from './outcome.ts'
 
 const now = new Date()
-const recorded: Recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {} }
+const recorded: Recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {}, numbers: {} }
 const product = { product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR' }
 const sale = {
   sale_id: 'sale',

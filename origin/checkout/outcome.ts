@@ -7,7 +7,9 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts'
 import { wishedSections } from '../seats/cart-choice.ts'
 import type { Seat } from '../seats/chart.ts'
+import { isPromoCode } from '../stock/cart.ts'
 import type { GateVerdict, Stock } from '../stock/gate.ts'
+import { priceChanged } from './pricing.ts'
 
 /** What one checkout call has come to so far. */
 export interface Attempt {
@@ -69,6 +71,10 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
       return { ...refusal(noStock(sale, withProduct(r, ledger.product))), unpaid: ledger.unpaid }
     case 'seat_taken':
       return refusal(seatTaken(attempt))
+    case 'price_changed':
+      return refusal(priceChanged())
+    case 'priced_out':
+      return refusal(ledger.problem)
     case 'limit':
       if (ledger.product) return refusal(overProductLimit(sale, ledger.product))
       // The response names how many units the visitor may still have, and no other order.
@@ -79,6 +85,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
       return ledger.order === r.order ? processing(r) : unreadable()
   }
   if (gate?.verdict === 'unpaid') return { ...refusal(othersFirst()), unpaid: gate.unpaid }
+  if (gate?.verdict === 'priced_out') return refusal(gate.problem)
   if (gate?.verdict === 'seat_taken') return refusal(seatTaken(attempt))
   if (gate?.verdict === 'product_limit') return refusal(overProductLimit(sale, gate.product))
   if (gate?.verdict === 'none')
@@ -157,8 +164,8 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
     unit_price_minor: cart?.[0]?.unit_price_minor ?? price?.unit_price_minor ?? 0,
     currency: price?.currency ?? '',
     cart,
-    bill: r.bill ?? null,
-    number: recorded.numbers?.[r.order] ?? 0,
+    bill: r.charge?.billed?.bill ?? null,
+    number: recorded.numbers[r.order] ?? 0,
     status: 'reserved',
     idempotency_key: r.key,
     request_hash: r.hash,
@@ -237,7 +244,14 @@ export const strands = (single: readonly Seat[]) => {
   return { ...invalidField('seats', `leave a single seat: ${names.join(', ')}`), single: names }
 }
 
+/** Others have used it as often as it allows, or the visitor has. */
+const usedUp = (product: string) => {
+  const code = product.slice(1)
+  return problem('promo-code-used-up', { detail: `The promo code ${code} is used up.`, promo_code: code })
+}
+
 const overProductLimit = ({ products }: SaleRow, product: string) => {
+  if (isPromoCode(product)) return usedUp(product)
   const { limit_per_visitor: limit, name } = products.find((p) => p.product_id === product) ?? {}
   return { ...invalidField('quantity', `at most ${limit ?? 0} per visitor of ${name ?? product}`), product_id: product }
 }
@@ -245,6 +259,7 @@ const overProductLimit = ({ products }: SaleRow, product: string) => {
 /** Not enough units: some may come back, or none will, or never so many. The stock is the gate's, or else the ledger's. */
 function noStock(sale: SaleRow, r: About, gate?: Stock): Problem {
   if (r.product === null) return noSeats(sale, r)
+  if (isPromoCode(r.product)) return usedUp(r.product)
   const product = sale.products.find((p) => p.product_id === r.product)
   if (!product) return problem('unknown-product')
   const quantity = r.cart?.find((part) => part.product === r.product)?.quantity ?? r.quantity

@@ -3,10 +3,12 @@
  * total, whatever Redis believes, because the product rows say so.
  */
 
+import type { Address } from '../../shared/api/goods.ts'
 import type { BillLine } from '../../shared/bill.ts'
+import type { Problem } from '../../shared/problem.ts'
 import type { ProductRow } from '../sales/sale-row.ts'
 import type { CartChoice } from '../seats/cart-choice.ts'
-import { type Cart, partsOf } from '../stock/cart.ts'
+import { type Cart, partsOf, unitLines } from '../stock/cart.ts'
 import type { Queryable } from './connection.ts'
 import type { StoredLine } from './schema/orders.ts'
 
@@ -20,20 +22,42 @@ export interface Reservation {
   /** The queue of the sale that admitted the visitor. */
   readonly line: string
   readonly number: number
-  /** Of all lines. */
+  /** Of all lines. The uses of promo codes are none of them. */
   readonly quantity: number
-  /** Left out: units of one product that has no limit of its own. Empty: no seats fit its wishes. */
+  /** Left out: units of one product that has no limit of its own. Empty: no seats fit its wishes. Promo codes come last. */
   readonly cart?: Cart
   /** What it asks for of a hall; without a cart, seats are still to be chosen. Never stored. */
   readonly choice?: CartChoice
   readonly key: string
   readonly hash: string
   readonly method: string | null
-  /** What it costs beside its lines; left out: nothing. */
-  readonly bill?: readonly BillLine[]
+  /** Left out: whatever its products cost as it is recorded, and nothing beside. */
+  readonly charge?: Charge
+  /** Computes its charge, once its seats are chosen. Never stored. */
+  readonly quote?: Quote
   /** Left out where the sale keeps none. */
   readonly contact?: Contact
 }
+
+/** What an order was computed to cost, which is recorded if it still follows from the sale, or else not at all. */
+export interface Charge {
+  /** Unit prices, one for each line: for each seat, and for each part of the cart that has none. */
+  readonly prices: readonly number[]
+  /** Left out: the prices are all. */
+  readonly billed?: Billed
+}
+
+interface Billed {
+  /** `terms_version` of the sale. */
+  readonly terms: number
+  readonly bill: readonly BillLine[]
+  /** What each line costs with its share of the bill. */
+  readonly shares: readonly number[]
+}
+
+/** What units cost: with the promo codes used, as further parts. Or why they cannot be sold so. Pure. */
+export type Quote = (cart: Cart) => Quoted | Problem
+export type Quoted = Pick<Reservation, 'cart' | 'charge'>
 
 /** Begins the visitor's name of what the box office sells, followed by the operator's: no limit of the sale is theirs. As in record_carts. */
 export const BOX_OFFICE = 'box office:'
@@ -42,6 +66,7 @@ export const isBoxOffice = (visitor: string) => visitor.startsWith(BOX_OFFICE)
 /** How a buyer can be reached: personal data, which is kept apart from the order. */
 export interface Contact {
   readonly email: string | null
+  readonly delivery?: Address
   /** The network address of the checkout. */
   readonly address: string | null
   readonly language: string
@@ -55,9 +80,11 @@ export interface Recorded {
   /** By product, as written: they may have changed since the caller read them. */
   readonly prices: Readonly<Record<string, Pick<ProductRow, 'name' | 'unit_price_minor' | 'currency'>>>
   /** By order: its number, from 1. */
-  readonly numbers?: Readonly<Record<string, number>>
+  readonly numbers: Readonly<Record<string, number>>
   /** The lines of orders with a cart, by order. */
   readonly carts?: Readonly<Record<string, readonly StoredLine[]>> | null
+  /** What was chosen for a reservation that left its seats to the ledger. */
+  readonly chosen?: Quoted
 }
 
 export type RecordVerdict =
@@ -72,13 +99,19 @@ export type RecordVerdict =
     }
   /** The visitor has had too many orders in this sale that expired, were given back or were declined. */
   | { readonly verdict: 'too_many' }
+  /** The sale has other prices or terms than the order was computed with. */
+  | { readonly verdict: 'price_changed' }
+  /** The seats chosen for it cannot be sold at their price: the ledger was not asked. */
+  | { readonly verdict: 'priced_out'; readonly problem: Problem }
   /** Too few units are left; or others with fewer unpaid orders come first. `unpaid`: how many the visitor has. */
   | { readonly verdict: 'no_stock' | 'unpaid'; readonly unpaid: number; readonly product?: string | null }
   /** Seats that somebody else has, or that are blocked; null where an earlier call was told which. */
   | { readonly verdict: 'seat_taken'; readonly seats: readonly number[] | null }
 
-interface RecordRow extends Omit<Recorded, 'verdict'> {
+interface RecordRow extends Omit<Recorded, 'verdict' | 'numbers'> {
   readonly recorded: number
+  /** Parallel to the batch. */
+  readonly numbers: readonly number[]
   readonly others: readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number })[] | null
 }
 
@@ -94,7 +127,7 @@ export async function record(
   noteRefusals: boolean,
   demand: readonly number[] = [],
 ): Promise<RecordVerdict[]> {
-  const column = <K extends Exclude<keyof Reservation, 'cart' | 'choice' | 'contact'>>(key: K) =>
+  const column = <K extends Exclude<keyof Reservation, 'cart' | 'choice' | 'contact' | 'charge' | 'quote'>>(key: K) =>
     batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
   const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
@@ -104,37 +137,43 @@ export async function record(
   const hasCarts = batch.some(({ cart }) => cart)
   const kept = sql`add_contacts(${JSON.stringify(contacts)}::text::jsonb, ${saleId}, ${column('order')}::uuid[], created_at, others)`
   const also = sql`${hasCarts ? sql`, carts` : sql``} ${contacts.length > 0 ? sql`, ${kept}` : sql``}`
+  const shown = batch.some(({ charge }) => charge) ? batch.map(({ charge }) => charge?.prices[0] ?? null) : null
   const call = hasCarts
     ? sql`record_carts(${saleId}, ${column('order')}::uuid[], ${buyers}, ${linesOf(sql, batch)})`
-    : sql`record_reservations(${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${buyers})`
+    : sql`record_reservations(${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${buyers},
+        ${shown}::bigint[])`
   const [row] = await sql<RecordRow[]>`
-    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also} from ${call}`
+    select recorded, others, numbers, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also} from ${call}`
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)
   const { createdAt, reservedUntil, prices, carts } = row
+  const numbers = Object.fromEntries(batch.map(({ order }, i) => [order, row.numbers[i] ?? 0]))
   const verdicts: RecordVerdict[] = Array(batch.length).fill({
     verdict: 'recorded',
     createdAt,
     reservedUntil,
     prices,
+    numbers,
     ...(carts && { carts }),
   })
   for (const { index, ...verdict } of others) verdicts[index - 1] = verdict
   return verdicts
 }
 
-/** The lines of a batch as record_carts takes them: one for each seat, one for the units of a product. */
+/** The lines of a batch as record_carts takes them, and what its orders cost beside them. */
 function linesOf(sql: Queryable, batch: readonly Reservation[]) {
   const lines = batch.flatMap((r, i) =>
-    partsOf(r).flatMap(
-      ({ product, quantity, seats }): { order: number; product: string; quantity: number; seat: number | null }[] =>
-        seats
-          ? seats.map((seat) => ({ order: i + 1, product, quantity: 1, seat }))
-          : [{ order: i + 1, product, quantity, seat: null }],
-    ),
+    unitLines(partsOf(r)).map((line, n) => {
+      const [price = null, share = null] = [r.charge?.prices[n], r.charge?.billed?.shares[n]]
+      const differs = price !== null && share !== price * line.quantity
+      return { ...line, order: i + 1, price, share: differs ? share : null }
+    }),
   )
-  return sql`${lines.map(({ order }) => order)}::int[], ${lines.map(({ product }) => product)}::text[],
-    ${lines.map(({ quantity }) => quantity)}::int[], ${lines.map(({ seat }) => seat)}::int[],
-    ${batch.map(({ cart }) => Number(cart !== undefined))}::int[]`
+  const column = <K extends keyof (typeof lines)[number]>(key: K) => lines.map((line) => line[key])
+  const billed = batch.map(({ charge }) => charge?.billed)
+  const bills = billed.map((one) => (one ? JSON.stringify(one.bill) : null))
+  return sql`${column('order')}::int[], ${column('product')}::text[], ${column('quantity')}::int[], ${column('seat')}::int[],
+    ${column('price')}::bigint[], ${column('share')}::bigint[], ${batch.map(({ cart }) => Number(cart !== undefined))}::int[],
+    ${bills}::text[]::jsonb[], ${billed.map((one) => one?.terms ?? null)}::int[]`
 }

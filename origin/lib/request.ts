@@ -58,27 +58,35 @@ export function headerOf(c: Context, name: Lowercase<string>): string | undefine
 }
 
 /** The body, unless it is too large. A given length is trusted, since Node reads no further; else bytes are counted. */
-export function readText(c: Context): Promise<string> {
+export async function readBytes(c: Context, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   const length = headerOf(c, 'content-length')
-  if (length === undefined || headerOf(c, 'transfer-encoding') !== undefined) return countedText(c)
-  return Number(length) <= MAX_BODY_BYTES ? c.req.text() : refuse(bodyTooLarge())
+  if (length === undefined || headerOf(c, 'transfer-encoding') !== undefined) return countedBytes(c, maxBytes)
+  return Number(length) <= maxBytes ? new Uint8Array(await c.req.arrayBuffer()) : refuse(bodyTooLarge(maxBytes))
 }
 
-async function countedText(c: Context): Promise<string> {
+/** The same as text. */
+export async function readText(c: Context, maxBytes = MAX_BODY_BYTES): Promise<string> {
+  const length = headerOf(c, 'content-length')
+  if (length !== undefined && headerOf(c, 'transfer-encoding') === undefined && Number(length) <= maxBytes)
+    return c.req.text()
+  // Drops a byte order mark, as `text()` does.
+  return new TextDecoder().decode(await readBytes(c, maxBytes))
+}
+
+async function countedBytes(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) refuse(bodyTooLarge())
+    if (bytes > maxBytes) refuse(bodyTooLarge(maxBytes))
     chunks.push(chunk)
   }
-  // Drops a byte order mark, as `text()` does.
-  return new TextDecoder().decode(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
 }
 
 /** The JSON body, parsed; an empty one counts as `{}`. */
-export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
-  return parseBody(c, schema, await readText(c))
+export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>, maxBytes?: number): Promise<T> {
+  return parseBody(c, schema, await readText(c, maxBytes))
 }
 
 /** The same for a body that was read before. */
@@ -97,9 +105,9 @@ type Validated<Target extends 'json' | 'query', S extends GenericSchema> = Middl
 
 /** Reads the JSON body, for `c.req.valid('json')`; the console's client knows from it what to send. */
 export const jsonBody =
-  <const S extends GenericSchema<unknown, object>>(schema: S): Validated<'json', S> =>
+  <const S extends GenericSchema<unknown, object>>(schema: S, maxBytes?: number): Validated<'json', S> =>
   async (c, next) => {
-    c.req.addValidatedData('json', await readBody(c, schema))
+    c.req.addValidatedData('json', await readBody(c, schema, maxBytes))
     return next()
   }
 

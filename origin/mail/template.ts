@@ -4,6 +4,7 @@ import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import { fill, money } from '../../shared/format.ts'
 import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
+import { isPromoCode } from '../stock/cart.ts'
 import type { Mail } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
@@ -43,12 +44,13 @@ export function write(mail: Mail, publicUrl: string): Written {
 function boughtIn({ cart, quantity, product }: Mail, words: MailWords): [string, string][] {
   const times = (units: number, name: string) => (units === 1 ? name : `${units} × ${name}`)
   if (cart === null) return [[words.product, times(quantity, product)]]
-  const left = cart.filter(({ returned }) => !returned)
+  const units = cart.filter(({ product: of }) => !isPromoCode(of))
+  const left = units.filter(({ returned }) => !returned)
   const nameOf = ({ name, quantity: units, row, number, seat_id }: StoredLine) =>
     seat_id === undefined
       ? times(units, name)
       : `${name}, ${words.row} ${row ?? ''}, ${words.seat} ${number ?? seat_id}`
-  return (left.length > 0 ? left : cart).map((line) => [line.section ? words.ticket : words.product, nameOf(line)])
+  return (left.length > 0 ? left : units).map((line) => [line.section ? words.ticket : words.product, nameOf(line)])
 }
 
 function kindOf({ type }: Pick<Mail, 'type'>, isInPart: boolean) {

@@ -4,10 +4,10 @@ import { totalsOf } from '../../shared/bill.ts'
 import { CANCEL_REASONS, isLive, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { type OrderRow, subtotalOf, totalOf } from '../ledger/order-statements.ts'
-import type { Reservation } from '../ledger/record.ts'
+import type { Charge, Reservation } from '../ledger/record.ts'
 import { isSandboxCharge } from '../payments/providers/sandbox-client.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
-import { partsOf } from '../stock/cart.ts'
+import { isPromoCode, partsOf, unitLines } from '../stock/cart.ts'
 
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]
@@ -68,7 +68,8 @@ export function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
   const { product_id, quantity, unit_price_minor } = order
   if (cart === null)
     return [{ line: 1, product_id, name: order.product_name ?? product_id, quantity, unit_price_minor, status: of }]
-  return cart.map(({ product, section, seat: _, returned, ...line }, i) => ({
+  const units = cart.filter(({ product }) => !isPromoCode(product))
+  return units.map(({ product, section, seat: _, share_minor: __, returned, ...line }, i) => ({
     line: i + 1,
     ...(section ? { section_id: product } : { product_id: product }),
     ...line,
@@ -110,7 +111,8 @@ const MESSAGES: Record<DeclineCode, string> = {
 
 /** A reservation that is not recorded yet. Names and prices of seats are known once it is: it shows the section's. */
 export function processingOrder(r: Reservation, sale: SaleRow | undefined): Order {
-  const lines = partsOf(r).map(({ product, quantity }, i) => {
+  const parts = partsOf(r).filter(({ product }) => !isPromoCode(product))
+  const lines = parts.map(({ product, quantity }, i) => {
     const {
       name = product,
       unit_price_minor = 0,
@@ -134,11 +136,15 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
     created_at: new Date(createdAtMs(r.order)).toISOString(),
     lines,
     short_number: null,
-    ...totalsOf(subtotal, []),
+    ...totalsOf(r.charge ? pricesOf(r, r.charge) : subtotal, r.charge?.billed?.bill ?? []),
     refunded_minor: 0,
     payment: null,
   }
 }
+
+/** Of all its lines, for which it was reserved. */
+const pricesOf = (r: Reservation, { prices }: Charge) =>
+  unitLines(partsOf(r)).reduce((sum, { quantity }, n) => sum + quantity * (prices[n] ?? 0), 0)
 
 /** An order id begins with the time it was made, in milliseconds since the epoch (UUIDv7, RFC 9562). */
 const createdAtMs = (orderId: string) => Number.parseInt(orderId.replace('-', '').slice(0, 12), 16)

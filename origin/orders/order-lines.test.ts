@@ -212,9 +212,9 @@ describe.concurrent('an operator cancels lines', () => {
 })
 
 test('lines are numbered from one, and none goes twice', () => {
-  const plain = { product_id: 'one', quantity: 3, unit_price_minor: 100, cart: null }
+  const plain = { product_id: 'one', quantity: 3, unit_price_minor: 100, cart: null, bill: null }
   expect(linesLeft(plain, [])).toEqual([1])
-  expect(priceOf(plain, [1])).toBe(300)
+  expect(priceOf(plain, [1], [])).toBe(300)
   const line = { product: 'one', name: 'One', quantity: 1, unit_price_minor: 100 }
   const cart = { ...plain, cart: [line, { ...line, returned: 'unpaid' as const }, line] }
   expect(linesLeft(cart, [3])).toEqual([1])

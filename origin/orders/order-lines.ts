@@ -3,15 +3,19 @@
  * the public `line`, from 1. Pure.
  */
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
-import type { OrderRow } from '../ledger/order-statements.ts'
+import { type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
+import { isPromoCode } from '../stock/cart.ts'
 
 type WithLines = Pick<OrderRow, 'product_id' | 'quantity' | 'unit_price_minor' | 'cart'>
-type Line = Pick<StoredLine, 'quantity' | 'unit_price_minor' | 'returned'>
+type Line = Pick<StoredLine, 'quantity' | 'unit_price_minor' | 'share_minor' | 'returned'>
 
 /** In the order of their numbers. */
 const linesIn = ({ cart, quantity, unit_price_minor }: WithLines): readonly Line[] =>
-  cart ?? [{ quantity, unit_price_minor }]
+  cart?.filter(({ product }) => !isPromoCode(product)) ?? [{ quantity, unit_price_minor }]
+
+/** With its share of the bill. */
+const costOf = ({ unit_price_minor, quantity, share_minor }: Line) => share_minor ?? unit_price_minor * quantity
 
 /** The numbers of lines that are neither returned nor among `gone`. */
 export function linesLeft(order: WithLines, gone: readonly number[]): number[] {
@@ -19,11 +23,14 @@ export function linesLeft(order: WithLines, gone: readonly number[]): number[] {
   return linesIn(order).flatMap(({ returned }, i) => (returned || isGone.has(i + 1) ? [] : [i + 1]))
 }
 
-export const priceOf = (order: WithLines, lines: readonly number[]): number =>
-  lines.reduce((sum, line) => {
-    const { unit_price_minor = 0, quantity = 0 } = linesIn(order)[line - 1] ?? {}
-    return sum + unit_price_minor * quantity
-  }, 0)
+/** What lines cost; with the last that are left, also what is for the order as a whole: its shipping, for instance. */
+export function priceOf(order: WithLines & Priced, lines: readonly number[], gone: readonly number[]): number {
+  const all = linesIn(order)
+  const sumOf = (some: readonly Line[]) => some.reduce((sum, line) => sum + costOf(line), 0)
+  const costs = sumOf(lines.flatMap((line) => all[line - 1] ?? []))
+  if (linesLeft(order, [...gone, ...lines]).length > 0) return costs
+  return costs + totalOf(order) - sumOf(all.filter(({ returned }) => returned !== 'unpaid'))
+}
 
 /** Throws if the order has no such line, or if it is among `gone` or returned: nothing is given back twice. */
 export function requireLines(order: WithLines, lines: readonly number[], gone: readonly number[]): void {

@@ -50,7 +50,7 @@ export async function askRefund(
     const { lines = null, reason, restock } = request
     if (lines) requireLines(order, lines, givenBack(rows))
     const leftMinor = amountLeft(order, rows)
-    const mostMinor = lines ? priceOf(order, lines) : leftMinor
+    const mostMinor = lines ? priceOf(order, lines, givenBack(rows)) : leftMinor
     const { amount_minor = mostMinor } = request
     const entry = {
       actor: operator,
@@ -91,7 +91,8 @@ export const givenBack = (rows: readonly RefundRow[]): number[] => rows.flatMap(
 function isSame(request: RefundRequest, row: RefundRow, order: OrderRow, rows: readonly RefundRow[]): boolean {
   const { amount_minor, reason, restock, lines } = request
   const sameLines = textOf(lines) === textOf(row.lines)
-  const unnamed = row.amount_minor === null || (lines && row.amount_minor === priceOf(order, lines))
+  const others = rows.filter(({ refund_id }) => refund_id !== row.refund_id)
+  const unnamed = row.amount_minor === null || (lines && row.amount_minor === priceOf(order, lines, givenBack(others)))
   const sameAmount = amount_minor === undefined ? unnamed : amount_minor === amountOf(order, row, rows)
   return sameAmount === true && sameLines && restock === row.restock && reason === row.reason
 }

@@ -39,7 +39,7 @@ const STORE_TIMEOUT_MS = 2_000
 
 interface LiveDeps {
   readonly sql: Sql
-  readonly sales: Pick<AdminSales, 'nowMs' | 'isLedgerUnresponsive' | 'inspect'>
+  readonly sales: Pick<AdminSales, 'nowMs' | 'isLedgerUnresponsive' | 'inspectStock'>
   readonly redis: Pick<Store, 'hgetall'>
   readonly gates: Pick<Gates, 'of'>
   /** `development` or `production`, and the provider of payments. */
@@ -63,7 +63,7 @@ const NOTHING: OfLedger = {
   backlogs: { charges: NONE, captures: NONE, refunds: NONE, webhooks: NONE, mails: NONE },
 }
 
-/** With the sale's state as `GET /admin/sales/{sale}` returns it. */
+/** With the sale's state as `GET /admin/sales/{sale}` returns it, except what its pages show. */
 type Made = { readonly state: State } & LiveReading
 
 export class Live {
@@ -92,7 +92,7 @@ export class Live {
   async #read(sale: SaleRow): Promise<Made> {
     const { sales, shopUrl } = this.#deps
     const [state, ledger, gate] = await Promise.all([
-      sales.inspect(sale),
+      sales.inspectStock(sale),
       this.#readLedger(sale),
       this.#readRedis(sale),
     ])

@@ -37,7 +37,8 @@ export const soldByProduct = (sql: Sql, saleId: string) => sql<{ product: string
     union all
     select l ->> 'product', (l ->> 'unit_price_minor')::bigint * (l ->> 'quantity')::int
     from orders, jsonb_array_elements(cart) l
-    where sale_id = ${saleId} and cart is not null and status in ${sql(SOLD)} and not l ? 'returned') sold
+    where sale_id = ${saleId} and cart is not null and status in ${sql(SOLD)} and not l ? 'returned'
+      and not starts_with(l ->> 'product', '%')) sold
   group by product`
 
 /** When each ticket number of a line first ordered, in that order. Of one in `every`, chosen by a hash of the number. */

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { queueNamesOf } from '../../shared/api/access.ts'
 import { ID_FORM, SaleId } from '../../shared/api/fields.ts'
 import { problem } from '../../shared/problem.ts'
+import type { Goods } from '../goods/goods.ts'
 import { refuse } from '../lib/request.ts'
 import type { EdgeNotifier } from '../queue/edge-notifier.ts'
 import { type InspectDeps, inspectSale, type State } from './inspect-sale.ts'
@@ -12,6 +13,7 @@ import type { Sales } from './sales.ts'
 
 interface AdminSalesDeps extends InspectDeps {
   readonly sales: Sales
+  readonly goods: Goods
   readonly edge: Pick<EdgeNotifier, 'notify'>
 }
 
@@ -42,13 +44,21 @@ export class AdminSales {
     return (await this.#sales.find(saleId)) ?? refuse(problem('unknown-sale'))
   }
 
-  inspect(sale: SaleRow): Promise<State> {
-    return inspectSale(this.#deps, sale)
+  /** All that an operator may set of it, and its state. Fails as the ledger does, if its goods are not in memory. */
+  async inspect(sale: SaleRow): Promise<State> {
+    return inspectSale(this.#deps, sale, await this.#deps.goods.of(sale))
+  }
+
+  /** Its state, without what its pages show: for those who read it every second. */
+  inspectStock(sale: SaleRow): Promise<State> {
+    return inspectSale(this.#deps, sale, null)
   }
 
   /** Sales in use, with their states. While the ledger does not respond, as this process last knew them. */
   async list(): Promise<State[]> {
-    if (!this.#sales.isLedgerUnresponsive()) await this.#sales.refresh()
+    if (this.#sales.isLedgerUnresponsive())
+      return Promise.all(this.#sales.inUse().map((sale) => this.inspectStock(sale)))
+    await this.#sales.refresh()
     return Promise.all(this.#sales.inUse().map((sale) => this.inspect(sale)))
   }
 

@@ -1,6 +1,7 @@
 /** A sale with its state, as the operators' API returns it: units, line and rates. */
 
 import { queueName } from '../../shared/api/access.ts'
+import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleQueues } from '../queue/sale-queues.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import type { ProductRow, SaleRow } from './sale-row.ts'
@@ -15,7 +16,7 @@ export interface InspectDeps {
 
 export type State = Awaited<ReturnType<typeof inspectSale>>
 
-export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
+export async function inspectSale(deps: InspectDeps, sale: SaleRow, goods: GoodsDocument | null) {
   const agrees = await deps.reconciler.agrees(sale)
   const lines = sale.lines.map(({ line }) => lineNow(deps, sale.sale_id, line))
   const [first] = lines
@@ -24,7 +25,9 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
   const [total, buffer] = [sum((p) => p.total), sum((p) => p.buffer)]
   const [held, sold] = [sum((p) => p.held), sum((p) => p.sold)]
   return {
-    ...describeSale(sale, nowMs),
+    ...describeSale(sale, nowMs, goods),
+    brand: goods?.brand ?? null,
+    venue: goods?.venue ?? null,
     ended_at: sale.ended_at?.toISOString() ?? null,
     paused: sale.paused,
     access: sale.access,

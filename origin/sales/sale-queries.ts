@@ -228,7 +228,7 @@ async function configOf(tx: Queryable, saleId: string): Promise<Record<string, u
   const [row] = await tx<{ config: Record<string, unknown> }[]>`
     select to_jsonb(s) - array['sale_id', 'created_at', 'ticket_shards', 'published_phase'] || jsonb_build_object('products', (
       select jsonb_object_agg(p.product_id, to_jsonb(p) - array['sale_id', 'product_id', 'held', 'sold', 'version'])
-      from products p where p.sale_id = s.sale_id)) as config
+      from products p where p.sale_id = s.sale_id and not p.is_promo_code)) as config
     from sales s where sale_id = ${saleId} for no key update of s`
   return row?.config ?? {}
 }

@@ -14,6 +14,9 @@ import {
 import { invalidField, problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
 import { countOpenFindings } from '../findings/finding-queries.ts'
+import type { DownloadOptions } from '../images/download.ts'
+import type { Images } from '../images/images.ts'
+import { withPictures } from '../images/sale-pictures.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, optionalIdempotencyKey, query, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
@@ -24,18 +27,23 @@ import { ENDED_FOR_GOOD, pauseSale, restock, setRate, switches, writeSale } from
 import type { SaleRow } from './sale-row.ts'
 import { phaseOf } from './sale-state.ts'
 
+/** Of a sale: a hundred products with descriptions in six languages. */
+const MAX_SALE_BYTES = 1024 * 1024
+
 /** How an oversell should be resolved, in the query. */
 const Decision = v.object({ oversell: v.optional(OversellPolicy) })
 
 interface SaleDeps {
   readonly config: Pick<Config, 'SMTP_URL'>
   readonly sql: Sql
+  readonly images: Images
+  readonly downloads: DownloadOptions
   readonly sales: AdminSales
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
   readonly log: Logger
 }
 
-export function saleRoutes({ config, sql, sales, reconciler, log }: SaleDeps) {
+export function saleRoutes({ config, sql, images, downloads, sales, reconciler, log }: SaleDeps) {
   /** Throws for a sale that is over, which no switch brings back. */
   async function requireRunning(saleId: string) {
     const sale = await sales.find(saleId)
@@ -61,14 +69,14 @@ export function saleRoutes({ config, sql, sales, reconciler, log }: SaleDeps) {
 
   return (
     new Hono()
-      .put('/sales/:sale', jsonBody(SaleConfig), async (c) => {
+      .put('/sales/:sale', jsonBody(SaleConfig, MAX_SALE_BYTES), async (c) => {
         const saleId = c.req.param('sale')
         const requested = c.req.valid('json')
         const { pre_queue_opens_at: lobby, opens_at } = requested
         // A sale that is open already may be sent back as it was read, even if it was opened before its lobby.
         if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
           refuse(invalidField('pre_queue_opens_at', 'must not be after opens_at'))
-        const written = await writeSale(sql, saleId, requested, operatorOf(c), {
+        const written = await writeSale(sql, saleId, await withPictures(requested, images, downloads), operatorOf(c), {
           onlyNew: c.req.header('if-none-match') === '*',
         })
         if (requested.contact.email !== 'off' && config.SMTP_URL === undefined)

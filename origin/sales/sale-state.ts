@@ -1,5 +1,7 @@
 /** What a sale is at a moment: its phase, what is available, and how it is described. Pure, of its row and the ledger's time. */
+import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
+import { productsOf } from '../../shared/goods.ts'
 import type { ProductRow, SaleRow } from './sale-row.ts'
 
 const early = new WeakMap<SaleRow, Map<string, SaleRow>>()
@@ -66,7 +68,9 @@ export function phaseEvents(was: string, phase: SaleState['phase']): { events: r
 
 type SaleEvent = 'sale.opened' | 'sale.paused' | 'sale.sold_out' | 'sale.restocked' | 'sale.ended'
 
-export function describeSale(sale: SaleRow, nowMs: number) {
+/** For those who read all of it. `goods`: null where they are not read along. */
+export function describeSale(sale: SaleRow, nowMs: number, goods: GoodsDocument | null = null) {
+  const units = sale.products.map(({ limit_per_visitor: limit, ...p }) => ({ ...p, limit, available: available(p) }))
   return {
     sale: sale.sale_id,
     name: sale.name,
@@ -76,7 +80,8 @@ export function describeSale(sale: SaleRow, nowMs: number) {
     ends_at: sale.ends_at?.toISOString() ?? null,
     hold_seconds: sale.hold_seconds,
     limit_per_visitor: sale.limit_per_visitor,
-    products: sale.products.map(({ limit_per_visitor: limit, ...p }) => ({ ...p, limit, available: available(p) })),
+    limit_per_order: sale.limit_per_order,
+    products: productsOf(units, goods),
     goods_version: sale.goods_version,
     chart_version: sale.chart_version,
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },

@@ -52,5 +52,15 @@ export function cartOf(lines: readonly StoredLine[] | null | undefined): Cart | 
   })
 }
 
+/** The lines that parts are stored as: one for each seat. */
+export const unitLines = (parts: Cart) =>
+  parts.flatMap(({ product, quantity, seats }): { product: string; quantity: number; seat: number | null }[] =>
+    seats ? seats.map((seat) => ({ product, quantity: 1, seat })) : [{ product, quantity, seat: null }],
+  )
+
+/** The use of a promo code as a part of a cart. No product has such a name. */
+export const usePromoCode = (code: string): CartPart => ({ product: `%${code}`, quantity: 1 })
+export const isPromoCode = (product: string) => product.startsWith('%')
+
 /** Everything an order holds, by product. */
 export const partsOf = ({ product, quantity, cart }: Units): Cart => cart ?? [{ product, quantity }]

@@ -15,7 +15,7 @@ import { writeSale } from '../sales/sale-queries.ts'
 import { bitsOf, differingSeats } from '../seats/bits.ts'
 import { Chart, type Seat } from '../seats/chart.ts'
 import { readChart, takenSeats } from '../seats/seat-queries.ts'
-import { type Cart, type CartPart, cartIn, unitsText } from './cart.ts'
+import { type Cart, type CartPart, cartIn, isPromoCode, unitsText, usePromoCode } from './cart.ts'
 import { Gate, type Gates } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { countersSince, liveOrdersOf, oldestTransaction, readCounters } from './reconciliation-queries.ts'
@@ -52,6 +52,16 @@ async function openHall(limits: Readonly<Record<string, number>> = {}) {
   return { sale, gate, chart: new Chart(row?.seats ?? [], row?.focalPoint ?? { x: 0, y: 0 }) }
 }
 
+const TEN = usePromoCode('TEN')
+
+/** A code of so many uses, and so many of one visitor. */
+async function addCode(sale: string, gate: Gate, uses: number, ofVisitor: number | null = null): Promise<void> {
+  await sql`
+    insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, limit_per_visitor, is_promo_code)
+    values (${sale}, ${TEN.product}, 1, 'TEN', 0, 'EUR', ${uses}, ${ofVisitor}, true)`
+  await rebuild(sale, gate)
+}
+
 async function rebuild(sale: string, gate: Gate): Promise<void> {
   const fence = await gate.fence()
   const since = await oldestTransaction(sql)
@@ -68,7 +78,7 @@ const units = (quantity: number): CartPart => ({ product: 'one', quantity })
 
 function cartOf(sale: string, cart: Cart, visitor: string = randomUUIDv7()): Reservation {
   const r = reservationOf(sale)
-  const quantity = cart.reduce((sum, part) => sum + part.quantity, 0)
+  const quantity = cart.reduce((sum, part) => sum + (isPromoCode(part.product) ? 0 : part.quantity), 0)
   return { ...r, product: cart[0]?.product ?? '', visitor, key: r.order, quantity, cart }
 }
 
@@ -83,7 +93,7 @@ async function expectAgreement(sale: string, gate: Gate): Promise<void> {
 test('a cart travels through Redis as one text', () => {
   const part = fc.oneof(
     fc.record({
-      product: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,9}$/),
+      product: fc.stringMatching(/^[A-Za-z0-9%][A-Za-z0-9_-]{0,9}$/),
       quantity: fc.integer({ min: 1, max: 999 }),
     }),
     fc
@@ -222,6 +232,97 @@ test('the limit of a product is exact at both gates, and comes back with the ord
   expect(await gate.reserve(cartOf(sale, [units(3)], 'ann'), terms)).toMatchObject({ verdict: 'reserved' })
 })
 
+test('a promo code is used as often as it allows, in all and by one visitor, and is no unit of the order', async () => {
+  const { sale, gate } = await openHall()
+  await addCode(sale, gate, 2, 1)
+  const terms = { ...TERMS, limit: 2, limits: { [TEN.product]: 1 } }
+  const first = cartOf(sale, [units(2), TEN], 'ann')
+  expect(await gate.reserve(first, terms)).toMatchObject({ verdict: 'reserved', available: 8 })
+  const again = cartOf(sale, [TEN], 'ann')
+  expect(await gate.reserve(again, terms)).toMatchObject({ verdict: 'product_limit', product: TEN.product })
+  // A batch shares its terms, except for the codes that its callers use.
+  const [plain, second] = [cartOf(sale, [units(1)], 'bob'), cartOf(sale, [units(1), TEN], 'cid')]
+  const batch = [gate.reserve(plain, { ...terms, limits: {} }), gate.reserve(second, terms)]
+  expect(await Promise.all(batch)).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])
+  const late = cartOf(sale, [units(1), TEN], 'dan')
+  expect(await gate.reserve(late, terms)).toMatchObject({ verdict: 'none', product: TEN.product })
+  expect(await record(sql, sale, [first, again, plain, second, late], false)).toMatchObject([
+    { verdict: 'recorded' },
+    { verdict: 'limit', product: TEN.product },
+    { verdict: 'recorded' },
+    { verdict: 'recorded' },
+    { verdict: 'no_stock', product: TEN.product },
+  ])
+  await expectAgreement(sale, gate)
+})
+
+test('those who come last for what is left come not last for a promo code', async () => {
+  const { sale, gate } = await openHall()
+  await addCode(sale, gate, 3)
+  await gate.learnUnpaid('ann', 1)
+  const terms = { ...TERMS, demand: [4] }
+  expect(await gate.reserve(cartOf(sale, [units(1), TEN], 'ann'), terms)).toMatchObject({ verdict: 'reserved' })
+  const failed = cartOf(sale, [units(1)], 'bob')
+  await record(sql, sale, [failed], false)
+  await advanceOrders(sql, [{ order: failed.order }], { from: ['reserved'], to: 'expired' })
+  expect(await record(sql, sale, [cartOf(sale, [units(1), TEN], 'bob')], false, [4])).toMatchObject([
+    { verdict: 'recorded' },
+  ])
+})
+
+test('an order is recorded at the prices and terms that it was computed with, or not at all', async () => {
+  const { sale } = await openHall()
+  const [{ terms = 0 } = {}] = await sql<{ terms: number }[]>`
+    select terms_version as terms from sales where sale_id = ${sale}`
+  const billed = (at: number) => ({ terms: at, bill: [], shares: [1_000] })
+  const plain = (price: number) => {
+    const { cart: _, ...r } = cartOf(sale, [units(1)])
+    return { ...r, charge: { prices: [price] } }
+  }
+  const priced = (price: number, at = terms, cart: Cart = [units(1)]) => ({
+    ...cartOf(sale, cart),
+    charge: { prices: [price], billed: billed(at) },
+  })
+  const verdicts = async (...batch: Reservation[]) =>
+    (await record(sql, sale, batch, false)).map(({ verdict }) => verdict)
+  expect(await verdicts(plain(1_000))).toEqual(['recorded'])
+  expect(await verdicts(plain(999))).toEqual(['price_changed'])
+  expect(await verdicts(plain(999), plain(1_000))).toEqual(['price_changed', 'recorded'])
+  expect(await verdicts(priced(1_000), priced(999), priced(1_000, terms + 1), plain(1), plain(1_000))).toEqual([
+    'recorded',
+    'price_changed',
+    'price_changed',
+    'price_changed',
+    'recorded',
+  ])
+  expect(await verdicts(priced(2_007, terms, [seats(7)]), priced(2_007, terms, [seats(8)]))).toEqual([
+    'recorded',
+    'price_changed',
+  ])
+  const [row] = await sql`select held from products where sale_id = ${sale} and product_id = 'one'`
+  expect(row).toEqual({ held: 4 })
+})
+
+test('orders are numbered, each with a number of its own', async () => {
+  const { sale } = await openHall()
+  const batches = [
+    [reservationOf(sale)],
+    [cartOf(sale, [units(1)]), cartOf(sale, [floor(1)])],
+    [{ ...reservationOf(sale), visitor: 'v' }, cartOf(sale, [units(1)])],
+  ]
+  for (const batch of batches) {
+    const verdicts = await record(sql, sale, batch, false)
+    for (const [i, { order }] of batch.entries()) {
+      const verdict = verdicts[i]
+      const [stored] = await findOrders(sql, [order])
+      if (verdict?.verdict === 'recorded') expect(stored?.number).toBe(verdict.numbers[order])
+      else expect(stored).toBeUndefined()
+    }
+  }
+  const numbers = await sql`select number from orders where sale_id = ${sale}`
+  expect(new Set(numbers.map(({ number }) => number)).size).toBe(4)
+})
+
 test('the ledger refuses a seat that an order has or an operator blocks, whatever the gate said', async () => {
   const { sale } = await openHall()
   await sql`insert into seat_claims (sale_id, seat_index, reason) values (${sale}, 5, 'for the press')`
@@ -333,6 +434,24 @@ test('a worker records carts that were only promised, and gives back what the le
   expect((await gate.stock())?.get('one')).toEqual({ available: 8, held: 2 })
 })
 
+test('what was only promised is recorded at the price that was promised, or given back', async () => {
+  const { sale, gate } = await openHall()
+  await addCode(sale, gate, 5)
+  const bill = [{ kind: 'discount' as const, name: 'TEN', amount_minor: -100 }]
+  const charge = { prices: [1_000], billed: { terms: 1, bill, shares: [900] } }
+  const kept = { ...cartOf(sale, [units(1), TEN]), charge }
+  const refused = { ...cartOf(sale, [units(1), TEN]), charge: { ...charge, prices: [999] } }
+  for (const one of [kept, refused]) expect(await gate.reserve(one, TERMS)).toMatchObject({ verdict: 'reserved' })
+  expect((await gate.intents.find(kept.order))?.charge).toEqual(charge)
+  const gates = { of: () => gate } as unknown as Gates
+  await recordIntents({ sql, gates, metrics: createMetrics(), log: pino({ level: 'silent' }) }, sale, 0)
+  expect(await findOrders(sql, [kept.order])).toMatchObject([
+    { status: 'reserved', bill, cart: [{ share_minor: 900 }, {}] },
+  ])
+  expect(await findOrders(sql, [refused.order])).toMatchObject([{ status: 'cancelled', reason: 'price_changed' }])
+  await expectAgreement(sale, gate)
+})
+
 /** A step of a sale: a cart comes, or the nth order so far goes a step on, or the gate is rebuilt from the ledger. */
 const step = fc.oneof(
   {
@@ -343,6 +462,7 @@ const step = fc.oneof(
         one: fc.integer({ min: 0, max: 3 }),
         floor: fc.integer({ min: 0, max: 2 }),
         seats: fc.uniqueArray(fc.nat(SEATS - 1), { maxLength: 3 }),
+        code: fc.boolean(),
       }),
     }),
   },
@@ -360,6 +480,7 @@ test('whatever comes and goes, both gates agree on every count and every seat', 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const { sale, gate } = await openHall()
+      await addCode(sale, gate, 4, 2)
       const orders: string[] = []
       for (const one of steps) {
         if (one === 'rebuild') {
@@ -371,10 +492,12 @@ test('whatever comes and goes, both gates agree on every count and every seat', 
             ...(one.cart.seats.length > 0 ? [seats(...one.cart.seats)] : []),
           ]
           if (parts.length === 0) continue
-          const r = cartOf(sale, parts, one.visitor)
-          const fast = await gate.reserve(r, TERMS)
+          const r = cartOf(sale, one.cart.code ? [...parts, TEN] : parts, one.visitor)
+          const fast = await gate.reserve(r, one.cart.code ? { ...TERMS, limits: { [TEN.product]: 2 } } : TERMS)
           const [exact] = await record(sql, sale, [r], false)
-          const same = { none: 'no_stock', reserved: 'recorded' } as Readonly<Record<string, string>>
+          const same = { none: 'no_stock', reserved: 'recorded', product_limit: 'limit' } as Readonly<
+            Record<string, string>
+          >
           expect(exact?.verdict).toBe(same[fast.verdict] ?? fast.verdict)
           if (exact?.verdict === 'recorded') orders.push(r.order)
         } else if (orders.length > 0) {

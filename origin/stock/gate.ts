@@ -5,12 +5,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
-import { isBoxOffice, type Reservation } from '../ledger/record.ts'
+import type { Problem } from '../../shared/problem.ts'
+import { isBoxOffice, type Quoted, type Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { type CartChoice, chooseCart, isNamed } from '../seats/cart-choice.ts'
 import { Free } from '../seats/free.ts'
 import { Offers } from '../seats/offers.ts'
-import { type Cart, cartOf, partsOf, type Units, unitsText } from './cart.ts'
+import { cartOf, isPromoCode, partsOf, type Units, unitsText } from './cart.ts'
 import { Intents, storedDetails } from './intents.ts'
 import type { LiveOrder } from './reconciliation-queries.ts'
 import { Replicas } from './replicas.ts'
@@ -84,8 +85,8 @@ export interface KnownKey {
 }
 
 export type GateVerdict =
-  /** With the seats that were chosen for it. */
-  | ({ readonly verdict: 'reserved'; readonly cart?: Cart } & Stock)
+  /** With the seats that were chosen for it, and what they cost. */
+  | ({ readonly verdict: 'reserved' } & Quoted & Stock)
   | ({ readonly verdict: 'replay' } & KnownKey & Stock)
   /** How many units of the sale the visitor has, and their latest order. */
   | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
@@ -96,6 +97,8 @@ export type GateVerdict =
   | { readonly verdict: 'seat_taken'; readonly seats: readonly number[] }
   /** How many units of a product the visitor has, of which they may have no more. */
   | { readonly verdict: 'product_limit'; readonly product: string; readonly units: number; readonly order: string }
+  /** The seats chosen for it cannot be sold at their price, and were not taken. */
+  | { readonly verdict: 'priced_out'; readonly problem: Problem }
   /** Others want the remaining units, and come first: so many earlier orders of the visitor failed. */
   | ({ readonly verdict: 'unpaid'; readonly unpaid: number } & Stock)
   | { readonly verdict: 'fenced' }
@@ -108,6 +111,11 @@ type GateKeys = Readonly<Record<(typeof KEYS)[number], string>>
 interface Call {
   readonly reservation: Reservation
   readonly terms: Terms
+}
+
+/** With the seats chosen for it. */
+interface ChosenCall extends Call {
+  readonly pricedOut?: Problem
 }
 
 export class Gate {
@@ -164,14 +172,18 @@ export class Gate {
       const taken = await this.#takenSeats()
       if (!taken) return calls.map((_, i) => verdicts[i] ?? { verdict: 'fenced' })
       const frees = new Map<CartChoice['chart'], Free>()
-      const asked = open.map(([, call]): Call => {
-        const { choice } = call.reservation
+      const asked = open.map(([, call]): ChosenCall => {
+        const { choice, quote } = call.reservation
         if (!choice || !isOpen(call.reservation)) return call
         const free = frees.get(choice.chart) ?? this.#free(choice.chart, taken)
         frees.set(choice.chart, free)
-        return { ...call, reservation: { ...call.reservation, cart: chooseCart(choice, free) } }
+        const cart = chooseCart(choice, free)
+        const quoted = quote && cart.length > 0 ? quote(cart) : { cart }
+        return 'type' in quoted
+          ? { ...call, pricedOut: quoted }
+          : { ...call, reservation: { ...call.reservation, ...quoted } }
       })
-      const results = await this.#take(asked)
+      const results = await this.#takeChosen(asked)
       const isFree = asked.some(({ reservation: { cart } }, k) => cart?.length && results[k]?.verdict !== 'reserved')
       const again = open.filter(([, { reservation }], k) => {
         const result = results[k]
@@ -207,6 +219,14 @@ export class Gate {
     return (await this.#redis.getBuffer(this.#key.seats)) ?? new Uint8Array()
   }
 
+  async #takeChosen(calls: readonly ChosenCall[]): Promise<GateVerdict[]> {
+    const sellable = calls.filter(({ pricedOut }) => !pricedOut)
+    const verdicts = sellable.length > 0 ? (await this.#take(sellable)).values() : [].values()
+    return calls.map(({ pricedOut: problem }) =>
+      problem ? { verdict: 'priced_out', problem } : (verdicts.next().value ?? { verdict: 'fenced' }),
+    )
+  }
+
   async #take(calls: readonly Call[]): Promise<GateVerdict[]> {
     const { holdMs, limit, demand, limits } = (calls[0] as Call).terms
     const products = [
@@ -214,7 +234,12 @@ export class Gate {
     ]
     const placeOf = new Map(products.map((product, i) => [product, i + 1]))
     const args = [...KEYS.map((name) => this.#key[name]), holdMs, limit, demand.join(' '), products.length, ...products]
-    for (const product of products) args.push(limits?.[product] ?? '')
+    // Those of promo codes come with the calls that use them.
+    const limitOf = (product: string) =>
+      isPromoCode(product)
+        ? calls.find(({ terms }) => terms.limits?.[product])?.terms.limits?.[product]
+        : limits?.[product]
+    for (const product of products) args.push(limitOf(product) ?? '')
     for (const { reservation: r } of calls) {
       const units = r.cart ? unitsText(r) : (placeOf.get(r.product) ?? 0)
       args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r))
@@ -340,6 +365,8 @@ export class Gate {
   }
 }
 
+export const quotedOf = ({ cart, charge }: Quoted): Quoted => ({ ...(cart && { cart }), ...(charge && { charge }) })
+
 /** Its seats are still to be chosen. */
 const isOpen = ({ choice, cart }: Reservation) => choice !== undefined && cart === undefined
 
@@ -367,8 +394,7 @@ function readVerdicts(
     const { reservation } = calls[i] as Call
     const stockOf = (product: string) => stocks.get(product) ?? { available: 0, held: 0 }
     const { available, held } = stockOf(partsOf(reservation)[0]?.product ?? '')
-    if (letter === 'r')
-      return { verdict: 'reserved', available, held, ...(reservation.cart && { cart: reservation.cart }) }
+    if (letter === 'r') return { verdict: 'reserved', available, held, ...quotedOf(reservation) }
     if (letter === 'n') return { verdict: 'none', available, held }
     const detail = String(reply[next++])
     if (letter === 'u') return { verdict: 'unpaid', unpaid: Number(detail), available, held }

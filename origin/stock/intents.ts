@@ -4,7 +4,7 @@
  * order: one command writes those of a whole batch, and each of them is found and removed by itself.
  */
 import type { Cluster, Redis } from 'ioredis'
-import type { Contact, Reservation } from '../ledger/record.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { cartIn } from './cart.ts'
 import type { Replicas } from './replicas.ts'
@@ -31,18 +31,22 @@ export interface Intent {
 
 /** As reserve.lua writes it. */
 const STORED =
-  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<product>\S+) (?<key>\S+) (?<hash>\S+) (?<line>\S+) (?<number>\d{1,16}) (?<method>[^\s@]*)(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
+  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<product>\S+) (?<key>\S+) (?<hash>\S+) (?<line>\S+) (?<number>\d{1,16}) (?<method>[^\s&@]*)(&(?<charge>[\w-]+))?(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
 
-/** The parts of an intent that reserve.lua only stores. A contact has an `@` before it and no space; it leaves Redis with the intent. */
-export function storedDetails({ line, number, method, contact }: Reservation): string {
+/**
+ * The parts of an intent that reserve.lua only stores. A charge has an `&` before it, a contact an `@`, and both no space; they leave
+ * Redis with the intent.
+ */
+export function storedDetails({ line, number, method, charge, contact }: Reservation): string {
   const details = `${line} ${number} ${method ?? ''}`
-  return contact ? `${details}@${Buffer.from(JSON.stringify(contact)).toString('base64url')}` : details
+  return `${details}${charge ? `&${packed(charge)}` : ''}${contact ? `@${packed(contact)}` : ''}`
 }
+
+const packed = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const unpacked = (stored: string) => JSON.parse(Buffer.from(stored, 'base64url').toString())
 
 /** A stored intent, as far as others may see it. */
 export const withoutContact = (stored: string) => stored.replace(/@[\w-]+(?= )/, '')
-
-const contactIn = (stored: string): Contact => JSON.parse(Buffer.from(stored, 'base64url').toString())
 
 export class Intents {
   readonly #redis: Store
@@ -143,6 +147,7 @@ export class Intents {
       line = '',
       number,
       method = '',
+      charge,
       contact,
       visitor = '',
     } = parts
@@ -159,7 +164,8 @@ export class Intents {
       number: Number(number),
       quantity: Number(quantity),
       method: method || null,
-      ...(contact && { contact: contactIn(contact) }),
+      ...(charge && { charge: unpacked(charge) }),
+      ...(contact && { contact: unpacked(contact) }),
     }
   }
 }

@@ -15,7 +15,7 @@ import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { bitsOf, differingSeats } from '../seats/bits.ts'
 import { blockedSeats, sectionsOf, takenSeats } from '../seats/seat-queries.ts'
-import { type Cart, cartOf, partsOf } from './cart.ts'
+import { type Cart, cartOf, isPromoCode, partsOf } from './cart.ts'
 import type { Gates, Rebuild } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Decision, type Recount, type RecountDeps, recount } from './oversell.ts'
@@ -183,6 +183,7 @@ export class Reconciler {
     const isSure = force || [...recounts.values()].some(({ found }) => found !== 'ok')
     const seen = await (isSure ? this.#compareOnce(sale) : this.#compare(sale))
     for (const { product_id: product, found, drift, heldDrift, ledger } of seen) {
+      if (isPromoCode(product)) continue
       const ref = { sale, product }
       for (const state of ['available', 'held', 'sold'] as const) metrics.stock.set({ ...ref, state }, ledger[state])
       // An operator's change makes gate and ledger differ until the gate is rebuilt: that is no finding.
@@ -195,7 +196,9 @@ export class Reconciler {
     const onlyIfFenced = !isSure && differing.every(({ found }) => found === 'fenced')
     const isRebuilt = isNeeded && (await this.#rebuild(row, { wait: force, onlyIfFenced }))
     if (isRebuilt && !force) for (const one of differing) await this.#noteRepair({ sale, product: one.product_id }, one)
-    return seen.map(({ heldDrift, seats, ...comparison }) => {
+    // A sale may have thousands of promo codes.
+    const told = seen.filter(({ product_id, found }) => found !== 'ok' || !isPromoCode(product_id))
+    return told.map(({ heldDrift, seats, ...comparison }) => {
       const healed = isRebuilt && (force || comparison.found !== 'ok')
       const counted = recounts.get(comparison.product_id)
       return { ...comparison, healed, ...(counted && { recount: counted }) }

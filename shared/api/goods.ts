@@ -28,13 +28,20 @@ export const ImageUrl = v.pipe(
   v.string('text is required'),
   v.maxLength(2_000, 'at most 2000 characters'),
   v.regex(
-    /^(\/images\/[0-9a-f]{32}|https:\/\/\S+)$/,
+    /^(\/images\/[0-9a-f]{32}|https?:\/\/\S+)$/,
     'the path of an uploaded picture or an https address is required',
   ),
 )
+/** Of its widest file in pixels; the widths of all its files, each as WebP and as JPEG: `/images/<hash>/640.webp`. */
+export const PictureSize = v.object({ width: v.number(), height: v.number(), widths: v.array(v.number()) })
+export type PictureSize = v.InferOutput<typeof PictureSize>
+/** Its size is noted as the sale is written, whatever is said of it. */
 export const Image = exactly({
   url: ImageUrl,
   alt: v.optional(v.pipe(v.string('text is required'), v.maxLength(200, 'at most 200 characters')), ''),
+  width: v.optional(v.number()),
+  height: v.optional(v.number()),
+  widths: v.optional(v.array(v.number())),
 })
 export type Image = v.InferOutput<typeof Image>
 
@@ -84,6 +91,8 @@ export const Brand = exactly({
     v.pipe(v.string('text is required'), v.regex(/^#[0-9a-f]{6}$/i, 'a colour such as #00674b is required')),
   ),
   hero: v.optional(ImageUrl),
+  /** Noted as the sale is written, whatever is said of them. */
+  sizes: v.optional(v.object({ logo: v.optional(PictureSize), hero: v.optional(PictureSize) })),
   /** The shop's own words on the pages, by language and name of the text. */
   words: v.optional(
     v.record(LanguageName, v.record(v.string(), v.pipe(v.string(), v.maxLength(500, 'at most 500 characters')))),

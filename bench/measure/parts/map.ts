@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { sampleHall } from '../../../dev/demo/sample-hall.ts'
 import { builtPages, SHOW_MAP } from '../../../dev/previews.ts'
-import { sampleHall } from '../../../dev/sample-hall.ts'
 import { launchChromium } from '../../../dev/servers/chromium.ts'
 import { serveOnLoopback } from '../../../dev/servers/loopback.ts'
 import { n } from '../../lib/figures.ts'

@@ -3,7 +3,7 @@
  * same ones, and of the best pair available; beside what the field does: rows of seats with FOR UPDATE, or SKIP LOCKED.
  */
 import postgres from 'postgres'
-import { type DemoHall, hallOf, STANDING } from '../../../dev/demo-hall.ts'
+import { type DemoHall, hallOf, STANDING } from '../../../dev/demo/hall.ts'
 import type { Seat } from '../../../origin/seats/chart.ts'
 import { HttpClient } from '../../lib/http.ts'
 import { openHall } from '../../lib/open-hall.ts'

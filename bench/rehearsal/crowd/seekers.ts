@@ -4,7 +4,7 @@
  * Some only want to stand, some a programme too. Who cannot have what they came for takes what is left: fewer seats, a place to
  * stand, at last a programme, so that a hall sells out.
  */
-import { type DemoHall, PROGRAMME, STANDING } from '../../../dev/demo-hall.ts'
+import { type DemoHall, PROGRAMME, STANDING } from '../../../dev/demo/hall.ts'
 import { bitsOf } from '../../../origin/seats/bits.ts'
 import { Chart, type Seat } from '../../../origin/seats/chart.ts'
 import { choose, Free } from '../../../origin/seats/choice.ts'

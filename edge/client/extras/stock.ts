@@ -1,7 +1,8 @@
 /** What is left, and at what price, during a turn. Few visitors have a turn at any time, so these requests may bypass the caches. */
-import type { PublicSale } from '../../../shared/api/public.ts'
+
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
+import type { SaleDocument } from '../../sale/goods.ts'
 import { byId, each, FETCH_AT_TURN_MS, get, type Page, textsOf, write } from '../page.ts'
 
 let choices: HTMLElement | null = null
@@ -18,8 +19,12 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
   readAtMs = performance.now()
   try {
     const response = await get(`/sales/${page.sale}`, { headers: { accept: 'application/json' } })
-    const { products }: PublicSale = await response.json()
-    for (const { product_id, available, unit_price_minor, currency } of products)
+    const { products }: SaleDocument = await response.json()
+    const units = products.flatMap(({ variants = [], ...product }) => [
+      product,
+      ...variants.map(({ variant_id, ...unit }) => ({ product_id: variant_id, currency: product.currency, ...unit })),
+    ])
+    for (const { product_id, available, unit_price_minor, currency } of units)
       each<HTMLInputElement>(`[name=product_id][value="${product_id}"]`, (choice) => {
         // A choice stays chosen although it is gone: it may come back, and otherwise the form's response says so.
         if (available > 0) choice.disabled = false

@@ -2,15 +2,15 @@
 import { type Html, html } from '../html.ts'
 
 /** The widths that an uploaded picture is resized to, in pixels, unless its own are known. */
-export const PICTURE_WIDTHS = [320, 640, 960, 1440] as const
+export const PICTURE_WIDTHS = [320, 640, 960, 1280] as const
 
 export interface Picture {
   /** `/images/<hash>`, or another address. */
   readonly url: string
   readonly alt: string
-  readonly width?: number
-  readonly height?: number
-  readonly widths?: readonly number[]
+  readonly width?: number | undefined
+  readonly height?: number | undefined
+  readonly widths?: readonly number[] | undefined
 }
 
 interface Shown {

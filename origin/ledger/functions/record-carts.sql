@@ -3,9 +3,11 @@
 -- left to it, since they cost a fraction.
 --
 -- The lines of all orders follow, in parallel arrays: the place of the order in the other arrays, the product or section, the
--- quantity, the seat (null: none); and for each order 1 if it is stored with its lines, else 0. A cart is taken as a whole or not at all.
+-- quantity, the seat (null: none), the unit price that the order was computed with (null: any), and its share of the bill where that is
+-- not its price; and for each order 1 if it is stored with its lines, else 0, what it costs beside them, and the terms (sales.terms_version)
+-- that this follows from. A cart is taken as a whole or not at all. A promo code is a line '%CODE' of one use, which is no unit of the order.
 --
--- Two verdicts more:
+-- Two verdicts more, and price_changed also where the terms are others by now:
 --   seat_taken: `seats` are the indexes of seats that another order has, or that are blocked, or removed from the hall.
 --   no_stock: also `product`, of which too few units are left.
 -- What the box office sells has no limits: its visitors are named 'box office:' and their operator.
@@ -13,9 +15,10 @@
 create or replace function record_carts(
   p_sale text, p_ids uuid[], p_visitors text[], p_lines text[], p_numbers bigint[], p_quantities int[], p_keys text[],
   p_hashes text[], p_methods text[], p_note_refusals boolean, p_demand int[],
-  p_line_orders int[], p_line_products text[], p_line_quantities int[], p_line_seats int[], p_stored int[],
+  p_line_orders int[], p_line_products text[], p_line_quantities int[], p_line_seats int[], p_line_prices bigint[],
+  p_line_shares bigint[], p_stored int[], p_bills jsonb[], p_terms int[],
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb,
-  out carts jsonb
+  out numbers bigint[], out carts jsonb
 )
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -24,12 +27,14 @@ declare
   v_limit int;
   v_max_unpaid int;
   v_hold interval;
+  v_terms int;
   v_simple boolean;
   v_carts jsonb[];
   v_first text[];
   v_price bigint[];
   v_currency text[];
   v_known boolean[];
+  v_changed boolean[];
   v_one record;
   v_verdict text;
   v_order uuid;
@@ -39,31 +44,34 @@ declare
   v_written boolean;
   v_has_limits boolean;
 begin
-  select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second'
-    into strict v_limit, v_max_unpaid, v_hold
+  select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second', s.terms_version
+    into strict v_limit, v_max_unpaid, v_hold, v_terms
     from sales s where s.sale_id = p_sale for no key update;
   perform 1 from products p where p.sale_id = p_sale and p.product_id = any(p_line_products)
     order by p.product_id for no key update;
   created_at := date_trunc('milliseconds', clock_timestamp());
   reserved_until := created_at + v_hold;
+  numbers := array(select nextval('orders_number_seq') from generate_subscripts(p_ids, 1));
   recorded := 0;
 
   -- What each order would be stored as; null for an order without lines, whose wishes nothing fits.
   select array_agg(c.cart order by i), array_agg(c.first order by i), array_agg(c.price order by i),
-      array_agg(c.currency order by i), array_agg(c.known order by i)
-    into v_carts, v_first, v_price, v_currency, v_known
+      array_agg(c.currency order by i), array_agg(c.known order by i),
+      array_agg(coalesce(c.changed or p_terms[i] <> v_terms, p_terms[i] <> v_terms, c.changed, false) order by i)
+    into v_carts, v_first, v_price, v_currency, v_known, v_changed
   from generate_subscripts(p_ids, 1) i left join (
     select l.i as place, (array_agg(l.product order by l.n))[1] as first,
       (array_agg(coalesce(s.price_minor, p.unit_price_minor) order by l.n))[1] as price,
       (array_agg(p.currency order by l.n))[1] as currency,
       -- A seat may have been removed from the hall since its buyer chose it.
       bool_and(l.seat is null or s.seat_index is not null) as known,
+      bool_or(l.price <> coalesce(s.price_minor, p.unit_price_minor)) as changed,
       case when p_stored[l.i] = 1 then jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
           'product', l.product, 'section', nullif(p.section_type is not null, false), 'seat', l.seat, 'seat_id', s.seat_id,
           'row', s.row, 'number', s.number, 'name', p.name, 'quantity', l.quantity,
-          'unit_price_minor', coalesce(s.price_minor, p.unit_price_minor))) order by l.n) end as cart
-    from unnest(p_line_orders, p_line_products, p_line_quantities, p_line_seats) with ordinality
-      as l(i, product, quantity, seat, n)
+          'unit_price_minor', coalesce(s.price_minor, p.unit_price_minor), 'share_minor', l.share)) order by l.n) end as cart
+    from unnest(p_line_orders, p_line_products, p_line_quantities, p_line_seats, p_line_prices, p_line_shares) with ordinality
+      as l(i, product, quantity, seat, price, share, n)
     join products p on p.sale_id = p_sale and p.product_id = l.product
     left join seats s on s.sale_id = p_sale and s.seat_index = l.seat and s.section_id = l.product
     group by l.i
@@ -74,6 +82,7 @@ begin
 
   -- The fast path: everything fits, each visitor comes once and without an order, and every seat is free.
   v_simple := v_limit >= all (p_quantities) and array_position(v_first, null) is null and array_position(v_known, false) is null
+    and array_position(v_changed, true) is null
     and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
     and not exists (select from findings f where f.sale_id = p_sale and f.kind = 'oversold' and f.closed_at is null)
     and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors))
@@ -89,10 +98,10 @@ begin
       where p.sale_id = p_sale and p.limit_per_visitor is not null
       group by l.i, p.product_id, p.limit_per_visitor having sum(l.quantity) > p.limit_per_visitor);
   if v_simple then
-    insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
-                        status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
-    select unnest(p_ids), p_sale, unnest(v_first), unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
-           unnest(p_quantities), unnest(v_price), unnest(v_currency), unnest(v_carts), 'reserved', unnest(p_keys),
+    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
+                        bill, status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
+    select unnest(p_ids), unnest(numbers), p_sale, unnest(v_first), unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
+           unnest(p_quantities), unnest(v_price), unnest(v_currency), unnest(v_carts), unnest(p_bills), 'reserved', unnest(p_keys),
            unnest(p_hashes), unnest(p_methods), record_carts.created_at, record_carts.reserved_until;
     get diagnostics recorded = row_count;
     insert into seat_claims (sale_id, seat_index, order_id)
@@ -143,6 +152,8 @@ begin
         v_had := has.units;
       elsif v_has_limits and has.orders >= v_limit + greatest(c_max_failed, v_max_unpaid) then
         v_verdict := 'too_many';
+      elsif v_changed[v_one.i] then
+        v_verdict := 'price_changed';
       elsif v_first[v_one.i] is null or exists (
         select from unnest(p_line_orders, p_line_products) as l(i, product)
         where l.i = v_one.i and not exists (select from products p where p.sale_id = p_sale and p.product_id = l.product))
@@ -173,7 +184,7 @@ begin
             where l.i = v_one.i group by l.product) w
           join products p on p.sale_id = p_sale and p.product_id = w.product
           where p.total - p.buffer - p.held - p.sold < w.units or v_has_limits and w.had + w.units > p.limit_per_visitor
-            or v_has_limits and has.unpaid > 0 and p.total - p.buffer - p.held - p.sold - w.units
+            or v_has_limits and has.unpaid > 0 and not p.is_promo_code and p.total - p.buffer - p.held - p.sold - w.units
               < p_demand[least(has.unpaid, cardinality(p_demand))]
           order by w.n limit 1;
           v_verdict := coalesce(v_verdict, 'recorded');
@@ -185,10 +196,10 @@ begin
         and v_first[v_one.i] is not null;
     end;
     if v_written then
-      insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
-                          status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
-      values (v_one.id, p_sale, v_first[v_one.i], v_one.visitor, v_one.line, v_one.number, v_one.quantity, v_price[v_one.i],
-        v_currency[v_one.i], v_carts[v_one.i], case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end,
+      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
+                          bill, status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
+      values (v_one.id, numbers[v_one.i], p_sale, v_first[v_one.i], v_one.visitor, v_one.line, v_one.number, v_one.quantity, v_price[v_one.i],
+        v_currency[v_one.i], v_carts[v_one.i], p_bills[v_one.i], case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end,
         case when v_verdict = 'recorded' then v_one.key else v_one.key || ' ' || v_one.id end, v_one.hash, v_one.method,
         record_carts.created_at,
         case when v_verdict = 'recorded' then record_carts.reserved_until else record_carts.created_at end,

@@ -14,18 +14,22 @@
 --   too_many: too many orders of the visitor failed (expired, given back or declined), even if nobody else waits.
 --   no_stock: too few units are left. `unpaid`: how many orders of the visitor failed.
 --   unpaid: others with fewer failed orders want what is left, and come first. `unpaid` as above.
+--   price_changed: its product has another price than the buyer was shown.
 -- prices: name, unit price and currency of each product as written. They may have changed since the caller read them.
+-- numbers: parallel to the arrays; what is not recorded may have one too, which nobody sees.
 -- p_note_refusals: also insert a cancelled order for each refused reservation and for each replay under another order's key.
 --   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict again.
 --   Its stored key is "key order", which no client can send, so the key stays free for another call. `unpaid` is noted as,
 --   and from then on is, too_many.
 -- p_demand: how many units the waiting visitors with fewer than one, two, .. failed orders may buy; the last of these numbers also
 --   concerns visitors with more failed orders.
+-- p_prices: the unit prices that the buyers were shown; null for those who take any, or where all do.
 create or replace function record_reservations(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
   p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
-  p_demand int[],
-  out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
+  p_demand int[], p_prices bigint[],
+  out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb,
+  out numbers bigint[]
 )
 -- Planned once per connection: planning takes as long as recording thirty orders.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -59,6 +63,7 @@ begin
     order by p.product_id for no key update;
   created_at := date_trunc('milliseconds', clock_timestamp());
   reserved_until := created_at + v_hold;
+  numbers := array(select nextval('orders_number_seq') from generate_subscripts(p_ids, 1));
 
   -- The fast path of most batches: everything fits, and each visitor comes once, within the limit and without an order.
   -- Checked after the locks: an order that ends must not free a unit for a product found oversold before.
@@ -71,15 +76,16 @@ begin
     update products p set held = p.held + w.units
     from (select sum(q)::int as units from unnest(p_quantities) q) w
     where p.sale_id = p_sale and p.product_id = p_products[1] and p.held + p.sold + w.units <= p.total - p.buffer
+      and coalesce(p.unit_price_minor = all (p_prices), true)
     returning jsonb_build_object(p.product_id, jsonb_build_object(
         'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
       p.unit_price_minor, p.currency
     into prices, v_price, v_currency;
     if found then
-      insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
+      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                           status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
       -- In the select list: in a from clause each array is copied first.
-      select unnest(p_ids), p_sale, p_products[1], unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
+      select unnest(p_ids), unnest(numbers), p_sale, p_products[1], unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
              unnest(p_quantities), v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
              record_reservations.created_at, record_reservations.reserved_until;
       get diagnostics recorded = row_count;
@@ -89,6 +95,9 @@ begin
     v_simple := false;
   end if;
 
+  v_simple := v_simple and not exists (
+    select from unnest(p_products, p_prices) as a(product, price)
+    join products p on p.sale_id = p_sale and p.product_id = a.product where a.price <> p.unit_price_minor);
   select v_simple and bool_and(coalesce(p.held + p.sold + w.units <= p.total - p.buffer, false)),
       jsonb_object_agg(w.product, jsonb_build_object(
         'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
@@ -100,12 +109,12 @@ begin
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
     left join products p on p.sale_id = p_sale and p.product_id = w.product;
   if v_simple then
-    insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
+    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
-    select a.id, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
+    select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
            'reserved', a.key, a.hash, a.method, record_reservations.created_at, record_reservations.reserved_until
-    from unnest(p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
-      as a(id, product, visitor, line, number, quantity, key, hash, method)
+    from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
+      as a(id, of_order, product, visitor, line, number, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
     get diagnostics recorded = row_count;
     insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
@@ -136,13 +145,13 @@ begin
   v_live := v_orders;
   v_left := v_units;
   for v_one in
-    select a.i, a.id, a.quantity, has.*, p.total - p.buffer - p.held - p.sold as units_left,
+    select a.i, a.id, a.quantity, has.*, a.price <> p.unit_price_minor as has_other_price, p.total - p.buffer - p.held - p.sold as units_left,
       p.product_id is not null as offered,
       min(a.i) over (partition by a.visitor, a.key) as first,
       min(a.i) over (partition by a.visitor) as visitor,
       min(a.i) over (partition by a.product) as product
-    from unnest(p_ids, p_products, p_visitors, p_quantities, p_keys)
-      with ordinality as a(id, product, visitor, quantity, key, i)
+    from unnest(p_ids, p_products, p_visitors, p_quantities, p_keys, p_prices)
+      with ordinality as a(id, product, visitor, quantity, key, price, i)
     left join products p on p.sale_id = p_sale and p.product_id = a.product
     -- Lateral: with a join, a plan made while the table was small reads all orders of the sale for each batch.
     cross join lateral (
@@ -183,6 +192,8 @@ begin
     elsif v_one.noted = 'too_many'
         or v_one.noted is null and v_one.orders >= v_limit + greatest(c_max_failed, v_max_unpaid) then
       v_verdicts[v_one.i] := 'too_many';
+    elsif v_one.noted = 'price_changed' or v_one.noted is null and v_one.has_other_price then
+      v_verdicts[v_one.i] := 'price_changed';
     elsif v_one.noted is not null or coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
       v_verdicts[v_one.i] := 'no_stock';
       v_had[v_one.i] := v_one.unpaid;
@@ -199,17 +210,17 @@ begin
     end if;
   end loop;
 
-  insert into orders (order_id, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
+  insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                       status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
-  select a.id, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
+  select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
          case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
          record_reservations.created_at,
          case when a.verdict = 'recorded' then record_reservations.reserved_until else record_reservations.created_at end,
          case a.verdict when 'unpaid' then 'too_many' else nullif(a.verdict, 'recorded') end
-  from unnest(p_ids, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts,
+  from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts,
               v_written)
-    as a(id, product, visitor, line, number, quantity, key, hash, method, verdict, written)
+    as a(id, of_order, product, visitor, line, number, quantity, key, hash, method, verdict, written)
   join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;
   insert into events (type, order_ids, status)

@@ -2,7 +2,9 @@
  * The box office: sells at once, without a queue or a payment page, through the gates that everyone passes. It also sells before
  * the sale opens and while it is paused, and no limit of the sale is its own.
  */
+import { NO_DELIVERY } from '../../../shared/api/goods.ts'
 import type { BoxOfficeRequest } from '../../../shared/api/hall-admin.ts'
+import type { CheckoutRequest } from '../../../shared/api/public.ts'
 import { statusOf } from '../../../shared/order-status.ts'
 import { ProblemError, problem } from '../../../shared/problem.ts'
 import type { Checkout } from '../../checkout/checkout.ts'
@@ -40,7 +42,9 @@ export async function sellAtBoxOffice(
 ): Promise<Sold> {
   const contact = contactOf(sale, sent?.email)
   const buyer = { visitor: BOX_OFFICE + operator, line: NO_QUEUE, number: NO_TICKET, ...(contact && { contact }) }
-  const outcome = await checkout.checkout(asAlwaysOpen(sale), buyer, { lines, ...(sent && { contact: sent }) }, key)
+  // Terms are accepted at the counter, and what is bought there is not sent.
+  const request: CheckoutRequest = { lines, accept: ['terms'], ...(sent && { contact: sent }) }
+  const outcome = await checkout.checkout(asAlwaysOpen(sale), buyer, request, key)
   if (outcome.kind === 'problem') throw new ProblemError(outcome.problem)
   // A worker records it, if nobody asks again, and then it expires: it is not sold before it is confirmed.
   if (outcome.kind !== 'recorded')
@@ -63,6 +67,7 @@ const asAlwaysOpen = (sale: SaleRow): SaleRow => ({
   paused: false,
   limit_per_visitor: UNLIMITED,
   limit_per_order: null,
+  delivery: NO_DELIVERY,
 })
 
 /** Only where the sale keeps addresses. */

@@ -33,6 +33,7 @@ const REASONS: Readonly<Record<(typeof CANCEL_REASONS)[number], string>> = {
   by_shop: 'cancelled by the shop',
   no_stock: 'no unit was left',
   seat_taken: 'a seat was taken',
+  price_changed: 'the price had changed',
   limit: 'the limit per visitor was used up',
   replay: 'another order had the same key',
   too_many: 'too many earlier orders were not paid',

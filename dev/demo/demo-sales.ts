@@ -1,14 +1,20 @@
-/** The sales that `npm start` opens within seconds: one of units, one for members, and a hall of 2,000 seats with standing room. */
-import type { SaleConfig } from '../shared/api/operator.ts'
-import { hallOf } from './demo-hall.ts'
-import { LocalError } from './processes.ts'
-import type { System } from './system.ts'
+/**
+ * The sales that `npm start` opens within seconds: one of units, a drop with all that goods can have, one for members, and a hall of
+ * 2,000 seats with standing room.
+ */
+import type { SaleConfig } from '../../shared/api/operator.ts'
+import { LocalError } from '../processes.ts'
+import type { System } from '../system.ts'
+import { AURORA_CODES, auroraSale } from './aurora.ts'
+import { hallOf } from './hall.ts'
 
 /** How long after the start the demo sale opens: time enough to open the page and join the line. */
 const DEMO_OPENS_AFTER_MS = 20_000
 /** A sold-out demo is followed by demo-2, demo-3 and so on. */
 const MAX_DEMOS = 1000
 const CALL_WITHIN_MS = 10_000
+/** A picture is resized on a machine that has just started everything else. */
+const UPLOAD_WITHIN_MS = 60_000
 const DEMO_SEATS = 2_000
 
 interface Demo {
@@ -18,20 +24,30 @@ interface Demo {
 
 export interface Demos {
   readonly demo?: Demo
+  readonly aurora?: Demo
   readonly hall?: Demo
   /** Where there is a shop to sign in at. */
   readonly members?: Demo
 }
 
 export async function ensureDemos(system: System, hasShop: boolean): Promise<Demos> {
-  const demo = await ensureDemo(system, 'demo', demoSale())
-  const hall = await ensureDemo(system, 'hall', hallSale(), (sale) => fillHall(system, sale))
-  return { demo, hall, ...(hasShop && { members: await ensureDemo(system, 'members', membersSale()) }) }
+  const hall = await ensureDemo(system, 'hall', hallSale, (sale) => fillHall(system, sale))
+  const aurora = await ensureDemo(
+    system,
+    'aurora',
+    async () => ({ ...demoSale(), ...(await auroraSale((picture) => upload(system, picture))), ...opening() }),
+    (sale) => admin(system, 'PUT', `${sale}/promo-codes`, AURORA_CODES),
+  )
+  const members = hasShop ? { members: await ensureDemo(system, 'members', membersSale) } : {}
+  const demo = await ensureDemo(system, 'demo', demoSale)
+  return { demo, aurora, hall, ...members }
 }
+
+const opening = () => ({ opens_at: new Date(Date.now() + DEMO_OPENS_AFTER_MS).toISOString() })
 
 const demoSale = (): Partial<SaleConfig> => ({
   name: 'The demo sale',
-  opens_at: new Date(Date.now() + DEMO_OPENS_AFTER_MS).toISOString(),
+  ...opening(),
   hold_seconds: 90,
   limit_per_visitor: 2,
   products: [
@@ -81,14 +97,14 @@ async function fillHall(system: System, sale: string): Promise<void> {
 async function ensureDemo(
   system: System,
   name: string,
-  config: Partial<SaleConfig>,
-  fill?: (sale: string) => Promise<void>,
+  make: () => Partial<SaleConfig> | Promise<Partial<SaleConfig>>,
+  fill?: (sale: string) => Promise<unknown>,
 ): Promise<Demo> {
   for (let n = 1; n <= MAX_DEMOS; n++) {
     const sale = n === 1 ? name : `${name}-${n}`
     const state = await admin(system, 'GET', sale)
     if (state === undefined) {
-      await admin(system, 'PUT', sale, config)
+      await admin(system, 'PUT', sale, await make())
       await fill?.(sale)
       return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
     }
@@ -106,8 +122,22 @@ async function admin(system: System, method: string, path: string, body?: object
     ...(body && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(CALL_WITHIN_MS),
   })
+  return response.status === 404 ? undefined : read<{ phase: string; opens_at: string }>(response)
+}
+
+/** The address of a picture. */
+async function upload(system: System, picture: Buffer): Promise<string> {
+  const response = await fetch(`${system.originUrl}/admin/images`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'image/png' },
+    body: new Uint8Array(picture),
+    signal: AbortSignal.timeout(UPLOAD_WITHIN_MS),
+  })
+  return (await read<{ url: string }>(response)).url
+}
+
+async function read<T>(response: Response): Promise<T> {
   const text = await response.text()
-  if (response.status === 404) return undefined
-  if (response.ok) return JSON.parse(text) as { phase: string; opens_at: string }
+  if (response.ok) return JSON.parse(text)
   throw new LocalError(`The origin refused the demo sale (${response.status}): ${text.slice(0, 300)}`)
 }

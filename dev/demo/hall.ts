@@ -2,7 +2,7 @@
  * A hall to try things with: blocks of seats in rings around a stage, a standing section before it, and a programme to go with a
  * seat. Pure: the same number of seats makes the same hall, for the demo, rehearsals and measurements.
  */
-import type { Point, Seat } from '../origin/seats/chart.ts'
+import type { Point, Seat } from '../../origin/seats/chart.ts'
 
 export interface DemoSection {
   readonly section_id: string

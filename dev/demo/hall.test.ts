@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Chart } from '../origin/seats/chart.ts'
-import { hallOf, unitsOf } from './demo-hall.ts'
+import { Chart } from '../../origin/seats/chart.ts'
+import { hallOf, unitsOf } from './hall.ts'
 
 test('a hall has exactly as many seats as were asked for, each with a name and a bit of its own', () => {
   fc.assert(

@@ -1,0 +1,27 @@
+/** Pictures of goods, which the origin has. Their addresses name their content: caches before this Worker and browsers keep them for good. */
+import { CACHE_TTL } from '../cache.ts'
+import { type Call, isCached, pathOf } from '../call.ts'
+import { callOrigin } from '../origin.ts'
+
+const KEPT = ['content-type', 'etag', 'location', 'retry-after'] as const
+const { inBrowsers, inCache } = CACHE_TTL.immutable
+
+/** `GET /images/{image}/{width}.{webp|jpg}` */
+export async function image(call: Call): Promise<Response> {
+  const response = await callOrigin(pathOf(call.request.url), {}, call)
+  const headers = new Headers({ 'x-content-type-options': 'nosniff' })
+  for (const name of KEPT) {
+    const value = response.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  if (response.status < 400) {
+    headers.set('cache-control', `public, max-age=${inBrowsers}, immutable`)
+    headers.set('cdn-cache-control', `public, max-age=${inCache}`)
+  }
+  const etag = headers.get('etag')
+  if (response.ok && etag !== null && isCached(call.request, etag)) {
+    await response.body?.cancel()
+    return new Response(null, { status: 304, headers })
+  }
+  return new Response(response.body, { status: response.status, headers })
+}

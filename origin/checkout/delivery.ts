@@ -1,0 +1,52 @@
+/** What a checkout must say of where an order goes, by the sale's `delivery`, and what of it is kept. Pure. */
+import type { Address, AddressField, Delivery } from '../../shared/api/goods.ts'
+import type { FieldError } from '../../shared/problem.ts'
+
+type Asked = 'off' | 'optional' | 'required'
+
+/** Countries that have no postcodes, or in which many addresses have none. */
+const WITHOUT_POSTCODES = new Set(
+  'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'.split(
+    ' ',
+  ),
+)
+
+/** The fields that a sale asks for; those that it does not are no business of anybody's. */
+function fieldsOf(
+  { kind, ask }: Delivery,
+  country: string | undefined,
+): Readonly<Partial<Record<AddressField, Asked>>> {
+  if (kind !== 'address') return ask
+  const postcode = WITHOUT_POSTCODES.has(country ?? '') ? 'optional' : 'required'
+  const address = { street: 'required', postcode, city: 'required', region: 'optional', country: 'required' } as const
+  return { ...ask, ...address, name: 'required' }
+}
+
+export const asksForDelivery = ({ kind, ask }: Delivery): boolean =>
+  kind === 'address' || Object.values(ask).some((asked) => asked !== 'off')
+
+export interface Delivered {
+  /** What is kept of it; undefined where nothing is. */
+  readonly address?: Address
+  readonly errors: readonly FieldError[]
+}
+
+/** All errors at once, by the paths of their fields. */
+export function deliveryOf(delivery: Delivery, sent: Address = {}): Delivered {
+  const fields = Object.entries(fieldsOf(delivery, sent.country)) as [AddressField, Asked][]
+  const said = fields.filter(([field, asked]) => asked !== 'off' && sent[field])
+  const missing = fields.filter(([field, asked]) => asked === 'required' && !sent[field])
+  const errors = missing.map(([field]) => ({ field: `delivery.${field}`, detail: 'is required' }))
+  const isUnserved = sent.country !== undefined && !isServed(delivery, sent.country)
+  return {
+    ...(said.length > 0 && { address: Object.fromEntries(said.map(([field]) => [field, sent[field]])) }),
+    errors: isUnserved ? [...errors, UNSERVED] : errors,
+  }
+}
+
+export const UNSERVED: FieldError = { field: 'delivery.country', detail: 'it is not sent there' }
+
+/** Whether anything, however light, is sent to a country. */
+export const isServed = ({ kind, countries, prices }: Delivery, country: string): boolean =>
+  kind !== 'address' ||
+  ((countries?.includes(country) ?? true) && (prices?.some((one) => one.countries?.includes(country) ?? true) ?? true))

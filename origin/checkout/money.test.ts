@@ -1,0 +1,342 @@
+/** What an order costs: fees, delivery, tax and promo codes, as buyers are shown it and as it is recorded. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/origin-process.ts'
+
+const origin = useOrigin()
+
+const SHIRT = {
+  product_id: 'shirt',
+  name: 'Shirt',
+  unit_price_minor: 2_500,
+  currency: 'EUR',
+  total: 20,
+  weight_grams: 300,
+}
+const PRINT = {
+  product_id: 'print',
+  name: 'Print',
+  unit_price_minor: 1_999,
+  currency: 'EUR',
+  total: 20,
+  weight_grams: 800,
+}
+const FEES = [
+  { name: 'Service', percent: 10, per: 'unit' },
+  { name: 'Booking', amount_minor: 250, per: 'order' },
+]
+const DELIVERY = {
+  kind: 'address',
+  countries: ['DE', 'FR', 'IE'],
+  prices: [
+    { countries: ['DE'], up_to_grams: 2_000, amount_minor: 490 },
+    { countries: ['FR', 'IE'], up_to_grams: 2_000, amount_minor: 1_290 },
+  ],
+}
+const BERLIN = { name: 'Ada', street: 'Allee 1', postcode: '10115', city: 'Berlin', country: 'DE' }
+
+const openSale = (options: object = {}) => origin.sale({ products: [SHIRT, PRINT], limit_per_visitor: 20, ...options })
+const putCodes = async (sale: string, codes: object[]) =>
+  expect(await origin.admin('PUT', `/sales/${sale}/promo-codes`, codes)).toMatchObject({ status: 200 })
+const buy = async (sale: string, body: object, token?: string) =>
+  origin.checkoutDecided(sale, { body, ...(token !== undefined && { token }) })
+const read = async (id: unknown) => (await origin.admin('GET', `/orders/${id}`)).body
+const change = async (sale: string, changes: object) => {
+  const { body } = await origin.admin('GET', `/sales/${sale}`)
+  expect((await origin.admin('PUT', `/sales/${sale}`, { ...body, ...changes })).status).toBe(200)
+}
+const totals = async (sale: string, body: object) =>
+  origin.call('POST', `/sales/${sale}/totals`, { token: await origin.token(sale), body })
+const heldOf = async (sale: string) => {
+  const { body } = await origin.admin('GET', `/sales/${sale}`)
+  return (body as { products: { held: number }[] }).products.map(({ held }) => held)
+}
+
+const LINES = [
+  { product_id: 'shirt', quantity: 2 },
+  { product_id: 'print', quantity: 1 },
+]
+/** 6,999 for the goods, 10 % each line, 250, 490 for Germany. */
+const TOTALS = {
+  subtotal_minor: 6_999,
+  discount_minor: 0,
+  fees: [
+    { name: 'Service', amount_minor: 700 },
+    { name: 'Booking', amount_minor: 250 },
+  ],
+  shipping_minor: 490,
+  tax_minor: 0,
+  total_minor: 8_439,
+}
+
+describe('a sale that adds to its prices', () => {
+  test('says the same sum before the order, with it, and ever after', async () => {
+    const sale = await openSale({ fees: FEES, delivery: DELIVERY })
+    expect(await totals(sale, { lines: LINES, delivery: { country: 'DE' } })).toMatchObject({
+      status: 200,
+      body: TOTALS,
+    })
+    expect((await totals(sale, { lines: LINES })).body).toMatchObject({ needs_country: true, shipping_minor: 0 })
+    expect(await heldOf(sale)).toEqual([0, 0])
+    const { status, body } = await buy(sale, { lines: LINES, delivery: BERLIN, total_minor: 8_439 })
+    expect([status, body]).toMatchObject([201, TOTALS])
+    expect(body.lines).toMatchObject([{ product_id: 'shirt', quantity: 2 }, { product_id: 'print' }])
+    expect(body.lines?.[0]).not.toHaveProperty('share_minor')
+    expect(body.short_number).toMatch(/^[2-9A-HJ-NP-Z]{3}-[2-9A-HJ-NP-Z]{3}$/)
+    expect(await read(body.order_id)).toMatchObject({ ...TOTALS, short_number: body.short_number })
+    expect(await origin.sql()`select delivery from contacts where order_id = ${String(body.order_id)}`).toEqual([
+      { delivery: BERLIN },
+    ])
+  })
+
+  test('adds tax, and takes the payment of the whole sum', async () => {
+    const sale = await openSale({ tax: { name: 'VAT', percent: 19, included: false } })
+    const { body } = await buy(sale, { product_id: 'shirt', payment_method: 'pm_ok' })
+    expect(body).toMatchObject({ subtotal_minor: 2_500, tax_minor: 475, total_minor: 2_975 })
+    await eventuallyMatches(() => read(body.order_id), { status: 'confirmed' })
+    expect(
+      await origin.sql()`select amount_minor::int from sandbox.charges where order_id = ${String(body.order_id)}`,
+    ).toEqual([{ amount_minor: 2_975 }])
+  })
+
+  test('gives back lines with their shares, and with the last one all', async () => {
+    const sale = await openSale({ fees: FEES, delivery: DELIVERY })
+    const { body } = await buy(sale, { lines: LINES, delivery: BERLIN, payment_method: 'pm_ok' })
+    const id = String(body.order_id)
+    await eventuallyMatches(() => read(id), { status: 'confirmed' })
+    const refund = (line: number) =>
+      origin.call('POST', `/admin/orders/${id}/refund`, {
+        token: ADMIN_TOKEN,
+        body: { lines: [line], reason: 'returned', restock: true },
+        headers: { 'idempotency-key': randomUUID() },
+      })
+    expect((await refund(2)).status).toBeLessThan(300)
+    await eventuallyMatches(() => read(id), { refunded_minor: 1_999 + 200, status: 'confirmed' })
+    expect((await refund(1)).status).toBeLessThan(300)
+    await eventuallyMatches(() => read(id), { refunded_minor: 8_439, status: 'refunded' })
+  })
+
+  test('takes the share of a line that is cancelled off the sum', async () => {
+    const sale = await openSale({ fees: FEES, delivery: DELIVERY })
+    const { body } = await buy(sale, { lines: LINES, delivery: BERLIN })
+    const answer = await origin.admin('POST', `/orders/${body.order_id}/cancel`, { lines: [2] })
+    expect(answer).toMatchObject({ status: 200, body: { total_minor: 8_439 - 2_199 } })
+  })
+})
+
+describe('a price that has changed', () => {
+  test.each([
+    ['of a plain order', { product_id: 'shirt', total_minor: 2_400 }, 2_500],
+    ['of a cart', { lines: LINES, total_minor: 1 }, 6_999],
+  ])('%s is a 409 with the new one, and nothing is held', async (_, body, total_minor) => {
+    const sale = await openSale()
+    const [token, key] = [await origin.token(sale), randomUUID()]
+    expect(await origin.checkout(sale, { token, key, body })).toMatchObject({
+      status: 409,
+      body: { type: '/problems/price-changed', total_minor, discount_minor: 0, fees: [] },
+    })
+    expect(await heldOf(sale)).toEqual([0, 0])
+    // The key is free for the new sum.
+    expect(await origin.checkout(sale, { token, key, body: { ...body, total_minor } })).toMatchObject({
+      status: 201,
+      body: { total_minor },
+    })
+  })
+
+  test('between what a buyer sees and what they buy is never silent, at whichever moment', async () => {
+    const sale = await openSale({ fees: FEES })
+    const shown = 2_500 + 250 + 250
+    const buys = Array.from({ length: 12 }, () => buy(sale, { product_id: 'shirt', total_minor: shown }))
+    await change(sale, { fees: [{ name: 'Service', percent: 20, per: 'unit' }] })
+    const more = Array.from({ length: 6 }, () => buy(sale, { product_id: 'shirt', total_minor: shown }))
+    for (const { status, body } of await Promise.all([...buys, ...more])) {
+      expect([201, 409]).toContain(status)
+      expect(body.total_minor).toBe(status === 201 ? shown : 3_000)
+    }
+  })
+})
+
+describe('what is asked for', () => {
+  test('of an address: all that is missing at once, and where it is not sent', async () => {
+    const sale = await openSale({ delivery: { ...DELIVERY, ask: { phone: 'required', note: 'optional' } } })
+    const fieldsOf = async (delivery?: object) => {
+      const { status, body } = await buy(sale, { product_id: 'shirt', ...(delivery && { delivery }) })
+      return [status, ...(body.errors ?? []).map(({ field }) => field)]
+    }
+    const all = ['phone', 'street', 'postcode', 'city', 'country', 'name'].map((field) => `delivery.${field}`)
+    const [status, ...missing] = await fieldsOf()
+    expect([status, missing.toSorted()]).toEqual([422, all.toSorted()])
+    expect(await fieldsOf({ ...BERLIN, country: 'US', phone: '1' })).toEqual([422, 'delivery.country'])
+    expect(await fieldsOf({ ...BERLIN, country: 'Germany', phone: '1' })).toEqual([422, 'delivery.country'])
+    const { postcode: _, ...dublin } = { ...BERLIN, city: 'Dublin', country: 'IE', phone: '1', company: 'X' }
+    expect(await fieldsOf(dublin)).toEqual([201])
+    const { company: __, ...kept } = dublin
+    expect(await origin.sql()`select delivery from contacts where sale_id = ${sale}`).toEqual([{ delivery: kept }])
+  })
+
+  test('is refused where it is too heavy', async () => {
+    const sale = await openSale({ delivery: DELIVERY })
+    expect(await buy(sale, { product_id: 'print', quantity: 3, delivery: BERLIN })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'quantity' }] },
+    })
+    expect(await heldOf(sale)).toEqual([0, 0])
+  })
+
+  test('of terms, together with what else is wrong', async () => {
+    const sale = await openSale({
+      products: [{ ...SHIRT, terms: 'No returns.' }, PRINT],
+      contact: { email: 'required' },
+      delivery: { kind: 'pickup', ask: { name: 'required' } },
+    })
+    const { status, body } = await buy(sale, { product_id: 'shirt' })
+    const fields = body.errors?.map(({ field }) => field)
+    expect([status, fields]).toEqual([422, ['accept', 'contact.email', 'delivery.name']])
+    const said = { contact: { email: 'ada@example.com' }, delivery: { name: 'Ada' } }
+    expect((await buy(sale, { product_id: 'print', ...said })).status).toBe(201)
+    expect((await buy(sale, { product_id: 'shirt', accept: ['terms'], ...said })).status).toBe(201)
+  })
+
+  test('of a variant, where a product comes in several', async () => {
+    const variant = (id: string, total: number) => ({ variant_id: id, options: { size: id }, total })
+    const options = [{ name: 'size', values: ['m', 'l'] }]
+    const sale = await openSale({
+      products: [{ ...SHIRT, total: 0, options, variants: [variant('m', 0), variant('l', 2)] }],
+    })
+    expect(await buy(sale, { product_id: 'shirt' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'product_id' }] },
+    })
+    expect(await buy(sale, { lines: [{ product_id: 'shirt' }] })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'lines.0.product_id' }] },
+    })
+    expect(await buy(sale, {})).toMatchObject({ status: 201, body: { product_id: 'l' } })
+  })
+
+  test('is not a sum beyond all sums', async () => {
+    const dear = { ...SHIRT, unit_price_minor: 1_000_000_000, total: 1_000 }
+    for (const fees of [[], FEES]) {
+      const sale = await openSale({ products: [dear], fees, limit_per_visitor: 200 })
+      expect(await buy(sale, { quantity: 101 })).toMatchObject({
+        status: 422,
+        body: { errors: [{ field: 'quantity' }] },
+      })
+      expect(await heldOf(sale)).toEqual([0])
+    }
+  })
+})
+
+describe('promo codes', () => {
+  const NOON = { code: 'NOON', percent: 10, uses: 2, uses_per_visitor: 1 }
+
+  test('take off what they say, count their uses, and give them back', async () => {
+    const sale = await openSale()
+    await putCodes(sale, [NOON])
+    const token = await origin.token(sale)
+    const first = await buy(sale, { lines: LINES, promo_code: 'noon' }, token)
+    expect([first.status, first.body]).toMatchObject([201, { discount_minor: 700, total_minor: 6_299 }])
+    expect(first.body.lines).toHaveLength(2)
+    const usedUp = {
+      status: 409,
+      body: { type: '/problems/promo-code-used-up', promo_code: 'NOON', total_minor: 2_500 },
+    }
+    expect(await buy(sale, { product_id: 'shirt', promo_code: 'NOON' }, token)).toMatchObject(usedUp)
+    expect((await buy(sale, { product_id: 'shirt', promo_code: 'NOON' })).status).toBe(201)
+    expect(await buy(sale, { product_id: 'shirt', promo_code: 'NOON' })).toMatchObject(usedUp)
+    expect((await totals(sale, { product_id: 'shirt', promo_code: 'NOON' })).body).toMatchObject({
+      total_minor: 2_500,
+      promo_codes: [{ code: 'NOON', holds: false, reason: 'used_up' }],
+    })
+    expect((await origin.admin('GET', `/sales/${sale}/promo-codes`)).body).toMatchObject({
+      codes: [{ used: 2, uses: 2 }],
+    })
+    expect(await origin.stock(sale)).toMatchObject({ total: 20, held: 3 })
+    const { order_id } = first.body
+    expect((await origin.call('DELETE', `/orders/${order_id}`, { token })).status).toBe(200)
+    expect((await buy(sale, { product_id: 'shirt', promo_code: 'NOON' }, token)).status).toBe(201)
+    expect((await origin.admin('POST', `/sales/${sale}/reconcile`)).body).toMatchObject({
+      findings: [{ found: 'ok' }, { found: 'ok' }],
+    })
+  })
+
+  test('that are unknown, not valid now, of no product in the cart, or not to be combined are 422', async () => {
+    const sale = await openSale()
+    await putCodes(sale, [
+      { code: 'EARLY', percent: 10, until: '2020-01-01T00:00:00Z' },
+      { code: 'LATE', percent: 10, from: '2090-01-01T00:00:00Z' },
+      { code: 'PRINTS', percent: 10, products: ['print'], combined: true },
+      { code: 'ALONE', percent: 10 },
+      { code: 'TEN', amount_minor: 1_000, combined: true },
+    ])
+    for (const promo_code of ['NONE', 'EARLY', 'LATE', 'PRINTS', ['TEN', 'NONE']])
+      expect(await buy(sale, { product_id: 'shirt', promo_code })).toMatchObject({
+        status: 422,
+        body: { type: '/problems/promo-code-unknown' },
+      })
+    expect(await buy(sale, { lines: LINES, promo_code: ['TEN', 'ALONE'] })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'promo_code' }] },
+    })
+    expect(await heldOf(sale)).toEqual([0, 0])
+    expect(await buy(sale, { lines: LINES, promo_code: ['PRINTS', 'TEN'] })).toMatchObject({
+      status: 201,
+      body: { discount_minor: 200 + 1_000 },
+    })
+    expect((await totals(sale, { product_id: 'shirt', promo_code: ['TEN', 'NONE'] })).body).toMatchObject({
+      total_minor: 1_500,
+      promo_codes: [
+        { code: 'TEN', holds: true },
+        { code: 'NONE', holds: false, reason: 'unknown' },
+      ],
+    })
+  })
+
+  test('stay used while lines come back one by one, and are free once the whole order has', async () => {
+    const sale = await openSale()
+    await putCodes(sale, [{ ...NOON, uses: 1 }])
+    const { body } = await buy(sale, { lines: LINES, promo_code: 'NOON', payment_method: 'pm_ok' })
+    const id = String(body.order_id)
+    await eventuallyMatches(() => read(id), { status: 'confirmed' })
+    const used = async () => (await origin.admin('GET', `/sales/${sale}/promo-codes`)).body.codes as { used: number }[]
+    const refund = (lines: number[]) =>
+      origin.call('POST', `/admin/orders/${id}/refund`, {
+        token: ADMIN_TOKEN,
+        body: { lines, reason: 'returned', restock: true },
+        headers: { 'idempotency-key': randomUUID() },
+      })
+    await refund([1])
+    await eventuallyMatches(() => read(id), { refunded_minor: 4_500 })
+    expect(await used()).toMatchObject([{ used: 1 }])
+    await refund([2])
+    await eventuallyMatches(() => read(id), { refunded_minor: 6_299, status: 'refunded' })
+    expect(await used()).toMatchObject([{ used: 0 }])
+  })
+
+  test('of 100 uses, wanted by 2,000 at once, are used exactly 100 times, and again as they come back', async () => {
+    const buyers = 2_000
+    const sale = await openSale({ products: [{ ...SHIRT, total: 5_000 }], hold_seconds: 600 })
+    await putCodes(sale, [{ code: 'HUNDRED', percent: 50, uses: 100 }])
+    const all = async () => {
+      const answers: number[] = []
+      // As many at a time as one origin serves without shedding.
+      for (let from = 0; from < buyers; from += 200)
+        answers.push(
+          ...(await Promise.all(
+            Array.from(
+              { length: 200 },
+              async () => (await buy(sale, { product_id: 'shirt', promo_code: 'HUNDRED' })).status,
+            ),
+          )),
+        )
+      return Object.fromEntries([201, 409].map((status) => [status, answers.filter((one) => one === status).length]))
+    }
+    expect(await all()).toEqual({ 201: 100, 409: buyers - 100 })
+    expect((await origin.admin('GET', `/sales/${sale}/promo-codes`)).body).toMatchObject({ codes: [{ used: 100 }] })
+    // Their holds end.
+    await origin.sql()`update orders set reserved_until = now() - interval '1 minute' where sale_id = ${sale}`
+    const codes = async () => (await origin.admin('GET', `/sales/${sale}/promo-codes`)).body
+    await eventuallyMatches(codes, { codes: [{ used: 0 }] })
+    expect(await all()).toEqual({ 201: 100, 409: buyers - 100 })
+  })
+})

@@ -1,0 +1,133 @@
+/** What an order costs is what its bill says, through the real ledger and in every way it is summed up. */
+import { randomUUIDv7 } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { PromoCode } from '../../shared/api/goods.ts'
+import { billOf } from '../../shared/bill.ts'
+import { parse } from '../../shared/parse.ts'
+import { addHall, SEATS } from '../../test/hall.ts'
+import { reservationOf, saleOf } from '../../test/origin-process.ts'
+import { useLedger } from '../../test/servers.ts'
+import { findOrder, returnLines, totalOf } from '../ledger/order-statements.ts'
+import { record } from '../ledger/record.ts'
+import { orderAt } from '../orders/order-json.ts'
+import { discountOf } from '../promo-codes/promo-code.ts'
+import { findPromoCodes, writePromoCodes } from '../promo-codes/promo-code-queries.ts'
+import { readSales, writeSale } from '../sales/sale-queries.ts'
+import { Chart } from '../seats/chart.ts'
+import { readChart } from '../seats/seat-queries.ts'
+import type { Cart } from '../stock/cart.ts'
+import { quoteOf } from './pricing.ts'
+
+const sql = await useLedger()
+
+const percent = fc.integer({ min: 0, max: 100_000 }).map((thousandths) => thousandths / 1000)
+const minor = fc.integer({ min: 0, max: 100_000 })
+const fee = fc.record({
+  name: fc.constantFrom('Service', 'Booking'),
+  per: fc.constantFrom('unit' as const, 'order' as const),
+  included: fc.boolean(),
+  of: fc.oneof(
+    percent.map((value) => ({ percent: value })),
+    minor.map((value) => ({ amount_minor: value })),
+  ),
+})
+const code = fc.record({
+  of: fc.oneof(
+    percent.map((value) => ({ percent: value })),
+    fc.integer({ min: 1, max: 5_000 }).map((value) => ({ amount_minor: value })),
+    minor.map((value) => ({ price_minor: value })),
+  ),
+  products: fc.constantFrom(null, ['one'], ['stalls']),
+})
+const sold = fc.record({
+  price: minor,
+  fees: fc.array(fee, { maxLength: 3 }),
+  tax: fc.option(fc.record({ name: fc.constant('VAT'), percent, included: fc.boolean() })),
+  codes: fc.array(code, { maxLength: 2 }),
+  one: fc.integer({ min: 1, max: 5 }),
+  floor: fc.integer({ min: 0, max: 2 }),
+  seats: fc.uniqueArray(fc.nat(SEATS - 1), { minLength: 1, maxLength: 4 }),
+  taken: fc.nat(2),
+})
+
+let sales = 0
+
+test('stored, shown and summed up in SQL, with lines taken out too, it is the bill to the minor unit', async () => {
+  await fc.assert(
+    fc.asyncProperty(sold, async ({ price, fees, tax, codes, one, floor, seats, taken }) => {
+      const sale = `bill-${++sales}`
+      const products = [
+        { product_id: 'one', name: 'One', unit_price_minor: price, currency: 'EUR', total: 100, buffer: 0 },
+      ]
+      await writeSale(
+        sql,
+        sale,
+        saleOf(100, {
+          limit_per_visitor: 20,
+          products,
+          tax,
+          fees: fees.map(({ of, ...rest }) => ({ ...rest, ...of })),
+          delivery: {
+            kind: 'address',
+            prices: [{ amount_minor: 490 }],
+            ask: { name: 'off', phone: 'off', company: 'off', note: 'off' },
+          },
+        }),
+      )
+      await addHall(sql, sale)
+      const named = codes.map(({ of, products }, i) =>
+        parse(PromoCode, { code: `C${i}`, ...of, products, combined: true }),
+      )
+      await writePromoCodes(sql, sale, named, 'ann')
+      const row = (await readSales(sql, [sale])).sales.find(({ sale_id }) => sale_id === sale)
+      const hall = await readChart(sql, sale)
+      if (!row || !hall) throw new Error('no sale')
+      const found = (
+        await findPromoCodes(
+          sql,
+          named.map(({ code }) => ({ sale, code })),
+        )
+      ).flatMap((one) => one ?? [])
+      const chart = new Chart(hall.seats, hall.focalPoint)
+      const units: Cart = [
+        { product: 'one', quantity: one },
+        ...(floor > 0 ? [{ product: 'floor', quantity: floor }] : []),
+        { product: 'stalls', quantity: seats.length, seats },
+      ]
+      const quoted = quoteOf({ sale: row, codes: found, chart }, undefined, false)(units)
+      if ('type' in quoted) throw new Error(quoted.detail)
+      const r = { ...reservationOf(sale), order: randomUUIDv7(), quantity: one + floor + seats.length, ...quoted }
+      expect(await record(sql, sale, [r], false)).toMatchObject([{ verdict: 'recorded' }])
+
+      const lines = [
+        { product: 'one', quantity: one, unit_price_minor: price },
+        ...(floor > 0 ? [{ product: 'floor', quantity: floor, unit_price_minor: 500 }] : []),
+        ...seats.map((seat) => ({ product: 'stalls', quantity: 1, unit_price_minor: 2_000 + seat })),
+      ]
+      const bill = billOf(lines, row, { discounts: found.map(discountOf) })
+      const stored = await findOrder(sql, r.order)
+      if (!stored || !bill) throw new Error('no order')
+      expect(stored.bill).toEqual(bill.bill)
+      expect(orderAt(stored, Date.now())).toMatchObject(bill.totals)
+      const shares = (stored.cart ?? [])
+        .slice(0, lines.length)
+        .map((line) => line.share_minor ?? line.quantity * line.unit_price_minor)
+      expect(shares).toEqual(bill.shares)
+      const inSql = async () =>
+        (
+          await sql`select order_total(unit_price_minor, quantity, cart, bill)::float8 as total from orders where order_id = ${r.order}`
+        )[0]
+      expect(await inSql()).toEqual({ total: bill.totals.total_minor })
+
+      const out = Array.from({ length: Math.min(taken, lines.length - 1) }, (_, i) => i + 1)
+      if (out.length === 0) return
+      const left = await returnLines(sql, r.order, out, { how: 'unpaid', type: null })
+      if (!left) throw new Error('not taken out')
+      const gone = out.reduce((sum, line) => sum + (bill.shares[line - 1] ?? 0), 0)
+      expect(totalOf(left)).toBe(bill.totals.total_minor - gone)
+      expect(await inSql()).toEqual({ total: bill.totals.total_minor - gone })
+    }),
+    { numRuns: 40 },
+  )
+})

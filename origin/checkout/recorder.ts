@@ -1,0 +1,92 @@
+/** Records reservations in batches, each in one transaction of the exact gate, and chooses the seats of those who leave it to the ledger. */
+
+import type { Problem } from '../../shared/problem.ts'
+import type { Queryable } from '../ledger/connection.ts'
+import { type Quoted, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
+import type { WarmConnections } from '../ledger/warm-connections.ts'
+import { BatcherByKey } from '../lib/batcher.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Arrivals } from '../queue/arrivals.ts'
+import type { Sales } from '../sales/sales.ts'
+import { bitsOf } from '../seats/bits.ts'
+import { chooseCart } from '../seats/cart-choice.ts'
+import type { Chart } from '../seats/chart.ts'
+import { Free } from '../seats/free.ts'
+import { takenSeats } from '../seats/seat-queries.ts'
+import { quotedOf } from '../stock/gate.ts'
+
+/** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
+const RECORD_BATCH = 500
+/** Reservations waiting for the ledger; more get try-again, and keep their place. */
+const RECORD_QUEUE = 5_000
+
+export type Recorder = BatcherByKey<Reservation, RecordVerdict>
+
+export interface RecorderDeps {
+  /** Connections for recording orders. */
+  readonly warm: WarmConnections
+  readonly sales: Sales
+  readonly arrivals: Pick<Arrivals, 'demand'>
+  readonly metrics: Metrics
+}
+
+export const withChosen = (r: Reservation, quoted: Quoted): Reservation =>
+  quoted.cart ? { ...r, ...quoted, product: quoted.cart[0]?.product ?? r.product } : r
+
+/** Chooses seats for those whose carts have none yet, from what the ledger has free. */
+async function chosen(
+  sql: Queryable,
+  saleId: string,
+  batch: readonly Reservation[],
+): Promise<readonly (Reservation | Problem)[]> {
+  if (!batch.some(({ choice, cart }) => choice && !cart)) return batch
+  const taken = bitsOf(await takenSeats(sql, saleId))
+  const frees = new Map<Chart, Free>()
+  return batch.map((r) => {
+    if (!r.choice || r.cart) return r
+    const { chart } = r.choice
+    const free = frees.get(chart) ?? new Free(chart, taken)
+    frees.set(chart, free)
+    const cart = chooseCart(r.choice, free)
+    const quoted = r.quote && cart.length > 0 ? r.quote(cart) : { cart }
+    return 'type' in quoted ? quoted : withChosen(r, quoted)
+  })
+}
+
+/** Chooses and records. What cannot be sold at the price of its seats the ledger is not asked for. */
+async function recordChosen(
+  sql: Queryable,
+  saleId: string,
+  batch: readonly Reservation[],
+  noteRefusals: boolean,
+  demand: readonly number[],
+): Promise<RecordVerdict[]> {
+  const all = await chosen(sql, saleId, batch)
+  if (all === batch) return record(sql, saleId, batch, noteRefusals, demand)
+  const sellable = all.flatMap((one) => ('type' in one ? [] : one))
+  const recorded = (sellable.length > 0 ? await record(sql, saleId, sellable, noteRefusals, demand) : []).values()
+  return all.map((one): RecordVerdict => {
+    if ('type' in one) return { verdict: 'priced_out', problem: one }
+    const verdict = recorded.next().value
+    if (!verdict) throw new Error('a reservation has no verdict')
+    return verdict.verdict === 'recorded' ? { ...verdict, chosen: quotedOf(one) } : verdict
+  })
+}
+
+/** Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one instead. */
+export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteRefusals: boolean): Recorder {
+  return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
+    metrics.recordSize.observe(batch.length)
+    const done = metrics.recordSeconds.startTimer()
+    try {
+      const row = sales.get(sale)
+      const demand = row ? arrivals.demand(row) : []
+      const verdicts = await warm.use((sql) => recordChosen(sql, sale, batch, noteRefusals, demand))
+      const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
+      if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
+      return verdicts
+    } finally {
+      done()
+    }
+  })
+}

@@ -1,0 +1,106 @@
+/** What a request for an order names beside its lines, and what it comes to: promo codes, terms, and the sum that it is refused with. */
+import { hash } from 'node:crypto'
+import type { CheckoutRequest } from '../../shared/api/public.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import type { FieldError, Problem } from '../../shared/problem.ts'
+import { type AskedCode, clashOf, isValidAt, unknownCode } from '../promo-codes/promo-code.ts'
+import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
+import type { PromoCodes } from '../promo-codes/promo-codes.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import type { Hall, Halls } from '../seats/halls.ts'
+import { partsOf } from '../stock/cart.ts'
+import { type Asked, askedOf, asksForSeats, invalid, mustAccept } from './cart.ts'
+import type { Outcome } from './outcome.ts'
+import { type Pricing, priceOf } from './pricing.ts'
+
+export interface ContextDeps {
+  readonly halls: Halls
+  readonly promoCodes: PromoCodes
+}
+
+/** What was read for a request: the hall, if it asks for seats, and the promo codes that it names. */
+export interface Context {
+  readonly hall: Hall | null
+  readonly codes: readonly AskedCode[]
+}
+
+/** Fails as the ledger does. */
+export async function contextOf(
+  { halls, promoCodes }: ContextDeps,
+  sale: SaleRow,
+  request: CheckoutRequest,
+): Promise<Context> {
+  const [hall, codes] = await Promise.all([
+    asksForSeats(request, sale) ? halls.of(sale) : null,
+    promoCodes.find(sale, namedCodes(request)),
+  ])
+  return { hall, codes }
+}
+
+const namedCodes = ({ promo_code: named = [] }: CheckoutRequest) => (typeof named === 'string' ? [named] : named)
+
+/** All that is wrong in a request, at once. */
+export function wrongIn(
+  sale: SaleRow,
+  asked: Asked | Problem,
+  ofBuyer: readonly FieldError[],
+  request: CheckoutRequest,
+): Problem | undefined {
+  const ofCart = 'type' in asked ? (asked.errors ?? []) : []
+  if ('type' in asked && asked.type !== '/problems/invalid-fields') return asked
+  const isUnaccepted = !('type' in asked) && mustAccept(sale, asked, request)
+  if (ofCart.length === 0 && ofBuyer.length === 0 && !isUnaccepted) return undefined
+  const ofTerms = isUnaccepted ? [{ field: 'accept', detail: 'the terms must be accepted: "terms"' }] : []
+  return invalid([...ofCart, ...ofTerms, ...ofBuyer])
+}
+
+/** The codes that may be used now, or why one may not. */
+export function usableCodes(codes: readonly AskedCode[], nowMs: number): readonly PromoCodeRow[] | Problem {
+  if (codes.length === 0) return []
+  const wrong = codes.find(({ row }) => !row || !isValidAt(row, nowMs))
+  return (wrong ? unknownCode(wrong.code) : clashOf(codes)) ?? codes.flatMap(({ row }) => row ?? [])
+}
+
+export const pricingOf = (
+  sale: SaleRow,
+  { delivery }: CheckoutRequest,
+  hall: Hall | null,
+  codes: readonly PromoCodeRow[],
+): Pricing => ({ sale, codes, chart: hall?.chart ?? null, country: delivery?.country })
+
+/** A refusal for its price with the new one; and one of a code, with what it costs without. Seats not chosen have no price. */
+export function withTotals(
+  outcome: Outcome,
+  sale: SaleRow,
+  request: CheckoutRequest,
+  { hall, codes }: Context,
+): Outcome {
+  if (outcome.kind !== 'problem') return outcome
+  const { type, promo_code, total_minor } = outcome.problem
+  const isWithout = type === '/problems/promo-code-used-up'
+  if (!isWithout && (type !== '/problems/price-changed' || total_minor !== undefined)) return outcome
+  const asked = askedOf(request, sale, hall?.chart ?? null)
+  if ('type' in asked || (asked.choice && !asked.cart)) return outcome
+  const left = codes.flatMap(({ code, row }) => (row && !(isWithout && code === promo_code) ? row : []))
+  const price = priceOf(pricingOf(sale, request, hall, left), partsOf(asked))
+  return 'type' in price ? outcome : { ...outcome, problem: { ...outcome.problem, ...price.totals } }
+}
+
+/** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
+export function requestHash(request: CheckoutRequest): string {
+  const { lines, product_id = null, quantity = 1, payment_method = null, contact, ...others } = request
+  const asked = lines ? [lines] : [product_id, quantity]
+  const { promo_code, delivery, accept, total_minor } = others
+  const more = Object.keys(others).length > 0 ? [{ promo_code, delivery, accept, total_minor }] : []
+  const sent = JSON.stringify([...asked, payment_method, ...(contact ? [contact.email] : []), ...more])
+  // Not remembered: addresses differ, and are personal data.
+  if (contact || delivery || lines) return hash('sha256', sent, 'base64url')
+  const known = hashes.get(sent)
+  if (known !== undefined) return known
+  const hashed = hash('sha256', sent, 'base64url')
+  hashes.set(sent, hashed)
+  return hashed
+}
+
+/** Most requests of a sale are alike. */
+const hashes = new RecentMap<string, string>(100)

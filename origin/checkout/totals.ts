@@ -1,0 +1,110 @@
+/** What an order would cost, for those whose turn it is to see before they ask for it. Nothing is held. */
+import { Hono } from 'hono'
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { CheckoutRequest, type Totals } from '../../shared/api/public.ts'
+import { type Problem, problem } from '../../shared/problem.ts'
+import type { Buyers } from '../access/buyers.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { readBody, refuse, sendJson } from '../lib/request.ts'
+import { clashOf, isUsable } from '../promo-codes/promo-code.ts'
+import { usedUpCodes } from '../promo-codes/promo-code-queries.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { inLine } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
+import { chooseCart } from '../seats/cart-choice.ts'
+import { Free } from '../seats/free.ts'
+import { type Cart, partsOf } from '../stock/cart.ts'
+import type { Gates } from '../stock/gate.ts'
+import { type Asked, askedOf, invalid } from './cart.ts'
+import { isServed, UNSERVED } from './delivery.ts'
+import { closedFor, tryAgain } from './outcome.ts'
+import { type Price, priceOf } from './pricing.ts'
+import { type ContextDeps, contextOf, pricingOf } from './request-context.ts'
+
+interface TotalsDeps extends ContextDeps {
+  readonly sql: Sql
+  readonly buyers: Buyers
+  readonly gates: Gates
+  readonly sales: Sales
+}
+
+/** Without what is asked for only as it is bought: the terms, an e-mail address and most of where it goes to. */
+interface TotalsAnswer extends Totals {
+  readonly currency: string
+  readonly promo_codes: readonly {
+    readonly code: string
+    readonly holds: boolean
+    readonly reason?: 'unknown' | 'used_up'
+  }[]
+  /** What it costs to send it depends on the country: the totals are without it. */
+  readonly needs_country?: true
+}
+
+export const totalsRoutes = (deps: TotalsDeps) =>
+  new Hono().post('/sales/:sale/totals', async (c) => {
+    const { buyers, sales } = deps
+    const saleId = c.req.param('sale')
+    const { sub: visitor, line = PUBLIC_LINE } = buyers.enterAdmitted(saleId, await buyers.readAdmission(c))
+    try {
+      const sale = (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
+      const answer = await totalsFor(deps, inLine(sale, line), visitor, await readBody(c, CheckoutRequest))
+      return sendJson('type' in answer ? refuse(answer) : answer, 200)
+    } finally {
+      buyers.leave(visitor)
+    }
+  })
+
+async function totalsFor(
+  deps: TotalsDeps,
+  sale: SaleRow,
+  visitor: string,
+  request: CheckoutRequest,
+): Promise<TotalsAnswer | Problem> {
+  const context = await contextOf(deps, sale, request)
+  const { hall, codes } = context
+  const asked = askedOf(request, sale, hall?.chart ?? null)
+  if ('type' in asked) return asked
+  const nowMs = deps.sales.nowMs()
+  const country = request.delivery?.country
+  const unserved = country !== undefined && !isServed(sale.delivery, country)
+  const refusal =
+    closedFor(sale, asked.quantity, nowMs) ?? clashOf(codes) ?? (unserved ? invalid([UNSERVED]) : undefined)
+  if (refusal) return refusal
+  const cart = await cartFor(deps, sale, asked)
+  if (!cart) return tryAgain('There are not so many such seats at this moment. Some may come back.')
+  const bought = cart.flatMap(({ product }) => sale.products.find(({ product_id }) => product_id === product) ?? [])
+  const usedUp =
+    codes.length > 0
+      ? await usedUpCodes(
+          deps.sql,
+          sale.sale_id,
+          visitor,
+          codes.map(({ code }) => code),
+        )
+      : null
+  const judged = codes.map((one) => {
+    const reason = !isUsable(one, bought, nowMs) ? 'unknown' : usedUp?.has(one.code) ? 'used_up' : undefined
+    return { ...one, reason } as const
+  })
+  const holding = judged.flatMap(({ row, reason }) => (row && !reason ? row : []))
+  const priceIn = (at: SaleRow) => priceOf(pricingOf(at, request, hall, holding), cart)
+  const price = priceIn(sale)
+  const isCountryMissing = 'type' in price && country === undefined && sale.delivery.kind === 'address'
+  const known: Price | Problem = isCountryMissing ? priceIn({ ...sale, delivery: NO_DELIVERY }) : price
+  if ('type' in known) return known
+  return {
+    ...known.totals,
+    currency: bought[0]?.currency ?? '',
+    promo_codes: judged.map(({ code, reason }) => ({ code, holds: !reason, ...(reason && { reason }) })),
+    ...(isCountryMissing && { needs_country: true }),
+  }
+}
+
+/** Seats that are left to the system are those that would be chosen now; null if none fit. */
+async function cartFor({ gates }: TotalsDeps, sale: SaleRow, asked: Asked): Promise<Cart | null> {
+  const { choice } = asked
+  if (!choice || asked.cart) return partsOf(asked)
+  const cart = chooseCart(choice, new Free(choice.chart, await gates.of(sale.sale_id).seats()))
+  return cart.length > 0 ? cart : null
+}

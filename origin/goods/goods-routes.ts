@@ -1,0 +1,27 @@
+/** What the pages of a sale show of its goods, for the edge, which reads each version once. Below `/internal`. */
+import { Hono } from 'hono'
+import { problem } from '../../shared/problem.ts'
+import { refuse } from '../lib/request.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Goods } from './goods.ts'
+
+interface GoodsRoutesDeps {
+  readonly sales: Pick<Sales, 'find' | 'refresh'>
+  readonly goods: Goods
+}
+
+export const goodsDocumentRoutes = ({ sales, goods }: GoodsRoutesDeps): Hono =>
+  new Hono().get('/sales/:sale/goods', async (c) => {
+    const saleId = c.req.param('sale')
+    const version = Number(c.req.query('v'))
+    const find = async () => (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
+    let sale = await find()
+    // Another process may have written the goods a moment ago.
+    if (sale.goods_version !== version) {
+      await sales.refresh()
+      sale = await find()
+    }
+    const found = await goods.of(sale)
+    if (found?.version !== version) refuse(problem('not-found', { detail: 'The goods have another version now.' }))
+    return c.json(found)
+  })

@@ -1,0 +1,175 @@
+/** The goods of a sale: an operator reads what they wrote, and can send it back; the edge reads them by their version. */
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { useOrigin } from '../../test/origin-process.ts'
+
+const origin = useOrigin()
+const read = async (sale: string) => (await origin.admin('GET', `/sales/${sale}`)).body as Record<string, unknown>
+const internal = (path: string) => origin.call('GET', `/internal${path}`, { token: origin.edgeToken })
+
+const SHOE = {
+  product_id: 'shoe',
+  name: 'Aurora One',
+  names: { de: 'Aurora Eins' },
+  description: { en: '**Light**', ar: 'خفيف' },
+  options: [{ name: 'size', values: ['36', '37.5'] }],
+  unit_price_minor: 18_900,
+  currency: 'EUR',
+  total: 0,
+  limit: 2,
+  weight_grams: 900,
+  terms: 'No return.',
+  tags: ['shoe'],
+  variants: [
+    { variant_id: 'shoe-36', options: { size: '36' }, total: 5, sku: 'A1-36' },
+    { variant_id: 'shoe-375', options: { size: '37.5' }, unit_price_minor: 19_900, total: 3, buffer: 1 },
+  ],
+}
+
+test('nests variants into their product, with what its pages show', async () => {
+  const sale = await origin.sale({ products: [SHOE], brand: { shop: 'Halfway', accent: '#00674b' }, venue: 'Shop' })
+  const { products, ...rest } = await read(sale)
+  expect(rest).toMatchObject({ brand: { shop: 'Halfway', accent: '#00674b' }, venue: 'Shop', goods_version: 1 })
+  expect(products).toEqual([
+    {
+      ...SHOE,
+      buffer: 0,
+      held: 0,
+      sold: 0,
+      available: 0,
+      section_type: null,
+      has_terms: true,
+      variants: [
+        { ...SHOE.variants[0], unit_price_minor: 18_900, buffer: 0, held: 0, sold: 0, available: 5 },
+        { ...SHOE.variants[1], held: 0, sold: 0, available: 2 },
+      ],
+    },
+  ])
+})
+
+test('a variant is restocked and priced by its id, and stays while it has orders', async () => {
+  const sale = await origin.sale({ products: [SHOE] })
+  const restocked = await origin.admin('POST', `/sales/${sale}/products/shoe-36/restock`, { quantity: 4 })
+  expect(restocked).toMatchObject({ status: 200, body: { products: [{ variants: [{ total: 9 }, { total: 3 }] }] } })
+  const at = new Date(Date.now() + 60_000).toISOString()
+  const price = { action: 'price', product_id: 'shoe-36', unit_price_minor: 100, at }
+  expect(await origin.admin('POST', `/sales/${sale}/scheduled`, price)).toMatchObject({ status: 201 })
+  const order = await origin.checkoutDecided(sale, { body: { product_id: 'shoe-36' } })
+  expect(order).toMatchObject({ status: 201, body: { product_id: 'shoe-36', total_minor: 18_900 } })
+  const { products, ...config } = (await read(sale)) as { products: [typeof SHOE] }
+  const [shoe] = products
+  const without = { ...config, products: [{ ...shoe, variants: shoe.variants.slice(1) }] }
+  expect(await origin.admin('PUT', `/sales/${sale}`, without)).toMatchObject({
+    status: 409,
+    body: { detail: 'shoe-36 has orders and cannot be removed' },
+  })
+})
+
+test('the edge reads a version of them, and no other', async () => {
+  const sale = await origin.sale({ products: [SHOE] })
+  const { body, status } = await internal(`/sales/${sale}/goods?v=1`)
+  expect(status).toBe(200)
+  const { names, description, options, terms, tags } = SHOE
+  expect(body).toEqual({
+    version: 1,
+    brand: null,
+    venue: null,
+    products: { shoe: { names, description, options, terms, tags } },
+  })
+  expect((await internal(`/sales/${sale}/goods?v=2`)).status).toBe(404)
+  await origin.admin('PUT', `/sales/${sale}`, { ...(await read(sale)), venue: 'Moved' })
+  expect(await internal(`/sales/${sale}/goods?v=2`)).toMatchObject({ status: 200, body: { venue: 'Moved' } })
+  expect((await internal(`/sales/${await origin.sale()}/goods?v=1`)).status).toBe(404)
+})
+
+const text = fc
+  .string({ minLength: 1, maxLength: 20, unit: 'grapheme' })
+  .filter((some) => /^\P{C}+$/u.test(some) && some.trim() === some)
+const id = fc.stringMatching(/^[a-z0-9]{6,12}$/)
+const texts = fc.dictionary(fc.constantFrom('en', 'de', 'fr', 'es', 'ja', 'ar'), text)
+const price = fc.nat(1_000_000)
+const percent = fc.nat(100_000).map((thousandths) => thousandths / 1000)
+const some = <T extends object>(of: T) => fc.record(of as never, { requiredKeys: [] }) as fc.Arbitrary<object>
+
+const product = fc
+  .tuple(id, text, price, fc.nat(100), fc.uniqueArray(text, { maxLength: 3 }), fc.array(price, { maxLength: 3 }))
+  .chain(([product_id, name, unit_price_minor, total, values, prices]) => {
+    const variants = values.map((value, i) => ({
+      variant_id: `${product_id}-${i}`,
+      options: { size: value },
+      total,
+      ...(prices[i] !== undefined && { unit_price_minor: prices[i], sku: `S${i}`, buffer: total }),
+    }))
+    const own = values.length === 0 ? { total } : { total: 0, variants, options: [{ name: 'size', values }] }
+    const fixed = { product_id, name, unit_price_minor, currency: 'EUR', ...own }
+    return some({
+      names: texts,
+      description: fc.oneof(text, texts, fc.constant(null)),
+      limit: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constant(null)),
+      terms: fc.oneof(text, texts, fc.constant(null)),
+      tags: fc.array(text, { maxLength: 3 }),
+      weight_grams: fc.oneof(fc.nat(10_000), fc.constant(null)),
+    }).map((more) => ({ ...fixed, ...more }))
+  })
+const fee = fc.record({ name: text, per: fc.constantFrom('unit', 'order'), included: fc.boolean() }).chain((of) =>
+  fc.oneof(
+    percent.map((percent) => ({ ...of, percent })),
+    price.map((amount_minor) => ({ ...of, amount_minor })),
+  ),
+)
+const asked = fc.constantFrom('off', 'optional', 'required')
+const ask = some({ name: asked, phone: asked, company: asked, note: asked })
+const countries = fc.uniqueArray(fc.constantFrom('DE', 'FR', 'JP', 'US'), { minLength: 1 })
+const rates = fc.array(
+  fc
+    .tuple(price, some({ countries, up_to_grams: fc.nat(30_000) }))
+    .map(([amount_minor, of]) => ({ amount_minor, ...of })),
+  { minLength: 1, maxLength: 3 },
+)
+const delivery = fc.oneof(
+  ask.map((ask) => ({ kind: 'none', ask })),
+  fc.tuple(ask, text).map(([ask, pickup]) => ({ kind: 'pickup', ask, pickup })),
+  fc.tuple(ask, some({ countries, prices: rates })).map(([ask, of]) => ({ kind: 'address', ask, ...of })),
+  ask.map((ask) => ({ kind: 'handover', ask, return_url: 'https://shop.example/paid' })),
+)
+const config = fc
+  .tuple(
+    fc.uniqueArray(product, { minLength: 1, maxLength: 3, selector: ({ product_id }) => product_id }),
+    some({
+      brand: fc
+        .tuple(
+          text,
+          some({ accent: fc.constant('#00674B'), words: fc.dictionary(fc.constant('de'), fc.dictionary(id, text)) }),
+        )
+        .map(([shop, of]) => ({ shop, ...of })),
+      fees: fc.array(fee, { maxLength: 3 }),
+      tax: fc.record({ name: text, percent, included: fc.boolean() }),
+      venue: fc.oneof(text, fc.constant(null)),
+      delivery,
+      limit_per_order: fc.integer({ min: 1, max: 10 }),
+      limit_per_visitor: fc.integer({ min: 1, max: 10 }),
+    }),
+  )
+  .map(([products, of]) => ({ products, ...of }))
+
+/** All that the ledger has of a sale, but how often its rows were written. */
+const kept = (sale: string) => origin.sql()`
+  select to_jsonb(s) as sale, to_jsonb(g) as goods,
+    (select jsonb_agg(to_jsonb(p) - 'version' order by p.place) from products p where p.sale_id = s.sale_id) as products
+  from sales s left join goods g using (sale_id) where s.sale_id = ${sale}`
+
+test('what an operator reads of a sale can be sent back, and changes nothing', async () => {
+  const sendsBack = fc.asyncProperty(config, async (config) => {
+    const sale = `sale-${randomUUID().slice(0, 8)}`
+    const at = '2026-01-01T00:00:00Z'
+    const fixed = { name: 'Rich', pre_queue_opens_at: at, opens_at: at, admission: { rate_per_second: 1 } }
+    const created = await origin.admin('PUT', `/sales/${sale}`, { ...fixed, ...config })
+    expect(created, JSON.stringify(created.body)).toMatchObject({ status: 201 })
+    const before = await kept(sale)
+    expect(await origin.admin('PUT', `/sales/${sale}`, await read(sale))).toMatchObject({ status: 200 })
+    expect(await kept(sale)).toEqual(before)
+    await origin.admin('POST', `/sales/${sale}/end`)
+  })
+  await fc.assert(sendsBack, { numRuns: 25 })
+})

@@ -1,0 +1,25 @@
+/** The goods of sales in memory, each read once for each of its versions. */
+import type { GoodsDocument } from '../../shared/api/goods.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { Versions } from '../lib/versions.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { readGoods } from './goods-queries.ts'
+
+/** Some kilobytes each, and never more than the body that wrote it. */
+const MAX_SALES = 500
+
+export class Goods {
+  readonly #goods: Versions<GoodsDocument | null>
+
+  constructor(sql: Sql) {
+    this.#goods = new Versions(MAX_SALES, (saleId) => readGoods(sql, saleId))
+  }
+
+  /** Null where nothing was said. Fails as the ledger does. */
+  async of({
+    sale_id,
+    goods_version: version,
+  }: Pick<SaleRow, 'sale_id' | 'goods_version'>): Promise<GoodsDocument | null> {
+    return version === null ? null : this.#goods.of(sale_id, version)
+  }
+}

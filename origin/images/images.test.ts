@@ -1,0 +1,238 @@
+/** Pictures: uploaded or fetched, made for pages, stored in a folder or in S3, and served for good. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import sharp, { type Sharp } from 'sharp'
+import { afterAll, describe, expect, test } from 'vitest'
+import { serveOnLoopback } from '../../dev/servers/loopback.ts'
+import { ADMIN_TOKEN, useOrigin, useOwnOrigin } from '../../test/origin-process.ts'
+import { startS3 } from '../../test/stand-ins/s3.ts'
+
+const origin = useOrigin()
+
+interface Uploaded {
+  readonly status: number
+  readonly body: {
+    readonly image: string
+    readonly url: string
+    readonly widths: number[]
+    readonly width: number
+    readonly height: number
+    readonly errors?: readonly { readonly field: string; readonly detail: string }[]
+  }
+}
+
+async function upload(body: NonNullable<RequestInit['body']>, type?: string, at = origin.url()): Promise<Uploaded> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, ...(type && { 'content-type': type }) }
+  const response = await fetch(`${at}/admin/images`, { method: 'POST', headers, body })
+  return { status: response.status, body: (await response.json()) as Uploaded['body'] }
+}
+const uploadFrom = (url: string) => upload(JSON.stringify({ url }), 'application/json')
+const read = (path: string, headers: Record<string, string> = {}) =>
+  fetch(origin.url() + path, { headers, redirect: 'manual' })
+
+/** The answer to so many bytes, of which none are sent. */
+async function announce(bytes: number): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'image/png', 'content-length': bytes }
+  const sending = request(`${origin.url()}/admin/images`, { method: 'POST', headers }).on('error', () => {})
+  sending.flushHeaders()
+  const [response] = (await once(sending, 'response')) as [IncomingMessage]
+  sending.destroy()
+  return response.statusCode
+}
+
+/** A picture that no other test has. */
+let shade = 0
+const picture = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: { r: ++shade, g: 120, b: width % 256 } } })
+const bytesOf = async (made: Sharp) => new Uint8Array(await made.toBuffer())
+
+test('makes a picture in the widths that pages need, as WebP and as JPEG, and never larger', async () => {
+  const { status, body } = await upload(await bytesOf(picture(1000, 500).png()), 'image/png')
+  expect([status, body]).toEqual([
+    201,
+    { image: body.image, url: `/images/${body.image}`, widths: [320, 640, 960], width: 1000, height: 500 },
+  ])
+  expect(body.image).toMatch(/^[0-9a-f]{32}$/)
+  for (const width of body.widths)
+    for (const [ending, type] of [
+      ['webp', 'image/webp'],
+      ['jpg', 'image/jpeg'],
+    ]) {
+      const file = await read(`${body.url}/${width}.${ending}`)
+      expect(Object.fromEntries(file.headers)).toMatchObject({
+        'content-type': type,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+      })
+      const { width: real, height } = await sharp(await file.arrayBuffer()).metadata()
+      expect([real, height]).toEqual([width, width / 2])
+      const etag = file.headers.get('etag') ?? ''
+      expect((await read(`${body.url}/${width}.${ending}`, { 'if-none-match': etag })).status).toBe(304)
+    }
+  for (const none of ['1280.webp', '320.png', '0.jpg', '..%2f..%2fsecret', 'size.json'])
+    expect((await read(`${body.url}/${none}`)).status, none).toBe(404)
+  const whole = await read(body.url)
+  expect([whole.status, whole.headers.get('location')]).toEqual([302, `${body.url}/960.jpg`])
+})
+
+test('takes a file of a form, or the address of a picture, and knows a picture again', async () => {
+  const bytes = await bytesOf(picture(200, 100).jpeg())
+  const form = new FormData()
+  form.append('alt', 'a shoe')
+  form.append('file', new Blob([bytes]), 'shoe.jpg')
+  const uploaded = await upload(form)
+  expect(uploaded).toMatchObject({ status: 201, body: { widths: [200], width: 200, height: 100 } })
+  expect((await upload(bytes, 'application/octet-stream')).body).toEqual(uploaded.body)
+  form.append('file', new Blob([bytes]), 'another.jpg')
+  expect(await upload(form)).toMatchObject({ status: 422, body: { errors: [{ field: 'file' }] } })
+  const host = await serveOnLoopback((_, response) => response.end(bytes))
+  expect((await uploadFrom(`${host.url}/shoe.jpg`)).body).toEqual(uploaded.body)
+  host.stop()
+})
+
+test('turns a picture upright, and drops what its camera noted', async () => {
+  const bytes = await bytesOf(
+    picture(600, 400)
+      .jpeg()
+      .withExif({ IFD0: { Copyright: 'Somebody' } })
+      .withMetadata({ orientation: 6 }),
+  )
+  const { body } = await upload(bytes, 'image/jpeg')
+  expect(body).toMatchObject({ width: 400, height: 600 })
+  const made = await sharp(await (await read(`${body.url}/320.jpg`)).arrayBuffer()).metadata()
+  expect(made).toMatchObject({ width: 320, height: 480 })
+  expect([made.exif, made.orientation]).toEqual([undefined, undefined])
+})
+
+test('keeps what is transparent in WebP, on white in JPEG', async () => {
+  const half = sharp({ create: { width: 40, height: 40, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0.5 } } })
+  const { body } = await upload(await bytesOf(half.png()), 'image/png')
+  const pixel = async (file: string) => {
+    const { data } = await sharp(await (await read(`${body.url}/40.${file}`)).arrayBuffer())
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    return [...data.subarray(0, file === 'webp' ? 4 : 3)].map((value) => Math.round(value / 32))
+  }
+  expect(await pixel('webp')).toEqual([8, 0, 0, 4])
+  expect(await pixel('jpg')).toEqual([8, 4, 4])
+})
+
+test('refuses what is no picture, or too much of one, and says why', async () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
+  for (const none of [svg, 'GIF89a', '', '<html>', '%PDF-1.7'])
+    expect(await upload(none, 'image/png'), none).toMatchObject({ status: 422, body: { errors: [{ field: 'body' }] } })
+  const huge = await upload(await bytesOf(picture(8_000, 7_000).png()), 'image/png')
+  expect(huge).toMatchObject({ status: 422, body: { errors: [{ detail: 'more than 50 million pixels' }] } })
+  expect(await announce(15 * 1024 * 1024 + 1)).toBe(413)
+  expect(await upload('text', 'text/plain')).toMatchObject({ status: 415 })
+  expect(await upload('no form', 'multipart/form-data; boundary=x')).toMatchObject({ status: 400 })
+  for (const url of ['ftp://example.com/a.png', 'no address', 'http://127.0.0.1:9/a.png'])
+    expect(await uploadFrom(url), url).toMatchObject({ status: 422, body: { errors: [{ field: 'url' }] } })
+  const host = await serveOnLoopback((request, response) => {
+    if (request.url === '/moved') return void response.writeHead(302, { location: '/a.png' }).end()
+    if (request.url === '/half')
+      return void response.writeHead(200, { 'content-length': 100 }).write('GIF', () => response.destroy())
+    response.write(Buffer.alloc(16 * 1024 * 1024))
+  })
+  for (const path of ['/moved', '/half', '/endless'])
+    expect(await uploadFrom(host.url + path), path).toMatchObject({ status: 422, body: { errors: [{ field: 'url' }] } })
+  host.stop()
+})
+
+describe('of a sale', () => {
+  const saleWith = (images: object[], brand?: object) =>
+    origin.admin('PUT', `/sales/pictures-${++shade}`, {
+      name: 'Pictures',
+      opens_at: '2026-01-01T00:00:00Z',
+      admission: { rate_per_second: 1 },
+      products: [{ product_id: 'shoe', name: 'Shoe', unit_price_minor: 1, currency: 'EUR', total: 1, images }],
+      ...(brand && { brand }),
+    })
+
+  test('become ours as it is written, with their sizes, wherever they were', async () => {
+    const { body: ours } = await upload(await bytesOf(picture(800, 400).png()), 'image/png')
+    const elsewhere = await bytesOf(picture(700, 700).png())
+    const host = await serveOnLoopback((_, response) => response.end(elsewhere))
+    const images = [{ url: ours.url, alt: 'a shoe', width: 9 }, { url: `${host.url}/square.png` }]
+    const { status, body } = await saleWith(images, { shop: 'Halfway', hero: `${host.url}/square.png` })
+    host.stop()
+    const size = { width: 800, height: 400, widths: [320, 640] }
+    const square = { width: 700, height: 700, widths: [320, 640] }
+    const kept = expect.stringMatching(/^\/images\/[0-9a-f]{32}$/)
+    expect([status, body]).toMatchObject([
+      201,
+      {
+        products: [
+          {
+            images: [
+              { url: ours.url, alt: 'a shoe', ...size },
+              { url: kept, alt: '', ...square },
+            ],
+          },
+        ],
+        brand: { shop: 'Halfway', hero: kept, sizes: { hero: square } },
+      },
+    ])
+    // Its host is gone: what was read can be sent back.
+    expect(await origin.admin('PUT', `/sales/${body.sale}`, body)).toMatchObject({
+      status: 200,
+      body: { goods_version: 1 },
+    })
+  })
+
+  test('are refused by field where there are none', async () => {
+    const unknown = `/images/${'0'.repeat(32)}`
+    const answer = await saleWith([{ url: unknown }, { url: 'https://127.0.0.1:9/a.png' }], {
+      shop: 'Halfway',
+      logo: `/images/${'1'.repeat(32)}`,
+    })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        errors: [
+          { field: 'brand.logo', detail: 'there is no such picture' },
+          { field: 'products.0.images.0.url', detail: 'there is no such picture' },
+          { field: 'products.0.images.1.url', detail: expect.stringContaining('cannot be reached') },
+        ],
+      },
+    })
+    expect(await saleWith([{ url: '/images/../secret' }])).toMatchObject({ status: 422 })
+  })
+})
+
+describe('with S3 and without private networks', async () => {
+  const s3 = await startS3()
+  const own = useOwnOrigin(undefined, { ...s3.settings, WEBHOOKS_ALLOW_PRIVATE: 'false' })
+  afterAll(() => s3.stop())
+
+  test('are stored there by signed calls, and read from there', async () => {
+    const { status, body } = await upload(await bytesOf(picture(400, 300).png()), 'image/png', own.url())
+    expect(status).toBe(201)
+    const names = ['320.jpg', '320.webp', 'size.json'].map((name) => `/pictures${body.url}/${name}`)
+    expect([...s3.files.keys()].sort()).toEqual(names)
+    expect(s3.refused()).toBe(0)
+    const file = await fetch(`${own.url()}${body.url}/320.webp`)
+    expect(Buffer.from(await file.arrayBuffer())).toEqual(s3.files.get(`/pictures${body.url}/320.webp`)?.bytes)
+    expect((await fetch(`${own.url()}/images/${'0'.repeat(32)}/320.webp`)).status).toBe(404)
+  })
+
+  test('are made one at a time, and few wait: the others try again', async () => {
+    const many = await Promise.all(Array.from({ length: 12 }, () => bytesOf(picture(3_000, 2_000).jpeg())))
+    const answers = await Promise.all(many.map((bytes) => upload(bytes, 'image/jpeg', own.url())))
+    const statuses = new Set(answers.map(({ status }) => status))
+    expect(statuses).toEqual(new Set([201, 503]))
+  }, 120_000)
+
+  test('are not fetched from a private network', async () => {
+    const host = await serveOnLoopback((_, response) => response.end('secret'))
+    const answer = await upload(JSON.stringify({ url: `${host.url}/a.png` }), 'application/json', own.url())
+    expect(answer).toMatchObject({ status: 422, body: { errors: [{ detail: 'not an address of the Internet' }] } })
+    host.stop()
+  })
+
+  test('are there again once the storage is', async () => {
+    s3.stop()
+    const { status } = await upload(await bytesOf(picture(2, 2).png()), 'image/png', own.url())
+    expect(status).toBe(503)
+  })
+})

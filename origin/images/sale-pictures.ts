@@ -1,0 +1,76 @@
+/**
+ * The pictures that a sale names, made ours as the sale is written: one elsewhere is fetched and kept, and of each its size is noted,
+ * so that pages leave room for it.
+ */
+import type { SaleConfig } from '../../shared/api/operator.ts'
+import { type FieldError, ProblemError, problem } from '../../shared/problem.ts'
+import { type DownloadOptions, download } from './download.ts'
+import type { Images, Picture } from './images.ts'
+import { NoPicture } from './resize.ts'
+
+/** Throws a ProblemError that names each field with a picture that is none of ours and cannot be fetched. */
+export async function withPictures(
+  config: SaleConfig,
+  images: Images,
+  downloads: DownloadOptions,
+): Promise<SaleConfig> {
+  const found = new Map<string, Picture>()
+  const errors: FieldError[] = []
+  for (const [url, field] of picturesIn(config))
+    try {
+      const picture = url.startsWith('/') ? await images.find(url) : await images.add(await download(url, downloads))
+      if (picture) found.set(url, picture)
+      else errors.push({ field, detail: 'there is no such picture' })
+    } catch (error) {
+      if (!(error instanceof NoPicture)) throw error
+      errors.push({ field, detail: error.message })
+    }
+  if (errors.length > 0) {
+    const detail = errors.map((e) => `${e.field}: ${e.detail}`).join('; ')
+    throw new ProblemError(problem('invalid-fields', { detail, errors }))
+  }
+  if (found.size === 0) return config
+  const sized = <T extends { readonly url: string }>(one: T): T => ({ ...one, ...addressAndSize(found.get(one.url)) })
+  const { brand } = config
+  return {
+    ...config,
+    brand: brand && withSizes(brand, found),
+    products: config.products.map((p) => (p.images ? { ...p, images: p.images.map(sized) } : p)),
+  }
+}
+
+/** By address, the first field that names it. */
+function picturesIn({ products, brand }: SaleConfig): Map<string, string> {
+  const named: [string | undefined, string][] = [
+    [brand?.logo, 'brand.logo'],
+    [brand?.hero, 'brand.hero'],
+    ...products.flatMap(({ images = [] }, p) =>
+      images.map(({ url }, i): [string, string] => [url, `products.${p}.images.${i}.url`]),
+    ),
+  ]
+  const first = new Map<string, string>()
+  for (const [url, field] of named) if (url !== undefined && !first.has(url)) first.set(url, field)
+  return first
+}
+
+function withSizes(
+  { logo, hero, sizes: _, ...brand }: NonNullable<SaleConfig['brand']>,
+  found: ReadonlyMap<string, Picture>,
+): NonNullable<SaleConfig['brand']> {
+  const pictures = {
+    logo: logo === undefined ? undefined : found.get(logo),
+    hero: hero === undefined ? undefined : found.get(hero),
+  }
+  const ours = Object.entries(pictures).flatMap(([name, picture]) => (picture ? [[name, picture] as const] : []))
+  return {
+    ...brand,
+    ...Object.fromEntries(ours.map(([name, { url }]) => [name, url])),
+    sizes: Object.fromEntries(ours.map(([name, { width, height, widths }]) => [name, { width, height, widths }])),
+  }
+}
+
+const addressAndSize = (picture: Picture | undefined) => {
+  if (!picture) return {}
+  const { url, width, height, widths } = picture
+  return { url, width, height, widths: [...widths] }
+}

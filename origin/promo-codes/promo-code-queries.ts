@@ -1,0 +1,139 @@
+/** Promo codes in the ledger. Their uses are rows of `products`, which both gates count; the rest is what they take off. */
+import type { PromoCode } from '../../shared/api/goods.ts'
+import { LIVE } from '../../shared/order-status.ts'
+import { ProblemError, problem } from '../../shared/problem.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { promoCodes } from '../ledger/schema/sales.ts'
+import { audit } from '../operators/audit.ts'
+import { lockRunningSale } from '../seats/admin/section-queries.ts'
+
+/** The uses of a code without a limit. */
+const UNLIMITED = 10_000_000
+/** Codes named in a refusal; more are counted. */
+const MAX_NAMED = 20
+
+/** A code with how often a visitor may use it (null: no limit) and has, where it was asked for a visitor. */
+export type PromoCodeRow = Readonly<Omit<typeof promoCodes.$inferSelect, 'sale_id'>> & {
+  readonly uses_per_visitor: number | null
+}
+
+interface Asked {
+  readonly sale: string
+  readonly code: string
+}
+
+/** Parallel to what is asked; undefined where there is no such code. */
+export async function findPromoCodes(
+  sql: Queryable,
+  asked: readonly Asked[],
+): Promise<readonly (PromoCodeRow | undefined)[]> {
+  const rows = await sql<(PromoCodeRow & { i: number })[]>`
+    select a.i::int, c.code, c.percent, c.amount_minor, c.price_minor, c.valid_from, c.valid_until, c.products, c.combined,
+      p.limit_per_visitor as uses_per_visitor
+    from unnest(${asked.map(({ sale }) => sale)}::text[], ${asked.map(({ code }) => code)}::text[])
+      with ordinality as a(sale, code, i)
+    join promo_codes c on c.sale_id = a.sale and c.code = a.code
+    join products p on p.sale_id = a.sale and p.product_id = '%' || a.code`
+  const found = new Map(rows.map(({ i, ...row }) => [i, row]))
+  return asked.map((_, i) => found.get(i + 1))
+}
+
+/** Those of the codes of which nobody may have another use now, or this visitor may not. */
+export async function usedUpCodes(
+  sql: Queryable,
+  saleId: string,
+  visitor: string,
+  codes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ code: string }[]>`
+    select substr(p.product_id, 2) as code from products p
+    where p.sale_id = ${saleId} and p.product_id = any(${codes.map((code) => `%${code}`)}::text[])
+      and (p.held + p.sold >= p.total - p.buffer or p.limit_per_visitor <= (
+        select coalesce(sum(units_in(p.product_id, o.product_id, o.quantity, o.cart)), 0) from orders o
+        where o.sale_id = p.sale_id and o.visitor = ${visitor} and o.status in ${sql(LIVE)}))`
+  return new Set(rows.map(({ code }) => code))
+}
+
+/** All codes of a sale, with how often they are used: by orders that are held or sold. */
+export async function readPromoCodes(sql: Queryable, saleId: string) {
+  const rows = await sql<(PromoCodeRow & { total: number; used: number })[]>`
+    select c.*, p.limit_per_visitor as uses_per_visitor, p.total, p.held + p.sold as used
+    from promo_codes c join products p on p.sale_id = c.sale_id and p.product_id = '%' || c.code
+    where c.sale_id = ${saleId} order by p.place, c.code`
+  return rows.map(({ code, percent, amount_minor, price_minor, ...row }) => ({
+    code,
+    ...(percent !== null && { percent }),
+    ...(amount_minor !== null && { amount_minor }),
+    ...(price_minor !== null && { price_minor }),
+    uses: row.total === UNLIMITED ? null : row.total,
+    uses_per_visitor: row.uses_per_visitor,
+    from: row.valid_from?.toISOString() ?? null,
+    until: row.valid_until?.toISOString() ?? null,
+    products: row.products,
+    combined: row.combined,
+    used: row.used,
+  }))
+}
+
+/** Replaces the codes of a sale as a whole. Throws, and changes nothing, if one would vanish or be lowered below its uses. */
+export async function writePromoCodes(
+  sql: Sql,
+  saleId: string,
+  codes: readonly PromoCode[],
+  operator: string,
+): Promise<void> {
+  const column = <K extends keyof PromoCode>(key: K) => codes.map((code) => code[key] ?? null)
+  await sql.begin(async (tx) => {
+    await lockRunningSale(tx, saleId)
+    await tx`
+      create temporary table imported (code text primary key, percent float8, amount_minor bigint, price_minor bigint, uses int,
+        uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, combined boolean, place int)
+      on commit drop`
+    await tx`
+      insert into imported
+      select * from unnest(${column('code')}::text[], ${column('percent')}::float8[], ${column('amount_minor')}::bigint[],
+        ${column('price_minor')}::bigint[], ${codes.map(({ uses }) => uses ?? UNLIMITED)}::int[], ${column('uses_per_visitor')}::int[],
+        ${column('from')}::timestamptz[], ${column('until')}::timestamptz[],
+        ${codes.map(({ products }) => products && JSON.stringify(products))}::text[]::jsonb[],
+        ${codes.map(({ combined }) => String(combined))}::text[]::boolean[]) with ordinality`
+    await tx`analyze imported`
+    await tx`
+      select 1 from products where sale_id = ${saleId} and is_promo_code order by product_id for no key update`
+    const lost = await tx<{ code: string }[]>`
+      select substr(p.product_id, 2) as code from products p left join imported n on '%' || n.code = p.product_id
+      where p.sale_id = ${saleId} and p.is_promo_code and p.held + p.sold > coalesce(n.uses, 0) order by p.product_id`
+    if (lost.length > 0) {
+      const named = lost.slice(0, MAX_NAMED).map(({ code }) => code)
+      const detail = `${lost.length} codes are used by orders, more often than the new list allows: ${named.join(', ')}.`
+      throw new ProblemError(problem('conflict', { detail, codes: named }))
+    }
+    const [before] = await tx<{ codes: number }[]>`
+      select count(*)::int as codes from promo_codes where sale_id = ${saleId}`
+    await tx`delete from promo_codes where sale_id = ${saleId}`
+    await tx`
+      delete from products p where sale_id = ${saleId} and is_promo_code
+        and not exists (select from imported n where '%' || n.code = p.product_id)`
+    await tx`
+      insert into promo_codes (sale_id, code, percent, amount_minor, price_minor, valid_from, valid_until, products, combined)
+      select ${saleId}, code, percent, amount_minor, price_minor, valid_from, valid_until, products, combined from imported`
+    await tx`
+      insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, limit_per_visitor, is_promo_code)
+      select ${saleId}, '%' || code, place, code, 0,
+        coalesce((select currency from products where sale_id = ${saleId} and not is_promo_code order by place limit 1), ''),
+        uses, uses_per_visitor, true from imported
+      on conflict (sale_id, product_id) do update set place = excluded.place, total = excluded.total, currency = excluded.currency,
+        limit_per_visitor = excluded.limit_per_visitor
+      where (products.place, products.total, products.currency, products.limit_per_visitor)
+        is distinct from (excluded.place, excluded.total, excluded.currency, excluded.limit_per_visitor)`
+    await tx`update sales set terms_version = terms_version + 1 where sale_id = ${saleId}`
+    await audit(tx, [
+      {
+        actor: operator,
+        action: 'promo codes imported',
+        sale: saleId,
+        before: { codes: before?.codes ?? 0 },
+        after: { codes: codes.length },
+      },
+    ])
+  })
+}

@@ -1,0 +1,61 @@
+/** The operators' calls for promo codes: the whole list of a sale, or nothing of it; and how often each is used. */
+import { type Context, Hono } from 'hono'
+import type { Logger } from 'pino'
+import type { PromoCode } from '../../shared/api/goods.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { headerOf, refuse } from '../lib/request.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
+import type { AdminSales } from '../sales/admin-sales.ts'
+import type { Reconciler } from '../stock/reconciler.ts'
+import { readPromoCodes, writePromoCodes } from './promo-code-queries.ts'
+import { codesInCsv, codesInJson } from './promo-code-table.ts'
+
+/** Ten thousand codes of four hundred bytes. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+interface PromoCodeDeps {
+  readonly sql: Sql
+  readonly sales: Pick<AdminSales, 'find' | 'publish'>
+  readonly reconciler: Pick<Reconciler, 'reconcileSale'>
+  readonly log: Logger
+}
+
+export const promoCodeRoutes = ({ sql, sales, reconciler, log }: PromoCodeDeps) =>
+  new Hono()
+    .get('/sales/:sale/promo-codes', async (c) => {
+      const sale = c.req.param('sale')
+      return c.json({ sale, codes: await readPromoCodes(sql, sale) })
+    })
+
+    .put('/sales/:sale/promo-codes', async (c) => {
+      const saleId = c.req.param('sale')
+      // `requireSale` lets a PUT through, since it may create the sale.
+      await sales.find(saleId)
+      await writePromoCodes(sql, saleId, await codesIn(c), operatorOf(c))
+      // Its gate learns of the uses. A failure is only logged, since the ledger has the change.
+      await reconciler
+        .reconcileSale(saleId, { force: true })
+        .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler'))
+      await sales.publish(saleId)
+      return c.json({ sale: saleId, codes: await readPromoCodes(sql, saleId) })
+    })
+
+async function codesIn(c: Context): Promise<PromoCode[]> {
+  const text = await textOf(c)
+  const type = headerOf(c, 'content-type') ?? ''
+  if (/^text\/csv\b/i.test(type)) return codesInCsv(text)
+  if (/^application\/json\b/i.test(type)) return codesInJson(text)
+  return refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/json.' }))
+}
+
+async function textOf(c: Context): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of c.req.raw.body ?? []) {
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) refuse(problem('body-too-large', { detail: `At most ${MAX_BYTES} bytes.` }))
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}

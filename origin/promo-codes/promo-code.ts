@@ -1,0 +1,49 @@
+/** Which promo codes an order may use, and why not. Pure. */
+import type { Discount } from '../../shared/bill.ts'
+import { invalidField, type Problem, problem } from '../../shared/problem.ts'
+import type { ProductRow } from '../sales/sale-row.ts'
+import type { PromoCodeRow } from './promo-code-queries.ts'
+
+/** A code as it was asked for, and what it is; null: there is none. */
+export interface AskedCode {
+  readonly code: string
+  readonly row: PromoCodeRow | null
+}
+
+type Bought = Pick<ProductRow, 'product_id' | 'variant_of'>
+
+/** By the ledger's clock. */
+export function isValidAt({ valid_from, valid_until }: PromoCodeRow, nowMs: number): boolean {
+  return (valid_from?.getTime() ?? -Infinity) <= nowMs && nowMs < (valid_until?.getTime() ?? Infinity)
+}
+
+/** Whether it takes something off one of these products. */
+export const isFor = ({ products }: PromoCodeRow, bought: readonly Bought[]): boolean =>
+  products === null ||
+  bought.some(({ product_id, variant_of }) => products.some((id) => id === product_id || id === variant_of))
+
+/** Whether an order of these products may use the code now. */
+export const isUsable = ({ row }: AskedCode, bought: readonly Bought[], nowMs: number): boolean =>
+  row !== null && isValidAt(row, nowMs) && isFor(row, bought)
+
+/** Why the codes cannot be used together; undefined if they can. */
+export function clashOf(codes: readonly AskedCode[]): Problem | undefined {
+  if (new Set(codes.map(({ code }) => code)).size < codes.length) return invalidField('promo_code', 'is named twice')
+  const alone = codes.length > 1 && codes.find(({ row }) => row?.combined === false)
+  return alone ? invalidField('promo_code', `${alone.code} cannot be combined with another code`) : undefined
+}
+
+export const unknownCode = (code: string): Problem =>
+  problem('promo-code-unknown', {
+    detail: `The promo code ${code} is unknown, or not valid for this order.`,
+    errors: [{ field: 'promo_code', detail: 'is unknown, or not valid for this order' }],
+    promo_code: code,
+  })
+
+export const discountOf = ({ code, percent, amount_minor, price_minor, products }: PromoCodeRow): Discount => ({
+  code,
+  products,
+  ...(percent !== null && { percent }),
+  ...(amount_minor !== null && { amount_minor }),
+  ...(price_minor !== null && { price_minor }),
+})

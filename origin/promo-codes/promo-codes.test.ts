@@ -1,0 +1,147 @@
+/** Promo codes: which hold, and how operators import them. */
+import { describe, expect, test } from 'vitest'
+import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { clashOf, isFor, isUsable, isValidAt } from './promo-code.ts'
+import type { PromoCodeRow } from './promo-code-queries.ts'
+
+const origin = useOrigin()
+
+const row = (changes: Partial<PromoCodeRow> = {}): PromoCodeRow => ({
+  code: 'NOON',
+  percent: 10,
+  amount_minor: null,
+  price_minor: null,
+  valid_from: null,
+  valid_until: null,
+  products: null,
+  combined: false,
+  uses_per_visitor: null,
+  ...changes,
+})
+const shirt = { product_id: 'shirt-m', variant_of: 'shirt' }
+const print = { product_id: 'print', variant_of: null }
+
+describe('a code holds', () => {
+  test('from its first moment, and until before its last', () => {
+    const [from, until] = [1_000, 2_000]
+    const limited = row({ valid_from: new Date(from), valid_until: new Date(until) })
+    expect([from - 1, from, until - 1, until].map((ms) => isValidAt(limited, ms))).toEqual([false, true, true, false])
+    expect(isValidAt(row(), 0)).toBe(true)
+  })
+
+  test('for all products, or those that it names, and their variants', () => {
+    expect(isFor(row(), [print])).toBe(true)
+    expect(isFor(row({ products: ['shirt'] }), [print])).toBe(false)
+    expect(isFor(row({ products: ['shirt'] }), [print, shirt])).toBe(true)
+    expect(isFor(row({ products: ['shirt-m'] }), [shirt])).toBe(true)
+    expect(isUsable({ code: 'NONE', row: null }, [shirt], 0)).toBe(false)
+  })
+
+  test('beside others only where all may be combined, and once', () => {
+    const asked = (code: string, combined: boolean) => ({ code, row: row({ code, combined }) })
+    expect(clashOf([asked('A', false)])).toBeUndefined()
+    expect(clashOf([asked('A', true), asked('B', true)])).toBeUndefined()
+    expect(clashOf([asked('A', true), asked('B', false)])).toMatchObject({ status: 422 })
+    expect(clashOf([asked('A', true), asked('A', true)])).toMatchObject({ status: 422 })
+  })
+})
+
+describe('an import', () => {
+  const put = (sale: string, body: unknown, type = 'application/json') =>
+    origin.call('PUT', `/admin/sales/${sale}/promo-codes`, {
+      token: ADMIN_TOKEN,
+      headers: { 'content-type': type },
+      body,
+    })
+  const listed = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/promo-codes`)).body.codes
+  const versionOf = async (sale: string) =>
+    (await origin.sql()`select terms_version from sales where sale_id = ${sale}`)[0]?.terms_version
+
+  test('takes a CSV, and says what it took as JSON, which can be sent back', async () => {
+    const sale = await origin.sale()
+    const csv = [
+      'code,percent,amount_minor,uses,uses_per_visitor,from,until,products',
+      'noon,10,,100,1,2026-01-01T00:00:00Z,2090-01-01T00:00:00Z,one two;three',
+      '',
+      'ten,,1000,,,,,',
+    ].join('\n')
+    const version = await versionOf(sale)
+    const { status, body } = await put(sale, csv, 'text/csv')
+    const codes = [
+      {
+        code: 'NOON',
+        percent: 10,
+        uses: 100,
+        uses_per_visitor: 1,
+        from: '2026-01-01T00:00:00.000Z',
+        until: '2090-01-01T00:00:00.000Z',
+        products: ['one', 'two', 'three'],
+        combined: false,
+        used: 0,
+      },
+      {
+        code: 'TEN',
+        amount_minor: 1_000,
+        uses: null,
+        uses_per_visitor: null,
+        from: null,
+        until: null,
+        products: null,
+        combined: false,
+        used: 0,
+      },
+    ]
+    expect([status, body.codes]).toEqual([200, codes])
+    expect(await versionOf(sale)).toBeGreaterThan(version)
+    expect((await put(sale, { codes })).body.codes).toEqual(codes)
+    expect(await listed(sale)).toEqual(codes)
+    // They are for sale in no way: not of the sale's products, nor of what is left of it.
+    expect((await origin.admin('GET', `/sales/${sale}`)).body.products).toHaveLength(1)
+    expect((await origin.admin('GET', `/audit?sale=${sale}`)).body).toMatchObject({
+      entries: [{ action: 'promo codes imported' }, { action: 'promo codes imported' }, {}],
+    })
+  })
+
+  test('with errors changes nothing, and names their lines', async () => {
+    const sale = await origin.sale()
+    await put(sale, [{ code: 'KEPT', percent: 5 }])
+    const csv = ['code,percent,price_minor', 'A,10,', 'B1,10,', 'b1,20,', 'C1,10,5', 'D1,x,'].join('\n')
+    const { status, body } = await put(sale, csv, 'text/csv')
+    expect([status, body.errors?.map(({ field }) => field)]).toEqual([
+      422,
+      ['line 2.code', 'line 4.code', 'line 5.percent', 'line 6.percent'],
+    ])
+    expect((await put(sale, [{ code: 'A1', percent: 10, colour: 'red' }])).body.errors).toMatchObject([
+      { field: 'codes.0.colour' },
+    ])
+    expect((await put(sale, 'percent\n10', 'text/csv')).status).toBe(422)
+    expect((await put(sale, '{', 'application/json')).status).toBe(400)
+    expect((await put(sale, 'code', 'text/plain')).status).toBe(415)
+    expect((await put('no-such-sale', [])).status).toBe(404)
+    expect(await listed(sale)).toMatchObject([{ code: 'KEPT' }])
+  })
+
+  test('takes no uses away that orders have', async () => {
+    const sale = await origin.sale({ limit_per_visitor: 5 })
+    await put(sale, [{ code: 'NOON', percent: 5, uses: 3 }])
+    for (let used = 0; used < 2; used++)
+      expect((await origin.checkoutDecided(sale, { body: { promo_code: 'NOON' } })).status).toBe(201)
+    expect(await put(sale, [{ code: 'OTHER', percent: 5 }])).toMatchObject({ status: 409, body: { codes: ['NOON'] } })
+    expect((await put(sale, [{ code: 'NOON', percent: 5, uses: 1 }])).status).toBe(409)
+    expect((await put(sale, [{ code: 'NOON', percent: 50, uses: 2 }])).status).toBe(200)
+    expect(await origin.checkoutDecided(sale, { body: { promo_code: 'NOON' } })).toMatchObject({ status: 409 })
+    expect(await listed(sale)).toMatchObject([{ code: 'NOON', percent: 50, used: 2 }])
+  })
+
+  test('takes ten thousand', async () => {
+    const sale = await origin.sale()
+    const codes = Array.from({ length: 10_000 }, (_, i) => ({ code: `C${i}`, percent: 10, uses: 1 }))
+    expect((await put(sale, codes)).status).toBe(200)
+    expect((await put(sale, [...codes, { code: 'ONE-MORE', percent: 10 }])).status).toBe(413)
+    expect(await origin.checkoutDecided(sale, { body: { promo_code: 'C9999' } })).toMatchObject({
+      status: 201,
+      body: { total_minor: 900 },
+    })
+    expect((await origin.admin('POST', `/sales/${sale}/reconcile`)).body).toMatchObject({ findings: [{ found: 'ok' }] })
+  })
+})
