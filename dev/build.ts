@@ -48,6 +48,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     turnstileScript: await bundleAsset('client/turnstile.ts', 'turnstile', SCRIPT),
     hallStyle: await bundleAsset('pages/styles/hall.css', 'hall-style', 'text/css'),
     mapScript: await bundleAsset('client/map/map.ts', 'map', SCRIPT),
+    turnScript: await bundleAsset('client/turn-form/turn-form.ts', 'turn', SCRIPT),
     paymentScript: await bundleAsset('client/stripe-payment.ts', 'payment', SCRIPT),
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }

@@ -27,8 +27,10 @@ export async function builtPages(): Promise<{ readonly samples: Samples; readonl
   return { samples, assets: Object.values<Asset>(JSON.parse(define.__ASSETS__)) }
 }
 
-/** For a page of these: shows the map of a hall, which the page's script does only once a schedule has come. */
+/** For a page of these: works its form and shows the map of a hall, which the page's script does only once a schedule has come. */
 export const SHOW_MAP = `(async () => {
+  const offer = document.getElementById('offer')
+  if (offer) (await import(offer.dataset.script)).start(offer)
   const place = document.getElementById('hall')
   if (!place) return
   await (await import(place.dataset.script)).start(place)

@@ -541,7 +541,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const url = await sale('long-price', -1_000, { products })
     const page = await visitorWithTurn(url, { viewport: { width: 320, height: 640 } })
     const [name, price] = await Promise.all(
-      ['Trainers', '2,500,000.00'].map((text) => page.locator('.choice').getByText(text).boundingBox()),
+      ['Trainers', '2,500,000.00'].map((text) => page.locator('.item').getByText(text).boundingBox()),
     )
     expect(name?.height).toBeLessThan(30)
     expect((price?.x ?? 0) + (price?.width ?? 0)).toBeLessThan(320)

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('on the map of a hall', () => {
 
   test('the list says the same, and lets nobody choose more than one person may have', async () => {
     const page = await open('hall-turn')
-    await page.getByText('Seats as a list').click()
+    await page.getByRole('button', { name: 'List' }).click()
     await page.locator('.hall-list summary').first().click()
     const seats = page.locator('.hall-rows input')
     await seats.nth(LIMIT).waitFor({ state: 'attached', timeout: 30_000 })

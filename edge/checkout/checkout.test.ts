@@ -384,9 +384,126 @@ it('gives a form without a product back, with what was typed', async () => {
   const response = await sale.form('/buy', { quantity: '1', email: 'ada@home' }, { cookie })
   expect(response.status).toBe(422)
   const page = await response.text()
-  expect(page).toContain('id="fault-product" role="alert">Choose again<')
+  expect(page).toContain('id="fault-product" role="alert" tabindex="-1" autofocus>Choose again<')
   expect(page).toContain(`action="/sales/${sale.name}/buy"`)
   expect((await requestsTo(path)).calls).toBe(0)
+})
+
+/** A sale of one shoe in two sizes, sent to two countries. */
+const inSizes = () => {
+  const shoe = { ...product(0), product_id: 'shoe', name: 'Shoe', total: 0, available: 0 }
+  const size = (value: string) => ({
+    ...product(20),
+    product_id: `shoe-${value}`,
+    name: `Shoe, ${value}`,
+    variant_of: 'shoe',
+    variant: { Size: value },
+    has_terms: true,
+  })
+  return {
+    products: [shoe, size('41'), size('42')],
+    contact: 'required' as const,
+    delivery: {
+      kind: 'address' as const,
+      countries: ['DE', 'AT'],
+      prices: [{ amount_minor: 690 }],
+      ask: { name: 'off', phone: 'off', company: 'off', note: 'off' } as const,
+    },
+  }
+}
+const TYPED = {
+  ...{ product_id: 'shoe-42', quantity: '1', email: 'ada@example.org', promo_code: ' noon10 spring', accept: 'terms' },
+  ...{ name: 'Ada', street: 'Elm Row 12', postcode: '10119', city: 'Berlin', country: 'DE', note: '', phone: ' ' },
+}
+const TOTALS = {
+  ...{ subtotal_minor: 10_000, discount_minor: 1_000, fees: [], shipping_minor: 690, tax_minor: 0, total_minor: 9_690 },
+}
+
+/** What was typed is in the page again. */
+function keeps(page: string): void {
+  for (const [name, value] of Object.entries({ street: 'Elm Row 12', postcode: '10119', email: 'ada@example.org' }))
+    expect(page, name).toMatch(new RegExp(`name="${name}"[^>]* value="${value}"`))
+  expect(page).toMatch(/value="shoe-42" checked/)
+  expect(page).toMatch(/<option value="DE" selected>/)
+  expect(page).toMatch(/name="accept" value="terms" checked/)
+}
+
+it('sends what was typed as the checkout takes it, and leaves out what was left empty', async () => {
+  const sale = await new TestSale().publish(inSizes())
+  const path = `/sales/${sale.name}/checkout`
+  await stub(path, 201, orderOf(sale.name, newOrder()))
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  await sale.form('/buy', { ...TYPED, total_minor: '9690' }, { cookie })
+  expect(JSON.parse((await requestsTo(path)).requests[0]?.body ?? '')).toEqual({
+    product_id: 'shoe-42',
+    quantity: 1,
+    contact: { email: 'ada@example.org' },
+    promo_code: ['noon10', 'spring'],
+    delivery: { name: 'Ada', street: 'Elm Row 12', postcode: '10119', city: 'Berlin', country: 'DE' },
+    accept: ['terms'],
+    total_minor: 9690,
+  })
+})
+
+it('says what a promo code makes of the sum, as a page or to its script, and buys nothing', async () => {
+  const sale = await new TestSale().publish(inSizes())
+  const [path, checkout] = [`/sales/${sale.name}/totals`, `/sales/${sale.name}/checkout`]
+  const codes = [{ code: 'SPRING', holds: false, reason: 'used_up' }]
+  await stub(path, 200, { ...TOTALS, currency: 'EUR', promo_codes: [{ code: 'NOON10', holds: true }] })
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  const asked = { ...TYPED, apply: '1', total_minor: '10690' }
+  const response = await sale.form('/buy', asked, { cookie, accept: 'text/html' })
+  expect(response.status).toBe(200)
+  const page = await response.text()
+  keeps(page)
+  expect(page).toMatch(/<dt>Code noon10 spring<\/dt><dd>−€10\.00<\/dd>/)
+  expect(page).toContain('name="total_minor" value="9690"')
+  const sent = JSON.parse((await requestsTo(path)).requests[0]?.body ?? '')
+  expect(sent).toMatchObject({ product_id: 'shoe-42', promo_code: ['noon10', 'spring'] })
+  expect(sent).not.toHaveProperty('total_minor')
+
+  await stub(path, 200, { ...TOTALS, promo_codes: codes, needs_country: true })
+  const script = { cookie, accept: 'application/json', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
+  const answer = await sale.form('/buy', asked, script)
+  expect(await answer.json()).toEqual({ ...TOTALS, promo_codes: codes, needs_country: true })
+  const refused = await (await sale.form('/buy', asked, { cookie, accept: 'text/html' })).text()
+  expect(refused).toContain('id="fault-promo_code" role="alert">This code is used up.')
+  expect(refused).toContain('name="total_minor" value=""')
+
+  await stub(path, 422, { type: '/problems/promo-code-unknown', title: 'Unknown', status: 422 })
+  const unknown = await sale.form('/buy', asked, script)
+  expect([unknown.status, unknown.headers.get('content-type')]).toEqual([422, 'application/problem+json'])
+  expect((await requestsTo(checkout)).calls).toBe(0)
+})
+
+it.each([
+  [
+    409,
+    'price-changed',
+    TOTALS,
+    'fault-sum" role="alert" tabindex="-1" autofocus>The price has changed: the sum is now €96.90.',
+  ],
+  [409, 'promo-code-used-up', { ...TOTALS, discount_minor: 0 }, 'fault-promo_code" role="alert">This code is used up.'],
+  [422, 'promo-code-unknown', {}, 'fault-promo_code" role="alert">There is no such code'],
+  [422, 'invalid-fields', { errors: [{ field: 'delivery.country' }] }, 'fault-country" role="alert">It is not sent'],
+  [422, 'invalid-fields', { errors: [{ field: 'delivery.city' }] }, 'fault-city" role="alert">Please fill this in.'],
+  [422, 'invalid-fields', { errors: [{ field: 'accept' }] }, 'fault-accept" role="alert">Please accept the terms.'],
+  [
+    422,
+    'invalid-fields',
+    { errors: [{ field: 'quantity', detail: 'is too heavy to be sent there' }] },
+    'fault-country" role="alert">This is too heavy',
+  ],
+])('keeps all that was typed, with the fault beside its field: %s %s', async (status, type, more, fault) => {
+  const sale = await new TestSale().publish(inSizes())
+  await stub(`/sales/${sale.name}/checkout`, status, { type: `/problems/${type}`, title: 'No', status, ...more })
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  const response = await sale.form('/buy', TYPED, { cookie })
+  expect(response.status).toBe(status)
+  const page = await response.text()
+  keeps(page)
+  expect(page).toContain(fault)
+  expect(page.match(/autofocus/g)).toHaveLength(1)
 })
 
 it('leads a browser without scripts back to its latest order in the sale', async () => {

@@ -8,21 +8,35 @@ import { isLive } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'
-import { type Call, type Fields, formFields, isScript, publicNow, refuse, seeOther } from '../call.ts'
+import {
+  type Call,
+  type Fields,
+  formFields,
+  isScript,
+  publicNow,
+  refuse,
+  seeOther,
+  sendJson,
+  sendProblem,
+  wantsJson,
+} from '../call.ts'
 import { callOrigin } from '../origin.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { findOrderToken, refuseAdmission, setOrderCookie } from '../visitor/credentials.ts'
 import { linesIn } from './cart-fields.ts'
 import { aboutBuyer, requireBuyer } from './checkout.ts'
-import { ALREADY, limitOrders, orderIn, orderOf } from './own-orders.ts'
+import { buyerIn } from './checkout-body.ts'
+import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.ts'
+import { Quote } from './quote.ts'
 
-/** `POST /sales/{sale}/buy` */
+/** `POST /sales/{sale}/buy`: buys, or says what it would cost, where the button was that of a promo code. */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
   const sent = await formFields(call.request)
-  const chosen = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
+  const chosen: Fields | null = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
   try {
-    return await buy(sale, chosen, call)
+    return chosen?.apply === undefined ? await buy(sale, chosen, call) : await quote(sale, chosen, call)
   } catch (error) {
+    if (wantsJson(call.request)) return sendProblem(problemIn(error))
     const shows = { kind: 'problem', problem: problemIn(error), chosen: chosen ?? {} } as const
     return visitorPage(await publicNow(sale, call), shows, call)
   }
@@ -31,14 +45,9 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
 async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call)
   if (!fields) return refuse('invalid-request')
-  const { payment_method, email, idempotency_key = '' } = fields
-  const request = {
-    ...chosenIn(fields),
-    ...(payment_method && { payment_method }),
-    ...(email && { contact: { email } }),
-  }
+  const { idempotency_key = '' } = fields
   const headers = { ...jsonHeaders(token), ...aboutBuyer(call), 'idempotency-key': idempotency_key }
-  const body = JSON.stringify(request)
+  const body = JSON.stringify({ ...chosenIn(fields), ...buyerIn(fields) })
   const response = await callOrigin(`/sales/${sale}/checkout`, { method: 'POST', headers, body }, call)
   const order = await orderIn(response)
   if (order.order_token) setOrderCookie(order.order_id, order.order_token, call)
@@ -47,6 +56,22 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
   return isScript(call.request)
     ? orderShown(sale, order, already, call)
     : seeOther(`${pathOfOrder(sale, order.order_id)}${already ? `?${ALREADY}` : ''}`)
+}
+
+/** What it would cost: the turn's page with the sum, or, for its script, the sum alone. Nothing is reserved. */
+async function quote(sale: string, fields: Fields, call: Call): Promise<Response> {
+  const { token } = await requireBuyer(sale, call, 'totals')
+  const { total_minor: _, contact: __, payment_method: ___, ...asked } = buyerIn(fields)
+  const body = JSON.stringify({ ...chosenIn(fields), ...asked })
+  const response = await callOrigin(
+    `/sales/${sale}/totals`,
+    { method: 'POST', headers: jsonHeaders(token), body },
+    call,
+  )
+  const sent: unknown = await response.json().catch(() => null)
+  const totals = (response.ok ? tryParse(Quote, sent) : undefined) ?? refuseAs(response, sent)
+  if (wantsJson(call.request)) return sendJson(totals)
+  return visitorPage(await publicNow(sale, call), { kind: 'quote', chosen: fields, totals }, call)
 }
 
 /** The units that a form asks for: of one product, or, from the form of a sale with a hall, lines. */

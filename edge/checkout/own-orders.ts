@@ -155,7 +155,8 @@ export async function orderIn(response: Response): Promise<Order> {
   return refuseAs(response, body)
 }
 
-function refuseAs(response: Response, body: unknown): never {
+/** Throws the problem in a response of the origin that is not what was asked for. */
+export function refuseAs(response: Response, body: unknown): never {
   const { type, title } = Object(body) as Partial<Problem>
   if (!response.ok && typeof type === 'string' && typeof title === 'string') throw new ProblemError(body as Problem)
   return refuse('try-again', { retry_after_seconds: 2 })

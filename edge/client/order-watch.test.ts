@@ -96,7 +96,7 @@ it('shows a payment that was declined in another tab, though the order is reserv
 
 it('shows a confirmed order by what the page has brought along, without a request', async () => {
   const { streams } = await orderOnPage()
-  const prepared = Object.assign(new Thing({ title: 'It is yours' }), { content: {} })
+  const prepared = Object.assign(new Thing({ title: 'It is yours' }), { content: { querySelector: () => null } })
   const replaced = vi.fn(() => {
     delete stub.things.order
     delete stub.things['order-confirmed']

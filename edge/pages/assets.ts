@@ -24,6 +24,7 @@ const NAMES = [
   'paymentScript',
   'hallStyle',
   'mapScript',
+  'turnScript',
   'shareImage',
 ] as const
 type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
@@ -46,6 +47,7 @@ export const {
   paymentScript,
   hallStyle,
   mapScript,
+  turnScript,
   shareImage,
 } = ASSETS
 

@@ -3,13 +3,15 @@
  * plain form; the map, which a script adds, puts the seats that were chosen into the same form.
  */
 import type { PublicSale } from '../../shared/api/public.ts'
-import { clock, count, fill, money } from '../../shared/format.ts'
+import { count, fill, money } from '../../shared/format.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { linesIn, type NamedSeat, type Part, partOf, seatField, seatsIn, unitsField } from '../checkout/cart-fields.ts'
 import { hallStyle, mapScript } from './assets.ts'
 import { type Html, html, postForm, texts } from './html.ts'
+import { checkoutFields } from './parts/checkout-fields.ts'
 import { faultOf } from './parts/fault.ts'
-import type { PageContext, Refused, SeatFacts } from './view.ts'
+import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './parts/faults.ts'
+import type { Entered, PageContext, Refused, SeatFacts } from './view.ts'
 import type { Words } from './words/words.ts'
 
 /** By a field of this name the first script knows that the turn has something to choose; empty, it chooses nothing. */
@@ -20,53 +22,35 @@ type Product = PublicSale['products'][number]
 export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
   products.some(({ section_type }) => section_type)
 
-/** The parts of the form, and the whole of it. */
-type Faults = Partial<Record<Part | 'cart' | 'email', string>>
-
 /** The idempotency key is in the form, so that sending it twice makes one order; after a 503 it stays. */
-export function hallForm(context: PageContext, untilMs: number, refused?: Refused): Html {
+export function hallForm(context: PageContext, untilMs: number, entered: Entered): Html {
   const { view, words } = context
-  const { chosen = {}, problem } = refused ?? {}
+  const { chosen, problem } = entered
   const key = problem?.status === 503 ? chosen.idempotency_key : undefined
-  const faults = problem ? faultsOf(context, refused) : {}
-  const { contact, products } = view.state
+  const faults = faultsOf(context, entered)
+  const { products } = view.state
   const reserved = products.filter(({ section_type }) => section_type === 'reserved')
   const others = products.filter(({ section_type }) => section_type !== 'reserved')
-  const email = html`<label class="field">${contact === 'required' ? words.email : words.emailOptional}
-      <input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${contact === 'required' && html`required`} ${describes(faults, 'email') ?? html`aria-describedby="email-for"`}>
-      <small id="email-for">${words.emailFor}</small></label>${fault(faults, 'email')}`
+  const isTaken = problem?.type.endsWith('/seat-taken')
+  const left = html`${problem && isTaken && takenNotice(context, { chosen, problem })}
+    <div class="row tools"><div class="tabs" id="hall-tabs" role="group" hidden></div>${reserved.length > 0 && bestSeats(context, reserved, entered, faults)}</div>
+    ${mapPlace(context)}
+    ${chosenSeats(context, entered)}
+    ${faultBeside(faults, 'seats')}`
+  const right = html`${others.length > 0 && html`<fieldset class="part"><legend>${reserved.length > 0 ? words.hall.others : words.product}</legend><div class="choices">${others.map((product) => unitsOf(context, product, entered, faults))}</div></fieldset>`}
+    ${faultBeside(faults, 'cart')}
+    ${problem && Object.keys(faults).length === 0 && !isTaken && view.schedule.phase !== 'paused' && faultOf(problem, words)}
+    ${checkoutFields(context, entered, faults, { untilMs, cart: html`<div id="cart-choice"></div>` })}`
   return postForm(
     `/sales/${view.sale}/buy`,
     html`
     <link rel="stylesheet" href="${hallStyle.path}">
     <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">
     ${SOMETHING_TO_CHOOSE}
-    ${problem?.type.endsWith('/seat-taken') && takenNotice(context, refused)}
-    ${reserved.length > 0 && bestSeats(context, reserved, refused, faults)}
-    ${mapPlace(context)}
-    ${chosenSeats(context, refused)}
-    ${fault(faults, 'seats')}
-    ${others.length > 0 && html`<fieldset><legend>${reserved.length > 0 ? words.hall.others : words.product}</legend>${others.map((product) => unitsOf(context, product, refused, faults))}</fieldset>`}
-    ${contact !== 'off' && email}
-    ${fault(faults, 'cart')}
-    ${problem && Object.keys(faults).length === 0 && !problem.type.endsWith('/seat-taken') && view.schedule.phase !== 'paused' && faultOf(problem, words)}
-    <div class="cart" id="cart">
-      <div id="cart-choice" hidden></div>
-      <p class="cart-time" id="cart-time" hidden><span class="label" data-over="${words.timeOver}">${words.admissionEndsIn}</span>
-        <time role="timer" datetime="${new Date(untilMs).toISOString()}">${clock(context.lang, (untilMs - view.nowMs) / 1000)}</time></p>
-      <button class="button">${words.reserve}</button>
-    </div>
+    <div class="page map split"><div>${left}</div><div>${right}</div></div>
   `,
   )
 }
-
-const idOf = (name: string) => `fault-${name.replace(':', '-')}`
-
-const fault = (faults: Faults, name: keyof Faults) =>
-  faults[name] && html`<p class="fault" id="${idOf(name)}" role="alert">${faults[name]}</p>`
-
-const describes = (faults: Faults, name: keyof Faults) =>
-  faults[name] && html`aria-invalid="true" aria-describedby="${idOf(name)}" autofocus`
 
 /** Where the script draws the map, and what it needs for that: the hall's version, and texts. */
 function mapPlace({ view, words }: PageContext): Html | false {
@@ -74,7 +58,7 @@ function mapPlace({ view, words }: PageContext): Html | false {
   if (typeof chart_version !== 'number') return false
   const currency = products.find(({ section_type }) => section_type)?.currency ?? ''
   const { left, noneLeft, perVisitorTogether, total } = words
-  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, left, noneLeft, perVisitorTogether, total })} hidden></div>`
+  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, hallTab: words.checkout.hallTab, listTab: words.checkout.listTab, left, noneLeft, perVisitorTogether, total })} hidden></div>`
 }
 
 // -- Seats by name -------------------------------------------------------------------------------------------------------
@@ -98,7 +82,7 @@ function offerIn({ offer }: Problem): NamedSeat[] {
   )
 }
 
-function takenNotice(context: PageContext, { problem, chosen }: Refused = NONE): Html {
+function takenNotice(context: PageContext, { problem, chosen }: Refused): Html {
   const { hall } = context.words
   const gone: readonly unknown[] = Array.isArray(problem.seats) ? problem.seats : []
   const names = seatsIn(chosen).flatMap((named) =>
@@ -109,14 +93,11 @@ function takenNotice(context: PageContext, { problem, chosen }: Refused = NONE):
       <p>${offerIn(problem).length > 0 ? hall.offer : hall.noOffer}</p></div>`
 }
 
-/** A form that has not been sent. */
-const NONE: Refused = { problem: { type: '/problems/conflict', title: '', status: 0, detail: '' }, chosen: {} }
-
 /** The seats of the form so far, or those that are offered in their place: one press takes them, and each can be left out. */
-function chosenSeats(context: PageContext, { problem, chosen }: Refused = NONE): Html | false {
+function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html | false {
   const { view, words, lang } = context
-  const offered = problem.type.endsWith('/seat-taken') ? offerIn(problem) : []
-  const gone: readonly unknown[] = Array.isArray(problem.seats) ? problem.seats : []
+  const offered = problem?.type.endsWith('/seat-taken') ? offerIn(problem) : []
+  const gone: readonly unknown[] = Array.isArray(problem?.seats) ? problem.seats : []
   const seats = offered.length > 0 ? offered : seatsIn(chosen).filter(({ seat }) => !gone.includes(seat))
   if (seats.length === 0) return false
   const choices = seats.map((named) => {
@@ -128,18 +109,13 @@ function chosenSeats(context: PageContext, { problem, chosen }: Refused = NONE):
       <span><bdi>${section}</bdi>, <bdi>${seat}</bdi></span>
       ${price !== undefined && html`<b>${money(lang, price, product?.currency ?? '')}</b>`}</label>`
   })
-  return html`<fieldset id="chosen-seats"><legend>${words.hall.yourSeats}</legend>${choices}</fieldset>`
+  return html`<fieldset class="part" id="chosen-seats"><legend>${words.hall.yourSeats}</legend><div class="choices">${choices}</div></fieldset>`
 }
 
 // -- The best seats, places and products ---------------------------------------------------------------------------------
 
 /** What the shop chooses. A script closes it, where it shows the map. */
-function bestSeats(
-  context: PageContext,
-  sections: readonly Product[],
-  { chosen }: Refused = NONE,
-  faults: Faults = {},
-): Html {
+function bestSeats(context: PageContext, sections: readonly Product[], { chosen }: Entered, faults: Faults): Html {
   const { view, words, lang } = context
   const { hall } = words
   const currency = sections[0]?.currency ?? ''
@@ -157,12 +133,12 @@ function bestSeats(
   })
   const sent = Object.keys(chosen).length > 0
   const box = (name: string, isChecked: boolean, text: string) =>
-    html`<label class="tick-box"><input type="checkbox" name="${name}" value="1" ${isChecked && html`checked`}> <span>${text}</span></label>`
+    html`<label class="row check"><input type="checkbox" name="${name}" value="1" ${isChecked && html`checked`}> <span>${text}</span></label>`
   const most = Math.min(view.state.limit_per_visitor, free)
-  return html`<details class="best" id="best" open><summary>${hall.best}</summary>
-      <fieldset><legend class="quiet">${hall.bestText}</legend>
+  return html`<details class="best" id="best" open><summary class="button second">${hall.best}</summary>
+      <fieldset class="panel"><legend class="sr">${hall.bestText}</legend><p class="quiet small">${hall.bestText}</p>
       <label class="field">${words.quantity}
-        <input type="number" name="best-quantity" min="0" max="${most}" value="${chosen['best-quantity'] ?? ''}" inputmode="numeric" ${describes(faults, 'best')}></label>${fault(faults, 'best')}
+        <input type="number" name="best-quantity" min="0" max="${most}" value="${chosen['best-quantity'] ?? ''}" inputmode="numeric" ${describes(faults, 'best')}></label>${faultBeside(faults, 'best')}
       ${sections.length > 1 && html`<label class="field">${hall.section} <select name="best-section">${option('', false, hall.anySection)}${names}</select></label>`}
       ${prices && prices.length > 1 && html`<label class="field">${hall.price} <select name="best-category">${option('', false, hall.anyPrice)}${prices}</select></label>`}
       ${box('best-together', !sent || chosen['best-together'] !== undefined, hall.together)}
@@ -171,7 +147,7 @@ function bestSeats(
 }
 
 /** How many of a product, or of the places of a standing section. */
-function unitsOf(context: PageContext, product: Product, { chosen }: Refused = NONE, faults: Faults = {}): Html {
+function unitsOf(context: PageContext, product: Product, { chosen }: Entered, faults: Faults): Html {
   const { view, words, lang } = context
   const { product_id, available, currency, section_type } = product
   const name = unitsField(product_id, Boolean(section_type))
@@ -179,33 +155,35 @@ function unitsOf(context: PageContext, product: Product, { chosen }: Refused = N
   const typed = chosen[name] ?? ''
   // What was typed stays, although it is gone: it may come back.
   const isOff = available === 0 && typed === ''
-  const part = name as Part
   return html`<label class="choice units"><span><bdi>${product.name}</bdi>
       <small data-units="${product_id}">${available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })}</small></span>
       <b>${money(lang, product.unit_price_minor, currency)}</b>
-      <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric" data-price="${product.unit_price_minor}" ${isOff && html`disabled`} ${describes(faults, part)}></label>${fault(faults, part)}`
+      <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric" data-price="${product.unit_price_minor}" ${isOff && html`disabled`} ${describes(faults, name)}></label>${faultBeside(faults, name)}`
 }
 
 // -- What is wrong -------------------------------------------------------------------------------------------------------
 
 /** What is wrong with a purchase, by the part of the form to mend it in. */
-function faultsOf({ view, words, lang }: PageContext, { problem, chosen }: Refused = NONE): Faults {
+function faultsOf(context: PageContext, entered: Entered): Faults {
+  const { problem, chosen } = entered
+  if (!problem) return checkoutFaults(context, entered)
+  const { words } = context
   const { type, errors = [], section_id, product_id } = problem
   const lines = linesIn(chosen)
-  const limit = fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })
   const about = [section_id, product_id].find((id) => typeof id === 'string')
   const isPart = ({ part }: (typeof lines)[number]) => part === `units:${about}` || part === `places:${about}`
   // The place to choose less: of the product that it names, or else of the best seats.
   const named = lines.find(isPart)?.part ?? lines.find(({ part }) => part === 'best')?.part ?? 'cart'
   if (problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { [named]: words.hall.fewer }
-  const faults: Faults = {}
+  const faults: Record<string, string> = {}
+  const limit = limitText(context)
+  const ofBuyer = checkoutFaults(context, entered)
   for (const { field } of errors) {
-    const part = partOf(field, lines)
+    const part: Part | 'cart' | null = partOf(field, lines)
     if (part) faults[part] = /quantity$/.test(field) ? limit : words.chooseAgain
-    else if (/^contact/.test(field)) faults.email = words.emailWrong
     else if (field === 'quantity') faults[about === undefined ? 'cart' : named] = limit
-    else if (lines.length === 0) faults.cart = words.hall.chooseFirst
-    else faults.cart = words.chooseAgain
+    else if (Object.keys(ofBuyer).length > 0) continue
+    else faults.cart = lines.length === 0 ? words.hall.chooseFirst : words.chooseAgain
   }
-  return faults
+  return { ...faults, ...ofBuyer }
 }

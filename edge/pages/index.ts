@@ -8,11 +8,12 @@ import { finalPage } from './final-page.ts'
 import { html } from './html.ts'
 import { landingPage } from './landing-page.ts'
 import { linePage } from './line-page.ts'
-import { orderPage, turnPage } from './order-page.ts'
+import { orderPage } from './order-page.ts'
 import { ordersPage, receiptPage } from './orders-page.ts'
 import { paymentPage } from './payment-page.ts'
 import { problemContent, retrySeconds } from './problem-page.ts'
 import { documentOf, shell } from './shell.ts'
+import { turnPage } from './turn-page.ts'
 import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
 
 /** The page for a visitor to a sale. */
@@ -31,7 +32,7 @@ function contentOf(context: PageContext): Content {
     case 'line':
       return linePage(context, shows.place, shows.number)
     case 'turn':
-      return turnPage(context, shows.untilMs, shows.refused)
+      return turnPage(context, shows.untilMs, shows.entered)
     case 'order':
       return orderPage(context, shows.order, shows.alreadyHas)
     case 'orders':

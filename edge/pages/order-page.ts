@@ -1,15 +1,16 @@
-/** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
+/** The order in each of its states: with the hold's countdown and the ways to pay, then what happens next. */
 import { DECLINE_CODES, type DeclineCode, type Order, type OrderLine, type Payment } from '../../shared/api/public.ts'
-import { clock, count, exactly, fill, money, plural } from '../../shared/format.ts'
+import { count, fill, money, plural } from '../../shared/format.ts'
 import { isLive, isSettled, isSold, progressOf } from '../../shared/order-status.ts'
-import type { Problem } from '../../shared/problem.ts'
-import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
-import { hallForm, hasSections, seatName } from './hall-form.ts'
+import { seatName } from './hall-form.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
-import { pauseReason } from './parts/announcement.ts'
-import { faultOf } from './parts/fault.ts'
-import { during } from './parts/phases.ts'
-import { type Content, homeOf, type PageContext, type Refused } from './view.ts'
+import { band, steps } from './parts/band.ts'
+import { billRows, type Row } from './parts/bill-rows.ts'
+import { done } from './parts/done.ts'
+import { pictureOf } from './parts/offer.ts'
+import { picture } from './parts/picture.ts'
+import { whatNext } from './parts/what-next.ts'
+import { type Content, homeOf, type PageContext } from './view.ts'
 import type { Words } from './words/words.ts'
 
 /** Without a script, an order in progress reloads so often. */
@@ -18,123 +19,17 @@ const RELOAD_SECONDS = 3
 const RELOAD_IN_3DS_SECONDS = 15
 /** The origin's PAYMENT_ACTION_SECONDS, unless it is set: only the bar's length depends on it. */
 export const MAX_3DS_SECONDS = 300
-/** A turn with nothing to choose yet reloads so often: few people have a turn, and it runs out. */
-const RELOAD_IN_CARTS_SECONDS = 5
 
-// -- The turn ------------------------------------------------------------------------------------------------------------
-
-/** The visitor's turn: choose and reserve, or, where all units are in carts, wait for what comes back. */
-export function turnPage(context: PageContext, untilMs: number, refused?: Refused): Content {
-  const { view, words, lang } = context
-  const { products, hold_seconds } = view.state
-  const seconds = Math.max(0, (untilMs - view.nowMs) / 1000)
-  const first = products.find((product) => product.available > 0)
-  const title = first ? words.ready : words.allInCarts
-  const text = first ? fill(words.chooseText, { t: exactly(lang, hold_seconds) }) : words.turnAllInCarts
-  const main = html`<section class="card" id="turn" data-tone="${first ? 'turn' : 'hold'}">
-    ${steps(context, 0)}
-    ${heading(title, text)}
-    ${during(view.schedule, ['paused'], html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(context)}`)}
-    ${timeLeft(context, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
-    ${first && (hasSections(view.state) ? hallForm(context, untilMs, refused) : reserveForm(context, refused))}
-  </section>`
-  // Not before the turn is over: a reload would take away what the visitor is about to choose.
-  return { title, main, reloadSeconds: first ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS }
-}
-
-/**
- * The idempotency key is in the form, so that sending it twice makes one order. After a 503 it stays: the first may have come
- * through.
- */
-function reserveForm(context: PageContext, refused?: Refused): Html {
-  const { view, words, lang } = context
-  const { products, limit_per_visitor } = view.state
-  const { chosen = {}, problem } = refused ?? {}
-  const key = problem?.status === 503 ? chosen.idempotency_key : undefined
-  const faults = problem ? faultsOf(context, problem) : {}
-  const fault = (name: keyof Faults) =>
-    faults[name] && html`<p class="fault" id="fault-${name}" role="alert">${faults[name]}</p>`
-  const describes = (name: keyof Faults) =>
-    faults[name] && html`aria-invalid="true" aria-describedby="fault-${name}" autofocus`
-  const most = Math.min(limit_per_visitor, Math.max(...products.map((product) => product.available)))
-  const choices = products.map((product) => {
-    const none = product.available === 0
-    const isChosen = products.length === 1 || product.product_id === chosen.product_id
-    return html`<label class="choice">
-      <input type="radio" name="product_id" value="${product.product_id}" ${isChosen && html`checked`} ${none && html`disabled`} required>
-      <span><bdi>${product.name}</bdi>
-      <small>${none ? words.noneLeft : fill(words.left, { n: count(lang, product.available) })}</small></span>
-      <b>${money(lang, product.unit_price_minor, product.currency)}</b></label>`
-  })
-  const quantity = html`<label class="field">${words.quantity}
-      <input type="number" name="quantity" min="1" max="${most}" value="${chosen.quantity ?? 1}" inputmode="numeric" required ${describes('quantity')}></label>${fault('quantity')}`
-  const { contact } = view.state
-  const email = html`<label class="field">${contact === 'required' ? words.email : words.emailOptional}
-      <input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${contact === 'required' && html`required`} ${describes('email') ?? html`aria-describedby="email-for"`}>
-      <small id="email-for">${words.emailFor}</small></label>${fault('email')}`
-  return postForm(
-    `/sales/${view.sale}/buy`,
-    html`
-    <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">
-    <fieldset id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>${choices}</fieldset>${fault('product')}
-    ${most > 1 && quantity}
-    ${contact !== 'off' && email}
-    ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}
-    <button class="button">${words.reserve}</button>
-  `,
-  )
-}
-
-type Faults = Partial<Record<'product' | 'quantity' | 'email', string>>
-
-/** What is wrong with a purchase, by the field to mend it in. */
-function faultsOf({ view, words, lang }: PageContext, { type, errors = [], remaining }: Problem): Faults {
-  const of = (form: RegExp) => errors.some(({ field }) => form.test(field))
-  // The origin sends what remains where too much was wanted, for now or for good.
-  if (remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { product: words.lessLeftText }
-  return {
-    ...(of(/^product_id$/) && { product: words.chooseAgain }),
-    ...(of(/^quantity$/) && {
-      quantity: fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) }),
-    }),
-    ...(of(/^contact/) && { email: words.emailWrong }),
-  }
-}
-
-export function steps({ words }: PageContext, at: 0 | 1 | 2): Html {
-  const names = [words.stepChoose, words.stepPay, words.stepDone]
-  const items = names.map(
-    (name, i) => html`<li ${i === at && html`aria-current="step"`} ${i < at && html`class="past"`}>${name}</li>`,
-  )
-  return html`<ol class="steps" aria-label="${words.steps}">${items}</ol>`
-}
-
-/** A countdown with a bar that runs out; without a script, the time of day at which it is over. */
-export function timeLeft(
-  { view, words, lang }: PageContext,
-  { seconds, of, label, id }: { seconds: number; of: number; label: string; id?: string },
-): Html {
-  const until = new Date(view.nowMs + seconds * 1000).toISOString()
-  return html`<div class="time-left" ${id && html`id="${id}"`}>
-    <p><span class="label" data-over="${words.timeOver}">${label}</span>
-    <noscript><b>${fill(words.until, { t: `${until.slice(11, 19)} UTC` })}</b></noscript>
-    <time role="timer" datetime="${until}" data-over="look">${clock(lang, seconds)}</time></p>
-    <progress max="${of}" value="${Math.min(of, seconds)}" aria-hidden="true"></progress>
-  </div>`
-}
-
-// -- The order -----------------------------------------------------------------------------------------------------------
-
-/** The card's colour and the step it shows, by status. */
-const LOOKS = {
-  processing: { tone: 'calm', step: 0 },
-  reserved: { tone: 'turn', step: 1 },
-  paying: { tone: 'calm', step: 1 },
-  confirmed: { tone: 'good', step: 2 },
-  fulfilled: { tone: 'good', step: 2 },
-  expired: { tone: 'hold', step: null },
-  cancelled: { tone: 'hold', step: null },
-  refunded: { tone: 'hold', step: null },
+/** The step that an order is at; null for one that is over. */
+const STEPS = {
+  processing: 0,
+  reserved: 1,
+  paying: 1,
+  confirmed: 2,
+  fulfilled: 2,
+  expired: null,
+  cancelled: null,
+  refunded: null,
 } as const
 
 export function orderPage(context: PageContext, order: Order, alreadyHas: boolean): Content {
@@ -142,12 +37,15 @@ export function orderPage(context: PageContext, order: Order, alreadyHas: boolea
   const { status } = order
   const [title] = stateOf(words, order)
   const most = { n: count(lang, view.state.limit_per_visitor) }
-  const main = html`${alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
-  ${orderCard(context, order)}`
+  const main = html`${alreadyHas && html`<div class="page"><p class="note">${fill(words.alreadyHas, most)}</p></div>`}
+  ${orderSection(context, order)}`
   const holdSeconds = Math.max(RELOAD_SECONDS, Math.ceil(order.expires_in_seconds) + 1)
+  const step = STEPS[status]
   return {
     title,
     main,
+    full: true,
+    ...(step !== null && { steps: steps(context, step) }),
     reloadSeconds: isAtBank(order)
       ? RELOAD_IN_3DS_SECONDS
       : isInProgress(order)
@@ -161,38 +59,116 @@ export function orderPage(context: PageContext, order: Order, alreadyHas: boolea
 const isInProgress = ({ status }: Order) => status === 'processing' || status === 'paying'
 const isAtBank = ({ payment }: Order) => payment?.status === 'requires_action'
 
-function orderCard(context: PageContext, order: Order): Html {
-  const { view, words, lang } = context
-  const { status, payment: paid } = order
-  const [title, text] = stateOf(words, order)
-  const { step } = LOOKS[status]
-  const isDeclined = declineOf(order) !== null
-  const action = isAtBank(order) ? paid : null
-  return html`<section class="card" id="order" data-tone="${toneOf(order)}" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
-    ${step !== null && steps(context, step)}
-    ${heading(title, text)}
-    ${isDeclined && html`<p><b>${attemptsLeft(context, order)}</b></p>`}
-    ${status === 'reserved' && payment(context, order)}
-    ${action && awaiting3ds(context, action)}
-    ${isInProgress(order) && !action && html`<progress aria-label="${title}"></progress>`}
-    ${step === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
-    <dl>
-      <div><dt>${words.product}</dt><dd>${order.lines.map((line) => html`<div>${lineName(context, line, order)}</div>`)}</dd></div>
-      <div><dt>${words.total}</dt><dd><b>${totalOf(lang, order)}</b></dd></div>
-      ${refundedRow(context, order)}
-      ${orderNumber(context, order)}
-    </dl>
-    ${!view.protects && html`<p class="links">${isSold(status) && html`<a href="${pathOf(context, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`}
-    ${status === 'reserved' && giveBackForm(context, order)}
+function orderSection(context: PageContext, order: Order): Html {
+  const { status } = order
+  return html`<section id="order" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
+    ${top(context, order)}
+    <div class="page split bought">
+      ${isSold(status) ? bought(context, order) : unpaid(context, order)}
+      ${ticket(context, order)}
+      ${isSold(status) && afterwards(context, order)}
+    </div>
     ${status === 'paying' && whenConfirmed(context, order)}
   </section>`
 }
+
+/** The time that runs, if any does. */
+function top(context: PageContext, order: Order): Html | false {
+  const { view, words } = context
+  const { status, payment, expires_in_seconds } = order
+  const [title, text] = stateOf(words, order)
+  if (status === 'reserved') {
+    const of = Math.max(view.state.hold_seconds, expires_in_seconds)
+    return band(context, { title, text, seconds: expires_in_seconds, of, label: words.holdEndsIn, id: 'hold' })
+  }
+  if (!isAtBank(order)) return false
+  const seconds = payment?.expires_in_seconds ?? 0
+  return band(context, { title, text, seconds, of: Math.max(MAX_3DS_SECONDS, seconds), label: words.awaiting3dsEndsIn })
+}
+
+/** What the buyer can do about an order that is not paid, or no more. */
+function unpaid(context: PageContext, order: Order): Html {
+  const { view, words } = context
+  const { status, payment: paid } = order
+  const [title, text] = stateOf(words, order)
+  const hasBand = status === 'reserved' || isAtBank(order)
+  return html`<div class="stack">
+      ${!hasBand && html`<div>${heading(title, text)}</div>`}
+      ${declineOf(order) !== null && html`<p><b>${attemptsLeft(context, order)}</b></p>`}
+      ${status === 'reserved' && payment(context, order)}
+      ${isAtBank(order) && paid && toBank(context, paid)}
+      ${isInProgress(order) && !isAtBank(order) && html`<progress class="comb" aria-label="${title}"></progress>`}
+      ${STEPS[status] === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
+      ${status === 'reserved' && giveBackForm(context, order)}
+      ${links(context, order)}
+      ${orderNumber(context, order)}
+    </div>`
+}
+
+const bought = ({ words }: PageContext, order: Order) => {
+  const [title, text] = stateOf(words, order)
+  return html`<div class="head-done">${done}${heading(title, text)}</div>`
+}
+
+/** What it is, and the number that people read to each other. */
+export function ticket(context: PageContext, order: Order): Html {
+  const { view, words } = context
+  const { short_number, lines } = order
+  const image = pictureOf(view, lines)
+  const isDone = isSold(order.status)
+  const names = lines.map((line) => html`<p>${lineName(context, line, order)}</p>`)
+  return html`<aside class="stay ticket" aria-label="${words.toOrder}">
+      ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 40vw, 100vw', eager: true })}</div>`}
+      ${image && html`<div class="comb" aria-hidden="true"></div>`}
+      <div>
+        <p class="row"><span class="quiet">${words.orderNumber}</span>${isDone && short_number !== null && copyButton(context, short_number)}</p>
+        ${short_number !== null && html`<strong class="num">${short_number}</strong>`}
+        ${isDone ? names : billOf(context, order)}
+        ${isDone && html`<p class="small quiet">${totalOf(context.lang, order)}</p>`}
+      </div>
+    </aside>`
+}
+
+/** What follows the head of an order that is paid. */
+function afterwards(context: PageContext, order: Order): Html {
+  const { words } = context
+  return html`<div class="stack">
+      ${order.status !== 'refunded' && whatNext(context, order, pathOf(context, order))}
+      <section>
+        <h2>${words.receipt}</h2>
+        ${billOf(context, order)}
+        ${links(context, order)}
+      </section>
+      ${orderNumber(context, order)}
+    </div>`
+}
+
+function links(context: PageContext, order: Order): Html | false {
+  const { view, words } = context
+  if (view.protects) return false
+  return html`<p class="row links actions">${isSold(order.status) && html`<a href="${pathOf(context, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`
+}
+
+/** Its lines, and what they cost in all. */
+function billOf(context: PageContext, order: Order): Html {
+  const { words, lang } = context
+  const { currency, refunded_minor } = order
+  const lines: Row[] = order.lines.map((line) => ({
+    name: lineName(context, line, order),
+    amount: money(lang, line.unit_price_minor * line.quantity, currency),
+  }))
+  const refunded = { name: words.refunded, amount: money(lang, refunded_minor, currency) }
+  return billRows(context, order, lines, { after: refunded_minor > 0 ? [refunded] : [] })
+}
+
+const copyButton = ({ words }: PageContext, text: string) =>
+  html`<button class="icon-button" type="button" data-copy="${text}" aria-label="${words.after.copy}" hidden><svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><rect x="8.5" y="8.5" width="12" height="12" rx="2.5"/><path d="M15.5 5.5v-2h-12v12h2"/></svg></button>`
 
 /** What follows a payment that goes through, as nearly all do: the script, which learns of it, need not ask for the page. */
 function whenConfirmed(context: PageContext, order: Order): Html {
   const confirmed = { ...order, status: 'confirmed', payment: { status: 'succeeded' }, expires_in_seconds: 0 } as const
   const [title] = stateOf(context.words, confirmed)
-  return html`<template id="order-confirmed" data-title="${title}">${orderCard(context, confirmed)}</template>`
+  return html`<template id="order-confirmed" data-title="${title}">${steps(context, 2)}${orderSection(context, confirmed)}</template>`
 }
 
 /** Giving back takes two steps, since it cannot be undone. */
@@ -207,9 +183,9 @@ function giveBackForm(context: PageContext, order: Order): Html {
 
 export const pathOf = ({ view }: PageContext, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
 
-/** On a line of its own, so that it never breaks where the words are long. */
+/** The whole number, for machines: small print. */
 export const orderNumber = ({ words }: PageContext, { order_id }: Order) =>
-  html`<div class="order-number"><dt>${words.orderNumber}</dt><dd><code>${order_id}</code></dd></div>`
+  html`<p class="small quiet order-number">${words.after.fullNumber} <code>${order_id}</code></p>`
 
 export const totalOf = (lang: string, order: Order) => money(lang, order.total_minor, order.currency)
 
@@ -225,9 +201,6 @@ export function lineName({ words, lang }: PageContext, line: OrderLine, { status
   return isReturned ? html`<s>${text}</s> <small>(${words.hall.returned})</small>` : text
 }
 
-const refundedRow = ({ words, lang }: PageContext, { refunded_minor, currency }: Order) =>
-  refunded_minor > 0 && html`<div><dt>${words.refunded}</dt><dd>${money(lang, refunded_minor, currency)}</dd></div>`
-
 /** What the buyer reads first: where the order is, and what they can do. */
 export function stateOf(words: Words, order: Order): readonly [title: string, text: string] {
   const { status, reason, payment } = order
@@ -239,8 +212,6 @@ export function stateOf(words: Words, order: Order): readonly [title: string, te
     return [words.partlyRefunded, words.partlyRefundedText]
   return [words[status], words[`${status}Text`]]
 }
-
-const toneOf = (order: Order) => (declineOf(order) === null ? LOOKS[order.status].tone : 'bad')
 
 // -- Paying --------------------------------------------------------------------------------------------------------------
 
@@ -255,40 +226,30 @@ function attemptsLeft({ words, lang }: PageContext, { payment }: Order): string 
   return fill(plural(lang, left, words.attemptsLeft), { n: count(lang, left) })
 }
 
-/** The bank asks its buyer to confirm (3-D Secure): the link to the bank, and until when. */
-function awaiting3ds(context: PageContext, { next_action, expires_in_seconds: seconds = 0 }: Payment): Html {
-  const { words } = context
-  const of = Math.max(MAX_3DS_SECONDS, seconds)
-  const to = next_action?.url
-  return html`${timeLeft(context, { seconds, of, label: words.awaiting3dsEndsIn })}
-    ${to !== undefined && html`<p>${buttonTo(to, words.toBank)}</p>`}`
-}
+/** The bank asks its buyer to confirm (3-D Secure). */
+const toBank = ({ words }: PageContext, { next_action }: Payment) =>
+  next_action && html`<p>${buttonTo(next_action.url, words.toBank)}</p>`
 
 function payment(context: PageContext, order: Order): Html {
   const { view, words, lang } = context
   const pay = fill(words.pay, { m: totalOf(lang, order) })
-  const seconds = order.expires_in_seconds
-  const of = Math.max(view.state.hold_seconds, seconds)
-  return html`${timeLeft(context, { seconds, of, label: words.holdEndsIn, id: 'hold' })}
-    ${
-      view.paymentPage === null || view.state.test
-        ? sandboxForm(context, order, pay)
-        : html`<p>${buttonTo(fill(view.paymentPage, { sale: view.sale, order: order.order_id }), pay)}</p>`
-    }`
+  return view.paymentPage === null || view.state.test
+    ? sandboxForm(context, order, pay)
+    : html`<p>${buttonTo(fill(view.paymentPage, { sale: view.sale, order: order.order_id }), pay)}</p>`
 }
 
 function sandboxForm(context: PageContext, order: Order, pay: string): Html {
   const { words } = context
   const methods = Object.entries(words.methods).map(
-    ([method, name], i) => html`<label class="choice">
+    ([method, name], i) => html`<label>
       <input type="radio" name="payment_method" value="${method}" ${i === 0 && html`checked`} required>
       <span>${name}</span></label>`,
   )
   return postForm(
     `${pathOf(context, order)}/payment`,
     html`
-      <fieldset><legend>${words.payWith}</legend>${methods}</fieldset>
-      <button class="button">${pay}</button>
+      <fieldset class="part"><legend>${words.payWith}</legend><div class="choices">${methods}</div></fieldset>
+      <button class="button wide">${pay}</button>
     `,
   )
 }

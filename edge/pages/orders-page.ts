@@ -1,19 +1,21 @@
 /** A visitor's own orders of a sale as a list, and the receipt of one, which prints on a sheet of paper. */
 import type { Order, PublicSale } from '../../shared/api/public.ts'
-import { shareWithin } from '../../shared/bill.ts'
 import { count, fill, moment, money, percentage } from '../../shared/format.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
 import { lineName, orderNumber, stateOf, totalOf } from './order-page.ts'
+import { rowsOf, taxIn } from './parts/bill-rows.ts'
+import { pictureOf } from './parts/offer.ts'
+import { picture } from './parts/picture.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
 import type { Words } from './words/words.ts'
 
 export function ordersPage(context: PageContext, orders: readonly Order[]): Content {
   const { view, words } = context
   const title = orders.length > 0 ? words.ownOrders : words.noOrders
-  const main = html`<section class="card" data-tone="calm">
+  const main = html`<section class="stack">
     ${heading(title, words.ownOrdersText)}
     ${orders.length > 0 && html`<ul class="orders">${orders.map((order) => orderItem(context, order))}</ul>`}
-    <div class="actions">${buttonTo(homeOf(view), words.backToSale)}</div>
+    <p class="actions">${buttonTo(homeOf(view), words.backToSale)}</p>
   </section>`
   return { title, main, reloadSeconds: null }
 }
@@ -21,11 +23,13 @@ export function ordersPage(context: PageContext, orders: readonly Order[]): Cont
 function orderItem(context: PageContext, order: Order): Html {
   const { view, words, lang } = context
   const [state] = stateOf(words, order)
+  const image = pictureOf(view, order.lines)
   const names = order.lines.map((line) => html`<span>${lineName(context, line, order)}</span>`)
   return html`<li>
-      <a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> <b>${totalOf(lang, order)}</b>
-      ${names}
-      <small>${timeOf(lang, order)}${order.refunded_minor > 0 && html` · ${words.refunded}: ${refundOf(lang, order)}`}</small>
+      ${image && html`<div class="pic thumb">${picture(image, { sizes: '3.5rem' })}</div>`}
+      <p><a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> ${names}
+      <small>${order.short_number !== null && html`<b>${order.short_number}</b> · `}${timeOf(lang, order)}${order.refunded_minor > 0 && html` · ${words.refunded}: ${refundOf(lang, order)}`}</small></p>
+      <b>${totalOf(lang, order)}</b>
     </li>`
 }
 
@@ -51,12 +55,12 @@ export function receiptPage(context: PageContext, order: Order): Content {
         <small>${count(lang, quantity)} ×\u00a0${money(lang, unit_price_minor, currency)}</small></td>
         <td>${money(lang, unit_price_minor * quantity, currency)}</td></tr>`,
   )
-  const main = html`<article class="card receipt" data-tone="calm">
-    ${heading(words.receipt, html`<bdi>${view.brand.name}</bdi>`)}
-    <dl>
+  const main = html`<article class="stack receipt">
+    ${heading(words.receipt, html`<bdi>${view.goods?.brand?.shop ?? view.brand.name}</bdi>`)}
+    <dl class="rows">
       ${seller && sellerRows(context, seller)}
       <div><dt>${words.sale}</dt><dd><bdi>${view.state.name}</bdi></dd></div>
-      ${orderNumber(context, order)}
+      ${order.short_number !== null && html`<div><dt>${words.orderNumber}</dt><dd><b>${order.short_number}</b></dd></div>`}
       <div><dt>${words.orderedAt}</dt><dd>${timeOf(lang, order, 'zone')}</dd></div>
       ${order.total_minor > 0 && html`<div><dt>${words.paidWith}</dt><dd>${methodOf(words, order)}</dd></div>`}
     </dl>
@@ -64,13 +68,15 @@ export function receiptPage(context: PageContext, order: Order): Content {
       <thead><tr><th scope="col">${words.product}</th><th scope="col">${words.amount}</th></tr></thead>
       <tbody>${lines}</tbody>
       <tfoot>
-        <tr><th scope="row">${words.total}</th><td><b>${totalOf(lang, order)}</b></td></tr>
-        ${tax && html`<tr><th scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, shareWithin(order.total_minor, tax.percent), currency)}</td></tr>`}
+        ${rowsOf(context, order).map(({ name, amount }) => html`<tr><th scope="row">${name}</th><td>${amount}</td></tr>`)}
+        <tr class="total"><th scope="row">${words.total}</th><td><b>${totalOf(lang, order)}</b></td></tr>
+        ${tax && tax.included !== false && html`<tr><th scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, taxIn(tax, order), currency)}</td></tr>`}
         ${order.refunded_minor > 0 && html`<tr><th scope="row">${words.refunded}</th><td>${refundOf(lang, order)}</td></tr>`}
       </tfoot>
     </table>
-    <div class="actions"><button class="button" data-print>${words.print}</button>
-      <a class="button second" href="/sales/${view.sale}/order/${order.order_id}">${words.toOrder}</a></div>
+    ${orderNumber(context, order)}
+    <p class="row actions"><button class="button" data-print>${words.print}</button>
+      <a class="button second" href="/sales/${view.sale}/order/${order.order_id}">${words.toOrder}</a></p>
   </article>`
   return { title: words.receipt, main, reloadSeconds: null }
 }

@@ -4,8 +4,9 @@ import { fill } from '../../shared/format.ts'
 import { toStripe } from '../../shared/stripe-amount.ts'
 import type { StripePage } from '../config.ts'
 import { paymentScript } from './assets.ts'
-import { heading, html, postForm } from './html.ts'
-import { MAX_3DS_SECONDS, pathOf, steps, timeLeft, totalOf } from './order-page.ts'
+import { html, postForm } from './html.ts'
+import { MAX_3DS_SECONDS, pathOf, ticket, totalOf } from './order-page.ts'
+import { band, steps } from './parts/band.ts'
 import type { Content, PageContext } from './view.ts'
 
 export const paymentHead = html`<script type="module" src="${paymentScript.path}"></script>`
@@ -23,7 +24,7 @@ export function paymentPage(context: PageContext, order: Order, { key, script }:
   const form = html`<form>
         <div data-form></div>
         <p class="fault" role="alert"></p>
-        <button class="button" aria-disabled="true">${pay}</button>
+        <button class="button wide" aria-disabled="true">${pay}</button>
       </form>`
   const amount = toStripe(order.total_minor, currency)
   const stripeForm = html`<noscript><p><b>${words.payNeedsScript}</b></p></noscript>
@@ -35,14 +36,18 @@ export function paymentPage(context: PageContext, order: Order, { key, script }:
   // Stripe refuses a charge of 0. The origin confirms such an order without one.
   const free = postForm(
     `${back}/payment`,
-    html`<input type="hidden" name="payment_method" value="pm_free"><button class="button">${pay}</button>`,
+    html`<input type="hidden" name="payment_method" value="pm_free"><button class="button wide">${pay}</button>`,
   )
-  const main = html`<section class="card" id="payment" data-tone="turn">
-    ${steps(context, 1)}
-    ${heading(title, confirms ? words.awaiting3dsText : amount === 0 ? words.reservedText : words.payText)}
-    ${timeLeft(context, { seconds, of, label, id: 'hold' })}
-    ${amount === 0 ? free : stripeForm}
-    <p class="links"><a href="${back}">${words.toOrder}</a></p>
+  const text = confirms ? words.awaiting3dsText : amount === 0 ? words.reservedText : words.payText
+  const main = html`<section id="payment">
+    ${band(context, { title, text, seconds, of, label, id: 'hold' })}
+    <div class="page split bought">
+      <div class="stack">
+        ${amount === 0 ? free : stripeForm}
+        <p class="links"><a href="${back}">${words.toOrder}</a></p>
+      </div>
+      ${ticket(context, order)}
+    </div>
   </section>`
-  return { title, main, reloadSeconds: Math.ceil(seconds) + 1 }
+  return { title, main, full: true, steps: steps(context, 1), reloadSeconds: Math.ceil(seconds) + 1 }
 }

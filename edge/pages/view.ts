@@ -6,6 +6,7 @@ import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { InvitationFault } from '../admission/proofs/invitation.ts'
 import type { Fields } from '../call.ts'
+import type { Quote } from '../checkout/quote.ts'
 import type { StripePage } from '../config.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
@@ -97,7 +98,7 @@ export type Shows =
   | { readonly kind: 'landing' }
   | { readonly kind: 'line'; readonly place: Place; readonly number: number }
   /** Until when the admission is good, on the edge's clock. */
-  | { readonly kind: 'turn'; readonly untilMs: number; readonly refused?: Refused }
+  | { readonly kind: 'turn'; readonly untilMs: number; readonly entered?: Entered }
   /** `alreadyHas`: the existing order, returned since a new one would exceed the visitor's limit. */
   | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
   | { readonly kind: 'orders'; readonly orders: readonly Order[] }
@@ -113,14 +114,19 @@ export type Shows =
     }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
-/** What a page shows that has an address of its own. */
-export type RequestedPage = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
+/** What a page shows that has an address of its own, or that a form asks for: `quote`, what a choice would cost. */
+export type RequestedPage =
+  | Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
+  | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals: Quote }
 
-/** A purchase that met a problem, and what was chosen. */
-export interface Refused {
-  readonly problem: Problem
+/** The form of a turn as it was sent: what was chosen, why it was refused, and what it would cost. */
+export interface Entered {
   readonly chosen: Fields
+  readonly problem?: Problem
+  readonly totals?: Quote
 }
+/** A purchase that met a problem. */
+export type Refused = Entered & { readonly problem: Problem }
 
 /** A form to send again as it was. */
 export interface Again {
@@ -140,12 +146,12 @@ export interface Content {
   readonly title: string
   /** What is in the main part. */
   readonly main: Html
-  /** The classes of the main part: `page` alone unless said. */
-  readonly look?: string
-  /** Where the page is on the way from a choice to an order; in the header, in place of the link to one's orders. */
-  readonly steps?: Html
   /** Without a script the page reloads itself after so long; null for one that will not change. */
   readonly reloadSeconds: number | null
   /** True if it shows the sale's name already. */
   readonly named?: boolean
+  /** For the header, in place of the link to one's orders: where in the purchase the visitor is. */
+  readonly steps?: Html
+  /** True if its parts are as wide as the window, and keep the page's margins themselves. */
+  readonly full?: boolean
 }

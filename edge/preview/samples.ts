@@ -1,5 +1,5 @@
-import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
+import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { Order, Payment, PublicSale } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
@@ -12,6 +12,7 @@ import { renderProblem, renderSale } from '../pages/index.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
+import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './goods-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
 
 const SEED = '5e'.repeat(32)
@@ -152,7 +153,8 @@ export function samplePages({
     () =>
       renderSale({ ...shop, shows, ...changes })
   const stocked = (products: typeof shop.state.products) => ({ state: { ...shop.state, products } })
-  const turn = (leftMs = ADMISSION_TTL_SECONDS * 1000): Shows => ({ kind: 'turn', untilMs: nowMs + leftMs })
+  const turnOf = (leftMs: number) => ({ kind: 'turn', untilMs: nowMs + leftMs }) as const
+  const turn = (leftMs = ADMISSION_TTL_SECONDS * 1000): Shows => turnOf(leftMs)
   const ordered = (status: OrderStatus, changes: Partial<Order> = {}, alreadyHas = false): Shows => ({
     kind: 'order',
     order: { ...order(status, nowMs), ...changes },
@@ -168,7 +170,17 @@ export function samplePages({
   const turnAgain = (problem: Problem, fields: Readonly<Record<string, string>> = chosen): Shows => ({
     kind: 'turn',
     untilMs: nowMs + ADMISSION_TTL_SECONDS * 1000,
-    refused: { problem, chosen: fields },
+    entered: { problem, chosen: fields },
+  })
+  const sizes = inSizes(shop.state)
+  const priceChanged = { ...problem('price-changed'), ...quoted }
+  const codeUsedUp = { ...problem('promo-code-used-up'), ...quoted, discount_minor: 0, total_minor: 19_590 }
+  const wrongAddress = problem('invalid-fields', { errors: addressed })
+  const quotedTurn: Shows = { ...turnOf(281_000), entered: { chosen: chosenSize, totals: quoted } }
+  const shownIn = (status: OrderStatus): Shows => ({
+    kind: 'order',
+    order: billed(order(status, nowMs)),
+    alreadyHas: false,
   })
   const hall = inHall(shop.state)
   // A real sale has goods of its own.
@@ -314,6 +326,25 @@ export function samplePages({
     'turn-wrong-email': inShop(turnAgain(invalidField('contact.email', 'an e-mail address is required')), {
       state: { ...shop.state, contact: 'required' },
     }),
+    'turn-sizes': inShop(turn(281_000), sizes),
+    'turn-sizes-quoted': inShop(quotedTurn, sizes),
+    'turn-sizes-price-changed': inShop(turnAgain(priceChanged, chosenSize), sizes),
+    'turn-sizes-code-used-up': inShop(turnAgain(codeUsedUp, chosenSize), sizes),
+    'turn-sizes-wrong-address': inShop(turnAgain(wrongAddress, { ...chosenSize, street: '' }), sizes),
+    'turn-sizes-not-accepted': inShop(turnAgain(invalidField('accept', 'is required'), chosenSize), sizes),
+    'turn-colours': inShop(turn(), coloured(shop.state)),
+    'turn-pickup': inShop(turn(), { state: { ...shop.state, delivery: pickedUp, contact: 'required' } }),
+    'order-sizes-reserved': inShop(shownIn('reserved'), sizes),
+    'order-sizes-confirmed': inShop(shownIn('confirmed'), sizes),
+    'order-sizes-fulfilled': inShop(shownIn('fulfilled'), sizes),
+    'order-pickup': inShop(ordered('confirmed'), { state: { ...shop.state, delivery: pickedUp } }),
+    'order-handover': inShop(ordered('confirmed'), {
+      state: {
+        ...shop.state,
+        delivery: { ...NO_DELIVERY, kind: 'handover', return_url: 'https://shop.example/after' },
+      },
+    }),
+    'receipt-sizes': inShop({ kind: 'receipt', order: billed(order('confirmed', nowMs)) }, sizes),
     'hall-turn': inShop(turn(), hall),
     'hall-turn-without-chart': inShop(turn(), { ...hall, hall: null, state: { ...hall.state, chart_version: null } }),
     'hall-turn-seat-taken': inShop(turnAgain(seatTaken, chosenSeats), hall),

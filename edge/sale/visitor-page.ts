@@ -114,7 +114,7 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const number = place?.claims.num ?? admission?.claims.num ?? null
   const missing = admission ? null : await missingPlace(caller, call)
   const own = ownPlace(number, admission?.claims.exp, now)
-  const shows = (wanted && turnAgain(wanted, own, now)) ?? wanted ?? missing ?? own
+  const shows = (wanted && turnAgain(wanted, own, now)) ?? (wanted?.kind === 'quote' ? own : wanted) ?? missing ?? own
   // The way back to an order is for pages other than its own.
   const order = shows.kind === 'order' ? shows.order.order_id : latestOrder(sale, call)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
@@ -125,15 +125,18 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
 
 /** The turn again where a purchase met a problem that another choice or try may mend, with what was chosen; null for any other. */
 function turnAgain(wanted: RequestedPage, own: Shows, { facts }: SaleNow): Shows | null {
-  if (wanted.kind !== 'problem' || !wanted.chosen || own.kind !== 'turn') return null
+  if (own.kind !== 'turn') return null
+  if (wanted.kind === 'quote') return { ...own, entered: wanted }
+  if (wanted.kind !== 'problem' || !wanted.chosen) return null
   const { problem, chosen } = wanted
   const { type, status, errors, retry_after_seconds } = problem
   const isLess = type.endsWith('/sold-out') && facts.products.some(({ available }) => available > 0)
   const mayMend =
-    isLess || errors !== undefined || status === 503 || /(all-in-carts|seat-taken)$/.test(type) || /too-many/.test(type)
+    isLess || errors !== undefined || status === 503 || MENDABLE_IN_TURN.test(type) || /too-many/.test(type)
   const isForGood = type.endsWith('/too-many-orders') && retry_after_seconds === undefined
-  return mayMend && !isForGood ? { ...own, refused: { problem, chosen } } : null
+  return mayMend && !isForGood ? { ...own, entered: { problem, chosen } } : null
 }
+const MENDABLE_IN_TURN = /(all-in-carts|seat-taken|price-changed|promo-code-used-up|promo-code-unknown)$/
 
 function ownPlace(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
   if (admittedUntilSeconds !== undefined) return { kind: 'turn', untilMs: admittedUntilSeconds * 1000 }

@@ -10,10 +10,12 @@ import { showEarlier } from './earlier.ts'
 import { showHall } from './hall.ts'
 import { keepLanguage } from './language.ts'
 import { noticeTurn } from './notices.ts'
+import { showOrderButtons } from './order-buttons.ts'
 import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
 import { showStock } from './stock.ts'
 import { showOutlook } from './stock-outlook.ts'
+import { showTurnForm } from './turn-form.ts'
 import { showWay } from './way.ts'
 
 export function show(state: PageState, tools: Tools): void {
@@ -28,6 +30,8 @@ export function show(state: PageState, tools: Tools): void {
   showWay(state)
   noticeTurn(state)
   showHall()
+  showTurnForm()
+  showOrderButtons()
   void showStock(schedule, page)
   void checkOwnOrder(state, tools)
   each('[data-print]', (button) => {

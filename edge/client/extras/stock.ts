@@ -3,18 +3,17 @@
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
 import type { SaleDocument } from '../../sale/goods.ts'
-import { byId, each, FETCH_AT_TURN_MS, get, type Page, textsOf, write } from '../page.ts'
+import { byId, each, FETCH_AT_TURN_MS, get, type Page, write } from '../page.ts'
 
 let choices: HTMLElement | null = null
 let read: Schedule | undefined
 let readAtMs = Number.NEGATIVE_INFINITY
 
 export async function showStock(schedule: Schedule, page: Page): Promise<void> {
-  const { left, noneLeft } = textsOf('choices')
   const shown = byId('choices')
   // The server has just rendered these choices: they are up to date.
   if (shown !== choices) [choices, read, readAtMs] = [shown, schedule, performance.now()]
-  if (!left || read === schedule || performance.now() - readAtMs < FETCH_AT_TURN_MS) return
+  if (!shown || read === schedule || performance.now() - readAtMs < FETCH_AT_TURN_MS) return
   read = schedule
   readAtMs = performance.now()
   try {
@@ -27,11 +26,14 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
     for (const { product_id, available, unit_price_minor, currency } of units)
       each<HTMLInputElement>(`[name=product_id][value="${product_id}"]`, (choice) => {
         // A choice stays chosen although it is gone: it may come back, and otherwise the form's response says so.
-        if (available > 0) choice.disabled = false
-        const text = available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft
-        const label = choice.parentElement
-        write(label?.querySelector('small') ?? null, text)
-        write(label?.querySelector('b') ?? null, money(page.lang, unit_price_minor, currency))
+        if (choice.type === 'radio') choice.disabled = available === 0 && !choice.checked
+        // Of a variant it says so only where few are left.
+        const { left = '', noneLeft = '', few = Infinity } = choice.closest<HTMLElement>('[data-left]')?.dataset ?? {}
+        const text =
+          available === 0 ? noneLeft : available > Number(few) ? '' : fill(left, { n: count(page.lang, available) })
+        const item = choice.type === 'radio' ? choice.parentElement : document.querySelector('.item')
+        write(item?.querySelector('small') ?? null, text)
+        write(item?.querySelector('label > b, [data-price]') ?? null, money(page.lang, unit_price_minor, currency))
       })
   } catch {
     // Reads again with the next schedule.

@@ -33,8 +33,3 @@ export interface Units {
 }
 
 export const unitsIn = (units: readonly Units[]) => units.reduce((sum, { quantity }) => sum + quantity, 0)
-
-export function sumOf(chosen: readonly Pick<Seat, 'price_minor'>[], units: readonly Units[]): number {
-  const ofSeats = chosen.reduce((sum, { price_minor }) => sum + price_minor, 0)
-  return units.reduce((sum, { quantity, price_minor }) => sum + quantity * price_minor, ofSeats)
-}

@@ -5,7 +5,7 @@
 import { select } from 'd3-selection'
 import 'd3-transition'
 import { type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
-import { type Filter, fits, stillFree, sumOf, toggled, type Units, unitsIn } from './choice.ts'
+import { type Filter, fits, stillFree, toggled, type Units, unitsIn } from './choice.ts'
 import { type Inks, Painter, type Scene, seatsAreShown } from './drawing.ts'
 import { type Fed, Feed } from './feed.ts'
 import {
@@ -147,7 +147,7 @@ class HallMap {
   #build(): void {
     const { texts } = this.#names
     const button = (label: string | undefined, sign: string, act: () => void) => {
-      const made = element('button', { type: 'button', class: 'hall-button', 'aria-label': label ?? '' }, sign)
+      const made = element('button', { type: 'button', class: 'icon-button', 'aria-label': label ?? '' }, sign)
       made.addEventListener('click', act)
       return made
     }
@@ -166,32 +166,47 @@ class HallMap {
         button(texts.whole, '⤢', () => this.#fit()),
       ),
     )
-    const list = element(
-      'details',
-      { class: 'hall-listed' },
-      element('summary', {}, texts.list ?? ''),
-      this.#list.element,
-    )
+    this.#list.element.hidden = true
     const legends = element(
       'ul',
-      { class: 'hall-legend' },
+      { class: 'row legend small quiet' },
       legend('mine', texts.yours),
       legend('c1', texts.free),
       legend('taken', texts.occupied),
       legend('square', texts.wheelchair),
     )
+    const drawn = element('div', {}, plan, this.#readout, legends)
     this.#place.replaceChildren(
       this.#filters(),
-      plan,
-      element('p', { class: 'visually-hidden', id: 'hall-keys' }, texts.mapKeys ?? ''),
-      this.#readout,
-      legends,
-      list,
+      drawn,
+      element('p', { class: 'sr', id: 'hall-keys' }, texts.mapKeys ?? ''),
+      this.#list.element,
     )
+    this.#tabs([
+      [texts.hallTab ?? '', drawn],
+      [texts.listTab ?? '', this.#list.element],
+    ])
     this.#place.hidden = false
     // The best seats are one press away, and leave the map its room; but what was typed there stays in sight.
     const best = document.getElementById('best') as HTMLDetailsElement | null
     if (best && !best.querySelector<HTMLInputElement>('[name=best-quantity]')?.value) best.open = false
+  }
+
+  /** Buttons that show one of the views, and hide the others. */
+  #tabs(views: readonly (readonly [label: string, view: HTMLElement])[]): void {
+    const buttons = views.map(([label, view]) => {
+      const button = element('button', { type: 'button', 'aria-pressed': String(!view.hidden) }, label)
+      button.addEventListener('click', () => {
+        for (const [i, [, other]] of views.entries()) {
+          other.hidden = other !== view
+          buttons[i]?.setAttribute('aria-pressed', String(other === view))
+        }
+      })
+      return button
+    })
+    const place = document.getElementById('hall-tabs')
+    place?.replaceChildren(...buttons)
+    if (place) place.hidden = false
   }
 
   /** Prices, with the strength that their seats have, and wheelchair places. */
@@ -201,7 +216,7 @@ class HallMap {
     for (const { category, price_minor } of this.#hall.seats)
       prices.set(category, Math.min(prices.get(category) ?? Infinity, price_minor))
     const choice = (category: string | null, ...content: readonly (Node | string)[]) => {
-      const input = element('input', { type: 'radio', name: 'hall-price', class: 'visually-hidden', form: '' })
+      const input = element('input', { type: 'radio', name: 'hall-price', class: 'sr', form: '' })
       input.checked = category === null
       input.addEventListener('change', () => this.#filterBy({ category }))
       return element('label', {}, input, ...content)
@@ -213,16 +228,16 @@ class HallMap {
         this.#names.money(price),
       ),
     )
-    const box = element('input', { type: 'checkbox', class: 'visually-hidden', form: '' })
+    const box = element('input', { type: 'checkbox', class: 'sr', form: '' })
     box.addEventListener('change', () => this.#filterBy({ accessible: box.checked }))
     const accessible = this.#hall.seats.some(({ kind }) => kind === 'accessible')
       ? [element('label', {}, box, element('span', {}, texts.accessible ?? ''))]
       : []
     return element(
       'fieldset',
-      { class: 'hall-filters' },
-      element('legend', { class: 'visually-hidden' }, texts.price ?? ''),
-      element('div', {}, choice(null, texts.anyPrice ?? ''), ...ofPrices, ...accessible),
+      {},
+      element('legend', { class: 'sr' }, texts.price ?? ''),
+      element('div', { class: 'filters' }, choice(null, texts.anyPrice ?? ''), ...ofPrices, ...accessible),
     )
   }
 
@@ -519,9 +534,15 @@ class HallMap {
     const items = this.#chosen.map((seat) => {
       const name = this.#names.whole(seat)
       const label = this.#names.fill('remove', { seat: name })
-      const out = element('button', { type: 'button', class: 'hall-button', 'aria-label': label }, '×')
+      const out = element('button', { type: 'button', class: 'icon-button', 'aria-label': label }, '×')
       out.addEventListener('click', () => this.#takeOut(seat))
-      const field = element('input', { type: 'hidden', name: this.#fieldOf(seat), value: '1' })
+      const price = String(seat.price_minor)
+      const field = element('input', {
+        type: 'hidden',
+        name: this.#fieldOf(seat),
+        value: '1',
+        'data-seat-price': price,
+      })
       return element(
         'li',
         {},
@@ -531,21 +552,15 @@ class HallMap {
         out,
       )
     })
-    const units = this.#units()
-    const best = this.#form?.querySelector<HTMLInputElement>('[name=best-quantity]')
-    const sum = this.#names.money(sumOf(this.#chosen, units))
-    const total = Number(best?.value) > 0 ? this.#names.fill('from', { m: sum }) : sum
-    const isEmpty = items.length === 0 && unitsIn(units) === 0
+    const isEmpty = items.length === 0 && unitsIn(this.#units()) === 0
     place.replaceChildren(
-      element('h2', {}, texts.yourSeats ?? ''),
-      ...(items.length > 0 ? [element('ul', { class: 'picked' }, ...items)] : []),
-      isEmpty
-        ? element('p', { class: 'quiet' }, texts.chooseFirst ?? '')
-        : element('p', { class: 'cart-sum' }, element('span', {}, texts.total ?? ''), ' ', element('b', {}, total)),
+      ...(items.length > 0
+        ? [element('h2', {}, texts.yourSeats ?? ''), element('ul', { class: 'picked' }, ...items)]
+        : []),
+      ...(isEmpty ? [element('p', { class: 'small quiet' }, texts.chooseFirst ?? '')] : []),
     )
-    place.hidden = false
-    const time = document.getElementById('cart-time')
-    if (time) time.hidden = false
+    // For the form's own script, which adds it all up.
+    this.#form?.dispatchEvent(new Event('choice'))
   }
 
   #takeOut(seat: Seat): void {

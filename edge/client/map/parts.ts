@@ -122,9 +122,14 @@ export class SeatList {
         const box = element('input', { type: 'checkbox', 'aria-label': name, 'data-seat': String(seat.index) })
         box.checked = isChosen(seat)
         box.addEventListener('change', () => onPress(seat))
-        return element('label', { class: 'hall-seat' }, box, element('span', { 'aria-hidden': 'true' }, seat.number))
+        return element('label', {}, box, element('span', { 'aria-hidden': 'true' }, seat.number))
       })
-      return element('fieldset', {}, element('legend', {}, names.fill('row', { row })), element('div', {}, ...boxes))
+      return element(
+        'fieldset',
+        {},
+        element('legend', {}, names.fill('row', { row })),
+        element('div', { class: 'sizes' }, ...boxes),
+      )
     })
     details.append(element('div', { class: 'hall-rows', dir: 'ltr' }, ...rows))
     if (focused !== undefined) details.querySelector<HTMLElement>(`[data-seat="${focused}"]`)?.focus()

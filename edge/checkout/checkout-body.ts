@@ -1,0 +1,39 @@
+/** The fields of a purchase that every form of a turn has, as they go into the body of a checkout. */
+import type { Address, AddressField } from '../../shared/api/goods.ts'
+import type { Fields } from '../call.ts'
+
+/** In the order of the page. */
+export const ADDRESS_FIELDS = [
+  'name',
+  'company',
+  'street',
+  'postcode',
+  'city',
+  'region',
+  'country',
+  'phone',
+  'note',
+] as const satisfies readonly AddressField[]
+
+/** What a checkout takes beside what is bought; what was left empty is left out. */
+export function buyerIn(fields: Fields) {
+  const { email, payment_method, accept, total_minor } = fields
+  const codes = codesIn(fields)
+  const delivery = addressIn(fields)
+  return {
+    ...(payment_method && { payment_method }),
+    ...(email && { contact: { email } }),
+    ...(codes.length > 0 && { promo_code: codes.length === 1 ? codes[0] : codes }),
+    ...(Object.keys(delivery).length > 0 && { delivery }),
+    ...(accept && { accept: ['terms'] }),
+    ...(total_minor && { total_minor: Number(total_minor) }),
+  }
+}
+
+/** Several codes are written one after another. */
+const codesIn = ({ promo_code = '' }: Fields) => promo_code.split(/[\s,;]+/).filter((code) => code !== '')
+
+function addressIn(fields: Fields): Address {
+  const said = ADDRESS_FIELDS.map((field) => [field, fields[field]?.trim() ?? ''] as const)
+  return Object.fromEntries(said.filter(([, text]) => text !== ''))
+}

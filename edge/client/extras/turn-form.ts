@@ -1,0 +1,22 @@
+/** The form of a turn: only a turn with something to choose loads its script. Without it the server says what is wrong. */
+
+import { byId } from '../page.ts'
+import type * as TurnForm from '../turn-form/turn-form.ts'
+
+let shown: HTMLElement | null = null
+
+export function showTurnForm(): void {
+  const offer = byId('offer')
+  if (offer === shown) return
+  shown = offer
+  if (offer) void load(offer)
+}
+
+async function load(offer: HTMLElement): Promise<void> {
+  try {
+    const { start }: typeof TurnForm = await import(offer.dataset.script ?? '')
+    start(offer)
+  } catch {
+    // The form works without it.
+  }
+}

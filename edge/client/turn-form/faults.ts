@@ -1,0 +1,44 @@
+/** What is wrong with a field, in the page's words, and shown beside it. */
+import { count, fill } from '../../../shared/format.ts'
+import type { Offer } from '../../pages/parts/checkout-fields.ts'
+
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+/** Empty for a field that is right; `option`: the name of what it chooses. */
+export function messageOf(field: Field, { words, limit }: Offer, option: string | undefined, lang: string): string {
+  const { validity } = field
+  if (validity.valid) return ''
+  if (validity.customError) return field.validationMessage
+  if (validity.valueMissing) {
+    if (field.type === 'checkbox') return words.acceptFirst
+    if (field.type === 'radio') return option ? fill(words.choose, { what: option }) : words.chooseProduct
+    return words.missing
+  }
+  if (field.type === 'email') return words.wrong
+  if (field.type === 'number' && validity.rangeOverflow) return fill(words.most, { n: count(lang, limit) })
+  return field.validationMessage
+}
+
+/** Shows a fault, or takes it away; the server's own is replaced. Of radio buttons that belong together there is one. */
+export function say(field: Field, text: string): void {
+  const group = field.type === 'radio' ? field.closest('fieldset') : null
+  const id = `fault-${field.name === 'product_id' ? 'product' : field.name}`
+  let fault = document.getElementById(id)
+  if (text === '') {
+    fault?.remove()
+    field.removeAttribute('aria-invalid')
+    if (field.getAttribute('aria-describedby') === id) field.removeAttribute('aria-describedby')
+    return
+  }
+  if (!fault) {
+    fault = document.createElement('p')
+    fault.id = id
+    fault.className = 'fault small'
+    const beside = group ?? field.closest('.stepper, .join, .check') ?? field
+    if (group) group.append(fault)
+    else beside.after(fault)
+  }
+  if (fault.textContent !== text) fault.textContent = text
+  field.setAttribute('aria-invalid', 'true')
+  field.setAttribute('aria-describedby', id)
+}

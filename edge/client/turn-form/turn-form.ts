@@ -1,0 +1,266 @@
+/**
+ * The form of a turn: it says what the choice costs as one chooses, what is still missing, and what is wrong with a field
+ * beside it. Only a turn loads it. Without it the form works, and the server's answer says the same.
+ */
+import { count, fill, money } from '../../../shared/format.ts'
+import type { Problem } from '../../../shared/problem.ts'
+import type { Quote } from '../../checkout/quote.ts'
+import type { Offer } from '../../pages/parts/checkout-fields.ts'
+import { choiceIn, type Sum, sumOf } from './choice.ts'
+import { messageOf, say } from './faults.ts'
+import { rowsOf } from './rows.ts'
+
+const QUOTE_WITHIN_MS = 8_000
+/** After the last change. */
+const QUOTE_AFTER_MS = 400
+
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+let shown: TurnForm | null = null
+
+/** Works the form around the offer on the page, which another one may have replaced. */
+export function start(data: HTMLElement): void {
+  shown?.stop()
+  const form = data.closest('form')
+  shown = form && new TurnForm(form, JSON.parse(data.textContent ?? ''))
+}
+
+class TurnForm {
+  readonly #form: HTMLFormElement
+  readonly #offer: Offer
+  readonly #lang = document.documentElement.lang
+  readonly #stop = new AbortController()
+  /** What it costs with the promo code, as the server said of these fields. */
+  #quoted: { readonly of: string; readonly totals: Quote } | null = null
+  #quoteTimer = 0
+  #wasSent = false
+  #isFirst = true
+
+  constructor(form: HTMLFormElement, offer: Offer) {
+    this.#form = form
+    this.#offer = offer
+    const { signal } = this.#stop
+    const listen = (name: string, act: (event: Event) => void, capture = false) =>
+      form.addEventListener(name, act, { signal, capture })
+    listen('input', (event) => this.#onInput(event.target as Field))
+    listen('change', (event) => this.#check(event.target as Field))
+    listen('choice', () => this.#show())
+    listen('invalid', (event) => this.#onInvalid(event), true)
+    listen('click', (event) => this.#onClick(event))
+    if (offer.totals) this.#quoted = { of: this.#key(), totals: offer.totals }
+    this.#show()
+  }
+
+  stop(): void {
+    this.#stop.abort()
+    clearTimeout(this.#quoteTimer)
+  }
+
+  // -- What was said -----------------------------------------------------------------------------------------------------
+
+  #field = (name: string) => this.#form.elements.namedItem(name) as Field | RadioNodeList | null
+  #value = (name: string) => this.#field(name)?.value ?? ''
+  #code = () => this.#value('promo_code').trim()
+  #minor = (amount: number) => money(this.#lang, amount, this.#offer.currency)
+
+  #said() {
+    const fields = Object.fromEntries(new FormData(this.#form)) as Record<string, string>
+    const seats = [...this.#form.querySelectorAll<HTMLInputElement>('input[data-seat-price]')]
+    return { fields, prices: Object.fromEntries(seats.map(({ name, dataset }) => [name, Number(dataset.seatPrice)])) }
+  }
+
+  #onInput(field: Field): void {
+    if (field.name === 'promo_code') this.#quoted = null
+    if (field.getAttribute('aria-invalid')) this.#check(field)
+    this.#show()
+    if (this.#code() !== '' && field.name !== 'promo_code') this.#quoteSoon()
+  }
+
+  #onClick(event: Event): void {
+    const button = (event.target as Element).closest('button')
+    if (!button) return
+    const step = Number(button.dataset.step)
+    if (step) this.#step(step)
+    if (button.name !== 'apply') return
+    event.preventDefault()
+    void this.#quote()
+  }
+
+  #step(by: number): void {
+    const field = this.#field('quantity') as HTMLInputElement | null
+    if (!field) return
+    field.value = String(Math.min(Number(field.max), Math.max(1, (Number(field.value) || 1) + by)))
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+
+  // -- The sum -----------------------------------------------------------------------------------------------------------
+
+  #show(): void {
+    const { fields } = this.#said()
+    const unit = this.#offer.units.find(({ product_id }) => product_id === fields.product_id)
+    this.#bound(unit)
+    const accept = this.#field('accept') as HTMLInputElement | null
+    if (accept && unit) accept.required = unit.has_terms ?? false
+    const sum = this.#sum()
+    this.#checkCountry(sum)
+    this.#showSum(sum)
+    this.#showBar(sum)
+  }
+
+  /** A country that it is not sent to is a fault of that field; what the server said of it stays until another is chosen. */
+  #checkCountry({ kind }: Sum): void {
+    const field = this.#field('country')
+    if (!(field instanceof HTMLSelectElement)) return
+    const { countryWrong, tooHeavy } = this.#offer.words
+    const { countries } = this.#offer.terms.delivery
+    const isAway = kind === 'away' && field.value !== ''
+    const fault = isAway ? (countries && !countries.includes(field.value) ? countryWrong : tooHeavy) : ''
+    if (fault === field.validationMessage || (fault === '' && !field.validity.customError)) return
+    field.setCustomValidity(fault)
+    this.#check(field)
+  }
+
+  /** Of the code, as the server said; else as the page computes. */
+  #sum(): Sum {
+    const said = this.#said()
+    const choice = choiceIn(said, this.#offer)
+    if (this.#quoted?.of === this.#key()) {
+      const { totals } = this.#quoted
+      return { kind: totals.needs_country ? 'from' : 'exact', totals }
+    }
+    return sumOf(choice, this.#offer, said.fields.country ?? '')
+  }
+
+  #showSum(sum: Sum): void {
+    const hasTotals = sum.kind === 'exact' || sum.kind === 'from'
+    const rows = document.getElementById('sum-rows')
+    const said = this.#said()
+    const { lines } = choiceIn(said, this.#offer)
+    if (rows) rows.replaceChildren(...(hasTotals ? [rowsOf(sum, lines, this.#offer, this.#lang, this.#code())] : []))
+    const shown = this.#field('total_minor') as HTMLInputElement | null
+    // With a code that nobody has looked at yet it is another sum.
+    const isKnown = sum.kind === 'exact' && (this.#code() === '' || this.#quoted?.of === this.#key())
+    if (shown) shown.value = isKnown ? String(sum.totals.total_minor) : ''
+  }
+
+  /** At most so many of what is chosen. */
+  #bound(unit: Offer['units'][number] | undefined): void {
+    const field = this.#field('quantity')
+    if (!(field instanceof HTMLInputElement)) return
+    const most = unit ? Math.min(this.#offer.limit, unit.limit ?? this.#offer.limit, Math.max(1, unit.available)) : 0
+    if (most > 0) field.max = String(most)
+    for (const button of this.#form.querySelectorAll<HTMLButtonElement>('[data-step]'))
+      button.disabled =
+        Number(button.dataset.step) < 0 ? Number(field.value) <= 1 : Number(field.value) >= Number(field.max)
+  }
+
+  #showBar(sum: Sum): void {
+    const { words } = this.#offer
+    const missing = this.#missing()
+    const chosen = this.#form.querySelector<HTMLInputElement>('[name=product_id]:checked')
+    const quantity = Number(this.#value('quantity')) || 1
+    const name = chosen ? `${chosen.dataset.name}${quantity > 1 ? ` × ${count(this.#lang, quantity)}` : ''}` : ''
+    const total = sum.kind === 'exact' || sum.kind === 'from' ? this.#minor(sum.totals.total_minor) : ''
+    write('chosen', missing === '' ? name : '')
+    write('bar-sum', missing || (sum.kind === 'from' ? fill(words.from, { m: total }) : total))
+  }
+
+  /** What the buyer has to do next: choose; and, once they have tried to reserve, what is left to fill in. */
+  #missing(): string {
+    const { words } = this.#offer
+    const choices = this.#form.querySelectorAll<HTMLInputElement>('[type=radio][name=product_id]')
+    if (choices.length > 0 && ![...choices].some(({ checked }) => checked)) {
+      const option = choices[0]?.closest<HTMLElement>('[data-option]')?.dataset.option
+      const isOne = document.getElementById('choices')?.dataset.several === undefined
+      return isOne && option ? fill(words.choose, { what: option }) : words.chooseProduct
+    }
+    const field = this.#wasSent ? this.#form.querySelector<Field>(':is(input, select, textarea):invalid') : null
+    return field ? fill(words.stillNeeded, { what: labelOf(field) }) : ''
+  }
+
+  // -- What is wrong -----------------------------------------------------------------------------------------------------
+
+  /** The browser says which fields are wrong; the page says what, beside each, and begins with the first. */
+  #onInvalid(event: Event): void {
+    event.preventDefault()
+    const field = event.target as Field
+    this.#wasSent = true
+    this.#check(field)
+    if (!this.#isFirst) return
+    this.#isFirst = false
+    field.focus()
+    queueMicrotask(() => this.#show())
+    setTimeout(() => {
+      this.#isFirst = true
+    })
+  }
+
+  #check(field: Field): void {
+    if (!field.name || field.name === 'promo_code') return
+    const option = field.closest<HTMLElement>('[data-option]')?.dataset.option
+    say(field, messageOf(field, this.#offer, option, this.#lang))
+  }
+
+  // -- The promo code ----------------------------------------------------------------------------------------------------
+
+  /** What a quote is of: all that may change the sum. */
+  #key(): string {
+    const { fields } = this.#said()
+    const apart = new Set(['idempotency_key', 'total_minor', 'email', 'accept', 'name', 'phone', 'note', 'company'])
+    return JSON.stringify(Object.entries(fields).filter(([name]) => !apart.has(name)))
+  }
+
+  #quoteSoon(): void {
+    clearTimeout(this.#quoteTimer)
+    this.#quoteTimer = setTimeout(() => void this.#quote(), QUOTE_AFTER_MS)
+  }
+
+  async #quote(): Promise<void> {
+    clearTimeout(this.#quoteTimer)
+    const field = this.#field('promo_code') as HTMLInputElement | null
+    const applied = document.getElementById('code-applied')
+    if (!field || !applied) return
+    const of = this.#key()
+    this.#quoted = null
+    say(field, '')
+    write('code-applied', '')
+    const isChosen = choiceIn(this.#said(), this.#offer).lines.length > 0
+    if (this.#code() === '' || !isChosen) return this.#show()
+    const body = new URLSearchParams(new FormData(this.#form) as unknown as URLSearchParams)
+    body.set('apply', '1')
+    try {
+      const headers = { accept: 'application/json' }
+      const signal = AbortSignal.timeout(QUOTE_WITHIN_MS)
+      const response = await fetch(this.#form.action, { method: 'POST', headers, body, signal })
+      const answer = (await response.json()) as Quote & Partial<Problem>
+      if (of !== this.#key()) return
+      if (response.ok) this.#quoted = { of, totals: answer }
+      this.#sayCode(field, answer, applied.dataset)
+    } catch {
+      // The server looks at it again when the form is sent.
+    }
+    this.#show()
+  }
+
+  /** What the code takes off, or why it does not hold. */
+  #sayCode(
+    field: HTMLInputElement,
+    { type, promo_codes = [], discount_minor }: Quote & Partial<Problem>,
+    texts: DOMStringMap,
+  ): void {
+    const refused = promo_codes.find(({ holds }) => !holds)
+    const isUsedUp = refused?.reason === 'used_up' || type?.endsWith('/promo-code-used-up')
+    const isUnknown = refused || type?.endsWith('/promo-code-unknown')
+    say(field, (isUsedUp ? texts.usedUp : isUnknown ? texts.unknown : '') ?? '')
+    if (discount_minor > 0 && !refused)
+      write('code-applied', fill(texts.applied ?? '', { m: this.#minor(discount_minor) }))
+  }
+}
+
+/** The text of a field's label, without what is wrong with it. */
+const labelOf = (field: Field) => field.labels?.[0]?.firstChild?.textContent?.trim() || field.name
+
+function write(id: string, text: string): void {
+  const element = document.getElementById(id)
+  if (element && element.textContent !== text) element.textContent = text
+}

@@ -1,0 +1,33 @@
+/** The top of a page in which time runs: what it is for, the time left as its large figure, and the comb that measures it. */
+import { clock, fill } from '../../../shared/format.ts'
+import { type Html, html } from '../html.ts'
+import type { PageContext } from '../view.ts'
+
+interface Running {
+  readonly title: string
+  readonly text?: Html | string | false
+  readonly seconds: number
+  /** How long it runs in all, in seconds. */
+  readonly of: number
+  /** What the time is for. */
+  readonly label: string
+  readonly id?: string
+}
+
+/** Without a script, the time of day at which it is over. */
+export function band({ view, words, lang }: PageContext, { title, text, seconds, of, label, id }: Running): Html {
+  const until = new Date(view.nowMs + seconds * 1000).toISOString()
+  return html`<div class="band"><div class="page time-left" ${id && html`id="${id}"`}>
+    <div><h1 tabindex="-1">${title}</h1>${text && html`<p>${text}</p>`}</div>
+    <p><span class="sr label" data-over="${words.timeOver}">${label}</span>
+    <noscript><b>${fill(words.until, { t: `${until.slice(11, 19)} UTC` })}</b></noscript>
+    <time class="num" role="timer" datetime="${until}" data-over="look">${clock(lang, seconds)}</time></p>
+    <progress max="${of}" value="${Math.min(of, seconds)}" class="comb" aria-hidden="true"></progress>
+  </div></div>`
+}
+
+/** Where in the purchase the visitor is. */
+export function steps({ words }: Pick<PageContext, 'words'>, at: 0 | 1 | 2): Html {
+  const names = [words.stepChoose, words.stepPay, words.stepDone]
+  return html`<ol class="row steps small quiet" aria-label="${words.steps}">${names.map((name, i) => html`<li ${i === at && html`aria-current="step"`}>${name}</li>`)}</ol>`
+}

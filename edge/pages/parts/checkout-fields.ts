@@ -1,0 +1,230 @@
+/** What a form of a turn asks for beside what is bought: delivery, e-mail, promo code, terms; and the sum with the button. */
+import { raw } from 'hono/html'
+import type { AddressField, Markdown } from '../../../shared/api/goods.ts'
+import { clock, fill, money } from '../../../shared/format.ts'
+import type { Quote } from '../../checkout/quote.ts'
+import { turnScript } from '../assets.ts'
+import { type Html, html, texts } from '../html.ts'
+import type { Entered, PageContext } from '../view.ts'
+import type { Words } from '../words/words.ts'
+import { inLanguage } from './announcement.ts'
+import { billRows, type Row } from './bill-rows.ts'
+import { countriesOf, countryNames, lacksPostcodes, needsRegion } from './countries.ts'
+import { describes, type Faults, faultBeside, totalsIn } from './faults.ts'
+
+/** What is typed where, for the browser to fill in (HTML, 4.10.18.7), and how wide its field is. */
+const TYPED: Readonly<
+  Record<Exclude<AddressField, 'country' | 'note'>, readonly [autocomplete: string, size?: string]>
+> = {
+  name: ['name'],
+  company: ['organization'],
+  street: ['address-line1'],
+  postcode: ['postal-code', 's'],
+  city: ['address-level2', 'm'],
+  region: ['address-level1'],
+  phone: ['tel'],
+}
+
+/** All of them, from the delivery to the button. */
+export function checkoutFields(
+  context: PageContext,
+  entered: Entered,
+  faults: Faults,
+  { untilMs, cart }: { readonly untilMs: number; readonly cart?: Html },
+): Html {
+  const { problem } = entered
+  const totals = entered.totals ?? (problem && totalsIn(problem))
+  return html`${delivery(context, entered, faults)}
+    ${email(context, entered, faults)}
+    ${promoCode(context, entered, faults, totals)}
+    ${sum(context, entered, faults, totals)}
+    ${offerData(context, totals)}
+    ${bar(context, untilMs, totals, cart)}`
+}
+
+// -- Delivery ------------------------------------------------------------------------------------------------------------
+
+/** Whether a field is asked for, by the kind of delivery or by the shop. */
+function askedOf({ delivery }: PageContext['view']['state'], countries: readonly string[]) {
+  const { kind, ask } = delivery
+  const isSent = kind === 'address'
+  const asked: Record<AddressField, 'off' | 'optional' | 'required'> = {
+    ...{ name: ask.name, phone: ask.phone, company: ask.company, note: ask.note },
+    street: isSent ? 'required' : 'off',
+    postcode: isSent ? (lacksPostcodes(countries) ? 'optional' : 'required') : 'off',
+    city: isSent ? 'required' : 'off',
+    country: isSent ? 'required' : 'off',
+    region: isSent && needsRegion(countries) ? 'optional' : 'off',
+  }
+  // Nothing arrives without a name on it.
+  return isSent ? { ...asked, name: 'required' as const } : asked
+}
+
+function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Html | false {
+  const { view, words } = context
+  const { kind, pickup } = view.state.delivery
+  const countries = kind === 'address' ? countriesOf(view.state.delivery) : []
+  const asked = askedOf(view.state, countries)
+  const labelOf = (name: AddressField) => {
+    const label = words.checkout[name]
+    return asked[name] === 'optional' ? fill(words.checkout.optional, { field: label }) : label
+  }
+  const isRequired = (name: AddressField) => asked[name] === 'required' && html`required`
+  const typed = (name: keyof typeof TYPED) => {
+    const [autocomplete, size = ''] = TYPED[name]
+    return (
+      asked[name] !== 'off' &&
+      html`<label class="field ${size}">${labelOf(name)}<input name="${name}" ${name === 'phone' && html`type="tel"`} autocomplete="${autocomplete}" maxlength="200" value="${chosen[name] ?? ''}" ${isRequired(name)} ${describes(faults, name)}>${faultBeside(faults, name)}</label>`
+    )
+  }
+  const note =
+    asked.note !== 'off' &&
+    html`<label class="field">${labelOf('note')}<textarea name="note" rows="2" maxlength="500" ${isRequired('note')} ${describes(faults, 'note')}>${chosen.note ?? ''}</textarea>${faultBeside(faults, 'note')}</label>`
+  const fields = html`<div class="fields">${typed('name')}${typed('company')}${typed('street')}${typed('postcode')}${typed('city')}${typed('region')}${kind === 'address' && country(context, countries, chosen.country, faults)}${typed('phone')}${note}</div>`
+  const isAsked = Object.values(asked).some((one) => one !== 'off')
+  if (kind === 'none' && !isAsked) return false
+  const legend = kind === 'pickup' ? words.checkout.pickup : words.checkout.delivery
+  return html`<fieldset class="part"><legend>${legend}</legend>
+      ${kind === 'pickup' && pickup !== undefined && html`<p class="lines" dir="auto">${pickup}</p>`}
+      ${kind === 'handover' && html`<p>${words.checkout.handoverText}</p>`}
+      ${isAsked && fields}
+    </fieldset>`
+}
+
+/** One that is the only one is chosen. */
+function country(
+  { words, lang }: PageContext,
+  countries: readonly string[],
+  chosen: string | undefined,
+  faults: Faults,
+) {
+  const only = countries.length === 1 ? countries[0] : undefined
+  const options = countryNames(lang, countries).map(
+    ([code, name]) => html`<option value="${code}" ${code === (chosen ?? only) && html`selected`}>${name}</option>`,
+  )
+  return html`<label class="field">${words.checkout.country}<select name="country" autocomplete="country" required ${describes(faults, 'country')}>${only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`}${options}</select>${faultBeside(faults, 'country')}</label>`
+}
+
+// -- E-mail, code, terms -------------------------------------------------------------------------------------------------
+
+function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults): Html | false {
+  const { contact } = view.state
+  if (contact === 'off') return false
+  const isRequired = contact === 'required'
+  return html`<div class="part"><label class="field">${isRequired ? words.email : words.emailOptional}<input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${isRequired && html`required`} ${describes(faults, 'email') ?? html`aria-describedby="email-for"`}>${faultBeside(faults, 'email')}</label>
+      <p class="small quiet" id="email-for">${words.emailFor}</p></div>`
+}
+
+/** The button asks what it would cost; a script does so without leaving the page. */
+function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faults: Faults, totals?: Quote): Html {
+  const { checkout } = words
+  const currency = view.state.products[0]?.currency ?? ''
+  const applied = totals && totals.discount_minor > 0 && faults.promo_code === undefined
+  const isOpen = applied || faults.promo_code !== undefined || chosen.promo_code
+  return html`<details class="part code" ${isOpen && html`open`}><summary>${checkout.promoCode}</summary><div class="field"><label class="sr" for="code">${checkout.promoCode}</label>
+      <span class="join"><input id="code" name="promo_code" maxlength="200" value="${chosen.promo_code ?? ''}" autocomplete="off" autocapitalize="characters" spellcheck="false" ${describes(faults, 'promo_code') ?? html`aria-describedby="code-applied"`}><button class="button second" name="apply" value="1" formnovalidate>${checkout.apply}</button></span>${faultBeside(faults, 'promo_code')}</div>
+      <p class="small note" id="code-applied" role="status" ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })}</p></details>`
+}
+
+/** To be accepted where a product has some; the text is at hand, without leaving the turn. */
+function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html | false {
+  const { view, words } = context
+  const { products } = view.state
+  const sold = products.filter(({ product_id }) => !products.some(({ variant_of }) => variant_of === product_id))
+  if (!sold.some(({ has_terms }) => has_terms)) return false
+  const isForAll = sold.every(({ has_terms }) => has_terms)
+  const read = Object.values(view.goods?.products ?? {}).flatMap(({ terms: text }) => (text ? [text] : []))
+  return html`<label class="row check"><input type="checkbox" name="accept" value="terms" ${chosen.accept && html`checked`} ${isForAll && html`required`} ${describes(faults, 'accept')}><span>${words.checkout.accept}</span></label>${faultBeside(faults, 'accept')}
+      ${read.length > 0 && html`<details class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => termsText(text, context.lang))}</details>`}`
+}
+
+function termsText(markdown: Markdown, lang: string): Html {
+  const said = typeof markdown === 'string' ? { text: markdown, lang } : inLanguage(markdown, lang)
+  return html`<p class="small lines" dir="auto" lang="${said.lang}">${said.text}</p>`
+}
+
+// -- The sum -------------------------------------------------------------------------------------------------------------
+
+/** The rows: filled in once they are known, by the script as one chooses. */
+function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Quote): Html {
+  const { view, words } = context
+  const currency = view.state.products[0]?.currency ?? ''
+  const code = entered.chosen.promo_code?.trim()
+  const lines: Row[] = totals
+    ? [{ name: words.amount, amount: money(context.lang, totals.subtotal_minor, currency) }]
+    : []
+  return html`<div class="part" id="sum">
+      ${faultBeside(faults, 'sum')}
+      <div id="sum-rows">${totals && billRows(context, { ...totals, currency }, lines, { code })}</div>
+      <input type="hidden" name="total_minor" value="${totals && !totals.needs_country && totals.total_minor}">
+      ${terms(context, entered, faults)}
+    </div>`
+}
+
+/** Time, choice, sum and button, always in view. Without a script, the time and the button. */
+function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote, cart?: Html): Html {
+  const currency = view.state.products[0]?.currency ?? ''
+  const [before = '', after = ''] = words.checkout.timeLeft.split('{t}')
+  const sum = money(lang, totals?.total_minor ?? 0, currency)
+  const left = clock(lang, (untilMs - view.nowMs) / 1000)
+  return html`<div class="bar">${cart}
+      <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer" datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b id="bar-sum">${totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)}</b></p>
+      <button class="button">${words.reserve}</button>
+    </div>`
+}
+
+/** What the script computes with: prices, fees, tax and delivery. Data: no browser runs it. */
+const offerData = (context: PageContext, totals: Quote | undefined): Html =>
+  html`<script type="application/json" id="offer" data-script="${turnScript.path}">${raw(JSON.stringify(offerOf(context, totals)).replaceAll('<', '\\u003c'))}</script>`
+
+function offerOf({ view, words }: PageContext, totals?: Quote) {
+  const { products, fees, tax, delivery, limit_per_visitor } = view.state
+  const { checkout, bill } = words
+  return {
+    units: products.map(unitData),
+    terms: { fees, tax: tax ?? null, delivery },
+    currency: products[0]?.currency ?? '',
+    limit: limit_per_visitor,
+    /** What the form as it was sent costs, as the server said. */
+    totals: totals ?? null,
+    words: {
+      ...bill,
+      ...pick(checkout),
+      total: words.total,
+      amount: words.amount,
+      from: words.hall.from,
+      wrong: words.emailWrong,
+      most: words.perVisitorTogether,
+    },
+  }
+}
+
+const unitData = ({
+  product_id,
+  variant_of,
+  name,
+  unit_price_minor,
+  weight_grams,
+  limit,
+  available,
+  has_terms,
+}: Product) => ({
+  ...{ product_id, variant_of, name, unit_price_minor, weight_grams, limit, available, has_terms },
+})
+type Product = PageContext['view']['state']['products'][number]
+
+/** The texts that the script needs. */
+const pick = ({
+  choose,
+  chooseProduct,
+  stillNeeded,
+  missing,
+  countryWrong,
+  tooHeavy,
+  acceptFirst,
+}: Words['checkout']) => ({
+  ...{ choose, chooseProduct, stillNeeded, missing, countryWrong, tooHeavy, acceptFirst },
+})
+
+/** As the script reads it. */
+export type Offer = ReturnType<typeof offerOf>

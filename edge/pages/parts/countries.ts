@@ -1,0 +1,49 @@
+/** Where a sale sends things to, by the names of countries in the visitor's language. */
+import type { Delivery } from '../../../shared/api/goods.ts'
+
+/** ISO 3166-1, for a sale that sends everywhere. */
+const ALL =
+  'AD AE AF AG AI AL AM AO AR AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA CC CD ' +
+  'CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG ER ES ET FI FJ FK FM FO FR GA GB GD ' +
+  'GE GF GG GH GI GL GM GN GP GQ GR GT GU GW GY HK HN HR HT HU ID IE IL IM IN IQ IR IS IT JE JM JO JP KE KG KH KI ' +
+  'KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV ' +
+  'MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW ' +
+  'SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ ' +
+  'UA UG US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
+
+/** Whose addresses need a state or province. */
+const WITH_REGIONS = ['AU', 'BR', 'CA', 'CN', 'ID', 'IN', 'IT', 'JP', 'MX', 'MY', 'US']
+
+/** The countries that a delivery goes to; those without a price are not among them. */
+export function countriesOf({ countries = ALL.split(' '), prices }: Delivery): readonly string[] {
+  if (!prices || prices.some((price) => !price.countries)) return countries
+  return countries.filter((country) => prices.some((price) => price.countries?.includes(country)))
+}
+
+/** Countries that have no postcodes, or in which many addresses have none: there the origin asks for none. */
+const WITHOUT_POSTCODES = new Set(
+  'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'.split(
+    ' ',
+  ),
+)
+export const lacksPostcodes = (countries: readonly string[]) => countries.some((one) => WITHOUT_POSTCODES.has(one))
+export const needsRegion = (countries: readonly string[]) => countries.some((one) => WITH_REGIONS.includes(one))
+
+/** Naming and sorting all countries takes milliseconds; sales and languages are few. */
+const MAX_LISTS = 100
+const lists = new Map<string, readonly (readonly [code: string, name: string])[]>()
+
+/** Sorted as the language sorts. */
+export function countryNames(lang: string, countries: readonly string[]) {
+  const key = `${lang} ${countries.join('')}`
+  const known = lists.get(key)
+  if (known) return known
+  const names = new Intl.DisplayNames(lang, { type: 'region' })
+  const sorter = new Intl.Collator(lang)
+  const list = countries
+    .map((code) => [code, names.of(code) ?? code] as const)
+    .toSorted(([, a], [, b]) => sorter.compare(a, b))
+  if (lists.size >= MAX_LISTS) lists.clear()
+  lists.set(key, list)
+  return list
+}

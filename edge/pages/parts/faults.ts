@@ -1,0 +1,72 @@
+/** What is wrong with a purchase, each beside the field to mend it in. */
+
+import { count, fill, money } from '../../../shared/format.ts'
+import { tryParse } from '../../../shared/parse.ts'
+import type { Problem } from '../../../shared/problem.ts'
+import { ADDRESS_FIELDS } from '../../checkout/checkout-body.ts'
+import { Quote } from '../../checkout/quote.ts'
+import { type Html, html } from '../html.ts'
+import type { Entered, PageContext } from '../view.ts'
+
+/** By the name of a field or of a part of the form, in the order of the page. */
+export type Faults = Readonly<Record<string, string | undefined>>
+
+const idOf = (name: string) => `fault-${name.replace(':', '-')}`
+
+/** Faults of no single field have the focus themselves. */
+const OF_NO_FIELD = ['product', 'cart', 'seats', 'sum']
+
+export const faultBeside = (faults: Faults, name: string): Html | undefined => {
+  const text = faults[name]
+  if (text === undefined) return
+  const isFocused = OF_NO_FIELD.includes(name) && isFirst(faults, name)
+  return html`<p class="fault small" id="${idOf(name)}" role="alert"${isFocused && html` tabindex="-1" autofocus`}>${text}</p>`
+}
+
+const isFirst = (faults: Faults, name: string) => Object.keys(faults)[0] === name
+
+/** Attributes of the field; the first that is wrong gets the focus. */
+export const describes = (faults: Faults, name: string): Html | undefined =>
+  faults[name] === undefined
+    ? undefined
+    : html`aria-invalid="true" aria-describedby="${idOf(name)}" ${isFirst(faults, name) && html`autofocus`}`
+
+/** Of the fields that every checkout has, whatever it sells. */
+export function checkoutFaults({ view, words, lang }: PageContext, { problem, chosen, totals }: Entered): Faults {
+  const { checkout } = words
+  const faults: Record<string, string> = {}
+  const refused = totals?.promo_codes.find(({ holds }) => !holds)
+  if (refused) faults.promo_code = refused.reason === 'used_up' ? checkout.codeUsedUp : checkout.codeUnknown
+  if (!problem) return faults
+  const { type, errors = [] } = problem
+  const of = (form: RegExp) => errors.some(({ field }) => form.test(field))
+  if (isTooHeavy(problem)) faults.country = checkout.tooHeavy
+  for (const field of ADDRESS_FIELDS) if (of(new RegExp(`^delivery\\.${field}$`))) faults[field] = checkout.missing
+  if (chosen.country && of(/^delivery\.country$/)) faults.country = checkout.countryWrong
+  if (of(/^contact/)) faults.email = words.emailWrong
+  if (type.endsWith('/promo-code-used-up')) faults.promo_code = checkout.codeUsedUp
+  if (type.endsWith('/promo-code-unknown') || of(/^promo_code/)) faults.promo_code = checkout.codeUnknown
+  if (of(/^accept/)) faults.accept = checkout.acceptFirst
+  const now = totalsIn(problem)
+  const currency = view.state.products[0]?.currency ?? ''
+  if (type.endsWith('/price-changed'))
+    faults.sum = fill(checkout.priceChanged, { m: now ? money(lang, now.total_minor, currency) : '…' })
+  return inOrder(faults)
+}
+
+const ORDER = [...ADDRESS_FIELDS, 'email', 'promo_code', 'sum', 'accept']
+const inOrder = (faults: Faults): Faults =>
+  Object.fromEntries(ORDER.flatMap((name) => (faults[name] === undefined ? [] : [[name, faults[name]]])))
+
+/** A fault of the quantity and of the country together; the origin names the first. */
+export const isTooHeavy = ({ errors = [] }: Problem) =>
+  errors.some(({ field, detail }) => field === 'quantity' && /heavy/.test(detail))
+
+/** The sum that a problem says in place of the one that the buyer was shown. */
+export function totalsIn(problem: Problem): Quote | undefined {
+  return tryParse(Quote, problem.totals) ?? tryParse(Quote, problem)
+}
+
+/** At most so many of all together. */
+export const limitText = ({ view, words, lang }: PageContext) =>
+  fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })

@@ -1,0 +1,92 @@
+/** What is for sale, as pages name and show it: each product with its variants by option. */
+import type { GoodsDocument, Image } from '../../../shared/api/goods.ts'
+import type { OrderLine, PublicProduct } from '../../../shared/api/public.ts'
+import type { PageContext, SaleView } from '../view.ts'
+
+export interface Item {
+  readonly product: PublicProduct
+  /** In the visitor's language, where the shop has said it in that. */
+  readonly name: string
+  readonly image: Image | null
+  /** What can be reserved of it: its variants, or the product itself. */
+  readonly units: readonly PublicProduct[]
+  /** The units by the values of all options but the last; one group without a heading where there is one option. */
+  readonly groups: readonly Group[]
+  /** The names of its options; none for a product without variants. */
+  readonly options: readonly string[]
+}
+
+interface Group {
+  readonly heading: string
+  readonly choices: readonly { readonly unit: PublicProduct; readonly value: string }[]
+}
+
+export function itemsOf({ view, lang }: PageContext): Item[] {
+  const { products } = view.state
+  return products
+    .filter(({ variant_of, section_type }) => !variant_of && !section_type)
+    .map((product) => {
+      const variants = products.filter(({ variant_of }) => variant_of === product.product_id)
+      const options = optionsOf(view.goods, product, variants)
+      return {
+        product,
+        name: nameOf(view.goods, product, lang),
+        image: imageOf(view.goods, product.product_id),
+        units: variants.length > 0 ? variants : [product],
+        groups: groupsOf(options, variants),
+        options: variants.length > 0 ? options.map(({ name }) => name) : [],
+      }
+    })
+}
+
+const nameOf = (goods: SaleView['goods'], { product_id, name }: PublicProduct, lang: PageContext['lang']) =>
+  goods?.products[product_id]?.names?.[lang] ?? name
+
+const imageOf = (goods: SaleView['goods'], product: string) => goods?.products[product]?.images?.[0] ?? null
+
+type Options = readonly { readonly name: string; readonly values: readonly string[] }[]
+
+/** As the shop lists them; while that cannot be read, as the variants have them. */
+function optionsOf(
+  goods: GoodsDocument | null | undefined,
+  { product_id }: PublicProduct,
+  variants: readonly PublicProduct[],
+): Options {
+  const listed = goods?.products[product_id]?.options
+  if (listed) return listed
+  const names = Object.keys(variants[0]?.variant ?? {})
+  return names.map((name) => ({ name, values: [...new Set(variants.map(({ variant }) => variant?.[name] ?? ''))] }))
+}
+
+/** In the order of the options' values. */
+function groupsOf(options: Options, variants: readonly PublicProduct[]): Group[] {
+  const last = options.at(-1)
+  if (!last) return []
+  const others = options.slice(0, -1)
+  const place = ({ variant }: PublicProduct) =>
+    options.reduce((sum, { name, values }) => sum * (values.length + 1) + values.indexOf(variant?.[name] ?? ''), 0)
+  const sorted = variants.toSorted((a, b) => place(a) - place(b))
+  const headingOf = ({ variant }: PublicProduct) =>
+    others.map(({ name }) => `${name}: ${variant?.[name] ?? ''}`).join(', ')
+  return [...Map.groupBy(sorted, headingOf)].map(([heading, units]) => ({
+    heading,
+    choices: units.map((unit) => ({ unit, value: unit.variant?.[last.name] ?? unit.name })),
+  }))
+}
+
+/** The name of a unit within its product: "Size 42", or "Black, 42"; the product's own for the product itself. */
+export function unitName({ name, options }: Item, { variant }: PublicProduct): string {
+  if (!variant) return name
+  const values = options.map((option) => variant[option] ?? '')
+  return values.length === 1 ? `${options[0]} ${values[0]}` : values.join(', ')
+}
+
+/** The picture of an order: that of the first line that has one. */
+export function pictureOf({ goods, state }: SaleView, lines: readonly OrderLine[]): Image | null {
+  for (const { product_id = '' } of lines) {
+    const parent = state.products.find((product) => product.product_id === product_id)?.variant_of ?? product_id
+    const image = imageOf(goods, parent)
+    if (image) return image
+  }
+  return null
+}

@@ -1,0 +1,59 @@
+/** What happens with an order that is paid, by how it reaches its buyer. */
+import type { Order } from '../../../shared/api/public.ts'
+import { fill, money } from '../../../shared/format.ts'
+import { buttonTo, type Html, html } from '../html.ts'
+import type { PageContext } from '../view.ts'
+
+interface Stage {
+  readonly title: string
+  readonly text?: Html | string
+  readonly more?: Html
+  readonly isPast?: boolean
+}
+
+export function whatNext(context: PageContext, order: Order, path: string): Html {
+  const { words } = context
+  const items = stagesOf(context, order, path).map(
+    ({ title, text, more, isPast }) =>
+      html`<li ${isPast && html`class="past"`}><h3>${title}</h3>${text && html`<p class="quiet">${text}</p>`}${more}</li>`,
+  )
+  return html`<section>
+      <h2>${words.after.title}</h2>
+      <ol class="next">${items}</ol>
+      <p class="row actions"><button class="button second" type="button" data-share="/sales/${context.view.sale}" hidden>${SHARE} ${words.after.share}</button></p>
+    </section>`
+}
+
+const SHARE = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="M12 15V3.5M7.5 7.5 12 3l4.5 4.5M5 12.5v7h14v-7"/></svg>`
+
+function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
+  const { words, view } = context
+  const { after } = words
+  const { contact, delivery } = view.state
+  const paid = { title: after.paid, text: paidText(context, order), isPast: true }
+  // Whether the buyer gave an address, where it is optional, the order does not say.
+  const told =
+    contact === 'required' ? { title: after.mail, text: after.mailText } : { title: after.keep, text: after.keepText }
+  const isPast = order.status === 'fulfilled'
+  switch (delivery.kind) {
+    case 'none':
+      return [paid, told]
+    case 'pickup': {
+      const where = delivery.pickup !== undefined && html`<span class="lines" dir="auto">${delivery.pickup}</span>`
+      return [paid, told, { title: after.pickup, ...(where && { text: where }), isPast }]
+    }
+    case 'address':
+      return [paid, told, { title: after.send, text: isPast ? after.sent : after.sendText, isPast }]
+    case 'handover': {
+      const more = html`<p>${buttonTo(`${path}/handover`, after.toHandover)}</p>`
+      return [paid, { title: after.handover, text: after.handoverText, isPast, ...(!isPast && { more }) }, told]
+    }
+  }
+}
+
+/** How much, and with what card, where that is known. */
+function paidText({ words, lang }: PageContext, { payment, total_minor, currency }: Order): string {
+  const { card } = payment ?? {}
+  const paid = money(lang, total_minor, currency)
+  return card ? `${paid}, ${fill(words.cardEndingIn, { brand: card.brand, n: card.last4 })}` : paid
+}

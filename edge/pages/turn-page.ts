@@ -1,0 +1,182 @@
+/** The turn of a visitor: choose and reserve, or, where all units are in carts, wait for what comes back. */
+import { count, exactly, fill, money } from '../../shared/format.ts'
+import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
+import { hallForm, hasSections } from './hall-form.ts'
+import { type Html, html, postForm } from './html.ts'
+import { pauseReason } from './parts/announcement.ts'
+import { band, steps } from './parts/band.ts'
+import { checkoutFields } from './parts/checkout-fields.ts'
+import { faultOf } from './parts/fault.ts'
+import { checkoutFaults, describes, type Faults, faultBeside, isTooHeavy, limitText } from './parts/faults.ts'
+import { type Item, itemsOf, unitName } from './parts/offer.ts'
+import { picture } from './parts/picture.ts'
+import { during } from './parts/phases.ts'
+import type { Content, Entered, PageContext } from './view.ts'
+
+/** A turn with nothing to choose yet reloads so often: few people have a turn, and it runs out. */
+const RELOAD_IN_CARTS_SECONDS = 5
+/** Of a variant the page says how many are left only where they are few. */
+const FEW = 10
+
+export function turnPage(context: PageContext, untilMs: number, entered: Entered = { chosen: {} }): Content {
+  const { view, words } = context
+  const seconds = Math.max(0, (untilMs - view.nowMs) / 1000)
+  const hasStock = view.state.products.some(({ available }) => available > 0)
+  const title = hasStock ? words.ready : words.allInCarts
+  const label = words.admissionEndsIn
+  const isHall = hasSections(view.state)
+  const paused = during(
+    view.schedule,
+    ['paused'],
+    html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(context)}`,
+  )
+  const main = html`<section id="turn">
+    ${band(context, { title, text: isHall && html`<bdi>${view.state.name}</bdi>`, seconds, of: ADMISSION_TTL_SECONDS, label })}
+    <div class="page notes">${paused}${!hasStock && html`<p class="lead">${words.turnAllInCarts}</p>`}</div>
+    ${hasStock && (isHall ? hallForm(context, untilMs, entered) : reserveForm(context, untilMs, entered))}
+  </section>`
+  // Not before the turn is over: a reload would take away what the visitor is about to choose.
+  const reloadSeconds = hasStock ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS
+  return { title, main, reloadSeconds, steps: steps(context, 0), full: true }
+}
+
+/**
+ * The idempotency key is in the form, so that sending it twice makes one order. After a 503 it stays: the first may have come
+ * through.
+ */
+function reserveForm(context: PageContext, untilMs: number, entered: Entered): Html {
+  const { view, words } = context
+  const { chosen, problem } = entered
+  const key = problem?.status === 503 ? chosen.idempotency_key : undefined
+  const faults = faultsOf(context, entered)
+  const items = itemsOf(context)
+  const [only] = items
+  const form = html`${choices(context, items, entered, faults)}
+    ${quantity(context, items, entered, faults)}
+    ${checkoutFields(context, entered, faults, { untilMs })}
+    ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}
+    <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">`
+  return html`<div class="page split">
+    <div class="stay">${only && items.length === 1 ? itemHead(context, only) : html`<p class="quiet">${hint(context)}</p>`}</div>
+    ${postForm(`/sales/${view.sale}/buy`, form)}
+  </div>`
+}
+
+const hint = ({ view, words, lang }: PageContext) =>
+  fill(words.chooseText, { t: exactly(lang, view.state.hold_seconds) })
+
+/** What the turn is for: picture, name and price. */
+function itemHead(context: PageContext, item: Item): Html {
+  const { product, image, units } = item
+  const left = units.length === 1 && units[0] === product && unitLeft(context, product)
+  return html`<div class="item">
+      ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 58vw, 5.5rem', eager: true })}</div>`}
+      <p><b><bdi>${item.name}</bdi></b><span data-price="${product.product_id}">${priceOf(context, item)}</span> ${left} <small>${hint(context)}</small></p>
+    </div>`
+}
+
+/** The price of all units, or from the lowest. */
+function priceOf({ words, lang }: PageContext, { units }: Item): string {
+  const prices = units.map(({ unit_price_minor }) => unit_price_minor)
+  const least = Math.min(...prices)
+  const price = money(lang, least, units[0]?.currency ?? '')
+  return prices.every((one) => one === least) ? price : fill(words.hall.from, { m: price })
+}
+
+const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) =>
+  html`<small>${available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })}</small>`
+
+// -- What to choose ------------------------------------------------------------------------------------------------------
+
+/** The variants of the one product, which is chosen if it has none; or all products, each with its variants. */
+function choices(context: PageContext, items: readonly Item[], entered: Entered, faults: Faults): Html {
+  const { words } = context
+  const [only] = items
+  const isOne = items.length === 1 && only
+  const shown = isOne ? choiceOfOne(context, only, entered, faults) : choiceOfSeveral(context, items, entered, faults)
+  return html`<div id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}" ${!isOne && html`data-several`}>${shown}</div>${faultBeside(faults, 'product')}`
+}
+
+function choiceOfOne(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
+  const option = item.options.at(-1)
+  if (option === undefined) return html`<input type="hidden" name="product_id" value="${item.product.product_id}">`
+  return sizes(context, item, option, entered, faults)
+}
+
+function choiceOfSeveral(context: PageContext, items: readonly Item[], entered: Entered, faults: Faults): Html {
+  const { words } = context
+  const all = items.map((item) => {
+    const option = item.options.at(-1)
+    if (option === undefined) return card(context, item, entered)
+    return html`<div class="item">${item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`}<p><b><bdi>${item.name}</bdi></b>${priceOf(context, item)}</p></div>
+        ${sizes(context, item, option, entered, faults)}`
+  })
+  return html`<fieldset class="part"><legend>${words.product}</legend><div class="choices">${all}</div></fieldset>`
+}
+
+const isChosen = ({ chosen }: Entered, product: string) => chosen.product_id === product && html`checked`
+
+function card(context: PageContext, { product, name, image }: Item, entered: Entered): Html {
+  const { lang } = context
+  const { product_id, available, unit_price_minor, currency } = product
+  // What was chosen stays, although it is gone: it may come back.
+  const isOff = available === 0 && chosenIsNot(entered, product_id)
+  return html`<label class="choice">
+      <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}" ${isOff && html`disabled`} required>
+      ${image && html`<span class="pic thumb">${picture(image, { sizes: '3.5rem' })}</span>`}
+      <span><bdi>${name}</bdi> ${unitLeft(context, product)}</span>
+      <b>${money(lang, unit_price_minor, currency)}</b></label>`
+}
+
+const chosenIsNot = ({ chosen }: Entered, product: string) => chosen.product_id !== product
+
+/** The values of the last option, for each of the others: the one that is chosen says which variant it is. */
+function sizes(context: PageContext, item: Item, option: string, entered: Entered, faults: Faults): Html[] {
+  const { words, lang } = context
+  const { checkout } = words
+  const data = html`data-few="${FEW}" data-left="${checkout.fewLeft}" data-none-left="${checkout.gone}" data-option="${option}"`
+  return item.groups.map(({ heading, choices }) => {
+    const labels = choices.map(({ unit, value }) => {
+      const { product_id, available } = unit
+      const isOff = available === 0 && chosenIsNot(entered, product_id)
+      const left =
+        available === 0 ? checkout.gone : available <= FEW ? fill(checkout.fewLeft, { n: count(lang, available) }) : ''
+      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${unitName(item, unit)}" ${isOff && html`disabled`} required><bdi>${value}</bdi><small>${left}</small></label>`
+    })
+    return html`<fieldset class="part" ${data} ${faults.product !== undefined && html`aria-describedby="fault-product"`}><legend><bdi>${heading === '' ? option : heading}</bdi></legend>
+        <div class="sizes">${labels}</div></fieldset>`
+  })
+}
+
+/** Within what is left, and what one person may have. */
+function quantity(context: PageContext, items: readonly Item[], { chosen }: Entered, faults: Faults): Html | false {
+  const { view, words } = context
+  const { checkout } = words
+  const units = items.flatMap((item) => item.units)
+  const most = Math.min(
+    view.state.limit_per_visitor,
+    Math.max(...units.map(({ limit, available }) => Math.min(limit ?? available, available))),
+  )
+  if (most <= 1) return false
+  return html`<div class="part"><div class="head"><label for="quantity">${words.quantity}</label>
+      <span class="stepper"><button class="icon-button" type="button" data-step="-1" aria-label="${checkout.less}">${MINUS}</button><input type="number" name="quantity" min="1" max="${most}" value="${chosen.quantity ?? 1}" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button" type="button" data-step="1" aria-label="${checkout.more}">${PLUS}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
+}
+
+const MINUS = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="M5 12h14"/></svg>`
+const PLUS = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="M5 12h14M12 5v14"/></svg>`
+
+/** What is wrong with a purchase, by the field to mend it in. */
+function faultsOf(context: PageContext, entered: Entered): Faults {
+  const { problem } = entered
+  if (!problem) return checkoutFaults(context, entered)
+  const { words } = context
+  const { type, errors = [], remaining } = problem
+  const of = (form: RegExp) => errors.some(({ field }) => form.test(field))
+  // The origin sends what remains where too much was wanted, for now or for good.
+  if (remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { product: words.lessLeftText }
+  return {
+    ...(of(/^product_id$/) && { product: words.chooseAgain }),
+    ...(of(/^quantity$/) && !isTooHeavy(problem) && { quantity: limitText(context) }),
+    ...checkoutFaults(context, entered),
+  }
+}
