@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('the payment page', { concurrent: true }, () => {
     // Stripe's smallest unit of the króna has two more digits.
     const sent = { mode: 'payment', amount: 125_000, currency: 'isk' }
     expect(elements).toMatchObject({ ...sent, captureMethod: 'manual', paymentMethodCreation: 'manual' })
-    expect(elements.appearance).toMatchObject({ theme: 'stripe', variables: { colorBackground: '#ffffff' } })
+    expect(elements.appearance).toMatchObject({ theme: 'stripe', variables: { colorBackground: '#fff' } })
 
     await card(page).fill('42')
     await page.keyboard.press('Enter')

@@ -79,7 +79,8 @@ export async function showResponse(response: Response, otherwise: string): Promi
 export function showPrepared(status: string): boolean {
   const prepared = byId(`order-${status}`) as HTMLTemplateElement | null
   if (!prepared) return false
-  showSteps(prepared.content)
+  const steps = prepared.content.querySelector('.steps')
+  if (steps) document.querySelector('.top .steps')?.replaceWith(steps)
   byId('order')?.replaceWith(prepared.content)
   retitle(prepared.dataset.title ?? '')
   afterReplaced()
@@ -99,12 +100,6 @@ function showMain(next: Document): void {
 function focusStart(): void {
   scrollTo(0, 0)
   each('h1, [autofocus]', (start) => start.focus())
-}
-
-/** In the header: where in the purchase the visitor is now. */
-function showSteps(next: ParentNode): void {
-  const steps = next.querySelector('.steps')
-  if (steps) document.querySelector('.top .steps')?.replaceWith(steps)
 }
 
 /** What surrounds the content: the header, and the widget of a proof. */

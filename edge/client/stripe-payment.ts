@@ -39,7 +39,7 @@ function appearance(): Appearance {
     theme: isDark.matches ? 'night' : 'stripe',
     variables: {
       colorPrimary: colour('--accent-text'),
-      colorBackground: colour('--card'),
+      colorBackground: colour('--paper'),
       colorText: colour('--ink'),
       colorTextSecondary: colour('--quiet'),
       colorDanger: colour('--bad'),

@@ -44,7 +44,7 @@ export function linePage(context: PageContext, place: Place, number: number): Co
       <dl class="ends"><div class="you"><dt>${words.yourDrawNumber}</dt><dd>${count(lang, number)}</dd></div></dl>
       <p class="quiet">${words.nothingToDo}</p>
       <p class="row links">${toCalendar(context)}</p>`
-  const main = html`<div class="split"><div class="stack figure" id="line" data-status="${place.status}">
+  const main = html`<div class="stack figure" id="line" data-status="${place.status}">
     ${saleItem(context)}
     ${when('pre_queue', lobby)}
     ${when('waiting')}
@@ -59,11 +59,11 @@ export function linePage(context: PageContext, place: Place, number: number): Co
     ${meanwhile(context, place.status)}
     ${leaveForm(context, place.status)}
   </div>
-  <aside class="stack">${aboutSale(context)}${drawPanel(context)}</aside></div>`
+  <aside class="stack">${aboutSale(context)}${drawPanel(context)}</aside>`
   // Once the turn has passed, only the end of the sale can change the page.
   const isMissed = place.status === 'missed_turn'
   const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
-  return { title: titles[place.status], main, reloadSeconds, named: true }
+  return { title: titles[place.status], main, look: 'page split', reloadSeconds, named: true }
 }
 
 /** What one waits for, and since when it is open. */

@@ -44,7 +44,7 @@ export function orderPage(context: PageContext, order: Order, alreadyHas: boolea
   return {
     title,
     main,
-    full: true,
+    look: 'full',
     ...(step !== null && { steps: steps(context, step) }),
     reloadSeconds: isAtBank(order)
       ? RELOAD_IN_3DS_SECONDS
@@ -107,7 +107,7 @@ function unpaid(context: PageContext, order: Order): Html {
 
 const bought = ({ words }: PageContext, order: Order) => {
   const [title, text] = stateOf(words, order)
-  return html`<div class="head-done">${done}${heading(title, text)}</div>`
+  return html`<div>${order.status !== 'refunded' && done}${heading(title, text)}</div>`
 }
 
 /** What it is, and the number that people read to each other. */
@@ -143,10 +143,13 @@ function afterwards(context: PageContext, order: Order): Html {
     </div>`
 }
 
+/** A page without steps has the link to one's orders in its header. */
 function links(context: PageContext, order: Order): Html | false {
   const { view, words } = context
   if (view.protects) return false
-  return html`<p class="row links actions">${isSold(order.status) && html`<a href="${pathOf(context, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`
+  const receipt = isSold(order.status) && html`<a href="${pathOf(context, order)}/receipt">${words.receipt}</a>`
+  const own = STEPS[order.status] !== null && html`<a href="/sales/${view.sale}/orders">${words.ownOrders}</a>`
+  return (receipt || own) && html`<p class="row links actions">${receipt} ${own}</p>`
 }
 
 /** Its lines, and what they cost in all. */

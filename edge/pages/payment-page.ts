@@ -49,5 +49,5 @@ export function paymentPage(context: PageContext, order: Order, { key, script }:
       ${ticket(context, order)}
     </div>
   </section>`
-  return { title, main, full: true, steps: steps(context, 1), reloadSeconds: Math.ceil(seconds) + 1 }
+  return { title, main, look: 'full', steps: steps(context, 1), reloadSeconds: Math.ceil(seconds) + 1 }
 }

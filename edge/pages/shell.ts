@@ -12,7 +12,7 @@ import { directionOf, LANGUAGE_NAMES, LANGUAGES, type Language, type Words } fro
 /** A page of a sale. */
 export function documentOf(context: PageContext, content: Content): Html {
   const { view, lang, words } = context
-  const { title, main, full = false, steps, reloadSeconds, named } = content
+  const { title, main, look = 'page', steps, reloadSeconds, named } = content
   const { brand, sale, state, schedule, shows } = view
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const path = pagePath(view)
@@ -30,7 +30,7 @@ ${announcementBox(context)}
 <div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} data-home="${homeOf({ ...view, number: null })}" ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 ${ownOrder(context)}
-<main id="main" class="${!full && 'page'}">
+<main id="main" class="${look}">
 ${main}
 </main>
 ${again !== null && html`<noscript><p class="page small quiet">${fill(words.noScript, { t: again })}</p></noscript>`}

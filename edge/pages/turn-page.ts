@@ -9,8 +9,8 @@ import { checkoutFields } from './parts/checkout-fields.ts'
 import { faultOf } from './parts/fault.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, isTooHeavy, limitText } from './parts/faults.ts'
 import { type Item, itemsOf, unitName } from './parts/offer.ts'
-import { picture } from './parts/picture.ts'
 import { during } from './parts/phases.ts'
+import { picture } from './parts/picture.ts'
 import type { Content, Entered, PageContext } from './view.ts'
 
 /** A turn with nothing to choose yet reloads so often: few people have a turn, and it runs out. */
@@ -37,7 +37,7 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
   </section>`
   // Not before the turn is over: a reload would take away what the visitor is about to choose.
   const reloadSeconds = hasStock ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS
-  return { title, main, reloadSeconds, steps: steps(context, 0), full: true }
+  return { title, main, reloadSeconds, steps: steps(context, 0), look: 'full' }
 }
 
 /**

@@ -146,12 +146,12 @@ export interface Content {
   readonly title: string
   /** What is in the main part. */
   readonly main: Html
+  /** The classes of the main part: `page` alone unless said; `full` where its parts are as wide as the window. */
+  readonly look?: string
+  /** Where the page is on the way from a choice to an order; in the header, in place of the link to one's orders. */
+  readonly steps?: Html
   /** Without a script the page reloads itself after so long; null for one that will not change. */
   readonly reloadSeconds: number | null
   /** True if it shows the sale's name already. */
   readonly named?: boolean
-  /** For the header, in place of the link to one's orders: where in the purchase the visitor is. */
-  readonly steps?: Html
-  /** True if its parts are as wide as the window, and keep the page's margins themselves. */
-  readonly full?: boolean
 }

@@ -12,8 +12,8 @@ import { renderProblem, renderSale } from '../pages/index.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
-import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './goods-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
+import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './shoe-samples.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
