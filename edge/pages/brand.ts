@@ -3,6 +3,8 @@
  * get a colour that can be read here (WCAG 2.2, at least 4.5 to 1).
  */
 
+import type { PictureSize } from '../../shared/api/goods.ts'
+
 /** The shop's name and look. */
 export interface Brand {
   readonly name: string
@@ -30,7 +32,8 @@ const INKS = ['#ffffff', '#000000'] as const
 const READABLE = 4.5
 
 /** A logo in the width that a header needs; a picture of ours is kept in several. */
-export const logoPath = (logo: string) => (logo.startsWith('/images/') ? `${logo}/320.webp` : logo)
+export const logoPath = (logo: string, { widths: [least = 320] }: Pick<PictureSize, 'widths'> = { widths: [] }) =>
+  logo.startsWith('/images/') ? `${logo}/${least}.webp` : logo
 
 export function brandSheet({ accent, accentDark }: BrandColours): string {
   const light = rules(accent, LOOKS.light)

@@ -418,7 +418,7 @@ describe('a page', () => {
       expect(image).toContain(i === 0 ? 'fetchpriority="high"' : 'loading="lazy"')
     }
     expect(html).toContain(`<source type="image/webp" srcset="/images/${'a'.repeat(32)}/320.webp 320w`)
-    expect(html).toContain(`property="og:image" content="https://shop.example/images/${'a'.repeat(32)}/1440.jpg"`)
+    expect(html).toContain(`property="og:image" content="https://shop.example/images/${'a'.repeat(32)}/1280.jpg"`)
   })
 
   it('of goods says what they are in the visitor’s language, and what is left of each size', () => {

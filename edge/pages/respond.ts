@@ -123,10 +123,10 @@ function othersOf({ line, policy: { lines } }: Moment, call: Call) {
 
 /** The sale's own brand, else the configured one; without a name that of the sale. */
 export function brandOf({ brand }: Config, sale: string, saleName: string, goods: GoodsDocument | null): Brand {
-  const { shop, logo, accent } = goods?.brand ?? {}
+  const { shop, logo, accent, sizes } = goods?.brand ?? {}
   return {
     name: shop ?? brand.name ?? saleName,
-    logo: logo === undefined ? (shop === undefined ? brand.logo : undefined) : logoPath(logo),
+    logo: logo === undefined ? (shop === undefined ? brand.logo : undefined) : logoPath(logo, sizes?.logo),
     sheet: accent === undefined ? brand.sheet : `/sales/${sale}/brand.css?v=${goods?.version}`,
   }
 }

@@ -12,7 +12,8 @@ import { requireEdgeToken } from '../backend.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
 import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
-import { brandStyleOf, goodsOf } from '../sale/goods.ts'
+import { brandStyleOf } from '../sale/brand-style.ts'
+import { goodsOf } from '../sale/goods.ts'
 
 /** `GET /sales/{sale}/preview`: the names of all states; `GET /sales/{sale}/preview/{state}?lang=..&look=..`: one page. */
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {

@@ -57,7 +57,7 @@ it('shows a visitor’s own pages in the language that they chose, and says so t
   // Links back to it keep the language.
   expect(text).toContain(`data-path="${path}?lang=de"`)
   const cookie = cookiesOf(response)
-  expect(cookie).toContain('lang=de')
+  expect(cookie).toContain('page-language=de')
   expect(languageIn((await page(`${path}/line`, { cookie, 'accept-language': 'fr' })).text)).toBe('de')
   const problem = await page(`${path}/nothing`, { cookie })
   expect(languageIn(problem.text)).toBe('de')
@@ -73,7 +73,7 @@ it('never gives a cache a page in a language that its address and header do not 
     await sale.until((schedule) => schedule.phase === phase)
     for (const chosen of LANGUAGES)
       for (const asked of ['en', 'ja']) {
-        const cookie = `lang=${chosen}; __Host-lang=${chosen}`
+        const cookie = `page-language=${chosen}; __Host-page-language=${chosen}`
         const { response, text } = await page(`/sales/${sale.name}`, { cookie, 'accept-language': asked })
         expect(languageIn(text)).toBe(asked)
         expect(response.headers.get('cache-control')).toContain('public')

@@ -80,7 +80,14 @@ it('explains to a browser that refuses cookies what is missing, but not to one t
 })
 
 it('passes the protected site all of its own cookies and none of ours, even with equal names', () => {
-  const names = ['visitor-secret', 'queue-drop', 'admission-drop', 'return-drop', `order-${crypto.randomUUID()}`]
+  const names = [
+    'visitor-secret',
+    'page-language',
+    'queue-drop',
+    'admission-drop',
+    'return-drop',
+    `order-${crypto.randomUUID()}`,
+  ]
   const [ours, named] = [names.map((name) => `__Host-${name}=ours`), names.map((name) => `${name}=x`)]
   const shown = (pairs: string[], secure: boolean) => withoutOurs(pairs.join('; '), 'drop', secure).split('; ')
   expect(shown([...ours, '__Host-basket=1', ...named], true)).toEqual(['__Host-basket=1', ...named])

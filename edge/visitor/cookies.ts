@@ -47,14 +47,16 @@ export function setCookie(name: string, value: string, maxAgeSeconds: number, ca
 export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)
 
 export const SECRET_COOKIE = 'visitor-secret'
-const OURS = new RegExp(`^${PREFIX}(${SECRET_COOKIE}$|queue-|admission-|return-|order-)`)
+/** The language that a visitor chose. */
+export const LANGUAGE_COOKIE = 'page-language'
+const OURS = new RegExp(`^${PREFIX}(${SECRET_COOKIE}$|${LANGUAGE_COOKIE}$|queue-|admission-|return-|order-)`)
 
 /**
  * The header without our cookies, for somebody else's server, which may have cookies with names like ours. Over https ours
  * have the prefix; without it they are recognized by the sale.
  */
 export function withoutOurs(header: string, sale: string, secure: boolean): string {
-  const ours = new Set([SECRET_COOKIE, `queue-${sale}`, `admission-${sale}`, `return-${sale}`])
+  const ours = new Set([SECRET_COOKIE, LANGUAGE_COOKIE, `queue-${sale}`, `admission-${sale}`, `return-${sale}`])
   const isOurs = (name: string) =>
     secure
       ? OURS.test(name)

@@ -4,10 +4,9 @@
  * names, and on the address: a page with `?lang=` sets the cookie, and so no cache keeps it.
  */
 import { preferred } from '../../shared/format.ts'
-import type { Call } from '../call.ts'
-import { wantsHtml } from '../call.ts'
+import { type Call, wantsHtml } from '../call.ts'
 import { LANGUAGES, type Language } from '../pages/words/words.ts'
-import { readCookie, setCookie } from './cookies.ts'
+import { LANGUAGE_COOKIE, readCookie, setCookie } from './cookies.ts'
 
 export interface ChosenLanguage {
   readonly lang: Language
@@ -15,7 +14,6 @@ export interface ChosenLanguage {
   readonly isChosen: boolean
 }
 
-const COOKIE = 'lang'
 const YEAR_SECONDS = 365 * 24 * 3600
 
 /** Of a page that is the same for all: it must not depend on a cookie. */
@@ -26,14 +24,14 @@ export function sharedLanguage(call: Call): ChosenLanguage {
 
 /** Of any other response. */
 export function languageOf(call: Call): ChosenLanguage {
-  const chosen = inAddress(call) ?? known(readCookie(COOKIE, call))
+  const chosen = inAddress(call) ?? known(readCookie(LANGUAGE_COOKIE, call))
   return chosen ? { lang: chosen, isChosen: true } : { lang: asked(call), isChosen: false }
 }
 
 /** Keeps the language of the address for the pages to come. */
 export function keepLanguage(call: Call): void {
   const chosen = inAddress(call)
-  if (chosen && wantsHtml(call.request)) setCookie(COOKIE, chosen, YEAR_SECONDS, call)
+  if (chosen && wantsHtml(call.request)) setCookie(LANGUAGE_COOKIE, chosen, YEAR_SECONDS, call)
 }
 
 const known = (name: string | null) => LANGUAGES.find((lang) => lang === name)

@@ -32,6 +32,9 @@ export function picturesOf({ goods, state }: Pick<SaleView, 'goods' | 'state'>):
   const hero = goods?.brand?.hero
   const ofProducts: readonly Image[] = Object.values(goods?.products ?? {}).flatMap(({ images = [] }) => images)
   const known = ofProducts.find(({ url }) => url === hero)
-  const all = hero === undefined ? ofProducts : [known ?? { url: hero, alt: state.name }, ...ofProducts]
+  const all =
+    hero === undefined
+      ? ofProducts
+      : [known ?? { url: hero, alt: state.name, ...goods?.brand?.sizes?.hero }, ...ofProducts]
   return all.filter(({ url }, i) => all.findIndex((one) => one.url === url) === i).slice(0, MAX_PICTURES)
 }

@@ -65,15 +65,17 @@ function describe({ view, words, lang }: PageContext): string {
 /** True where the brand has a name. Without one it is the sale's, which names no organizer. */
 const isNamed = ({ brand, state }: SaleView) => brand.name !== state.name
 
-/** How wide a picture is that others show with a link. */
-const SHARED_WIDTH = 1440
+/** As wide as those want a picture who show it with a link. */
+const SHARED_WIDTH = 1280
 
 /** The sale's own picture, or the shop's if it is of a kind that others show, else one of ours. */
 function imageOf(view: SaleView): { path: string; size?: readonly [number, number] } {
   const { logo = '' } = view.brand
   const [hero] = picturesOf(view)
-  if (hero?.url.startsWith('/images/'))
-    return { path: `${hero.url}/${Math.max(...(hero.widths ?? [SHARED_WIDTH]))}.jpg` }
+  if (hero?.url.startsWith('/images/')) {
+    const { widths = [SHARED_WIDTH] } = hero
+    return { path: `${hero.url}/${widths.findLast((one) => one <= SHARED_WIDTH) ?? widths[0]}.jpg` }
+  }
   return /^\/.*\.(png|jpe?g|webp)$/i.test(logo) ? { path: logo } : { path: shareImage.path, size: [1200, 630] }
 }
 

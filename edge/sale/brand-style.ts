@@ -1,0 +1,28 @@
+/** The colours of a sale's own brand, as a style sheet of a version of its goods. */
+import type { GoodsDocument } from '../../shared/api/goods.ts'
+import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../cache.ts'
+import { type Call, publicNow, refuse } from '../call.ts'
+import type { Asset } from '../pages/assets.ts'
+import { brandSheet } from '../pages/brand.ts'
+import { goodsOf } from './goods.ts'
+
+/** `GET /sales/{sale}/brand.css?v=VERSION`: of the version that is current, for good; any other address leads there. */
+export async function brandStyle(sale: string, call: Call): Promise<Response> {
+  const version = (await publicNow(sale, call)).facts.goods_version ?? null
+  const style = brandStyleOf(sale, await goodsOf(sale, version, call))
+  if (!style) refuse('not-found')
+  if (new URL(call.request.url).searchParams.get('v') !== String(version)) {
+    const headers = { location: style.path, ...cacheHeaders(sale, CACHE_TTL.current) }
+    return new Response(null, { status: 302, headers })
+  }
+  const headers = { 'content-type': `${style.type}; charset=utf-8`, 'x-content-type-options': 'nosniff' }
+  return new Response(style.body, { headers: { ...headers, ...immutableHeaders(sale) } })
+}
+
+/** Null for goods without an accent of their own. */
+export function brandStyleOf(sale: string, goods: GoodsDocument | null): Asset | null {
+  const accent = goods?.brand?.accent
+  if (accent === undefined) return null
+  const path = `/sales/${sale}/brand.css?v=${goods?.version}`
+  return { path, type: 'text/css', body: brandSheet({ accent }) }
+}
