@@ -8,7 +8,7 @@ import { SectionId } from '../shared/api/public.ts'
 import { problem } from '../shared/problem.ts'
 import { health, jwks, purge, refresh } from './backend.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './call.ts'
-import { checkout } from './checkout/checkout.ts'
+import { checkout, totals } from './checkout/checkout.ts'
 import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
 import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './checkout/own-orders.ts'
 import { asset } from './pages/assets.ts'
@@ -78,6 +78,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/sections/:section/seats': buyers(get(ofSection(seatsPage))),
   '/sales/:sale/sections/updates': buyers(get(ofSale(followSections))),
   '/sales/:sale/checkout': buyers(post(ofSale(checkout))),
+  '/sales/:sale/totals': buyers(post(ofSale(totals))),
   '/sales/:sale/orders': buyers(get(ofSale(ownOrders))),
   '/sales/:sale/buy': buyers(form(ofSale(buyForm), linePage)),
   '/sales/:sale/order/:order': buyers(get(ofOrder(showOrder))),
