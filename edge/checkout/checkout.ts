@@ -16,7 +16,7 @@ export async function checkout(sale: string, call: Call): Promise<Response> {
   return isBrowser(call.request) && response.status < 300 ? tokenInCookie(response, call) : response
 }
 
-/** `POST /sales/{sale}/totals`: what it would cost. */
+/** `POST /sales/{sale}/totals`: what a checkout would cost. */
 export async function totals(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'totals')
   return passOn(`/sales/${sale}/totals`, token, call)

@@ -34,7 +34,7 @@ export function say(field: Field, text: string): void {
     fault = document.createElement('p')
     fault.id = id
     fault.className = 'fault small'
-    const beside = group ?? field.closest('.stepper, .join, .check') ?? field
+    const beside = field.closest('.stepper, .join, label') ?? field
     if (group) group.append(fault)
     else beside.after(fault)
   }

@@ -36,6 +36,8 @@ class TurnForm {
   #wasSent = false
   #isFirst = true
   #isPressed = false
+  /** Units that the buttons go up to. */
+  #most = 1
 
   constructor(form: HTMLFormElement, offer: Offer) {
     this.#form = form
@@ -93,7 +95,7 @@ class TurnForm {
   #step(by: number): void {
     const field = this.#field('quantity') as HTMLInputElement | null
     if (!field) return
-    field.value = String(Math.min(Number(field.max), Math.max(1, (Number(field.value) || 1) + by)))
+    field.value = String(Math.min(this.#most, Math.max(1, (Number(field.value) || 1) + by)))
     field.dispatchEvent(new Event('input', { bubbles: true }))
   }
 
@@ -147,15 +149,16 @@ class TurnForm {
     if (shown) shown.value = isKnown ? String(sum.totals.total_minor) : ''
   }
 
-  /** At most so many of what is chosen. */
+  /** At most so many of what is chosen. What is left may have changed: beyond that only the buttons do not go. */
   #bound(unit: Offer['units'][number] | undefined): void {
     const field = this.#field('quantity')
     if (!(field instanceof HTMLInputElement)) return
-    const most = unit ? Math.min(this.#offer.limit, unit.limit ?? this.#offer.limit, Math.max(1, unit.available)) : 0
-    if (most > 0) field.max = String(most)
+    const { limit } = this.#offer
+    if (unit) field.max = String(Math.min(limit, unit.limit ?? limit))
+    this.#most = Math.min(Number(field.max), Math.max(1, unit?.available ?? limit))
+    const quantity = Number(field.value)
     for (const button of this.#form.querySelectorAll<HTMLButtonElement>('[data-step]'))
-      button.disabled =
-        Number(button.dataset.step) < 0 ? Number(field.value) <= 1 : Number(field.value) >= Number(field.max)
+      button.disabled = Number(button.dataset.step) < 0 ? quantity <= 1 : quantity >= this.#most
   }
 
   #showBar(sum: Sum): void {

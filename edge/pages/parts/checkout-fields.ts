@@ -11,6 +11,7 @@ import { inLanguage } from './announcement.ts'
 import { billRows, type Row } from './bill-rows.ts'
 import { countriesOf, countryNames, lacksPostcodes, needsRegion } from './countries.ts'
 import { describes, type Faults, faultBeside, totalsIn } from './faults.ts'
+import { markdown } from './markdown.ts'
 
 /** What is typed where, for the browser to fill in (HTML, 4.10.18.7), and how wide its field is. */
 const TYPED: Readonly<
@@ -74,12 +75,12 @@ function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Ht
     const [autocomplete, size = ''] = TYPED[name]
     return (
       asked[name] !== 'off' &&
-      html`<label class="field ${size}">${labelOf(name)}<input name="${name}" ${name === 'phone' && html`type="tel"`} autocomplete="${autocomplete}" maxlength="200" value="${chosen[name] ?? ''}" ${isRequired(name)} ${describes(faults, name)}>${faultBeside(faults, name)}</label>`
+      html`<div class="field ${size}"><label>${labelOf(name)}<input name="${name}" ${name === 'phone' && html`type="tel"`} autocomplete="${autocomplete}" maxlength="200" value="${chosen[name] ?? ''}" ${isRequired(name)} ${describes(faults, name)}></label>${faultBeside(faults, name)}</div>`
     )
   }
   const note =
     asked.note !== 'off' &&
-    html`<label class="field">${labelOf('note')}<textarea name="note" rows="2" maxlength="500" ${isRequired('note')} ${describes(faults, 'note')}>${chosen.note ?? ''}</textarea>${faultBeside(faults, 'note')}</label>`
+    html`<div class="field"><label>${labelOf('note')}<textarea name="note" rows="2" maxlength="500" ${isRequired('note')} ${describes(faults, 'note')}>${chosen.note ?? ''}</textarea></label>${faultBeside(faults, 'note')}</div>`
   const fields = html`<div class="fields">${typed('name')}${typed('company')}${typed('street')}${typed('postcode')}${typed('city')}${typed('region')}${kind === 'address' && country(context, countries, chosen.country, faults)}${typed('phone')}${note}</div>`
   const isAsked = Object.values(asked).some((one) => one !== 'off')
   if (kind === 'none' && !isAsked) return false
@@ -102,7 +103,7 @@ function country(
   const options = countryNames(lang, countries).map(
     ([code, name]) => html`<option value="${code}" ${code === (chosen ?? only) && html`selected`}>${name}</option>`,
   )
-  return html`<label class="field">${words.checkout.country}<select name="country" autocomplete="country" required ${describes(faults, 'country')}>${only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`}${options}</select>${faultBeside(faults, 'country')}</label>`
+  return html`<div class="field"><label>${words.checkout.country}<select name="country" autocomplete="country" required ${describes(faults, 'country')}>${only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`}${options}</select></label>${faultBeside(faults, 'country')}</div>`
 }
 
 // -- E-mail, code, terms -------------------------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults
   const { contact } = view.state
   if (contact === 'off') return false
   const isRequired = contact === 'required'
-  return html`<div class="part"><label class="field">${isRequired ? words.email : words.emailOptional}<input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${isRequired && html`required`} ${describes(faults, 'email') ?? html`aria-describedby="email-for"`}>${faultBeside(faults, 'email')}</label>
+  return html`<div class="part"><div class="field"><label>${isRequired ? words.email : words.emailOptional}<input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${isRequired && html`required`} ${describes(faults, 'email') ?? html`aria-describedby="email-for"`}></label>${faultBeside(faults, 'email')}</div>
       <p class="small quiet" id="email-for">${words.emailFor}</p></div>`
 }
 
@@ -138,9 +139,9 @@ function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html 
       ${read.length > 0 && html`<details class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => termsText(text, context.lang))}</details>`}`
 }
 
-function termsText(markdown: Markdown, lang: string): Html {
-  const said = typeof markdown === 'string' ? { text: markdown, lang } : inLanguage(markdown, lang)
-  return html`<p class="small lines" dir="auto" lang="${said.lang}">${said.text}</p>`
+function termsText(text: Markdown, lang: string): Html {
+  const said = typeof text === 'string' ? { text, lang } : inLanguage(text, lang)
+  return html`<div class="prose small" dir="auto" lang="${said.lang}">${markdown(said.text)}</div>`
 }
 
 // -- The sum -------------------------------------------------------------------------------------------------------------
