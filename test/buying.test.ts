@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     await heading(page, 'Reserved for you').waitFor()
     await button(page, /^Pay/).click()
     await heading(page, 'It is yours').waitFor()
-    return page.locator('#order').innerText()
+    return (await page.locator('#order').textContent()) ?? ''
   }
   const orderOf = async (sale: string) => {
     const [order] = await sql`

@@ -42,4 +42,3 @@ export async function goods(sale: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
   return sendVersion('goods', sale, facts.goods_version ?? null, call, (version) => read(sale, version, call))
 }
-
