@@ -1,15 +1,9 @@
 /** What a checkout must say of where an order goes, by the sale's `delivery`, and what of it is kept. Pure. */
 import type { Address, AddressField, Delivery } from '../../shared/api/goods.ts'
+import { WITHOUT_POSTCODES } from '../../shared/postcodes.ts'
 import type { FieldError } from '../../shared/problem.ts'
 
 type Asked = 'off' | 'optional' | 'required'
-
-/** Countries that have no postcodes, or in which many addresses have none. */
-const WITHOUT_POSTCODES = new Set(
-  'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'.split(
-    ' ',
-  ),
-)
 
 /** The fields that a sale asks for; those that it does not are no business of anybody's. */
 function fieldsOf(

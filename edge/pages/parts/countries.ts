@@ -1,5 +1,6 @@
 /** Where a sale sends things to, by the names of countries in the visitor's language. */
 import type { Delivery } from '../../../shared/api/goods.ts'
+import { WITHOUT_POSTCODES } from '../../../shared/postcodes.ts'
 
 /** ISO 3166-1, for a sale that sends everywhere. */
 const ALL =
@@ -20,12 +21,6 @@ export function countriesOf({ countries = ALL.split(' '), prices }: Delivery): r
   return countries.filter((country) => prices.some((price) => price.countries?.includes(country)))
 }
 
-/** Countries that have no postcodes, or in which many addresses have none: there the origin asks for none. */
-const WITHOUT_POSTCODES = new Set(
-  'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'.split(
-    ' ',
-  ),
-)
 export const lacksPostcodes = (countries: readonly string[]) => countries.some((one) => WITHOUT_POSTCODES.has(one))
 export const needsRegion = (countries: readonly string[]) => countries.some((one) => WITH_REGIONS.includes(one))
 
