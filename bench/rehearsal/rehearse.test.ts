@@ -75,6 +75,19 @@ test('a rehearsal of a hall sells every seat once, and draws it', async () => {
   expect(html()).toContain('The hall in time')
 })
 
+test('a rehearsal of a drop adds up each sum, and uses a code as often as it may be', async () => {
+  const crowd = '--visitors 120 --stock 40 --goods --code-uses 4 --hold 3 --abandon 0.1'
+  const { status, output, result } = await onSystem('goods', crowd)
+  expect(status, output).toBe(0)
+  const checks = new Map(result().checks.map(({ what, holds }) => [what, holds]))
+  for (const what of [
+    'every sum is right to the minor unit',
+    'every buyer got the size that they chose, and the code that they brought',
+    'a promo code is used as often as it may be',
+  ])
+    expect([what, checks.get(what)]).toEqual([what, true])
+})
+
 test('a rehearsal on a ledger that loses an order is not good, and says what is missing', async () => {
   // All who come buy, however slow the machine is.
   const crowd = '--visitors 12 --stock 20 --hold 60 --abandon 0 --declines 0'

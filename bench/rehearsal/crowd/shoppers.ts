@@ -55,8 +55,12 @@ export class Shopper implements Wishes {
     if (type === '/problems/promo-code-used-up') this.hasCode = false
     else if (type === '/problems/all-in-carts' && this.#waits++ < MAX_WAITS) return 'wait'
     else if (this.units > 1) this.units = 1
-    else if (this.#sizes.length > 1) this.#sizes.shift()
-    else return type === '/problems/all-in-carts' ? 'wait' : 'leave'
+    else {
+      const [size] = this.#sizes.splice(0, 1)
+      // One that is in carts may come back: only whoever has been told of each size that it is sold out goes.
+      if (type === '/problems/all-in-carts' && size !== undefined) this.#sizes.push(size)
+      if (this.#sizes.length === 0) return 'leave'
+    }
     this.#waits = 0
     this.version++
     this.askedMs = 0
