@@ -16,6 +16,7 @@ import type { Sales } from '../sales/sales.ts'
 import {
   CANCELLABLE,
   countOrders,
+  findOrderCount,
   lockAndCount,
   lockLatestOrders,
   miscountedCodes,
@@ -59,7 +60,9 @@ const CORRECTED = 'counters set to the sum of the orders'
 export async function recount(deps: RecountDeps, ref: ProductRef, decision?: Decision): Promise<Recount> {
   const { sql, metrics, log } = deps
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const seen = await countOrders(sql, ref)
+    const seen = await findOrderCount(sql, ref)
+    // Removed since the sale was read: it has no orders.
+    if (!seen) return OK
     const excess = seen.orders.held + seen.orders.sold - forSale(seen)
     metrics.oversold.set(ref, Math.max(0, excess))
     if (excess > 0) return resolveOversell(deps, ref, seen, excess, decision)

@@ -123,8 +123,8 @@ export interface OrderCount extends Counters {
   readonly orders: { readonly held: number; readonly sold: number }
 }
 
-/** One statement is one snapshot: orders and counters change in the same transactions. */
-export async function countOrders(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
+/** One statement is one snapshot: orders and counters change in the same transactions. Undefined for a product that was removed. */
+export async function findOrderCount(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount | undefined> {
   const [row] = await sql<OrderCount[]>`
     select version, total, buffer, held, sold, (
       select json_build_object('held', coalesce(sum(units) filter (where status in ${sql(HELD)}), 0),
@@ -136,8 +136,14 @@ export async function countOrders(sql: Queryable, { sale, product }: ProductRef)
         select status, units_in(p.product_id, o.product_id, o.quantity, o.cart) from orders o
         where o.sale_id = p.sale_id and o.cart is not null) o) as orders
     from products p where sale_id = ${sale} and product_id = ${product}`
-  if (!row) throw new Error(`no product ${product} in sale ${sale}`)
   return row
+}
+
+/** The same of a product that has orders, and so cannot be removed. */
+export async function countOrders(sql: Queryable, ref: ProductRef): Promise<OrderCount> {
+  const count = await findOrderCount(sql, ref)
+  if (!count) throw new Error(`no product ${ref.product} in sale ${ref.sale}`)
+  return count
 }
 
 /**
