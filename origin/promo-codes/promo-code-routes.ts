@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { headerOf, refuse } from '../lib/request.ts'
+import { headerOf, readText, refuse } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
@@ -42,20 +42,9 @@ export const promoCodeRoutes = ({ sql, sales, reconciler, log }: PromoCodeDeps) 
     })
 
 async function codesIn(c: Context): Promise<PromoCode[]> {
-  const text = await textOf(c)
+  const text = await readText(c, MAX_BYTES)
   const type = headerOf(c, 'content-type') ?? ''
   if (/^text\/csv\b/i.test(type)) return codesInCsv(text)
   if (/^application\/json\b/i.test(type)) return codesInJson(text)
   return refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/json.' }))
-}
-
-async function textOf(c: Context): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of c.req.raw.body ?? []) {
-    bytes += chunk.length
-    if (bytes > MAX_BYTES) refuse(problem('body-too-large', { detail: `At most ${MAX_BYTES} bytes.` }))
-    chunks.push(chunk)
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks))
 }

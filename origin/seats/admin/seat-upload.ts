@@ -3,8 +3,9 @@ import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import type { Context } from 'hono'
 import { MAX_SEATS } from '../../../shared/api/hall-admin.ts'
+import { bodyTooLarge } from '../../../shared/parse.ts'
 import { problem } from '../../../shared/problem.ts'
-import { headerOf, refuse } from '../../lib/request.ts'
+import { headerOf, readText, refuse } from '../../lib/request.ts'
 import { COLUMNS, headerErrors, SeatTable } from './seat-table.ts'
 
 /** The largest hall as JSON has some 30 MB. */
@@ -17,24 +18,19 @@ export async function readSeatTable(c: Context): Promise<SeatTable> {
   const type = headerOf(c, 'content-type') ?? ''
   const table = new SeatTable()
   if (/^text\/csv\b/i.test(type)) await readCsv(chunksOf(c), table)
-  else if (/^application\/json\b/i.test(type)) readJson(await textOf(chunksOf(c)), table)
+  else if (/^application\/json\b/i.test(type)) readJson(await readText(c, MAX_IMPORT_BYTES), table)
   else refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/json.' }))
   return table
 }
 
+/** As they come: a CSV is read while it arrives. */
 async function* chunksOf(c: Context): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_IMPORT_BYTES) refuse(problem('body-too-large', { detail: `At most ${MAX_IMPORT_BYTES} bytes.` }))
+    if (bytes > MAX_IMPORT_BYTES) refuse(bodyTooLarge(MAX_IMPORT_BYTES))
     yield chunk
   }
-}
-
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const all: Uint8Array[] = []
-  for await (const chunk of chunks) all.push(chunk)
-  return new TextDecoder().decode(Buffer.concat(all))
 }
 
 async function readCsv(chunks: AsyncGenerator<Uint8Array>, table: SeatTable): Promise<void> {
