@@ -2,7 +2,6 @@
  * The sale as all see it who have not joined: its pictures, name and price, when it opens and the way in; below, how it works
  * and what is sold. It holds every phase that it can reach, and its script shows the current one.
  */
-import { fill, money } from '../../shared/format.ts'
 import { toSite } from './final-page.ts'
 import { type Html, html } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
@@ -13,8 +12,9 @@ import { gallery } from './parts/gallery.ts'
 import { howItWorks } from './parts/how-it-works.ts'
 import { accessNotes, joinForm, toOwnPlace } from './parts/join-form.ts'
 import { countdown } from './parts/moments.ts'
+import { itemsOf, priceOf } from './parts/offer.ts'
 import { BEFORE, DURING, during } from './parts/phases.ts'
-import { aboutSale, priceNote, productsOf } from './parts/sold.ts'
+import { aboutSale, priceNote } from './parts/sold.ts'
 import type { Content, PageContext } from './view.ts'
 
 /** Without a script a page reloads at least so often, since what it shows may end. */
@@ -28,11 +28,12 @@ export function landingPage(context: PageContext): Content {
   const { schedule } = view
   const { phase } = schedule
   const pictures = gallery(context)
+  const units = itemsOf(view).flatMap((item) => item.units)
   const main = html`<div class="split ${!pictures && 'plain'}">
     ${pictures}
     <div class="stack figure" id="landing" data-phase="${phase}">
       <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
-      <p><b class="state">${prices(context)}</b> <span class="small quiet">${priceNote(context)}</span></p>
+      <p><b class="state">${priceOf(context, units)}</b> <span class="small quiet">${priceNote(context)}</span></p>
       ${wayIn(context)}
     </div>
   </div>
@@ -68,13 +69,3 @@ function wayIn(context: PageContext): Html {
 const earlierLine = (context: PageContext) =>
   context.view.othersOpenEarlier &&
   html`<p class="quiet">${context.words.earlierLine}</p>${joinForm(context, 'earlier', context.words.joinEarlier)}<p class="row links">${toOwnPlace(context)}</p>`
-
-/** The price of what is sold, or the lowest one. */
-function prices({ view, words, lang }: PageContext): string {
-  const sold = productsOf(view).flatMap(({ choices }) => choices)
-  const [first] = sold
-  if (!first) return ''
-  const lowest = Math.min(...sold.map(({ unit_price_minor }) => unit_price_minor))
-  const text = money(lang, lowest, first.currency)
-  return sold.every(({ unit_price_minor }) => unit_price_minor === lowest) ? text : fill(words.hall.from, { m: text })
-}

@@ -8,7 +8,7 @@ import { band, steps } from './parts/band.ts'
 import { checkoutFields } from './parts/checkout-fields.ts'
 import { faultOf } from './parts/fault.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, isTooHeavy, limitText } from './parts/faults.ts'
-import { type Item, itemsOf, unitName } from './parts/offer.ts'
+import { type Item, itemsOf, priceOf, unitName } from './parts/offer.ts'
 import { during } from './parts/phases.ts'
 import { picture } from './parts/picture.ts'
 import type { Content, Entered, PageContext } from './view.ts'
@@ -49,7 +49,7 @@ function reserveForm(context: PageContext, untilMs: number, entered: Entered): H
   const { chosen, problem } = entered
   const key = problem?.status === 503 ? chosen.idempotency_key : undefined
   const faults = faultsOf(context, entered)
-  const items = itemsOf(context)
+  const items = itemsOf(view)
   const [only] = items
   const form = html`${choices(context, items, entered, faults)}
     ${quantity(context, items, entered, faults)}
@@ -71,16 +71,8 @@ function itemHead(context: PageContext, item: Item): Html {
   const left = units.length === 1 && units[0] === product && unitLeft(context, product)
   return html`<div class="item">
       ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 58vw, 5.5rem', eager: true })}</div>`}
-      <p><b><bdi>${item.name}</bdi></b><span data-price="${product.product_id}">${priceOf(context, item)}</span> ${left} <small>${hint(context)}</small></p>
+      <p><b><bdi>${item.name}</bdi></b><span data-price="${product.product_id}">${priceOf(context, units)}</span> ${left} <small>${hint(context)}</small></p>
     </div>`
-}
-
-/** The price of all units, or from the lowest. */
-function priceOf({ words, lang }: PageContext, { units }: Item): string {
-  const prices = units.map(({ unit_price_minor }) => unit_price_minor)
-  const least = Math.min(...prices)
-  const price = money(lang, least, units[0]?.currency ?? '')
-  return prices.every((one) => one === least) ? price : fill(words.hall.from, { m: price })
 }
 
 const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) =>
@@ -108,7 +100,7 @@ function choiceOfSeveral(context: PageContext, items: readonly Item[], entered: 
   const all = items.map((item) => {
     const option = item.options.at(-1)
     if (option === undefined) return card(context, item, entered)
-    return html`<div class="item">${item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`}<p><b><bdi>${item.name}</bdi></b>${priceOf(context, item)}</p></div>
+    return html`<div class="item">${item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`}<p><b><bdi>${item.name}</bdi></b>${priceOf(context, item.units)}</p></div>
         ${sizes(context, item, option, entered, faults)}`
   })
   return html`<fieldset class="part"><legend>${words.product}</legend><div class="choices">${all}</div></fieldset>`

@@ -1,14 +1,17 @@
 /** What is for sale, as pages name and show it: each product with its variants by option. */
-import type { GoodsDocument, Image } from '../../../shared/api/goods.ts'
+import type { Image, ProductGoods } from '../../../shared/api/goods.ts'
 import type { OrderLine, PublicProduct } from '../../../shared/api/public.ts'
+import { fill, money } from '../../../shared/format.ts'
 import type { PageContext, SaleView } from '../view.ts'
 
 export interface Item {
   readonly product: PublicProduct
+  /** What the shop says of it; empty where it has said nothing, or while that cannot be read. */
+  readonly goods: ProductGoods
   /** In the visitor's language, where the shop has said it in that. */
   readonly name: string
   readonly image: Image | null
-  /** What can be reserved of it: its variants, or the product itself. */
+  /** What can be bought of it: its variants, or the product itself. */
   readonly units: readonly PublicProduct[]
   /** The units by the values of all options but the last; one group without a heading where there is one option. */
   readonly groups: readonly Group[]
@@ -21,17 +24,19 @@ interface Group {
   readonly choices: readonly { readonly unit: PublicProduct; readonly value: string }[]
 }
 
-export function itemsOf({ view, lang }: PageContext): Item[] {
-  const { products } = view.state
+export function itemsOf({ state, goods, lang }: Pick<SaleView, 'state' | 'goods' | 'lang'>): Item[] {
+  const { products } = state
   return products
-    .filter(({ variant_of, section_type }) => !variant_of && !section_type)
+    .filter(({ variant_of }) => !variant_of)
     .map((product) => {
+      const about = goods?.products[product.product_id] ?? {}
       const variants = products.filter(({ variant_of }) => variant_of === product.product_id)
-      const options = optionsOf(view.goods, product, variants)
+      const options = optionsOf(about, variants)
       return {
         product,
-        name: nameOf(view.goods, product, lang),
-        image: imageOf(view.goods, product.product_id),
+        goods: about,
+        name: about.names?.[lang] ?? product.name,
+        image: about.images?.[0] ?? null,
         units: variants.length > 0 ? variants : [product],
         groups: groupsOf(options, variants),
         options: variants.length > 0 ? options.map(({ name }) => name) : [],
@@ -39,21 +44,11 @@ export function itemsOf({ view, lang }: PageContext): Item[] {
     })
 }
 
-const nameOf = (goods: SaleView['goods'], { product_id, name }: PublicProduct, lang: PageContext['lang']) =>
-  goods?.products[product_id]?.names?.[lang] ?? name
-
-const imageOf = (goods: SaleView['goods'], product: string) => goods?.products[product]?.images?.[0] ?? null
-
 type Options = readonly { readonly name: string; readonly values: readonly string[] }[]
 
 /** As the shop lists them; while that cannot be read, as the variants have them. */
-function optionsOf(
-  goods: GoodsDocument | null | undefined,
-  { product_id }: PublicProduct,
-  variants: readonly PublicProduct[],
-): Options {
-  const listed = goods?.products[product_id]?.options
-  if (listed) return listed
+function optionsOf({ options }: ProductGoods, variants: readonly PublicProduct[]): Options {
+  if (options) return options
   const names = Object.keys(variants[0]?.variant ?? {})
   return names.map((name) => ({ name, values: [...new Set(variants.map(({ variant }) => variant?.[name] ?? ''))] }))
 }
@@ -81,11 +76,20 @@ export function unitName({ name, options }: Item, { variant }: PublicProduct): s
   return values.length === 1 ? `${options[0]} ${values[0]}` : values.join(', ')
 }
 
+/** The price of all these units, or from the lowest; empty where there are none. */
+export function priceOf({ words, lang }: PageContext, units: readonly PublicProduct[]): string {
+  const [first] = units
+  if (!first) return ''
+  const least = Math.min(...units.map(({ unit_price_minor }) => unit_price_minor))
+  const price = money(lang, least, first.currency)
+  return units.every(({ unit_price_minor }) => unit_price_minor === least) ? price : fill(words.hall.from, { m: price })
+}
+
 /** The picture of an order: that of the first line that has one. */
 export function pictureOf({ goods, state }: SaleView, lines: readonly OrderLine[]): Image | null {
   for (const { product_id = '' } of lines) {
     const parent = state.products.find((product) => product.product_id === product_id)?.variant_of ?? product_id
-    const image = imageOf(goods, parent)
+    const [image] = goods?.products[parent]?.images ?? []
     if (image) return image
   }
   return null

@@ -9,7 +9,7 @@ import { type Html, html } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
 import { picturesOf } from './gallery.ts'
-import { nameOf, productsOf } from './sold.ts'
+import { itemsOf } from './offer.ts'
 
 /** Open Graph wants a territory with each language. */
 const LOCALES: Readonly<Record<Language, string>> = {
@@ -51,15 +51,15 @@ ${size && html`<meta property="og:image:width" content="${size[0]}"><meta proper
 /** When it opens, what there is, and how much one person may have. */
 function describe({ view, words, lang }: PageContext): string {
   const { limit_per_visitor } = view.state
-  const products = productsOf(view)
+  const items = itemsOf(view)
   const { phase, opens_at } = view.schedule
-  const named = products.slice(0, MAX_PRODUCTS).map(({ product, choices: [first = product] }) => {
-    return `${nameOf(view, product)} (${money(lang, first.unit_price_minor, first.currency)})`
+  const named = items.slice(0, MAX_PRODUCTS).map(({ product, name, units: [first = product] }) => {
+    return `${name} (${money(lang, first.unit_price_minor, first.currency)})`
   })
   const isBefore = phase === 'upcoming' || phase === 'pre_queue'
   const when = isBefore ? `${words.opensAt}: ${moment(lang, Date.parse(opens_at), 'UTC')} UTC` : words.saleOpen
   const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
-  return [when, `${named.join(' · ')}${products.length > MAX_PRODUCTS ? ' …' : ''}`, most].join(words.fullStop)
+  return [when, `${named.join(' · ')}${items.length > MAX_PRODUCTS ? ' …' : ''}`, most].join(words.fullStop)
 }
 
 /** True where the brand has a name. Without one it is the sale's, which names no organizer. */
@@ -83,8 +83,8 @@ function saleEvent(view: SaleView, url: string, image: string) {
   const { state, schedule, brand, host } = view
   const isBefore = schedule.phase === 'upcoming' || schedule.phase === 'pre_queue'
   const { opens_at, ends_at } = schedule
-  const sold = productsOf(view).flatMap(({ choices }) => choices)
-  const offers = sold.map(({ name, unit_price_minor, currency, available }) => ({
+  const units = itemsOf(view).flatMap((item) => item.units)
+  const offers = units.map(({ name, unit_price_minor, currency, available }) => ({
     '@type': 'Offer',
     itemOffered: { '@type': 'Product', name },
     price: decimal(unit_price_minor, currency),

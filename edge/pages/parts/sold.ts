@@ -1,5 +1,5 @@
 /** What is sold: descriptions, what there is of it by choice, terms, delivery and times. */
-import type { Delivery, Markdown, ProductGoods } from '../../../shared/api/goods.ts'
+import type { Delivery, Markdown } from '../../../shared/api/goods.ts'
 import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
@@ -9,31 +9,10 @@ import type { Words } from '../words/words.ts'
 import { earlierAnnouncements, inLanguage } from './announcement.ts'
 import { markdown } from './markdown.ts'
 import { dateAt, opens } from './moments.ts'
+import { type Item, itemsOf } from './offer.ts'
 import { during } from './phases.ts'
 
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
-
-/** A product, and what can be bought of it: its variants, or it alone. */
-export interface SoldProduct {
-  readonly product: PublicProduct
-  readonly goods: ProductGoods
-  readonly choices: readonly PublicProduct[]
-}
-
-export function productsOf({ state, goods }: Pick<SaleView, 'state' | 'goods'>): readonly SoldProduct[] {
-  const { products } = state
-  return products
-    .filter(({ variant_of }) => !variant_of)
-    .map((product) => {
-      const variants = products.filter(({ variant_of }) => variant_of === product.product_id)
-      const about = goods?.products[product.product_id] ?? {}
-      return { product, goods: about, choices: variants.length > 0 ? variants : [product] }
-    })
-}
-
-/** In the visitor's language where the shop has said it. */
-export const nameOf = ({ goods, lang }: Pick<SaleView, 'goods' | 'lang'>, product: PublicProduct): string =>
-  goods?.products[product.product_id]?.names?.[lang] ?? product.name
 
 /** What a variant is, without its product's name: "42", or "Blue, L". */
 export const variantName = ({ variant, name }: PublicProduct): string => Object.values(variant ?? {}).join(', ') || name
@@ -48,23 +27,23 @@ export function priceNote({ view, words, lang }: PageContext): string {
 
 export function aboutSale(context: PageContext): Html {
   const { view, words } = context
-  const products = productsOf(view)
-  const described = products.filter(({ goods }) => goods.description)
+  const items = itemsOf(view)
+  const described = items.filter(({ goods }) => goods.description)
   const left = html`<div class="stack">
       <h2 id="about">${words.about}</h2>
       ${described.map(
-        ({ product, goods }) => html`${products.length > 1 && html`<h3><bdi>${nameOf(view, product)}</bdi></h3>`}
+        ({ name, goods }) => html`${items.length > 1 && html`<h3><bdi>${name}</bdi></h3>`}
         <div class="prose" dir="auto">${inMarkdown(context, goods.description)}</div>`,
       )}
       ${facts(context)}
-      ${products.map(({ product, goods }) => goods.terms && terms(context, product, goods, products.length > 1))}
+      ${items.map((item) => item.goods.terms && terms(context, item, items.length > 1))}
       ${earlierAnnouncements(context)}
     </div>`
   const { left: about, noneLeft, sizeLeft, gone } = words
   const right = html`<div class="stack" id="products" data-left="${about}" data-none-left="${noneLeft}" data-size-left="${sizeLeft}" data-gone="${gone}">
       <h2>${words.onOffer}</h2>
-      ${products.some(({ choices }) => choices.length === 1) && html`<ul class="rows">${products.map((one) => one.choices.length === 1 && single(context, one))}</ul>`}
-      ${products.map((one) => one.choices.length > 1 && variants(context, one))}
+      ${items.some(({ units }) => units.length === 1) && html`<ul class="rows">${items.map((item) => item.units.length === 1 && single(context, item))}</ul>`}
+      ${items.map((item) => item.units.length > 1 && variants(context, item))}
     </div>`
   return html`<section class="two" aria-labelledby="about">${left}${right}</section>`
 }
@@ -76,19 +55,19 @@ const availableOf = ({ schedule }: SaleView, { product_id, available }: PublicPr
 /** Nothing once the sale is over: that page is of a later moment than its stock. */
 const isOver = ({ shows }: SaleView) => shows.kind === 'final'
 
-function single(context: PageContext, { product, choices: [only = product] }: SoldProduct): Html {
+function single(context: PageContext, { product, name, units: [only = product] }: Item): Html {
   const { view, words, lang } = context
   const n = availableOf(view, only)
   const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
   const left = during(view.schedule, LIVE, html`<span data-product="${only.product_id}">${text}</span>`, 'small')
-  return html`<li><span><bdi>${nameOf(view, product)}</bdi> ${!isOver(view) && left}</span>
+  return html`<li><span><bdi>${name}</bdi> ${!isOver(view) && left}</span>
         <b>${money(lang, only.unit_price_minor, only.currency)}</b></li>`
 }
 
-function variants({ view, words, lang }: PageContext, { product, goods, choices }: SoldProduct): Html {
+function variants({ view, words, lang }: PageContext, { name, goods, units }: Item): Html {
   const price = (one: PublicProduct) => money(lang, one.unit_price_minor, one.currency)
-  const isOnePrice = choices.every(({ unit_price_minor }) => unit_price_minor === choices[0]?.unit_price_minor)
-  const sizes = choices.map((one) => {
+  const isOnePrice = units.every(({ unit_price_minor }) => unit_price_minor === units[0]?.unit_price_minor)
+  const sizes = units.map((one) => {
     const n = availableOf(view, one)
     const text = n === 0 ? words.gone : fill(words.sizeLeft, { n: count(lang, n) })
     const left = html`<small class="quiet" data-product="${one.product_id}" data-size ${n === 0 && html`data-none`}>${text}</small>`
@@ -96,7 +75,7 @@ function variants({ view, words, lang }: PageContext, { product, goods, choices 
   })
   const option = (goods.options ?? []).map(({ name }) => name).join(', ')
   return html`<div class="stack">
-      <h3><bdi>${nameOf(view, product)}</bdi>${option !== '' && html` <span class="small quiet"><bdi>${option}</bdi></span>`}</h3>
+      <h3><bdi>${name}</bdi>${option !== '' && html` <span class="small quiet"><bdi>${option}</bdi></span>`}</h3>
       <ul class="sizes">${sizes}</ul>
     </div>`
 }
@@ -142,9 +121,9 @@ function deliveryText({ words, lang }: PageContext, { kind, pickup, countries, p
     : where
 }
 
-function terms(context: PageContext, product: PublicProduct, { terms }: ProductGoods, isNamed: boolean): Html {
-  const { view, words } = context
-  return html`<details><summary>${words.terms}${isNamed && html`: <bdi>${nameOf(view, product)}</bdi>`}</summary>
+function terms(context: PageContext, { name, goods: { terms } }: Item, isNamed: boolean): Html {
+  const { words } = context
+  return html`<details><summary>${words.terms}${isNamed && html`: <bdi>${name}</bdi>`}</summary>
       <div class="prose small" dir="auto">${inMarkdown(context, terms)}</div></details>`
 }
 
