@@ -9,7 +9,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { Sales } from '../sales/sales.ts'
 import { bitsOf } from '../seats/bits.ts'
-import { chooseCart } from '../seats/cart-choice.ts'
+import { chooseQuoted } from '../seats/cart-choice.ts'
 import type { Chart } from '../seats/chart.ts'
 import { Free } from '../seats/free.ts'
 import { takenSeats } from '../seats/seat-queries.ts'
@@ -47,8 +47,7 @@ async function chosen(
     const { chart } = r.choice
     const free = frees.get(chart) ?? new Free(chart, taken)
     frees.set(chart, free)
-    const cart = chooseCart(r.choice, free)
-    const quoted = r.quote && cart.length > 0 ? r.quote(cart) : { cart }
+    const quoted = chooseQuoted(r.choice, r.quote, free)
     return 'type' in quoted ? quoted : withChosen(r, quoted)
   })
 }

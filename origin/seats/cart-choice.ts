@@ -32,6 +32,16 @@ export function chooseCart({ chart, wants }: CartChoice, free: Free): Cart {
   return merged(parts)
 }
 
+/** The same at its price, as `quote` computes it; a cart that got no seats has none. */
+export function chooseQuoted<Quoted>(
+  choice: CartChoice,
+  quote: ((cart: Cart) => Quoted) | undefined,
+  free: Free,
+): Quoted | { readonly cart: Cart } {
+  const cart = chooseCart(choice, free)
+  return quote && cart.length > 0 ? quote(cart) : { cart }
+}
+
 /** One part for each product or section, in the order of the first line of each. */
 export const merged = (parts: readonly CartPart[]): Cart =>
   [...Map.groupBy(parts, ({ product }) => product)].map(([product, same]): CartPart => {

@@ -8,7 +8,7 @@ import { ReplyError } from 'ioredis'
 import type { Problem } from '../../shared/problem.ts'
 import { isBoxOffice, type Quoted, type Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { type CartChoice, chooseCart, isNamed } from '../seats/cart-choice.ts'
+import { type CartChoice, chooseQuoted, isNamed } from '../seats/cart-choice.ts'
 import { Free } from '../seats/free.ts'
 import { Offers } from '../seats/offers.ts'
 import { cartOf, isPromoCode, partsOf, type Units, unitsText } from './cart.ts'
@@ -177,8 +177,7 @@ export class Gate {
         if (!choice || !isOpen(call.reservation)) return call
         const free = frees.get(choice.chart) ?? this.#free(choice.chart, taken)
         frees.set(choice.chart, free)
-        const cart = chooseCart(choice, free)
-        const quoted = quote && cart.length > 0 ? quote(cart) : { cart }
+        const quoted = chooseQuoted(choice, quote, free)
         return 'type' in quoted
           ? { ...call, pricedOut: quoted }
           : { ...call, reservation: { ...call.reservation, ...quoted } }
