@@ -1,5 +1,6 @@
 /** Where a sale sends things to, by the names of countries in the visitor's language. */
 import type { Delivery } from '../../../shared/api/goods.ts'
+import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { WITHOUT_POSTCODES } from '../../../shared/postcodes.ts'
 
 /** ISO 3166-1, for a sale that sends everywhere. */
@@ -26,19 +27,14 @@ export const needsRegion = (countries: readonly string[]) => countries.some((one
 
 /** Naming and sorting all countries takes milliseconds; sales and languages are few. */
 const MAX_LISTS = 100
-const lists = new Map<string, readonly (readonly [code: string, name: string])[]>()
+const lists = new RecentMap<string, readonly (readonly [code: string, name: string])[]>(MAX_LISTS)
 
 /** Sorted as the language sorts. */
-export function countryNames(lang: string, countries: readonly string[]) {
-  const key = `${lang} ${countries.join('')}`
-  const known = lists.get(key)
-  if (known) return known
-  const names = new Intl.DisplayNames(lang, { type: 'region' })
-  const sorter = new Intl.Collator(lang)
-  const list = countries
-    .map((code) => [code, names.of(code) ?? code] as const)
-    .toSorted(([, a], [, b]) => sorter.compare(a, b))
-  if (lists.size >= MAX_LISTS) lists.clear()
-  lists.set(key, list)
-  return list
-}
+export const countryNames = (lang: string, countries: readonly string[]) =>
+  lists.getOrAdd(`${lang} ${countries.join('')}`, () => {
+    const names = new Intl.DisplayNames(lang, { type: 'region' })
+    const sorter = new Intl.Collator(lang)
+    return countries
+      .map((code) => [code, names.of(code) ?? code] as const)
+      .toSorted(([, a], [, b]) => sorter.compare(a, b))
+  })
