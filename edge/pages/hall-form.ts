@@ -22,11 +22,9 @@ type Product = PublicSale['products'][number]
 export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
   products.some(({ section_type }) => section_type)
 
-/** The idempotency key is in the form, so that sending it twice makes one order; after a 503 it stays. */
 export function hallForm(context: PageContext, untilMs: number, entered: Entered): Html {
   const { view, words } = context
   const { chosen, problem } = entered
-  const key = problem?.status === 503 ? chosen.idempotency_key : undefined
   const faults = faultsOf(context, entered)
   const { products } = view.state
   const reserved = products.filter(({ section_type }) => section_type === 'reserved')
@@ -45,7 +43,6 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
     `/sales/${view.sale}/buy`,
     html`
     <link rel="stylesheet" href="${hallStyle.path}">
-    <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">
     ${SOMETHING_TO_CHOOSE}
     <div class="page map split"><div>${left}</div><div>${right}</div></div>
   `,

@@ -40,22 +40,16 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
   return { title, main, reloadSeconds, steps: steps(context, 0), look: 'full' }
 }
 
-/**
- * The idempotency key is in the form, so that sending it twice makes one order. After a 503 it stays: the first may have come
- * through.
- */
 function reserveForm(context: PageContext, untilMs: number, entered: Entered): Html {
   const { view, words } = context
-  const { chosen, problem } = entered
-  const key = problem?.status === 503 ? chosen.idempotency_key : undefined
+  const { problem } = entered
   const faults = faultsOf(context, entered)
   const items = itemsOf(view)
   const [only] = items
   const form = html`${choices(context, items, entered, faults)}
     ${quantity(context, items, entered, faults)}
     ${checkoutFields(context, entered, faults, { untilMs })}
-    ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}
-    <input type="hidden" name="idempotency_key" value="${key ?? crypto.randomUUID()}">`
+    ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}`
   return html`<div class="page split">
     <div class="stay">${only && items.length === 1 ? itemHead(context, only) : html`<p class="quiet">${hint(context)}</p>`}</div>
     ${postForm(`/sales/${view.sale}/buy`, form)}

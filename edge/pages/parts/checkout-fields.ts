@@ -40,8 +40,13 @@ export function checkoutFields(
     ${promoCode(context, entered, faults, totals)}
     ${sum(context, entered, faults, totals)}
     ${offerData(context, totals)}
+    <input type="hidden" name="idempotency_key" value="${keyOf(entered)}">
     ${bar(context, untilMs, totals, cart)}`
 }
+
+/** So that sending the form twice makes one order. After a 503 the key stays: the first may have come through. */
+const keyOf = ({ problem, chosen }: Entered) =>
+  (problem?.status === 503 && chosen.idempotency_key) || crypto.randomUUID()
 
 // -- Delivery ------------------------------------------------------------------------------------------------------------
 
