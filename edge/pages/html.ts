@@ -32,6 +32,10 @@ const ICONS = {
   calendar:
     'M6 5h12a2.5 2.5 0 0 1 2.5 2.5V18a2.5 2.5 0 0 1-2.5 2.5H6A2.5 2.5 0 0 1 3.5 18V7.5A2.5 2.5 0 0 1 6 5ZM3.5 10h17M8 2.8V6.5M16 2.8V6.5',
   check: 'm5 12.5 4.5 4.5L19 7.5',
+  copy: 'M11 8.5h7a2.5 2.5 0 0 1 2.5 2.5v7a2.5 2.5 0 0 1-2.5 2.5h-7A2.5 2.5 0 0 1 8.5 18v-7A2.5 2.5 0 0 1 11 8.5ZM15.5 5.5v-2h-12v12h2',
+  minus: 'M5 12h14',
+  plus: 'M5 12h14M12 5v14',
+  share: 'M12 15V3.5M7.5 7.5 12 3l4.5 4.5M5 12.5v7h14v-7',
 } as const
 
 export const icon = (name: keyof typeof ICONS) =>

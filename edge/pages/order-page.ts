@@ -3,7 +3,7 @@ import { DECLINE_CODES, type DeclineCode, type Order, type OrderLine, type Payme
 import { count, fill, money, plural } from '../../shared/format.ts'
 import { isLive, isSettled, isSold, progressOf } from '../../shared/order-status.ts'
 import { seatName } from './hall-form.ts'
-import { buttonTo, type Html, heading, html, postForm } from './html.ts'
+import { buttonTo, type Html, heading, html, icon, postForm } from './html.ts'
 import { band, steps } from './parts/band.ts'
 import { billRows, type Row } from './parts/bill-rows.ts'
 import { done } from './parts/done.ts'
@@ -165,7 +165,7 @@ function billOf(context: PageContext, order: Order): Html {
 }
 
 const copyButton = ({ words }: PageContext, text: string) =>
-  html`<button class="icon-button" type="button" data-copy="${text}" aria-label="${words.after.copy}" hidden><svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><rect x="8.5" y="8.5" width="12" height="12" rx="2.5"/><path d="M15.5 5.5v-2h-12v12h2"/></svg></button>`
+  html`<button class="icon-button" type="button" data-copy="${text}" aria-label="${words.after.copy}" hidden>${icon('copy')}</button>`
 
 /** What follows a payment that goes through, as nearly all do: the script, which learns of it, need not ask for the page. */
 function whenConfirmed(context: PageContext, order: Order): Html {

@@ -2,7 +2,7 @@
 import { count, exactly, fill, money } from '../../shared/format.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { hallForm, hasSections } from './hall-form.ts'
-import { type Html, html, postForm } from './html.ts'
+import { type Html, html, icon, postForm } from './html.ts'
 import { pauseReason } from './parts/announcement.ts'
 import { band, steps } from './parts/band.ts'
 import { checkoutFields } from './parts/checkout-fields.ts'
@@ -145,11 +145,8 @@ function quantity(context: PageContext, items: readonly Item[], { chosen }: Ente
   )
   if (most <= 1) return false
   return html`<div class="part"><div class="head"><label for="quantity">${words.quantity}</label>
-      <span class="stepper"><button class="icon-button" type="button" data-step="-1" aria-label="${checkout.less}">${MINUS}</button><input type="number" name="quantity" min="1" max="${most}" value="${chosen.quantity ?? 1}" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button" type="button" data-step="1" aria-label="${checkout.more}">${PLUS}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
+      <span class="stepper"><button class="icon-button" type="button" data-step="-1" aria-label="${checkout.less}">${icon('minus')}</button><input type="number" name="quantity" min="1" max="${most}" value="${chosen.quantity ?? 1}" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button" type="button" data-step="1" aria-label="${checkout.more}">${icon('plus')}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
 }
-
-const MINUS = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="M5 12h14"/></svg>`
-const PLUS = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="M5 12h14M12 5v14"/></svg>`
 
 /** What is wrong with a purchase, by the field to mend it in. */
 function faultsOf(context: PageContext, entered: Entered): Faults {

@@ -1,7 +1,7 @@
 /** What happens with an order that is paid, by how it reaches its buyer. */
 import type { Order } from '../../../shared/api/public.ts'
 import { fill, money } from '../../../shared/format.ts'
-import { buttonTo, type Html, html } from '../html.ts'
+import { buttonTo, type Html, html, icon } from '../html.ts'
 import type { PageContext } from '../view.ts'
 
 interface Stage {
@@ -20,11 +20,9 @@ export function whatNext(context: PageContext, order: Order, path: string): Html
   return html`<section>
       <h2>${words.after.title}</h2>
       <ol class="next">${items}</ol>
-      <p class="row actions"><button class="button second" type="button" data-share="/sales/${context.view.sale}" hidden>${SHARE} ${words.after.share}</button></p>
+      <p class="row actions"><button class="button second" type="button" data-share="/sales/${context.view.sale}" hidden>${icon('share')} ${words.after.share}</button></p>
     </section>`
 }
-
-const SHARE = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="M12 15V3.5M7.5 7.5 12 3l4.5 4.5M5 12.5v7h14v-7"/></svg>`
 
 function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
   const { words, view } = context
