@@ -1,5 +1,5 @@
 /** Parts of pages as templates of hono/html, which escapes every value that is not HTML already and leaves out what is false or null. */
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 
 export { html }
 
@@ -20,6 +20,9 @@ export const heading = (title: string | readonly (Html | string | false)[], text
 
 export const buttonTo = (path: string, label: string, more?: 'wide') =>
   html`<a class="button${more && ` ${more}`}" href="${path}">${label}</a>`
+
+/** Data in a script element, which no text of it can end. */
+export const jsonInScript = (data: unknown) => raw(JSON.stringify(data).replaceAll('<', '\\u003c'))
 
 /** A form that the script sends only once at a time. */
 export const postForm = (action: string, fields: Html) =>

@@ -1,10 +1,9 @@
 /** What a form of a turn asks for beside what is bought: delivery, e-mail, promo code, terms; and the sum with the button. */
-import { raw } from 'hono/html'
 import type { AddressField, Markdown } from '../../../shared/api/goods.ts'
 import { clock, fill, money } from '../../../shared/format.ts'
 import type { Quote } from '../../checkout/quote.ts'
 import { turnScript } from '../assets.ts'
-import { type Html, html, texts } from '../html.ts'
+import { type Html, html, jsonInScript, texts } from '../html.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { inLanguage } from './announcement.ts'
@@ -181,7 +180,7 @@ function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote
 
 /** What the script computes with: prices, fees, tax and delivery. Data: no browser runs it. */
 const offerData = (context: PageContext, totals: Quote | undefined): Html =>
-  html`<script type="application/json" id="offer" data-script="${turnScript.path}">${raw(JSON.stringify(offerOf(context, totals)).replaceAll('<', '\\u003c'))}</script>`
+  html`<script type="application/json" id="offer" data-script="${turnScript.path}">${jsonInScript(offerOf(context, totals))}</script>`
 
 function offerOf({ view, words }: PageContext, totals?: Quote) {
   const { products, fees, tax, delivery, limit_per_visitor } = view.state

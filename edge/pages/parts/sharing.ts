@@ -2,10 +2,9 @@
  * What the landing page says to search engines and to those who show a link to it: a description, Open Graph's and
  * Twitter's card, and the sale as schema.org's. All of it is data: no browser runs it.
  */
-import { raw } from 'hono/html'
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
 import { shareImage } from '../assets.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html, jsonInScript } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
 import { picturesOf } from './gallery.ts'
@@ -45,7 +44,7 @@ ${isNamed(view) && html`<meta property="og:site_name" content="${brand.name}">`}
 <meta property="og:image" content="${image}">
 ${size && html`<meta property="og:image:width" content="${size[0]}"><meta property="og:image:height" content="${size[1]}">`}
 <meta name="twitter:card" content="summary_large_image">
-<script type="application/ld+json">${inScript({ ...saleEvent(view, url, image), description })}</script>`
+<script type="application/ld+json">${jsonInScript({ ...saleEvent(view, url, image), description })}</script>`
 }
 
 /** When it opens, what there is, and how much one person may have. */
@@ -110,6 +109,3 @@ function saleEvent(view: SaleView, url: string, image: string) {
     offers,
   }
 }
-
-/** JSON in which no text can end its element. */
-const inScript = (data: object) => raw(JSON.stringify(data).replaceAll('<', '\\u003c'))
