@@ -3,7 +3,7 @@ import type { Order, PublicSale } from '../../shared/api/public.ts'
 import { count, fill, moment, money, percentage } from '../../shared/format.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
 import { lineName, orderNumber, stateOf, totalOf } from './order-page.ts'
-import { rowsOf, taxIn } from './parts/bill-rows.ts'
+import { billingOf, taxIn, textRows } from './parts/bill-rows.ts'
 import { pictureOf } from './parts/offer.ts'
 import { picture } from './parts/picture.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
@@ -68,7 +68,7 @@ export function receiptPage(context: PageContext, order: Order): Content {
       <thead><tr><th scope="col">${words.product}</th><th scope="col">${words.amount}</th></tr></thead>
       <tbody>${lines}</tbody>
       <tfoot>
-        ${rowsOf(context, order).map(({ name, amount }) => html`<tr><th scope="row">${name}</th><td>${amount}</td></tr>`)}
+        ${textRows(order, billingOf(context, order)).map(({ name, amount }) => html`<tr><th scope="row">${name}</th><td>${amount}</td></tr>`)}
         <tr class="total"><th scope="row">${words.total}</th><td><b>${totalOf(lang, order)}</b></td></tr>
         ${tax && tax.included !== false && html`<tr><th scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, taxIn(tax, order), currency)}</td></tr>`}
         ${order.refunded_minor > 0 && html`<tr><th scope="row">${words.refunded}</th><td>${refundOf(lang, order)}</td></tr>`}

@@ -1,63 +1,85 @@
-/** What an order costs, row by row: its lines, what codes take off, fees, delivery, tax, and the total of it all. */
-import type { PublicSale, Totals } from '../../../shared/api/public.ts'
+/**
+ * What an order costs, row by row: its lines, what codes take off, fees, delivery, tax, and the total of it all. The script of a
+ * turn makes its rows from the same texts.
+ */
+import type { Delivery } from '../../../shared/api/goods.ts'
+import type { Tax, Totals } from '../../../shared/api/public.ts'
 import { shareWithin } from '../../../shared/bill.ts'
 import { fill, money } from '../../../shared/format.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
+import type { Words } from '../words/words.ts'
+
+// -- As texts ------------------------------------------------------------------------------------------------------------
+
+/** What the texts are made with. */
+interface Billing {
+  readonly lang: string
+  readonly currency: string
+  readonly words: Words['bill']
+  readonly delivery: Delivery
+  readonly tax: Tax | null | undefined
+}
+
+export interface Row<Name = Html | string> {
+  readonly name: Name
+  readonly amount: string
+}
+
+interface Known {
+  /** The promo code, where it is known. */
+  readonly code?: string | undefined
+  /** What delivery costs is not known yet. */
+  readonly isOpen?: boolean
+}
+
+/** The rows between the lines and the total. */
+export function textRows(
+  { discount_minor, fees, shipping_minor, tax_minor }: Omit<Totals, 'subtotal_minor'>,
+  { lang, currency, words, delivery, tax }: Billing,
+  { code, isOpen = false }: Known = {},
+): Row<string>[] {
+  const minor = (amount: number) => money(lang, amount, currency)
+  const rows: Row<string>[] = []
+  if (discount_minor > 0) {
+    const name = code ? fill(words.code, { code }) : words.discount
+    rows.push({ name, amount: minor(-discount_minor).replace('-', '−') })
+  }
+  for (const { name, amount_minor, included } of fees)
+    rows.push({ name: included ? fill(words.includes, { fee: name }) : name, amount: minor(amount_minor) })
+  const isSent = delivery.kind === 'address' && delivery.prices !== undefined
+  if (isSent || shipping_minor > 0)
+    rows.push({ name: words.shipping, amount: isOpen ? '…' : shipping_minor > 0 ? minor(shipping_minor) : words.free })
+  if (tax?.included === false) rows.push({ name: tax.name, amount: minor(tax_minor) })
+  return rows
+}
+
+/** "with €29.50 VAT": the tax in the total; nothing where it is a row of its own, or there is none. */
+export function withTax(
+  totals: Pick<Totals, 'total_minor' | 'tax_minor'>,
+  { lang, currency, words, tax }: Omit<Billing, 'delivery'>,
+): string {
+  if (!tax || tax.included === false) return ''
+  return fill(words.withTax, { m: money(lang, taxIn(tax, totals), currency), tax: tax.name })
+}
+
+/** Only an order with a bill says its tax; of any other the prices include it. */
+export const taxIn = ({ percent }: Tax, { total_minor, tax_minor }: Pick<Totals, 'total_minor' | 'tax_minor'>) =>
+  tax_minor || shareWithin(total_minor, percent)
+
+// -- As parts of a page --------------------------------------------------------------------------------------------------
 
 interface Billed extends Omit<Totals, 'subtotal_minor'> {
   readonly currency: string
 }
 
-export interface Row {
-  readonly name: Html | string
-  readonly amount: string
-}
+export const billingOf = ({ view, words, lang }: PageContext, { currency }: Pick<Billed, 'currency'>): Billing => ({
+  ...{ lang, currency, words: words.bill, delivery: view.state.delivery, tax: view.state.tax },
+})
 
-/** The rows between the lines and the total. */
-export function rowsOf({ view, words, lang }: PageContext, billed: Billed, code?: string): Row[] {
-  const { currency, discount_minor, fees, shipping_minor, tax_minor } = billed
-  const { delivery, tax } = view.state
-  const minor = (amount: number) => money(lang, amount, currency)
-  const isSent = delivery.kind === 'address' && delivery.prices
-  return [
-    ...(discount_minor > 0
-      ? [
-          {
-            name: code ? fill(words.bill.code, { code }) : words.bill.discount,
-            amount: minor(-discount_minor).replace('-', '−'),
-          },
-        ]
-      : []),
-    ...fees.map(({ name, amount_minor, included }) => ({
-      name: included ? fill(words.bill.includes, { fee: name }) : name,
-      amount: minor(amount_minor),
-    })),
-    ...(isSent || shipping_minor > 0
-      ? [{ name: words.bill.shipping, amount: shipping_minor > 0 ? minor(shipping_minor) : words.bill.free }]
-      : []),
-    ...(tax?.included === false ? [{ name: tax.name, amount: minor(tax_minor) }] : []),
-  ]
-}
+const row = ({ name, amount }: Row) => html`<div><dt>${name}</dt><dd>${amount}</dd></div>`
 
-/** "with €29.50 VAT": the tax in the total; nothing where it is a row of its own, or there is none. */
-export function withTax({ view, words, lang }: PageContext, { total_minor, tax_minor, currency }: Billed): string {
-  const { tax } = view.state
-  if (!tax || tax.included === false) return ''
-  return fill(words.bill.withTax, { m: money(lang, taxIn(tax, { total_minor, tax_minor }), currency), tax: tax.name })
-}
-
-/** Only an order with a bill says its tax; of any other the prices include it. */
-export const taxIn = (
-  { percent }: NonNullable<PublicSale['tax']>,
-  { total_minor, tax_minor }: Pick<Totals, 'total_minor' | 'tax_minor'>,
-) => tax_minor || shareWithin(total_minor, percent)
-
-export const row = ({ name, amount }: Row) => html`<div><dt>${name}</dt><dd>${amount}</dd></div>`
-
-interface More {
-  /** The promo code, where it is known. */
-  readonly code?: string | undefined
+interface More extends Pick<Known, 'code'> {
   /** After the total. */
   readonly after?: readonly Row[]
 }
@@ -70,9 +92,10 @@ export function billRows(
   { code, after = [] }: More = {},
 ): Html {
   const { words, lang } = context
-  const tax = withTax(context, billed)
+  const billing = billingOf(context, billed)
+  const tax = withTax(billed, billing)
   const total = html`${words.total} ${tax !== '' && html`<small>${tax}</small>`}`
-  const rows = [...lines, ...rowsOf(context, billed, code)]
+  const rows = [...lines, ...textRows(billed, billing, { code })]
   return html`<dl class="rows sum">${rows.map(row)}
       <div class="total"><dt>${total}</dt><dd>${money(lang, billed.total_minor, billed.currency)}</dd></div>${after.map(row)}</dl>`
 }
