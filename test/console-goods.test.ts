@@ -1,37 +1,13 @@
 /** Goods in the console, in a real browser: sizes, a picture, a brand and promo codes of a new sale, seen as buyers will see them. */
 import { randomUUID } from 'node:crypto'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { describe } from 'vitest'
 import { storyTest } from './in-browser.ts'
+import { DESK, faultsInAllLooks, signIn } from './in-console.ts'
 import { eventually } from './origin-process.ts'
 import { hasBrowser, sharedPart } from './shared-part.ts'
 
-const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }
-const PHONE = { width: 390, height: 844 }
-const DESK = { width: 1440, height: 900 }
-
 /** The browser reports each response that refuses what an operator asked for, and fields of previews that would take the focus. */
 const test = storyTest(/the server responded with a status of 4|^Blocked autofocusing/)
-
-/** What axe finds in both looks and widths, and where the page is wider than its window. */
-async function faultsOf(page: Page): Promise<string[]> {
-  const faults: string[] = []
-  for (const viewport of [PHONE, DESK])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize(viewport)
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source)
-      const { violations } = await page.evaluate<axe.AxeResults>(
-        `axe.run({ exclude: [['iframe']] }, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'], preload: false })`,
-      )
-      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-      const where = `${viewport.width} ${colorScheme}`
-      faults.push(...violations.map(({ id, nodes }) => `${where} ${id}: ${nodes.map(({ html }) => html)}`))
-      if (wide > 0) faults.push(`${where}: ${wide} px too wide`)
-    }
-  return faults
-}
 
 describe.skipIf(!hasBrowser)('goods in the console', () => {
   test('an operator makes a sale with sizes, a picture and promo codes, and sees it as buyers will', async ({
@@ -39,12 +15,8 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     expect,
   }) => {
     const system = await sharedPart('system')
-    const consoleUrl = `${system.originUrl}/console`
     const sale = `goods-${randomUUID().slice(0, 8)}`
     const headers = { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' }
-    const operator = JSON.stringify({ name: `gus-${sale}`, role: 'operator' })
-    const made = await fetch(`${system.originUrl}/admin/operators`, { method: 'POST', headers, body: operator })
-    const { key } = (await made.json()) as { key: string }
     const readSale = async (path = '') =>
       (await (await fetch(`${system.originUrl}/admin/sales/${sale}${path}`, { headers })).json()) as {
         products: Record<string, unknown>[]
@@ -52,10 +24,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
         codes: Record<string, unknown>[]
       }
     const page = await newPage({ viewport: DESK })
-    await page.goto(consoleUrl)
-    await page.getByLabel('Your key').fill(key)
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Sales', exact: true }).waitFor()
+    await signIn(page, system, `gus-${sale}`, 'operator')
 
     // A new sale: its grid follows the values, and keeps what was typed when they change.
     await page.getByRole('link', { name: 'New sale' }).click()
@@ -122,7 +91,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await preview.locator('img[src*="/images/"]').first().waitFor({ state: 'attached' })
     await page.getByRole('complementary', { name: 'Preview' }).getByLabel('Page').selectOption('Their turn')
     await preview.getByText('43', { exact: true }).first().waitFor()
-    expect(await faultsOf(page)).toEqual([])
+    expect(await faultsInAllLooks(page, { exclude: ['iframe'] })).toEqual([])
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     expect(await dialog.textContent()).toMatch(/products\.aurora\.name\s+Aurora One\s+→\s+Aurora Two/)
     await dialog.getByRole('button', { name: 'Save', exact: true }).click()
@@ -171,7 +140,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await page.getByText('The sale has 2 codes now.').waitFor()
     await page.getByLabel('Search').fill('club')
     await page.getByText('5.00 EUR').waitFor()
-    expect(await faultsOf(page)).toEqual([])
+    expect(await faultsInAllLooks(page, { exclude: ['iframe'] })).toEqual([])
     const codes = await eventually(
       () => readSale('/promo-codes'),
       ({ codes }) => codes.length === 2,

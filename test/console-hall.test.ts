@@ -1,15 +1,11 @@
 /** The hall in the console, in a real browser: sections and imports, blocks, the box office and moves, and each page checked by axe. */
 import { randomUUID } from 'node:crypto'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { describe } from 'vitest'
 import { storyTest } from './in-browser.ts'
+import { DESK, faultsInAllLooks, signIn } from './in-console.ts'
 import { createSale, saleOf } from './origin-process.ts'
 import { hasBrowser, sharedPart } from './shared-part.ts'
 
-const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }
-const PHONE = { width: 390, height: 844 }
-const DESK = { width: 1440, height: 900 }
 const HEADER = 'seat_id,row,number,place,x,y,category,kind,price_minor'
 
 /** Before its first section a sale has no hall, which the browser reports. */
@@ -27,25 +23,6 @@ const listOf = (...rows: string[]) =>
     ),
   ].join('\n')
 
-/** What axe finds in both looks and widths, and where the page is wider than its window. */
-async function faultsOf(page: Page): Promise<string[]> {
-  const faults: string[] = []
-  for (const viewport of [PHONE, DESK])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize(viewport)
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source)
-      const { violations } = await page.evaluate<axe.AxeResults>(
-        `axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'], preload: false })`,
-      )
-      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-      const where = `${viewport.width} ${colorScheme}`
-      faults.push(...violations.map(({ id, nodes }) => `${where} ${id}: ${nodes.map(({ html }) => html)}`))
-      if (wide > 0) faults.push(`${where}: ${wide} px too wide`)
-    }
-  return faults
-}
-
 describe.skipIf(!hasBrowser)('the hall in the console', () => {
   test('an operator imports a hall, blocks seats, sells one at the box office, and moves its buyer', async ({
     newPage,
@@ -56,15 +33,8 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     const sale = `hall-${randomUUID().slice(0, 8)}`
     const product = { product_id: 'cap', name: 'Cap', unit_price_minor: 2500, currency: 'EUR', total: 50, buffer: 0 }
     await createSale(system, sale, saleOf(0, { name: `Concert ${sale}`, products: [product] }))
-    const headers = { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' }
-    const operator = JSON.stringify({ name: `olga-${sale}`, role: 'operator' })
-    const made = await fetch(`${system.originUrl}/admin/operators`, { method: 'POST', headers, body: operator })
-    const { key } = (await made.json()) as { key: string }
     const page = await newPage({ viewport: DESK })
-    await page.goto(consoleUrl)
-    await page.getByLabel('Your key').fill(key)
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Sales', exact: true }).waitFor()
+    await signIn(page, system, `olga-${sale}`, 'operator')
 
     // The way to the first section is the sale's form.
     await page.goto(`${consoleUrl}/sales/${sale}/edit`)
@@ -111,7 +81,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await dialog.getByRole('button', { name: 'Block 3 seats' }).click()
     await legend.getByText('3 blocked').waitFor()
     await page.getByText(`for the camera by olga-${sale}`).waitFor()
-    expect(await faultsOf(page)).toEqual([])
+    expect(await faultsInAllLooks(page)).toEqual([])
     await page.getByRole('button', { name: 'Choose none' }).click()
     await page.getByRole('button', { name: 'Choose the seats blocked: for the camera' }).click()
     await page.getByRole('button', { name: 'Release 3 seats' }).click()
@@ -126,7 +96,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await page.getByLabel('What').selectOption('Cap')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByText('€100.00', { exact: true }).waitFor()
-    expect(await faultsOf(page)).toEqual([])
+    expect(await faultsInAllLooks(page)).toEqual([])
     await page.getByRole('button', { name: 'Sell', exact: true }).click()
     await dialog.getByLabel('Note').fill('in cash')
     await dialog.getByRole('button', { name: 'Sell for €100.00' }).click()
@@ -135,7 +105,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
 
     await page.getByText('€100.00 for Stalls, row A, seat 6 and 2 more').waitFor()
     await page.getByText('in cash').waitFor()
-    expect(await faultsOf(page)).toEqual([])
+    expect(await faultsInAllLooks(page)).toEqual([])
     await page.getByRole('link', { name: 'Move Stalls, row A, seat 6' }).click()
     await page.getByRole('combobox', { name: 'Row' }).selectOption('B')
     await page.getByRole('textbox', { name: 'Seats' }).fill('5')
@@ -154,6 +124,6 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await page.getByText('€100.00 for Stalls, row B, seat 5 and 2 more').waitFor()
     await page.goto(`${consoleUrl}/sales/${sale}/hall/import?section=stalls`)
     await page.getByRole('heading', { name: 'Import the seats of Stalls' }).waitFor()
-    expect(await faultsOf(page)).toEqual([])
+    expect(await faultsInAllLooks(page)).toEqual([])
   })
 })

@@ -1,27 +1,22 @@
 /** The console in a real browser: signing in, a sale live, what each role may press, and every page checked by axe (WCAG 2.2 AA). */
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
 import { summaryOf } from '../origin/report/sale-health.ts'
 import { fine, wrongs } from '../origin/report/testing.ts'
 import { NO_CONTACT, type SaleConfig } from '../shared/api/operator.ts'
-import type { Role } from '../shared/api/roles.ts'
 import { storyTest } from './in-browser.ts'
+import { DESK, faultsOf, PHONE, signIn } from './in-console.ts'
 import type { RunSystem } from './one-system.ts'
 import { createSale, eventually, saleOf } from './origin-process.ts'
 import { hasBrowser, sharedPart } from './shared-part.ts'
 import { useReceiver, verify } from './stand-ins/receiver.ts'
 
-const ALL_RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }
 /** What another look or another width can change. */
 const RULES_OF_LOOK = {
   type: 'rule',
   values: ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-in-text-block'],
 }
-const PHONE = { width: 390, height: 844 }
-const DESK = { width: 1440, height: 900 }
 const PAGES_OF_SALE = [
   '',
   '/edit',
@@ -90,32 +85,13 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     return (await ask('/checkout', 'POST', status.admission_token, body)).order_id ?? ''
   }
 
-  async function signIn(page: Page, name: string, role: Role): Promise<void> {
-    const { key } = (await (await admin('POST', '/operators', { name, role })).json()) as { key: string }
-    await page.goto(consoleUrl)
-    await page.getByLabel('Your key').fill(key)
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Sales', exact: true }).waitFor()
-  }
-
-  /** What axe finds, and whether the page is wider than its window. */
-  async function faultsOf(page: Page, runOnly: object = ALL_RULES): Promise<string[]> {
-    if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source)
-    const { violations } = await page.evaluate<axe.AxeResults>(
-      `axe.run({ runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'], preload: false })`,
-    )
-    const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-    const faults = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)
-    return [...faults, ...(wide > 0 ? [`${wide} px too wide`] : [])]
-  }
-
   test('an operator follows a sale, pauses it with a reason by keyboard, and resumes it', async ({
     newPage,
     expect,
   }) => {
     const { sale, name } = await newSale()
     const page = await newPage({ viewport: PHONE })
-    await signIn(page, 'ada', 'operator')
+    await signIn(page, system, 'ada', 'operator')
     await page.getByLabel('Search').fill('nothing like it')
     await page.getByText('No sale has these words.').waitFor()
     await page.getByLabel('Search').fill(`${sale} fri`)
@@ -179,7 +155,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const name = `Twins ${randomUUID()}`
     const [one, other] = [await newSale({ name }), await newSale({ name })]
     const page = await newPage({ viewport: DESK })
-    await signIn(page, 'tina', 'viewer')
+    await signIn(page, system, 'tina', 'viewer')
     await page.getByLabel('Search').fill(name)
     for (const { sale } of [one, other]) await page.getByRole('listitem').getByText(sale, { exact: true }).waitFor()
     await page.goto(`${consoleUrl}/orders`)
@@ -202,7 +178,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
 
   test('an operator creates a sale, edits it while it runs, and copies it', async ({ newPage, expect }) => {
     const page = await newPage({ viewport: DESK })
-    await signIn(page, 'nora', 'operator')
+    await signIn(page, system, 'nora', 'operator')
     await page.goto(`${consoleUrl}/sales/new`)
     const name = page.getByLabel('Name', { exact: true })
     const [title, id] = ['Night Swim', 'night-swim']
@@ -278,7 +254,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
   }) => {
     const { sale, name } = await newSale()
     const page = await newPage({ viewport: DESK })
-    await signIn(page, 'lena', 'operator')
+    await signIn(page, system, 'lena', 'operator')
     await page.goto(`${consoleUrl}/sales/${sale}`)
     await page.getByRole('link', { name: 'Preview' }).click()
     const framed = 'iframe[title="sale open"]'
@@ -304,7 +280,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
 
   test('the form never hides what has the focus behind its bar', async ({ newPage, expect }) => {
     const page = await newPage({ viewport: { width: 390, height: 700 } })
-    await signIn(page, 'pia', 'operator')
+    await signIn(page, system, 'pia', 'operator')
     await page.goto(`${consoleUrl}/sales/new`)
     await page.getByLabel('Name', { exact: true }).focus()
     const hidden: string[] = []
@@ -323,7 +299,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const opens_at = new Date(Date.now() + 3_600_000).toISOString()
     const { sale, name } = await newSale({ opens_at, products: [{ ...PRODUCT, total: 100, buffer: 10 }] })
     const page = await newPage({ viewport: DESK })
-    await signIn(page, 'vic', 'viewer')
+    await signIn(page, system, 'vic', 'viewer')
     expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
     await page.getByLabel('Search').fill(sale)
     await page.getByRole('link', { name, exact: true }).click()
@@ -349,7 +325,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const found = async () => (await (await admin('GET', `/orders?q=${email}`)).json()) as { orders: unknown[] }
     await expect.poll(async () => (await found()).orders.length).toBe(1)
     const page = await newPage({ viewport: PHONE })
-    await signIn(page, 'ida', 'operator')
+    await signIn(page, system, 'ida', 'operator')
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
     const field = page.getByLabel('Find an order')
     // A search that another one follows holds none of the browser's connections.
@@ -407,7 +383,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     ]
     const order = await buy(sale, `lines@${sale}.example`, lines)
     const page = await newPage({ viewport: PHONE })
-    await signIn(page, 'lou', 'operator')
+    await signIn(page, system, 'lou', 'operator')
     await page.goto(`${consoleUrl}/orders/${order}`)
     await page.getByText('€100.00 for 2 × Red and 2 more').waitFor()
     await page.getByRole('heading', { name: 'Paid' }).waitFor()
@@ -437,7 +413,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
   test('an operator adds a rule, changes it, blocks somebody, and takes both back', async ({ newPage, expect }) => {
     const { sale } = await newSale()
     const page = await newPage({ viewport: DESK })
-    await signIn(page, 'rosa', 'operator')
+    await signIn(page, system, 'rosa', 'operator')
     await page.goto(`${consoleUrl}/sales/${sale}`)
     await page.getByRole('link', { name: 'Rules and blocks' }).first().click()
     await page.getByText('There is no rule').waitFor()
@@ -486,7 +462,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     // Other stories' sales are told to it too.
     const tests = () => receiver.at(path).filter(({ type }) => type === 'webhook.test')
     const page = await newPage({ viewport: DESK })
-    await signIn(page, 'wanda', 'owner')
+    await signIn(page, system, 'wanda', 'owner')
     await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
     await page.getByRole('button', { name: 'New endpoint' }).click()
     const adding = page.getByRole('dialog', { name: 'New endpoint' })
@@ -539,7 +515,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     expect(await faultsOf(page)).toEqual([])
 
     const reader = await newPage({ viewport: PHONE })
-    await signIn(reader, 'vera', 'viewer')
+    await signIn(reader, system, 'vera', 'viewer')
     await reader.goto(page.url())
     await reader.getByRole('row').filter({ hasText: 'webhook.test' }).first().waitFor()
     const buttons = await reader.getByRole('button').allInnerTexts()
@@ -557,7 +533,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const access = { sign_in: 'optional', invitation: 'required', proof_of_work: null, turnstile: false } as const
     const { sale } = await newSale({ access })
     const page = await newPage({ viewport: PHONE })
-    await signIn(page, 'ivo', 'operator')
+    await signIn(page, system, 'ivo', 'operator')
     await page.goto(`${consoleUrl}/sales/${sale}`)
     await page.getByRole('link', { name: 'Invitations' }).click()
     await page.getByText('There is no invitation yet.').waitFor()
@@ -604,7 +580,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await expect.poll(() => joins(links[1])).toBe(403)
 
     const reader = await newPage({ viewport: DESK })
-    await signIn(reader, 'vito', 'viewer')
+    await signIn(reader, system, 'vito', 'viewer')
     await reader.goto(page.url())
     await reader.getByText('2 invitations for 3 visitors; 1 came in.').waitFor()
     expect(await reader.getByRole('button').allInnerTexts()).toEqual(['Sign out'])
@@ -632,7 +608,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
       summaryOf({ ...situation, saleId: sale }, undefined).needs.map(({ place }) => place.href),
     )
     const page = await newPage({ viewport: DESK })
-    await signIn(page, 'zoe', 'operator')
+    await signIn(page, system, 'zoe', 'operator')
     expect(new Set(hrefs)).toContain('/console/queues#webhook')
     for (const href of new Set(hrefs)) {
       const url = new URL(href, `${consoleUrl}/sales/${sale}`)
@@ -670,19 +646,19 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const page = await visitor(consoleUrl)
     const found: Record<string, string[]> = {}
     const check = async (path: string) => {
-      for (const [colorScheme, size, rules] of [
-        ['light', PHONE, ALL_RULES],
-        ['dark', DESK, RULES_OF_LOOK],
+      for (const [colorScheme, size, checked] of [
+        ['light', PHONE, {}],
+        ['dark', DESK, { runOnly: RULES_OF_LOOK }],
       ] as const) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize(size)
-        const faults = await faultsOf(page, rules)
+        const faults = await faultsOf(page, checked)
         if (faults.length > 0) found[`${path}, ${colorScheme}`] = faults
       }
     }
     await page.getByLabel('Your key').waitFor()
     await check('sign-in')
-    await signIn(page, 'olga', 'owner')
+    await signIn(page, system, 'olga', 'owner')
     const ofSale = PAGES_OF_SALE.map((path) => `/sales/${sale}${path}`)
     for (const path of [...ofSale, ...OTHER_PAGES, `/audit?sale=${sale}`]) {
       await page.goto(`${consoleUrl}${path}`)
