@@ -1,10 +1,9 @@
 /** The map of a hall in a real browser: seats chosen by finger, keyboard and list go with the page's form. */
-import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtPages, SHOW_MAP, servePages } from '../dev/previews.ts'
-import { hasBrowser, sharedPart } from './shared-part.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { useSamplePages } from './sample-pages.ts'
+import { hasBrowser } from './shared-part.ts'
 
-const { samples, assets } = await builtPages()
 const FREE = /, €\d/
 /** All seats of a section, sold: two bits each. */
 const ALL_SOLD = Buffer.alloc(28, 0b10101010).toString('base64')
@@ -12,22 +11,10 @@ const LIMIT = 6
 const WITHIN = { timeout: 60_000 }
 
 describe.skipIf(!hasBrowser)('on the map of a hall', () => {
-  let server: Awaited<ReturnType<typeof servePages>>
-  let browser: Browser
-  beforeAll(async () => {
-    server = await servePages(assets)
-    browser = await chromium.connect(await sharedPart('browser'))
-  })
-  afterAll(async () => {
-    await browser?.close()
-    server?.stop()
-  })
+  const openSample = useSamplePages({ width: 1280, height: 900 })
 
   async function open(name: string): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
-    const html = samples({ lang: 'en', nowMs: Date.now() }).find((one) => one.name === name)?.html ?? ''
-    await page.goto(server.put(`/${name}`, html))
-    await page.evaluate(SHOW_MAP)
+    const page = await openSample(name)
     await page.click('.hall-zoom button:last-child')
     return page
   }

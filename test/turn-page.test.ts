@@ -1,10 +1,9 @@
 /** The form of a turn in a real browser: what a choice costs, what is missing, and what is wrong, before anything is sent. */
-import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtPages, SHOW_MAP, servePages } from '../dev/previews.ts'
-import { hasBrowser, sharedPart } from './shared-part.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { useSamplePages } from './sample-pages.ts'
+import { hasBrowser } from './shared-part.ts'
 
-const { samples, assets } = await builtPages()
 const WITHIN = { timeout: 60_000 }
 const PHONE = { width: 390, height: 844 }
 const NOON10 = {
@@ -13,24 +12,7 @@ const NOON10 = {
 }
 
 describe.skipIf(!hasBrowser)('in the form of a turn', () => {
-  let server: Awaited<ReturnType<typeof servePages>>
-  let browser: Browser
-  beforeAll(async () => {
-    server = await servePages(assets)
-    browser = await chromium.connect(await sharedPart('browser'))
-  })
-  afterAll(async () => {
-    await browser?.close()
-    server?.stop()
-  })
-
-  async function open(name: string): Promise<Page> {
-    const page = await browser.newPage({ viewport: PHONE, reducedMotion: 'reduce' })
-    const html = samples({ lang: 'en', nowMs: Date.now() }).find((one) => one.name === name)?.html ?? ''
-    await page.goto(server.put(`/${name}`, html))
-    await page.evaluate(SHOW_MAP)
-    return page
-  }
+  const open = useSamplePages(PHONE)
   const bar = (page: Page) => page.locator('.bar p').textContent()
   const reserve = (page: Page) => page.getByRole('button', { name: 'Reserve' })
   const size = (page: Page) => page.getByRole('radio', { name: '42', exact: true })

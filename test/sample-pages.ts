@@ -1,0 +1,29 @@
+/** Pages with invented data in a real browser, with the scripts of a turn at work: for the tests of one file. */
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+import { builtPages, SHOW_MAP, servePages } from '../dev/previews.ts'
+import { sharedPart } from './shared-part.ts'
+
+/** Opens a page by the name of its sample, in English. */
+export function useSamplePages(viewport: { readonly width: number; readonly height: number }) {
+  let samples: Awaited<ReturnType<typeof builtPages>>['samples']
+  let server: Awaited<ReturnType<typeof servePages>>
+  let browser: Browser
+  beforeAll(async () => {
+    const built = await builtPages()
+    samples = built.samples
+    server = await servePages(built.assets)
+    browser = await chromium.connect(await sharedPart('browser'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    server?.stop()
+  })
+  return async (name: string): Promise<Page> => {
+    const page = await browser.newPage({ viewport, reducedMotion: 'reduce' })
+    const html = samples({ lang: 'en', nowMs: Date.now() }).find((one) => one.name === name)?.html ?? ''
+    await page.goto(server.put(`/${name}`, html))
+    await page.evaluate(SHOW_MAP)
+    return page
+  }
+}
