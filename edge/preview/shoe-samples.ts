@@ -37,7 +37,8 @@ const variantOf = (variant: Record<string, string>, available: number): Product 
 const PICTURES = ['a', 'b', 'c', 'd', 'e'].map((letter) => `/images/${letter.repeat(32)}`)
 const ALTS = ['The shoe from the side', 'The wave at the heel', 'The laces', 'The sole', 'The shoe on light ground']
 
-const goodsOf = (options: readonly { name: string; values: readonly string[] }[]): GoodsDocument => ({
+/** All that a shop can say of it, with these options. */
+export const goodsOf = (options: readonly { name: string; values: readonly string[] }[]): GoodsDocument => ({
   version: 3,
   brand: { shop: 'Halfway', accent: '#00674b', hero: PICTURES[0] ?? '' },
   venue: null,
