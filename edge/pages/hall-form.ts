@@ -2,7 +2,7 @@
  * Choosing in a sale with a hall: the best seats, standing places and products, several in one cart. Without a script it is a
  * plain form; the map, which a script adds, puts the seats that were chosen into the same form.
  */
-import type { PublicSale } from '../../shared/api/public.ts'
+import type { PublicProduct, PublicSale } from '../../shared/api/public.ts'
 import { count, fill, money } from '../../shared/format.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { linesIn, type NamedSeat, type Part, partOf, seatField, seatsIn, unitsField } from '../checkout/cart-fields.ts'
@@ -16,8 +16,6 @@ import type { Words } from './words/words.ts'
 
 /** By a field of this name the first script knows that the turn has something to choose; empty, it chooses nothing. */
 const SOMETHING_TO_CHOOSE = html`<input type="hidden" name="product_id" value="">`
-
-type Product = PublicSale['products'][number]
 
 export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
   products.some(({ section_type }) => section_type)
@@ -112,7 +110,12 @@ function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html |
 // -- The best seats, places and products ---------------------------------------------------------------------------------
 
 /** What the shop chooses. A script closes it, where it shows the map. */
-function bestSeats(context: PageContext, sections: readonly Product[], { chosen }: Entered, faults: Faults): Html {
+function bestSeats(
+  context: PageContext,
+  sections: readonly PublicProduct[],
+  { chosen }: Entered,
+  faults: Faults,
+): Html {
   const { view, words, lang } = context
   const { hall } = words
   const currency = sections[0]?.currency ?? ''
@@ -144,7 +147,7 @@ function bestSeats(context: PageContext, sections: readonly Product[], { chosen 
 }
 
 /** How many of a product, or of the places of a standing section. */
-function unitsOf(context: PageContext, product: Product, { chosen }: Entered, faults: Faults): Html {
+function unitsOf(context: PageContext, product: PublicProduct, { chosen }: Entered, faults: Faults): Html {
   const { view, words, lang } = context
   const { product_id, available, currency, section_type } = product
   const name = unitsField(product_id, Boolean(section_type))

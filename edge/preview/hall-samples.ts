@@ -1,10 +1,8 @@
 /** An invented hall, and what visitors choose and order in it: for previews and the tests. */
-import type { Order, OrderLine, PublicSale } from '../../shared/api/public.ts'
+import type { Order, OrderLine, PublicProduct, PublicSale } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import { seatField, unitsField } from '../checkout/cart-fields.ts'
 import type { HallFacts } from '../pages/view.ts'
-
-type Product = PublicSale['products'][number]
 
 const SECTION = { currency: 'EUR', section_type: 'reserved' } as const
 const STALLS = {
@@ -40,7 +38,7 @@ const PROGRAMME = {
   total: 300,
   available: 300,
 }
-const PRODUCTS: readonly Product[] = [STALLS, BALCONY, STANDING, PROGRAMME]
+const PRODUCTS: readonly PublicProduct[] = [STALLS, BALCONY, STANDING, PROGRAMME]
 
 /** Rows A to L of 20 seats, the first four the dearest. */
 const HALL: HallFacts = {

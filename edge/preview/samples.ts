@@ -1,6 +1,6 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { Order, Payment, PublicSale } from '../../shared/api/public.ts'
+import type { Order, Payment, PublicProduct, PublicSale } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, isLive, isSold, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
@@ -413,12 +413,7 @@ export function scheduleIn(phase: Phase, nowMs: number): Schedule {
   }
 }
 
-export const orderOf = (
-  product: PublicSale['products'][number],
-  quantity: number,
-  status: OrderStatus,
-  nowMs: number,
-): Order => ({
+export const orderOf = (product: PublicProduct, quantity: number, status: OrderStatus, nowMs: number): Order => ({
   order_id: ORDER_ID,
   sale: 'demo',
   product_id: product.product_id,

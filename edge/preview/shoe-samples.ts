@@ -1,11 +1,9 @@
 /** An invented shoe in fourteen sizes, sent to addresses, with a promo code: for previews and the tests. */
 import { type Delivery, type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { Order, PublicSale } from '../../shared/api/public.ts'
+import type { Order, PublicProduct, PublicSale } from '../../shared/api/public.ts'
 import type { Quote } from '../checkout/quote.ts'
 
-type Product = PublicSale['products'][number]
-
-const SHOE: Product = {
+const SHOE: PublicProduct = {
   product_id: 'aurora',
   name: 'Aurora One',
   unit_price_minor: 18_900,
@@ -20,7 +18,7 @@ const SIZES = {
   ...{ 36: 4, 37: 0, 37.5: 34, 38: 28, 38.5: 0, 39: 61, 40: 44, 41: 80, 42: 52, 42.5: 9, 43: 25, 44: 31, 45: 0, 46: 2 },
 }
 const inOrder = Object.entries(SIZES).toSorted(([a], [b]) => Number(a) - Number(b))
-const variantOf = (variant: Record<string, string>, available: number): Product => {
+const variantOf = (variant: Record<string, string>, available: number): PublicProduct => {
   const values = Object.values(variant)
   return {
     ...SHOE,
@@ -73,7 +71,7 @@ export const pickedUp: Delivery = {
   ask: { ...NO_DELIVERY.ask, name: 'required', note: 'optional' },
 }
 
-const sold = (state: PublicSale, variants: readonly Product[]): PublicSale => ({
+const sold = (state: PublicSale, variants: readonly PublicProduct[]): PublicSale => ({
   ...state,
   name: 'Aurora One',
   contact: 'required',

@@ -1,5 +1,6 @@
 /** What a form of a turn asks for beside what is bought: delivery, e-mail, promo code, terms; and the sum with the button. */
 import type { AddressField, Markdown } from '../../../shared/api/goods.ts'
+import type { PublicProduct } from '../../../shared/api/public.ts'
 import { clock, fill, money } from '../../../shared/format.ts'
 import type { Quote } from '../../checkout/quote.ts'
 import { turnScript } from '../assets.ts'
@@ -213,10 +214,9 @@ const unitData = ({
   limit,
   available,
   has_terms,
-}: Product) => ({
+}: PublicProduct) => ({
   ...{ product_id, variant_of, name, unit_price_minor, weight_grams, limit, available, has_terms },
 })
-type Product = PageContext['view']['state']['products'][number]
 
 /** The texts that the script needs. */
 const pick = ({
