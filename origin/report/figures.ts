@@ -71,8 +71,9 @@ export const firstOpeningMs = ({ opens_at, lines }: Pick<SaleRow, 'opens_at' | '
 /** Calls are counted over at least so long. */
 const COUNTED_OVER_MS = 10_000
 
-/** With the calls that were made, a second, as a gauge: on average since the minute before, and since the opening in its minute. */
+/** With the calls that were made, a second, as a gauge: on average since the minute before, and since the opening at first. */
 export function withCallsMade(minutes: readonly Minute[], opensAtMs: number): Minute[] {
+  const sinceOpening = opensAtMs >= Date.parse(minutes[0]?.minute ?? '')
   return minutes.map((minute, i) => {
     const { called, edge_at_ms: atMs = 0 } = minute.gauges
     // Orders alone make a minute too, with the gauges of the one before.
@@ -80,7 +81,7 @@ export function withCallsMade(minutes: readonly Minute[], opensAtMs: number): Mi
     const before = minutes.findLast(
       ({ gauges }, j) => j < i && gauges.called !== undefined && atMs - (gauges.edge_at_ms ?? atMs) >= COUNTED_OVER_MS,
     )?.gauges
-    if (called === undefined || (before === undefined && opensAtMs < Date.parse(minute.minute))) return minute
+    if (called === undefined || (before === undefined && !sinceOpening)) return minute
     const sinceMs = Math.max(before?.edge_at_ms ?? 0, before?.called ? 0 : opensAtMs)
     const made = called - (before?.called ?? 0)
     if (made > 0 && atMs <= sinceMs) return minute
