@@ -15,4 +15,4 @@ test('no promise breaks while stores and processes are killed during the sale', 
   const { checks, ends } = result()
   expect(checks.filter((check) => check.holds === false)).toEqual([])
   expect(ends.bought).toBeGreaterThan(10)
-}, 150_000)
+})
