@@ -7,13 +7,13 @@ import { readersBehind } from './events/reader.ts'
 import { watchEvents } from './events/watch.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
-import { listenToOrders } from './ledger/order-statements.ts'
 import { type Actor, loop } from './lib/loop.ts'
 import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { MAIL_READER, readMails } from './mail/mail-queries.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { gateSweeps, sweepLedger } from './orders/hold-sweeper.ts'
+import type { OrderChanges } from './orders/order-changes.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
 import { COUNT_READER, countOrders } from './report/sale-counts.ts'
@@ -35,6 +35,7 @@ const READER_MS = 10_000
 
 interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly redis: Store
+  readonly changes: Pick<OrderChanges, 'onChange'>
   readonly reconciler: Reconciler
   readonly retention: Retention
   readonly orders: Orders
@@ -108,15 +109,16 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(30_000, 'retention', () => retention.round()),
     workerReports({ ...deps, provider: () => charges.providerSeen(), nowMs: () => deps.sales.nowMs() }),
   ]
+  let stopListening = () => {}
   return {
     start() {
       redis.on('ready', gateWatch.wake)
-      // Where the ledger does not answer, the intervals remain.
-      listenToOrders(sql, wake, wake).catch((error) => deps.log.warn({ error: String(error) }, 'orders are not heard'))
+      stopListening = deps.changes.onChange(wake)
       for (const actor of actors) actor.start()
     },
     async stop() {
       redis.off('ready', gateWatch.wake)
+      stopListening()
       await Promise.all(actors.map((actor) => actor.stop()))
       deliverer.stop()
       mailer?.stop()
