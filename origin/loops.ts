@@ -20,6 +20,7 @@ import { COUNT_READER, countOrders } from './report/sale-counts.ts'
 import { workerReports } from './report/worker-reports.ts'
 import type { Retention } from './retention/retention.ts'
 import { publishPhases } from './sales/sale-events.ts'
+import { markLongOver } from './sales/sale-queries.ts'
 import type { Scheduler } from './scheduled/scheduler.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
 import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
@@ -85,6 +86,9 @@ export function createWorker(deps: WorkerDeps): Actor {
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),
     every(1_000, 'sale events', () => publishPhases(sql, deps.sales)),
+    every(30_000, 'sales long over', async () => {
+      for (const saleId of await markLongOver(sql)) await deps.gates.of(saleId).remove()
+    }),
     // Jobs: charges, captures, refunds, scheduled actions, webhooks, mails
     changed.jobs,
     every(5_000, 'queue watch', () => watchQueues(deps)),
