@@ -12,6 +12,7 @@ import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
 import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
+import { manySales } from './parts/many-sales.ts'
 import { mapOfHall } from './parts/map.ts'
 import { orderStreams } from './parts/order-streams.ts'
 import { againstOrigin } from './parts/origin.ts'
@@ -37,6 +38,7 @@ const SHARED = {
   'order-streams': orderStreams,
   alternatives: againstAlternatives,
   seats,
+  'many-sales': manySales,
 }
 const PARTS = [...Object.keys(ALONE), ...Object.keys(SHARED), 'growth']
 

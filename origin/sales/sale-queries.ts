@@ -46,10 +46,11 @@ export async function readSales(
           'since', to_char(a.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
         from announcements a where a.sale_id = s.sale_id and a.until is null) as announcement
     from (select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms) clock left join (
-      select s.*, ${isInUse(sql)} as in_use from sales s
-      where sale_id in (
-        select sale_id from sales where not long_over and ${!onlyThese}
-        union all select unnest(${ids as string[]}::text[]))) s
+      select s.*, ${isInUse(sql)} as in_use
+      from (select sale_id from sales where not long_over and ${!onlyThese}
+            union select unnest(${ids as string[]}::text[])) wanted
+      -- One look at an index for each, whatever Postgres believes of the table.
+      cross join lateral (select * from sales where sale_id = wanted.sale_id limit 1) s) s
       on (in_use and ${!onlyThese}) or sale_id = any(${ids as string[]}::text[])`
   const [first] = rows
   if (!first) throw new Error('the ledger returned no time')
