@@ -40,6 +40,7 @@ import { Operators } from './operators/operators.ts'
 import { signInRoutes } from './operators/sign-in-routes.ts'
 import { operatorRoutes } from './operators-api.ts'
 import { createOpsApp } from './ops.ts'
+import { OrderChanges } from './orders/order-changes.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
 import { ownOrderRoutes } from './orders/own-order-routes.ts'
@@ -146,9 +147,12 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const goods = new Goods(sql)
   const promoCodes = new PromoCodes(sql)
   const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
-  const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
-  const events = new OrderEvents(sql, log)
-  await events.start()
+  const changes = new OrderChanges(redis, log)
+  stops.push(['changes of orders', changes.start()])
+  const actionSeconds = config.PAYMENT_ACTION_SECONDS
+  const orders = new Orders({ sql, gates, changes, charges: jobs, actionSeconds, metrics, log })
+  const events = new OrderEvents({ sql, sales, changes, metrics, log })
+  startActor('order events', events)
   const updates = new SectionUpdates({ sales, metrics })
   startActor('section updates', updates)
   const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
@@ -169,7 +173,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
     const mailer = createMailer({ config, sql, metrics, log })
     const own = { deliverer, mailer, retention, scheduler }
-    startActor('worker', createWorker({ ...stock, redis, orders, payments, reconciler, ...own }))
+    startActor('worker', createWorker({ ...stock, redis, changes, orders, payments, reconciler, ...own }))
   }
 
   // -- Routes --

@@ -7,19 +7,20 @@ import { readersBehind } from './events/reader.ts'
 import { watchEvents } from './events/watch.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
-import { listenToOrders } from './ledger/order-statements.ts'
 import { type Actor, loop } from './lib/loop.ts'
 import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { MAIL_READER, readMails } from './mail/mail-queries.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { gateSweeps, sweepLedger } from './orders/hold-sweeper.ts'
+import type { OrderChanges } from './orders/order-changes.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
 import { COUNT_READER, countOrders } from './report/sale-counts.ts'
 import { workerReports } from './report/worker-reports.ts'
 import type { Retention } from './retention/retention.ts'
 import { publishPhases } from './sales/sale-events.ts'
+import { markLongOver } from './sales/sale-queries.ts'
 import type { Scheduler } from './scheduled/scheduler.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
 import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
@@ -35,6 +36,7 @@ const READER_MS = 10_000
 
 interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly redis: Store
+  readonly changes: Pick<OrderChanges, 'onChange'>
   readonly reconciler: Reconciler
   readonly retention: Retention
   readonly orders: Orders
@@ -84,6 +86,9 @@ export function createWorker(deps: WorkerDeps): Actor {
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),
     every(1_000, 'sale events', () => publishPhases(sql, deps.sales)),
+    every(30_000, 'sales long over', async () => {
+      for (const saleId of await markLongOver(sql)) await deps.gates.of(saleId).remove()
+    }),
     // Jobs: charges, captures, refunds, scheduled actions, webhooks, mails
     changed.jobs,
     every(5_000, 'queue watch', () => watchQueues(deps)),
@@ -108,15 +113,16 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(30_000, 'retention', () => retention.round()),
     workerReports({ ...deps, provider: () => charges.providerSeen(), nowMs: () => deps.sales.nowMs() }),
   ]
+  let stopListening = () => {}
   return {
     start() {
       redis.on('ready', gateWatch.wake)
-      // Where the ledger does not answer, the intervals remain.
-      listenToOrders(sql, wake, wake).catch((error) => deps.log.warn({ error: String(error) }, 'orders are not heard'))
+      stopListening = deps.changes.onChange(wake)
       for (const actor of actors) actor.start()
     },
     async stop() {
       redis.off('ready', gateWatch.wake)
+      stopListening()
       await Promise.all(actors.map((actor) => actor.stop()))
       deliverer.stop()
       mailer?.stop()

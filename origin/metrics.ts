@@ -16,6 +16,7 @@ export const QUEUE_MAX_AGE_MS = 10_000
 const SALE_COUNTER_MAX_AGE_MS = 24 * 3_600_000
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const UPDATE_SECONDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 
 /** `stores` says of each store whether it answers this process now. */
@@ -93,6 +94,11 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     recordSize: histogram('record_batch_size', 'Reservations in one batch', BATCH_SIZES),
     degraded: counter('degraded_total', 'Checkouts served without a store', 'without'),
     orders: saleCounter('order_transitions_total', 'Orders by new status', 'sale', 'status', 'reason'),
+    orderUpdateSeconds: histogram(
+      'order_update_seconds',
+      'Time from a change of an order to its write to one stream that was open',
+      UPDATE_SECONDS,
+    ),
 
     // -- Payment --
     payments: counter('payment_attempts_total', 'Attempts to authorize a charge, by outcome', 'outcome'),
@@ -110,7 +116,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     sectionUpdateSeconds: histogram(
       'section_update_seconds',
       'Time from a change of the places left in a section to its write to one listener',
-      [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10],
+      UPDATE_SECONDS,
     ),
     sectionListeners: new Gauge({
       name: 'section_listeners',

@@ -13,6 +13,7 @@ import { connect } from '../../origin/ledger/connection.ts'
 import { readMails } from '../../origin/mail/mail-queries.ts'
 import { createMailer } from '../../origin/mail/mailer.ts'
 import { createMetrics } from '../../origin/metrics.ts'
+import { OrderChanges } from '../../origin/orders/order-changes.ts'
 import { Orders } from '../../origin/orders/orders.ts'
 import { PaymentJobs } from '../../origin/payments/payment-jobs.ts'
 import { startPayments } from '../../origin/payments/payments.ts'
@@ -51,7 +52,13 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const jobs = new PaymentJobs(log)
   const deps = { config, sql, metrics, log }
   const actionSeconds = config.PAYMENT_ACTION_SECONDS
-  const orders = new Orders({ ...deps, gates: new Gates(redis), charges: jobs, actionSeconds })
+  const orders = new Orders({
+    ...deps,
+    gates: new Gates(redis),
+    changes: new OrderChanges(redis, log),
+    charges: jobs,
+    actionSeconds,
+  })
   const unitsReturned = async () => {}
   const { charges, captures } = await startPayments({ ...deps, jobs, sales: { nowMs }, orders, unitsReturned })
   const sender = new Sender({ allowPrivate: true, allowHttp: true })

@@ -12,12 +12,15 @@ import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
 import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
+import { manySales } from './parts/many-sales.ts'
 import { mapOfHall } from './parts/map.ts'
+import { orderStreams } from './parts/order-streams.ts'
 import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
 import { seats } from './parts/seats.ts'
 import { seatsStream } from './parts/seats-stream.ts'
+import { transitions } from './parts/transitions.ts'
 import { besideWebhooks } from './parts/webhooks.ts'
 import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
@@ -30,9 +33,12 @@ const SHARED = {
   origin: againstOrigin,
   webhooks: besideWebhooks,
   console: besideConsole,
+  transitions,
   'seats-stream': seatsStream,
+  'order-streams': orderStreams,
   alternatives: againstAlternatives,
   seats,
+  'many-sales': manySales,
 }
 const PARTS = [...Object.keys(ALONE), ...Object.keys(SHARED), 'growth']
 
@@ -45,7 +51,7 @@ const HELP = `Measures the system against its limits and its alternatives, on th
   --rounds N       rounds of which the median counts (5)
   --seconds N      length of one (1.6)
   --crowd N        the largest crowd that really joins, for growth, the orders that are searched, and a hundred times the
-                   listeners of seats-stream (1000000)
+                   listeners of seats-stream and order-streams (1000000)
   --out FOLDER     where bench.json and aims.md go (bench/results)
   --help           this text
 

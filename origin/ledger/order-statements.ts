@@ -205,10 +205,24 @@ export interface OrderUpdate {
 /** Events of one order per read; an order has five in its life. */
 const MAX_EVENTS = 50
 
-/** Calls `onChange` with the id of each changed order, and `onListen` whenever listening starts again. */
-export function listenToOrders(sql: Sql, onChange: (orderId: string) => void, onListen: () => void) {
-  return sql.listen('order_changed', (ids) => ids.split(',').forEach(onChange), onListen)
+/** An event of an order that was recorded earlier, and its place in the log. */
+export interface LoggedChange {
+  readonly xid: string
+  readonly seq: number
+  readonly order_id: string | null
 }
+type Place = Pick<LoggedChange, 'xid' | 'seq'>
+
+/** Where the log ends now: what it does not hold yet comes after. */
+export async function endOfEvents(sql: Sql): Promise<Place> {
+  const [end] = await sql<{ xid: string }[]>`select events_end()::text as xid`
+  if (!end) throw new Error('the ledger returned no end of its events')
+  return { ...end, seq: 0 }
+}
+
+/** What the log holds after a place, without what it says. */
+export const changesAfter = (sql: Sql, { xid, seq }: Place, limit: number) => sql<LoggedChange[]>`
+  select xid, seq, order_id from read_events(${xid}::xid8, ${seq}, ${limit}) order by xid, seq`
 
 /**
  * The events of each order after `last`, parallel to `reads`. The first event, with sequence number 0, is how the order

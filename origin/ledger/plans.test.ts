@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { ledgerDatabase, useLedger } from '../../test/servers.ts'
 import { firstOrders, orderFigures } from '../report/report-queries.ts'
-import { writeSale } from '../sales/sale-queries.ts'
+import { markLongOver, readSales, writeSale } from '../sales/sale-queries.ts'
 import { countOrders, liveOrdersOf } from '../stock/reconciliation-queries.ts'
 import { connect } from './connection.ts'
 import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './order-statements.ts'
@@ -126,6 +126,39 @@ test('statements keep to the indexes, even if they were planned while the tables
   }
   await fresh.end()
   expect(await rowsScanned()).toBe(before)
+  await sql.end({ timeout: 1 })
+  await database.drop()
+})
+
+test('the sales in use are read without those long over, and what is changed comes back', async () => {
+  const database = await ledgerDatabase()
+  const sql = connect(database.url, 1)
+  const ids = ['one', 'two', 'three']
+  for (const id of ids) await writeSale(sql, id, saleOf(5))
+  await sql`insert into sales (sale_id, name, opens_at, ends_at, hold_seconds, limit_per_visitor, rate_per_second, oversell_policy)
+    select 'ended-' || i, 'Ended', now(), now() - interval '2 days', 60, 1, 1, 'alarm' from generate_series(1, 20000) i`
+  await sql`insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, held)
+    select sale_id, 'one', 0, 'One', 100, 'EUR', 5, (sale_id = 'ended-7')::int from sales where sale_id like 'ended-%'`
+  expect(await markLongOver(sql)).toHaveLength(19_999)
+  const read = async () => {
+    const [row] = await sql`
+      select pg_stat_force_next_flush(), pg_stat_clear_snapshot(), sum(seq_tup_read + idx_tup_fetch)::int as rows
+      from pg_stat_user_tables where relname in ('sales', 'products')`
+    return row?.rows
+  }
+  // What was just changed is in the index until it is cleaned.
+  await sql`vacuum sales`
+  const before = await read()
+  const { sales } = await readSales(sql, ['ended-8'])
+  expect((await read()) - before).toBeLessThan(50)
+  expect(sales.map(({ sale_id, in_use }) => [sale_id, in_use]).sort()).toEqual([
+    ['ended-7', true],
+    ['ended-8', false],
+    ...['one', 'three', 'two'].map((id) => [id, true]),
+  ])
+  expect(await markLongOver(sql)).toEqual([])
+  await writeSale(sql, 'ended-9', saleOf(5))
+  expect((await readSales(sql, [])).sales.map(({ sale_id }) => sale_id)).toContain('ended-9')
   await sql.end({ timeout: 1 })
   await database.drop()
 })

@@ -32,6 +32,10 @@ export function connectRedis(url: string, log: Logger): Redis | Cluster {
   return redis
 }
 
+/** A connection of its own to the same Redis, as one that listens needs. */
+export const anotherConnection = (redis: Redis | Cluster): Redis | Cluster =>
+  redis instanceof Cluster ? redis.duplicate() : redis.duplicate()
+
 function clientFor(url: string): Redis | Cluster {
   const options = {
     maxRetriesPerRequest: 0,

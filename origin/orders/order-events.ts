@@ -1,26 +1,41 @@
 /**
  * An order's changes as server-sent events (WHATWG HTML, section 9.2). The event id is the sequence number in events;
  * the first event has id 0. After a break the browser sends the last id that it saw (Last-Event-ID) and gets what it missed.
- * One listening connection per process wakes the streams, and one statement reads for all that are awake.
+ * What other processes publish wakes the streams, and one statement reads for all that are awake. A change that nobody published, or
+ * while Redis is away, is found in the ledger's log of events, which each process reads once a second.
  */
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
-import type { Logger } from 'pino'
 import type { Order } from '../../shared/api/public.ts'
 import { isSettled } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { listenToOrders, type OrderUpdate, type OrderView, readOrderEvents } from '../ledger/order-statements.ts'
+import {
+  changesAfter,
+  endOfEvents,
+  type LoggedChange,
+  type OrderUpdate,
+  type OrderView,
+  readOrderEvents,
+} from '../ledger/order-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { Signal } from '../lib/signal.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { OrderChanges } from './order-changes.ts'
 
 /** Open streams in one process; more clients get a "try again" and poll. */
 const MAX_STREAMS = 20_000
 /** Open streams of one order. A buyer has a few tabs, and must leave room for others. */
 const MAX_STREAMS_OF_ORDER = 10
-/** Interval of comments that keep proxies from closing a quiet stream, and of reads in case a notification was lost. */
+/** Interval of comments that keep proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 10_000
-/** Interval of reads while an order is not recorded: the insert of a reservation sends no notification. */
+/** How often the log is read for what was not published .. */
+const LOG_EVERY_MS = 1_000
+/** .. and how many events at once; a round that finds so many is followed by the next. */
+const LOG_PAGE = 5_000
+/** Interval of reads while an order is not recorded, which is not published, and while the ledger does not answer. */
 const UNRECORDED_MS = 500
 /** After this long a stream ends, and the browser reconnects. */
 const MAX_STREAM_MS = 15 * 60_000
@@ -30,54 +45,73 @@ const READ = { size: 500, queue: MAX_STREAMS }
 /** The position in the log before the first event. */
 const NO_EVENT = -1
 
-export class OrderEvents {
-  readonly #sql: Sql
-  readonly #log: Logger
+interface EventsDeps extends LoopDeps {
+  readonly sql: Sql
+  readonly sales: Pick<Sales, 'nowMs'>
+  readonly changes: Pick<OrderChanges, 'onChange'>
+  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'orderUpdateSeconds'>
+}
+
+interface Stream {
+  readonly signal: Signal
+  /** The latest event that was sent. */
+  last: number
+}
+
+export class OrderEvents implements Actor {
+  readonly #deps: EventsDeps
   readonly #maxStreams: number
   /** Open streams by order. */
-  readonly #streams = new Map<string, Set<Signal>>()
+  readonly #streams = new Map<string, Set<Stream>>()
+  readonly #logReader: Actor
+  /** How far the log was read. */
+  #read: Omit<LoggedChange, 'order_id'> | undefined
+  #stopListening: (() => void) | undefined
   #open = 0
-  #stop: (() => Promise<unknown>) | undefined
   #stopped = false
 
-  constructor(sql: Sql, log: Logger, maxStreams = MAX_STREAMS) {
-    this.#sql = sql
-    this.#log = log
+  constructor(deps: EventsDeps, maxStreams = MAX_STREAMS) {
+    this.#deps = deps
     this.#maxStreams = maxStreams
+    this.#logReader = loop('order events', LOG_EVERY_MS, deps, () => this.#readLog())
   }
 
-  /** Listens for changes. The driver listens again by itself after a lost connection. */
-  async start(): Promise<void> {
-    const { unlisten } = await listenToOrders(
-      this.#sql,
-      (orderId) => this.notify(orderId),
-      () => this.#wakeAll(),
-    )
-    this.#stop = unlisten
+  start(): void {
+    this.#stopListening = this.#deps.changes.onChange((orderIds) => {
+      for (const orderId of orderIds) this.#wake(orderId)
+    })
+    this.#logReader.start()
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#wakeAll()
-    await this.#stop?.().catch((error) => this.#log.debug({ error: String(error) }, 'listener already ended'))
+    this.#stopListening?.()
+    for (const orderId of this.#streams.keys()) this.#wake(orderId)
+    await this.#logReader.stop()
   }
 
-  notify(orderId: string): void {
-    for (const signal of this.#streams.get(orderId) ?? []) signal.notify()
+  /** Wakes the streams of an order that have not sent the event yet. */
+  #wake(orderId: string, seq = Number.POSITIVE_INFINITY): void {
+    for (const { signal, last } of this.#streams.get(orderId) ?? []) if (last < seq) signal.notify()
   }
 
-  #wakeAll(): void {
-    for (const orderId of this.#streams.keys()) this.notify(orderId)
+  async #readLog(): Promise<boolean> {
+    const { sql } = this.#deps
+    this.#read ??= await endOfEvents(sql)
+    const changes = await changesAfter(sql, this.#read, LOG_PAGE)
+    for (const { order_id, seq } of changes) if (order_id !== null) this.#wake(order_id, seq)
+    this.#read = changes.at(-1) ?? this.#read
+    return changes.length === LOG_PAGE
   }
 
   readonly #reads = new Batcher<{ order: string; last: number }, OrderUpdate>(READ, (reads) =>
-    readOrderEvents(this.#sql, reads),
+    readOrderEvents(this.#deps.sql, reads),
   )
 
   /** Streams the events of an order, each with the order as `show` formats it. */
   async stream(c: Context, orderId: string, show: (order: OrderView) => Order): Promise<Response> {
-    const signals = this.#streams.get(orderId) ?? new Set()
-    if (this.#open >= this.#maxStreams || signals.size >= MAX_STREAMS_OF_ORDER)
+    const streams = this.#streams.get(orderId) ?? new Set()
+    if (this.#open >= this.#maxStreams || streams.size >= MAX_STREAMS_OF_ORDER)
       throw new ProblemError(
         problem('try-again', {
           detail: 'Too many are watching. Ask for the order instead.',
@@ -85,18 +119,18 @@ export class OrderEvents {
         }),
       )
     // Counted before the first await, so that simultaneous requests see each other.
-    const signal = new Signal()
-    this.#streams.set(orderId, signals.add(signal))
+    const last = Number(/^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')?.[0] ?? NO_EVENT)
+    const own: Stream = { signal: new Signal(), last }
+    this.#streams.set(orderId, streams.add(own))
     this.#open++
     const close = () => {
       this.#open--
-      signals.delete(signal)
-      if (signals.size === 0) this.#streams.delete(orderId)
+      streams.delete(own)
+      if (streams.size === 0) this.#streams.delete(orderId)
     }
     let isStreaming = false
     try {
-      const after = Number(/^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')?.[0] ?? NO_EVENT)
-      const first = await this.#reads.add({ order: orderId, last: after }).catch(() => undefined)
+      const first = await this.#reads.add({ order: orderId, last }).catch(() => undefined)
       // A 204 makes the browser stop reconnecting.
       if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
       c.header('x-accel-buffering', 'no')
@@ -104,8 +138,8 @@ export class OrderEvents {
       if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
       isStreaming = true
       return streamSSE(c, async (stream) => {
-        stream.onAbort(signal.notify)
-        await this.#follow(stream, signal, orderId, first, after, show).finally(close)
+        stream.onAbort(own.signal.notify)
+        await this.#follow(stream, own, orderId, first, show).finally(close)
       })
     } finally {
       if (!isStreaming) close()
@@ -114,22 +148,20 @@ export class OrderEvents {
 
   async #follow(
     stream: SSEStreamingApi,
-    signal: Signal,
+    own: Stream,
     orderId: string,
     first: OrderUpdate | undefined,
-    after: number,
     show: (order: OrderView) => Order,
   ): Promise<void> {
     const until = performance.now() + MAX_STREAM_MS
     const isOver = () => stream.aborted || this.#stopped || performance.now() >= until
-    let last = after
     // What is there at once goes out in one piece: each piece costs every proxy on the way as much as a whole one.
     let text = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`
     for (let update = first; ; ) {
       const events = update?.events ?? []
-      const order = update?.order && show(update.order)
+      const order = events.length > 0 && update?.order && show(update.order)
       for (const [i, { seq, status, at }] of events.entries()) {
-        last = seq
+        own.last = seq
         // The reason and the payment are those of the order's present state, so earlier states are sent without them.
         const now = i === events.length - 1 ? {} : { reason: undefined, payment: undefined }
         const data = JSON.stringify({ ...order, ...now, order_id: orderId, status, at: new Date(at).toISOString() })
@@ -137,14 +169,23 @@ export class OrderEvents {
       }
       if (text !== '') await stream.write(text)
       text = ''
+      if (update !== first) this.#observe(events)
       // The order's status decides, since the last event may have been sent before the client reconnected.
       if (update?.order && isSettled(update.order.status)) return
       if (isOver()) return
-      const notified = await signal.wait(update && !update.order ? UNRECORDED_MS : HEARTBEAT_MS)
+      const isChanged = await own.signal.wait(update?.order ? HEARTBEAT_MS : UNRECORDED_MS)
       if (isOver()) return
-      if (!notified) text = ': still here\n\n'
+      if (!isChanged) text = ': still here\n\n'
       // While the ledger is away the stream stays open, and continues when the ledger is back.
-      update = await this.#reads.add({ order: orderId, last }).catch(() => undefined)
+      if (isChanged || !update?.order)
+        update = await this.#reads.add({ order: orderId, last: own.last }).catch(() => undefined)
+      else update = { ...update, events: [] }
     }
+  }
+
+  #observe(events: OrderUpdate['events']): void {
+    const { sales, metrics } = this.#deps
+    const nowMs = sales.nowMs()
+    for (const { at } of events) metrics.orderUpdateSeconds.observe(Math.max(0, nowMs - Date.parse(at)) / 1000)
   }
 }

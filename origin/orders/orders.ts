@@ -31,6 +31,7 @@ import { beginPayments, confirmPaid, lockOrders, type Refund } from '../payments
 import type { ChargeOf } from '../payments/providers/provider.ts'
 import { cartOf } from '../stock/cart.ts'
 import type { Gates, HoldEnd } from '../stock/gate.ts'
+import type { OrderChanges } from './order-changes.ts'
 import { kindOf } from './order-json.ts'
 
 /**
@@ -45,6 +46,7 @@ const BOX_OFFICE_METHOD = 'box_office'
 interface OrdersDeps {
   readonly sql: Sql
   readonly gates: Gates
+  readonly changes: Pick<OrderChanges, 'publish'>
   /** Queues refunds in the transaction that asks for them. */
   readonly charges: {
     addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<unknown>
@@ -106,7 +108,7 @@ export class Orders {
         this.#deps.sql,
         payments.map(({ orderId: order, method }) => ({ order, method })),
       )
-      this.#count(moved)
+      this.#changed(moved)
       const byId = new Map(moved.map((o) => [o.order_id, o]))
       return payments.map(({ orderId }) => byId.get(orderId))
     },
@@ -132,7 +134,7 @@ export class Orders {
   /** The charge of an attempt waits for its buyer, and the hold with it. */
   async requireAction(waits: readonly (Attempt & { readonly action: PaymentAction })[]): Promise<void> {
     const { sql, actionSeconds } = this.#deps
-    this.#count(await advanceOrders(sql, waits, { from: ['paying'], to: 'paying' }, actionSeconds))
+    this.#changed(await advanceOrders(sql, waits, { from: ['paying'], to: 'paying' }, actionSeconds))
   }
 
   /** Ends declined attempts: the order keeps its hold for another one, and is cancelled after the last or where the hold has ended. */
@@ -270,7 +272,7 @@ export class Orders {
   }
 
   async #moved(orders: readonly OrderRow[], to: Move['to']): Promise<void> {
-    this.#count(orders)
+    this.#changed(orders)
     if (!ENDS.includes(to)) return
     for (const [saleId, ended] of Map.groupBy(orders, ({ sale_id }) => sale_id)) {
       await this.#deps.gates
@@ -280,7 +282,9 @@ export class Orders {
     }
   }
 
-  #count(moved: readonly OrderRow[]): void {
+  /** After the commit. */
+  #changed(moved: readonly OrderRow[]): void {
+    this.#deps.changes.publish(moved.map(({ order_id }) => order_id))
     for (const { sale_id: sale, status, reason } of moved)
       this.#deps.metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
   }

@@ -14,7 +14,7 @@ import type { PaymentProvider } from './providers/provider.ts'
 const { stripe, runJobs, ...deps } = await usePayments()
 const { provider, sql, jobs, metrics } = deps
 const gates = { of: () => ({ settle: async () => {} }) } as never
-const orders = new Orders({ ...deps, gates, charges: jobs, actionSeconds: 300 })
+const orders = new Orders({ ...deps, gates, changes: { publish: () => {} }, charges: jobs, actionSeconds: 300 })
 const captures = new Outbox('capture', deps)
 const refunds = new Outbox('refund', deps)
 const chargesBy = (changes: Partial<PaymentProvider> = {}, log = deps.log) =>

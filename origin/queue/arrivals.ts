@@ -176,17 +176,19 @@ export class Arrivals {
   }
 
   async #flush(): Promise<void> {
-    const failed: unknown[] = []
+    // The commands of all sales travel at once: their keys may be on several nodes, so that they are not one pipeline.
+    const counting: Promise<void>[] = []
     for (const [saleId, sale] of this.#sales) {
       if (performance.now() - sale.neededAtMs < NEEDED_FOR_MS) {
-        if (!isQuiet(sale)) await this.#count(saleId, sale).catch((error) => failed.push(error))
+        if (!isQuiet(sale)) counting.push(this.#count(saleId, sale))
       } else {
         sale.recent = []
         sale.seen = new RecentMap(MAX_SEEN)
         sale.counts = { ...this.#last(saleId), counted: false }
       }
     }
-    if (failed.length > 0) throw failed[0]
+    const failed = (await Promise.allSettled(counting)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 
   async #count(saleId: string, sale: SaleArrivals): Promise<void> {

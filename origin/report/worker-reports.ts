@@ -1,18 +1,21 @@
 /**
  * The workers' reports on themselves, in one small hash in Redis: that they run, and whether the provider of payments answers
- * them. The console reads it in whichever process serves it.
+ * them. The console reads it in whichever process serves it, and the workers share the sales by it.
  */
 import { randomUUID } from 'node:crypto'
 import type { Health } from '../../shared/api/live.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { ProviderSeen } from '../payments/providers/provider.ts'
+import type { SaleWork } from '../stock/sale-work.ts'
 import type { Store } from '../stock/scripts.ts'
 
 const KEY = 'workers'
 const EVERY_MS = 2_000
 /** A worker that has said nothing for so long does not run: some reports may be late, or lost. */
 const GONE_MS = 10_000
+/** Its sales fall to the others sooner: to have one twice for a moment does no harm. */
+const SHARES_FOR_MS = 5_000
 const FORGOTTEN_MS = 60_000
 /** Some charges are never answered. The comparison asks every ten seconds: a provider that lets two of them pass is away. */
 const SILENT_MS = 25_000
@@ -23,13 +26,14 @@ type Report = ProviderSeen & { readonly atMs: number }
 interface ReportDeps extends LoopDeps {
   readonly redis: Pick<Store, 'multi' | 'hdel'>
   readonly provider: () => ProviderSeen
+  readonly work: Pick<SaleWork, 'share'>
   /** The ledger's time. */
   readonly nowMs: () => number
 }
 
 /** Reports every two seconds; at its stop the report goes. */
 export function workerReports(deps: ReportDeps): Actor {
-  const { redis, provider, nowMs } = deps
+  const { redis, provider, work, nowMs } = deps
   const worker = randomUUID()
   const reporting = loop('worker report', EVERY_MS, deps, async () => {
     const report: Report = { atMs: nowMs(), ...provider() }
@@ -38,10 +42,20 @@ export function workerReports(deps: ReportDeps): Actor {
       const [error, read] = (await written.exec())?.at(-1) ?? []
       if (error) throw error
       const known = (read ?? {}) as Readonly<Record<string, string>>
-      const gone = Object.keys(known).filter((one) => nowMs() - reportIn(known[one]).atMs > FORGOTTEN_MS)
+      const silentFor = (ms: number) => Object.keys(known).filter((one) => nowMs() - reportIn(known[one]).atMs > ms)
+      const silent = new Set(silentFor(SHARES_FOR_MS))
+      work.share(
+        worker,
+        Object.keys(known).filter((one) => !silent.has(one)),
+      )
+      const gone = silentFor(FORGOTTEN_MS)
       if (gone.length > 0) await redis.hdel(KEY, ...gone)
     }
-    await withTimeout(write(), REDIS_TIMEOUT_MS)
+    await withTimeout(write(), REDIS_TIMEOUT_MS).catch((error) => {
+      // Nobody knows who else runs.
+      work.share(worker, [worker])
+      throw error
+    })
   })
   return {
     start: reporting.start,

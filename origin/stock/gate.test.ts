@@ -401,3 +401,21 @@ test('expires a day after it was last looked after: the counter first, and no in
   const keys = ['stock', 'holds', 'keys', 'visitors', 'unrecorded']
   expect(await Promise.all(keys.map(hours))).toEqual([24, 48, 48, 48, 0])
 })
+
+test('the data of many orders is freed aside, before a rebuild and at the end, which leaves the intents', async () => {
+  const freed = async () => Number(/^lazyfreed_objects:(\d+)/m.exec(await redis.info('memory'))?.[1])
+  const restored = async () => {
+    const rebuild = await gate.fence()
+    await rebuild.restore(Array.from({ length: 1_000 }, () => live(buyer())))
+    await rebuild.open([{ product: 'one', available: 10, held: 1_000 }])
+  }
+  await restored()
+  const before = await freed()
+  await restored()
+  await expect.poll(freed).toBeGreaterThanOrEqual(before + 3)
+  expect(await gate.reserve(buyer(), TERMS)).toMatchObject({ verdict: 'reserved' })
+  const rebuilt = await freed()
+  await gate.remove()
+  await expect.poll(freed).toBeGreaterThanOrEqual(rebuilt + 3)
+  expect(await redis.keys(`{${sale}}:*`)).toEqual([`{${sale}}:unrecorded`])
+})

@@ -349,7 +349,13 @@ export class Gate {
     await commands.exec()
   }
 
-  /** Takes the gate out of use and deletes its data, except the intents. */
+  /** Deletes the gate of a sale that is over, except the intents. If this is lost it expires, for which Redis stops. */
+  async remove(): Promise<void> {
+    const { unrecorded, ...others } = this.#key
+    await this.#redis.unlink(...Object.values(others))
+  }
+
+  /** Takes the gate out of use and deletes its data, except the intents. Redis frees the data of a million orders in a thread of its own. */
   async fence(): Promise<Rebuild> {
     const { stock, unrecorded, unpaid, ...others } = this.#key
     const fence = randomUUID()
@@ -358,7 +364,7 @@ export class Gate {
       .multi()
       .del(stock)
       .hset(stock, 'fence', fence)
-      .del(...Object.values(others))
+      .unlink(...Object.values(others))
       .exec()
     return new Rebuild(this.#redis, this.#key, fence)
   }

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const metrics = createMetrics()
   const gates = new Gates(redis)
   const charges = { addRefunds: async () => [] }
-  const orders = new Orders({ sql, gates, charges, actionSeconds: 300, metrics, log })
+  const orders = new Orders({ sql, gates, changes: { publish: () => {} }, charges, actionSeconds: 300, metrics, log })
   // A round waits no longer than this for a sale.
   const work = new SaleWork(200)
   const refunds = { addRefunds: async () => [] }

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SaleWork } from './sale-work.ts'
+import { SaleWork, workerOf } from './sale-work.ts'
 
 const sales = (count: number) => Array.from({ length: count }, (_, i) => ({ sale_id: `${i}` }))
 
@@ -32,4 +33,40 @@ test('goes on when some sales hang, and starts those again only after they ended
   resolve()
   const ended = () => actors.each('test', all, work).then(() => 'all', String)
   await expect.poll(ended).toBe('all')
+})
+
+test('each sale has one of the workers, and changes it only where its own has gone', () => {
+  const names = fc.uniqueArray(fc.uuid(), { minLength: 2, maxLength: 8 })
+  fc.assert(
+    fc.property(names, fc.uniqueArray(fc.string(), { maxLength: 50 }), (workers, all) => {
+      const gone = workers[0] ?? ''
+      const others = workers.slice(1)
+      for (const sale of all) {
+        const before = workerOf(sale, workers)
+        expect(workers).toContain(before)
+        expect(workerOf(sale, workers.toReversed())).toBe(before)
+        const after = workerOf(sale, others)
+        if (before === gone) expect(others).toContain(after)
+        else expect(after).toBe(before)
+      }
+    }),
+  )
+})
+
+test('workers share the sales about evenly, and one alone has all', async () => {
+  const all = sales(300)
+  const workers = ['a1', 'b2', 'c3']
+  const shares = workers.map(() => [] as string[])
+  for (const [i, worker] of workers.entries()) {
+    const work = new SaleWork()
+    work.share(worker, workers)
+    await work.each('test', all, async ({ sale_id }) => shares[i]?.push(sale_id))
+  }
+  expect(shares.flat().sort()).toEqual(all.map(({ sale_id }) => sale_id).sort())
+  for (const share of shares) expect(share.length).toBeGreaterThan(50)
+  const alone = new SaleWork()
+  alone.share('a1', ['a1'])
+  const done: string[] = []
+  await alone.each('test', all, async ({ sale_id }) => done.push(sale_id))
+  expect(done).toHaveLength(300)
 })

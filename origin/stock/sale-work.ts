@@ -1,4 +1,9 @@
-/** Background work on every sale (or product) of one process, side by side, within a bound: one's trouble holds up no other. */
+/**
+ * Background work on sales (or products), side by side, within a bound: one's trouble holds up no other. The sales are shared among the
+ * workers that run: each has one worker, which all find by the same calculation, and those of a worker that has gone fall to the others.
+ * Where two differ for a moment about who runs, a sale has both or, until the next report, none: its work is repeated for ever.
+ */
+import { hashOf } from '../../shared/lib/hash.ts'
 
 import { withTimeout } from '../lib/with-timeout.ts'
 
@@ -16,16 +21,32 @@ interface Subject {
   readonly product_id?: string
 }
 
+/** The worker that has the sale: of those that stay none changes when another comes or goes. Undefined without workers. Pure. */
+export function workerOf(saleId: string, workers: readonly string[]): string | undefined {
+  let [found, most]: [string | undefined, number] = [undefined, -1]
+  for (const worker of workers) {
+    const weight = hashOf(worker, hashOf(saleId))
+    if (weight > most || (weight === most && worker > (found ?? ''))) [found, most] = [worker, weight]
+  }
+  return found
+}
+
 export class SaleWork {
   readonly #timeoutMs: number
   readonly #inProgress = new Set<string>()
   #rebuilds = 0
+  #isOwn: (saleId: string) => boolean = () => true
 
   constructor(timeoutMs = TIMEOUT_MS) {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Works on every subject; throws at the end if any failed or timed out. */
+  /** From now on works on the sales that are this worker's among those that run. All are, before the first call. */
+  share(worker: string, running: readonly string[]): void {
+    this.#isOwn = (saleId) => workerOf(saleId, running) === worker
+  }
+
+  /** Works on every subject of its own; throws at the end if any failed or timed out. */
   async each<S extends Subject>(
     actor: string,
     subjects: readonly S[],
@@ -33,7 +54,8 @@ export class SaleWork {
     timeoutMs = this.#timeoutMs,
   ): Promise<void> {
     const failed: string[] = []
-    const waiting = subjects.values()
+    const own = subjects.filter(({ sale_id }) => this.#isOwn(sale_id))
+    const waiting = own.values()
     const workOnNext = async () => {
       for (const one of waiting) {
         const name = one.product_id === undefined ? one.sale_id : `${one.sale_id}:${one.product_id}`
@@ -43,7 +65,7 @@ export class SaleWork {
       }
     }
     await Promise.all(Array.from({ length: CONCURRENCY }, workOnNext))
-    if (failed.length > 0) throw new Error(`${failed.length} of ${subjects.length} failed; ${failed[0]}`)
+    if (failed.length > 0) throw new Error(`${failed.length} of ${own.length} failed; ${failed[0]}`)
   }
 
   async #once(name: string, work: () => Promise<unknown>, timeoutMs: number): Promise<void> {

@@ -105,11 +105,6 @@ begin
       jsonb_strip_nulls(jsonb_build_object('reason', m.reason, 'attempts', nullif(m.attempts, 0),
         'decline_code', m.decline_code, 'action', m.action - 'client_secret', 'refunded_minor', nullif(m.refunded_minor, 0)))
     from moved m
-  ),
-  notified as (
-    -- One for many orders: each counts against a queue that all commits share. A payload has less than 8,000 bytes.
-    select pg_notify('order_changed', string_agg(m.order_id::text, ','))
-    from (select order_id, (row_number() over () - 1) / 200 as part from moved) m group by m.part
   )
-  select m.* from moved m where (select count(*) from notified) >= 0;
+  select m.* from moved m;
 end $$;

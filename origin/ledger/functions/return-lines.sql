@@ -50,7 +50,6 @@ begin
     values (p_type, p_order, v_order.status, jsonb_strip_nulls(jsonb_build_object('lines', to_jsonb(p_lines), 'reason', v_order.reason,
       'attempts', nullif(v_order.attempts, 0), 'decline_code', v_order.decline_code,
       'refunded_minor', nullif(v_order.refunded_minor, 0))));
-    perform pg_notify('order_changed', p_order::text);
   end if;
   return query
     update orders o set cart = v_cart, quantity = o.quantity - v_units, updated_at = clock_timestamp()

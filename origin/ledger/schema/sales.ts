@@ -28,7 +28,7 @@ import {
 import type { Seller, Tax } from '../../../shared/api/public.ts'
 import { instant } from './columns.ts'
 
-export const sales = pgTable('sales', {
+const saleColumns = {
   sale_id: text().primaryKey(),
   name: text().notNull(),
   opens_at: instant().notNull(),
@@ -72,8 +72,14 @@ export const sales = pgTable('sales', {
   /** Links of invitations signed earlier let nobody in. */
   links_void_before: instant(),
   ended_at: instant(),
+  /** It was not in use when a worker looked: it is read by its id only, however many there are. */
+  long_over: boolean().notNull().default(false),
   created_at: instant().notNull().defaultNow(),
-})
+}
+
+export const sales = pgTable('sales', saleColumns, (t) => [
+  index('sales_to_read').on(t.sale_id).where(sql`not long_over`),
+])
 
 /** The inventory: one row per product or section, locked once per batch. `held + sold <= total - buffer` is the exact gate. */
 export const products = pgTable(
