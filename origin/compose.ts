@@ -154,7 +154,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
-  const payments = await startPayments({ config, sql, jobs, sales, orders, metrics, log, unitsReturned })
+  const payments = await startPayments({ config, sql, redis, jobs, sales, orders, metrics, log, unitsReturned })
   stops.push(['payments', () => payments.stop()])
   // The gate is compared with the ledger before anyone is served: nobody meets a cold gate.
   await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
