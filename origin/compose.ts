@@ -52,6 +52,7 @@ import { EdgeNotifier } from './queue/edge-notifier.ts'
 import { edgeRoutes } from './queue/edge-routes.ts'
 import { JoinCounter } from './queue/join-counts.ts'
 import { LineShares } from './queue/line-shares.ts'
+import { PaymentRoom } from './queue/payment-room.ts'
 import { QueueReports } from './queue/queue-reports.ts'
 import { ResponseTimes } from './queue/response-times.ts'
 import { SaleQueues } from './queue/sale-queues.ts'
@@ -120,6 +121,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const policies = new Policies(blocks, config.PROOF_OF_WORK)
 
   // -- Queues --
+  const gates = new Gates(redis)
+  const { perSecond } = config.payment
   const loadShedder = new LoadShedder()
   const arrivals = new Arrivals({ redis, metrics, log })
   startActor('arrivals', arrivals.actor)
@@ -135,12 +138,12 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     reports,
     joins: new JoinCounter({ sql, metrics, saleCounts, log }),
     shares: new LineShares(redis, log),
+    payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates }),
     isOverloaded: (saleId) => loadShedder.isSlow(saleId),
   })
   const edge = new EdgeNotifier(config, log)
 
   // -- Stock, orders and payments --
-  const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql)
   const goods = new Goods(sql)
