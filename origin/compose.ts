@@ -205,6 +205,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     redis,
     gates,
     environment,
+    paymentsPerSecond: perSecond,
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
   const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR))
