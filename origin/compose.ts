@@ -53,6 +53,7 @@ import { EdgeNotifier } from './queue/edge-notifier.ts'
 import { edgeRoutes } from './queue/edge-routes.ts'
 import { JoinCounter } from './queue/join-counts.ts'
 import { LineShares } from './queue/line-shares.ts'
+import { PaymentRoom } from './queue/payment-room.ts'
 import { QueueReports } from './queue/queue-reports.ts'
 import { ResponseTimes } from './queue/response-times.ts'
 import { SaleQueues } from './queue/sale-queues.ts'
@@ -121,6 +122,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const policies = new Policies(blocks, config.PROOF_OF_WORK)
 
   // -- Queues --
+  const gates = new Gates(redis)
+  const { perSecond } = config.payment
   const loadShedder = new LoadShedder()
   const arrivals = new Arrivals({ redis, metrics, log })
   startActor('arrivals', arrivals.actor)
@@ -136,12 +139,12 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     reports,
     joins: new JoinCounter({ sql, metrics, saleCounts, log }),
     shares: new LineShares(redis, log),
+    payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates }),
     isOverloaded: (saleId) => loadShedder.isSlow(saleId),
   })
   const edge = new EdgeNotifier(config, log)
 
   // -- Stock, orders and payments --
-  const gates = new Gates(redis)
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql)
   const goods = new Goods(sql)
@@ -158,7 +161,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
-  const payments = await startPayments({ config, sql, jobs, sales, orders, metrics, log, unitsReturned })
+  const payments = await startPayments({ config, sql, redis, jobs, sales, orders, metrics, log, unitsReturned })
   stops.push(['payments', () => payments.stop()])
   // The gate is compared with the ledger before anyone is served: nobody meets a cold gate.
   await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
@@ -206,6 +209,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     redis,
     gates,
     environment,
+    paymentsPerSecond: perSecond,
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
   const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR))

@@ -46,6 +46,15 @@ describe('in production', () => {
       )
   })
 
+  it('Stripe takes as many calls a second as its accounts do, unless set; the sandbox any number', () => {
+    const perSecond = (changes: object) =>
+      readConfig({ ...given, ALLOW_TEST_PAYMENTS: 'true', ...changes }).payment.perSecond
+    expect([perSecond({}), perSecond({ STRIPE_SECRET_KEY: 'sk_test_1' })]).toEqual([100, 25])
+    expect(perSecond({ PAYMENTS_PER_SECOND: '400' })).toBe(400)
+    expect(perSecond({ PAYMENT_PROVIDER: 'sandbox' })).toBe(null)
+    expect(() => perSecond({ PAYMENTS_PER_SECOND: '0' })).toThrow(/^PAYMENTS_PER_SECOND: 1 or more/)
+  })
+
   it('test payments are refused, or allowed with a warning', () => {
     const refused = /^.*; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal$/
     for (const [payments, why] of [
@@ -74,6 +83,7 @@ describe('in production', () => {
     const { WEBHOOK_SECRET: _, ...given } = production
     expect(readConfig({ ...given, ...stripe, STRIPE_API_URL: 'https://proxy.example/' }).payment).toEqual({
       provider: 'stripe',
+      perSecond: 100,
       STRIPE_SECRET_KEY: 'sk_1',
       STRIPE_WEBHOOK_SECRET: stripe.STRIPE_WEBHOOK_SECRET,
       STRIPE_API_URL: 'https://proxy.example/',

@@ -19,6 +19,10 @@ export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels 
 const number = (form: RegExp, message: string) => v.pipe(v.string(), v.regex(form, message), v.transform(Number))
 const port = v.pipe(number(/^\d{1,5}$/, 'a port number is required'), v.maxValue(65_535, 'a port number is required'))
 const milliseconds = number(/^\d{2,7}$/, 'milliseconds are required, 10 or more')
+const callsPerSecond = v.pipe(
+  number(/^\d{1,5}$/, 'calls a second are required'),
+  v.minValue(1, '1 or more is required'),
+)
 const days = v.pipe(number(/^\d{1,5}$/, 'days are required'), v.minValue(1, '1 or more is required'))
 const url = (protocol: RegExp, what: string) =>
   v.pipe(
@@ -118,6 +122,10 @@ const Settings = v.object({
     'sandbox',
     'Takes the money; `sandbox` takes none. Production has no default',
   ),
+  PAYMENTS_PER_SECOND: optional(
+    callsPerSecond,
+    'Calls that the provider takes a second, for all workers together. Stripe: ask for more before a large sale; 100, or 25 with a test key, unless set. Sandbox: no limit unless set',
+  ),
   PAYMENT_ACTION_SECONDS: setting(
     v.pipe(number(/^\d{1,4}$/, 'seconds are required'), v.minValue(1, '1 or more is required')),
     '300',
@@ -176,6 +184,10 @@ const Sandbox = v.object({
     'How long the sandbox may take to answer',
   ),
   SANDBOX_SLOW_MS: setting(milliseconds, `${SANDBOX_DELAYS.slowMs}`, 'How long `pm_slow` takes'),
+  SANDBOX_CALLS_PER_SECOND: optional(
+    callsPerSecond,
+    'The sandbox turns away what exceeds so many calls a second; for a rehearsal of `PAYMENTS_PER_SECOND`',
+  ),
   SANDBOX_LATE_MS: setting(milliseconds, `${SANDBOX_DELAYS.lateMs}`, 'How late the webhook of a late charge comes'),
 })
 
@@ -210,9 +222,13 @@ function jsonOf(text: string): unknown {
 /** Every setting of the origin, for docs/settings.md. */
 export const SETTINGS = settingDocs(Settings, S3, Stripe, Sandbox, Oidc)
 
-type PaymentConfig =
+/** `perSecond`: the calls that the provider takes a second; null: any number. */
+type PaymentConfig = { readonly perSecond: number | null } & (
   | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
   | ({ readonly provider: 'sandbox' } & v.InferOutput<typeof Sandbox>)
+)
+/** Of a Stripe account whose limits nobody has raised (docs.stripe.com/rate-limits). */
+const STRIPE_PER_SECOND = { live: 100, test: 25 } as const
 
 export interface Config extends v.InferOutput<typeof Settings> {
   readonly payment: PaymentConfig
@@ -296,12 +312,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         errors.push('PUBLIC_URL: must be set, since banks send buyers back there')
       if (stripe && isTestKey(stripe.STRIPE_SECRET_KEY))
         refuseTestPayments('STRIPE_SECRET_KEY: is a test key of Stripe')
-      return stripe && { provider, ...stripe }
+      if (!stripe) return undefined
+      const usual = STRIPE_PER_SECOND[isTestKey(stripe.STRIPE_SECRET_KEY) ? 'test' : 'live']
+      return { provider, perSecond: settings?.PAYMENTS_PER_SECOND ?? usual, ...stripe }
     }
     if (provider !== 'sandbox') return undefined
     refuseTestPayments('PAYMENT_PROVIDER: the sandbox takes no money')
     checkSecret('WEBHOOK_SECRET')
-    return sandbox && { provider, ...sandbox }
+    return sandbox && { provider, perSecond: settings?.PAYMENTS_PER_SECOND ?? null, ...sandbox }
   }
 
   function readOidc(): OidcConfig | undefined {

@@ -40,7 +40,7 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly reconciler: Reconciler
   readonly retention: Retention
   readonly orders: Orders
-  readonly payments: Pick<Payments, 'charges' | 'captures' | 'refunds'>
+  readonly payments: Pick<Payments, 'calls' | 'charges' | 'captures' | 'refunds'>
   readonly deliverer: Deliverer
   /** Undefined where no mail is sent. */
   readonly mailer: Mailer | undefined
@@ -49,12 +49,12 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
 
 export function createWorker(deps: WorkerDeps): Actor {
   const { sql, redis, metrics, reconciler, deliverer, mailer, scheduler, retention } = deps
-  const { charges, captures, refunds } = deps.payments
+  const { calls, charges, captures, refunds } = deps.payments
   const jobs = new JobRunner(deps, [charges, captures, refunds, scheduler, deliverer, ...(mailer ? [mailer] : [])])
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
   // Begun by a change of an order, from any process; their interval is for what else becomes due.
   const changed = {
-    jobs: loop('jobs', 1_000, deps, () => jobs.round(), 150),
+    jobs: loop('jobs', 1_000, deps, async () => (await jobs.round()) || calls.isShort, 150),
     messages: loop('webhook messages', READER_MS, deps, () => thenJobs(fanOut(sql)), 300),
   }
   /** What a reader has added to a queue is sent at once. */

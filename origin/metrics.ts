@@ -104,6 +104,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     payments: counter('payment_attempts_total', 'Attempts to authorize a charge, by outcome', 'outcome'),
     captures: counter('capture_attempts_total', 'Attempts to capture a charge, by outcome', 'outcome'),
     refunds: counter('refund_attempts_total', 'Attempts to refund a charge, by outcome', 'outcome'),
+    providerCalls: counter('provider_calls_total', 'Calls taken from the budget of the provider, by what for', 'kind'),
 
     // -- Mail --
     mails: counter('mail_attempts_total', 'Attempts to send a mail to a buyer, by outcome', 'outcome'),

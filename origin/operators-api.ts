@@ -83,7 +83,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', supportRoutes(deps))
     .route('/', findingRoutes(sql))
     .route('/', webhookRoutes(deps))
-    .route('/', queueRoutes(sql))
+    .route('/', queueRoutes(sql, config.payment.perSecond))
     .route('/', auditRoutes(sql))
     .route('/', operatorKeyRoutes(sql))
 }

@@ -5,6 +5,7 @@ import { type Consumer, JobRunner } from '../origin/jobs/job-runner.ts'
 import type { QueueName } from '../origin/jobs/queues.ts'
 import { connect } from '../origin/ledger/connection.ts'
 import { createMetrics } from '../origin/metrics.ts'
+import { UNLIMITED } from '../origin/payments/call-budget.ts'
 import { PaymentJobs } from '../origin/payments/payment-jobs.ts'
 import { signWebhook } from '../origin/payments/providers/sandbox.ts'
 import { stripeProvider } from '../origin/payments/providers/stripe.ts'
@@ -38,7 +39,7 @@ export async function usePayments() {
     await runner.round()
     await runner.drain()
   }
-  return { stripe, provider, sql, jobs: new PaymentJobs(log), runJobs, metrics: createMetrics(), log }
+  return { stripe, provider, calls: UNLIMITED, sql, jobs: new PaymentJobs(log), runJobs, metrics: createMetrics(), log }
 }
 
 /** Reports a charge to an origin, as its sandbox does. */

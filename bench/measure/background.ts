@@ -60,7 +60,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
     actionSeconds,
   })
   const unitsReturned = async () => {}
-  const { charges, captures } = await startPayments({ ...deps, jobs, sales: { nowMs }, orders, unitsReturned })
+  const { charges, captures } = await startPayments({ ...deps, redis, jobs, sales: { nowMs }, orders, unitsReturned })
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const sealer = new SecretSealer(config.WEBHOOK_KEYS)
   const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light' })

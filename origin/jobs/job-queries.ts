@@ -80,6 +80,15 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
   return taken.sort((a, b) => a.job_id - b.job_id)
 }
 
+/** How many jobs of a queue are due, outside its groups; counted up to the limit. */
+export async function countDue(sql: Sql, queue: QueueName, limit: number): Promise<number> {
+  const [row] = await sql<{ due: number }[]>`
+    select count(*)::int as due from (
+      select from jobs where queue = ${queue} and group_id = '' and state = 'pending'
+        and run_at <= now() + interval '1 millisecond' limit ${limit}) j`
+  return row?.due ?? 0
+}
+
 /**
  * Ends attempts: a done job is deleted or retained, a failed one waits or is dead, a returned one is due again. What a worker ends
  * after another has taken the job changes nothing. Returns those that are dead now.

@@ -11,7 +11,7 @@ import { isQueue } from './queues.ts'
 
 const LISTED = 200
 
-export function queueRoutes(sql: Sql) {
+export function queueRoutes(sql: Sql, paymentsPerSecond: number | null) {
   const knownQueue = (queue: string) =>
     isQueue(queue) ? queue : refuse(problem('not-found', { detail: 'There is no such queue.' }))
 
@@ -19,7 +19,9 @@ export function queueRoutes(sql: Sql) {
     .get('/queues', async (c) => {
       const queues = await readQueues(sql)
       // As the live page judges them.
-      return c.json({ queues: queues.map((queue) => ({ ...queue, level: levelOf(queue.queue, queue.open) })) })
+      return c.json({
+        queues: queues.map((queue) => ({ ...queue, level: levelOf(queue.queue, queue.open, paymentsPerSecond) })),
+      })
     })
 
     .get('/queues/:queue/dead', async (c) => {

@@ -18,7 +18,7 @@ export type End<Name extends QueueName> = (job: Job<Name>, outcome: Outcome) => 
 export interface Consumer<Name extends QueueName> {
   readonly queue: Name
   /** How many more jobs it takes, where `busy` are in its hands: of a queue without groups, or of each group. */
-  room(busy: number): number | Promise<readonly { readonly group: string; readonly limit: number }[]>
+  room(busy: number): number | Promise<number | readonly { readonly group: string; readonly limit: number }[]>
   /** Ends each of the jobs, and resolves then. A job that it does not end is taken again when its lease ends. */
   run(jobs: readonly Job<Name>[], end: End<Name>): Promise<unknown>
   /** Called in the transaction in which these jobs die. */

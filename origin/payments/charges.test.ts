@@ -7,6 +7,7 @@ import { findOrder } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { Orders } from '../orders/orders.ts'
 import { writeSale } from '../sales/sale-queries.ts'
+import type { Calls } from './call-budget.ts'
 import { CHARGE_ATTEMPTS, Charges } from './charges.ts'
 import { Outbox } from './outbox.ts'
 import type { PaymentProvider } from './providers/provider.ts'
@@ -17,9 +18,11 @@ const gates = { of: () => ({ settle: async () => {} }) } as never
 const orders = new Orders({ ...deps, gates, changes: { publish: () => {} }, charges: jobs, actionSeconds: 300 })
 const captures = new Outbox('capture', deps)
 const refunds = new Outbox('refund', deps)
-const chargesBy = (changes: Partial<PaymentProvider> = {}, log = deps.log) =>
+const FREE = { product_id: 'one', name: 'One', unit_price_minor: 0, currency: 'EUR', total: 1, buffer: 0 }
+const chargesBy = (changes: Partial<PaymentProvider> = {}, log = deps.log, calls: Calls = deps.calls) =>
   new Charges({
     ...deps,
+    calls,
     log,
     provider: { ...provider, ...changes },
     sources: [{ ...provider, ...changes }],
@@ -155,18 +158,35 @@ test('refunds a charge that is captured while it is cancelled', async () => {
 })
 
 test.each(['lost', 'waiting'])(
-  'queues a forgotten charge again, once, and makes it once: its job is %s',
+  'queues a charge again that lost its job, once, and makes it once: its job is %s',
   async (job) => {
     const order = await payingWith('pm_card_visa')
     if (job === 'lost') await sql`delete from jobs`
     await sql`update orders set updated_at = now() - interval '3 minutes' where order_id = ${order}`
     for (let times = 0; times < 3; times++) await chargesBy().resume()
-    expect(await sql`select 1 from jobs where queue = 'charge'`).toHaveLength(job === 'lost' ? 1 : 2)
+    expect(await sql`select 1 from jobs where queue = 'charge'`).toHaveLength(1)
     await attempt(chargesBy())
     expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
     expect(stripe.intents(order)).toHaveLength(1)
   },
 )
+
+test('leaves charges without calls to the provider pending, and makes those of nothing', async () => {
+  await writeSale(sql, 'free', saleOf(1, { products: [FREE] }))
+  const reservation = { ...reservationOf('free'), key: crypto.randomUUID() }
+  await record(sql, 'free', [reservation], false)
+  await orders.pay(reservation.order, 'pm_none')
+  const paid = await payingWith('pm_card_visa')
+  let granted = 0
+  const charges = chargesBy({}, deps.log, { ...deps.calls, room: async () => granted })
+  await attempt(charges)
+  const statuses = async () => [(await findOrder(sql, reservation.order))?.status, (await findOrder(sql, paid))?.status]
+  expect(await statuses()).toEqual(['confirmed', 'paying'])
+  expect(await sql`select from jobs where queue = 'charge' and attempts = 0`).toHaveLength(1)
+  granted = 1
+  await attempt(charges)
+  expect(await statuses()).toEqual(['confirmed', 'confirmed'])
+})
 
 test('retries a charge that the provider turns away more often than one without a response', async () => {
   const order = await payingWith('pm_card_visa')

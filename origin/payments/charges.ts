@@ -13,10 +13,12 @@ import { findOrders, type OrderRow, totalOf } from '../ledger/order-statements.t
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Orders } from '../orders/orders.ts'
+import type { Calls } from './call-budget.ts'
 import type { Outbox } from './outbox.ts'
 import type { PaymentJobs } from './payment-jobs.ts'
 import {
   endAction,
+  FREE,
   findCaptures,
   findOverdueActions,
   findPaymentsToBegin,
@@ -55,8 +57,8 @@ const LOG_INTERVAL_MS = 10_000
 /** After this long in `paying` the job may be lost, or the workers were away, or the queue is long. */
 const FORGOTTEN_SECONDS = 120
 /**
- * Abandoned payments ended in one round, one round a second, with two calls each: a provider's limit of 25 calls a second is
- * first of all for those who pay. 3,000 abandoned at once are through in five minutes.
+ * Abandoned payments ended in one round, one round a second, with two calls each. 3,000 abandoned at once are through in five
+ * minutes, or later while others pay.
  */
 const ENDED_ACTIONS = 10
 /** A charge whose buyer came back in time may be pending for this long; then the order ends, and a late success is voided. */
@@ -79,6 +81,7 @@ interface ChargesDeps {
   readonly sql: Sql
   readonly jobs: Pick<PaymentJobs, 'addCharges' | 'addRefunds'>
   readonly provider: PaymentProvider
+  readonly calls: Calls
   /** Whose records are compared, each with a cursor of its own. */
   readonly sources: readonly Pick<PaymentProvider, 'name' | 'changes'>[]
   readonly orders: Pick<Orders, 'pay' | 'confirm' | 'confirmFree' | 'requireAction' | 'decline' | 'abandon' | 'cancel'>
@@ -114,8 +117,13 @@ export class Charges implements Consumer<'charge'> {
 
   // -- Charging ----------------------------------------------------------------------------------------------------
 
-  room(busy: number): number {
-    return performance.now() < this.#pausedUntilMs ? 0 : CONCURRENCY - busy
+  async room(busy: number) {
+    if (performance.now() < this.#pausedUntilMs) return 0
+    const limit = CONCURRENCY - busy
+    return [
+      { group: '', limit: await this.#deps.calls.room('charge', limit) },
+      { group: FREE, limit },
+    ]
   }
 
   async run(jobs: readonly ChargeJob[], end: End<'charge'>): Promise<void> {
@@ -231,10 +239,11 @@ export class Charges implements Consumer<'charge'> {
    * moment the cancel is decided nothing confirms the order, or a success just before it would be sold and never paid.
    */
   async endOverdueActions(): Promise<void> {
-    const { sql, provider, orders, log } = this.#deps
+    const { sql, provider, calls, orders, log } = this.#deps
     const overdue = await findOverdueActions(sql, ENDED_ACTIONS)
+    const allowed = await calls.take('abandoned', overdue.length)
     await Promise.all(
-      overdue.map(async ({ order, attempt, charge, isEnding, overdueSeconds }) => {
+      overdue.slice(0, allowed).map(async ({ order, attempt, charge, isEnding, overdueSeconds }) => {
         try {
           const found = await provider.read(charge)
           if (found?.status === 'pending' && overdueSeconds < PENDING_SECONDS) return
@@ -380,15 +389,20 @@ export class Charges implements Consumer<'charge'> {
   }
 
   async #compareWith({ name, changes }: Pick<PaymentProvider, 'name' | 'changes'>): Promise<void> {
-    const { sql, provider } = this.#deps
+    const { sql, provider, calls } = this.#deps
+    const isLimited = name === provider.name
+    /** Without it the next round goes on from the cursor. */
+    const mayRead = async () => !isLimited || (await calls.take('comparison', 1)) > 0
+    if (!(await mayRead())) return
     const last = await readProviderCursor(sql, name)
-    const pages = name === provider.name ? this.#watched(changes(last)) : changes(last)
+    const pages = isLimited ? this.#watched(changes(last)) : changes(last)
     for await (const { records, cursor } of pages) {
       const areKnown = await this.#areKnown(records)
       const news = records.filter((_, i) => !areKnown[i])
       for (let at = 0; at < news.length; at += SETTLE.size)
         await Promise.all(news.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
       await writeProviderCursor(sql, name, cursor)
+      if (!(await mayRead())) return
     }
   }
 

@@ -12,6 +12,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Calls } from './call-budget.ts'
 import {
   deleteOpen,
   findOpen,
@@ -59,6 +60,7 @@ type Attempted =
 interface OutboxDeps {
   readonly sql: Sql
   readonly provider: Pick<PaymentProvider, OutboxKind | 'find'>
+  readonly calls: Calls
   readonly metrics: Pick<Metrics, OutboxTable | 'findings' | 'orders'>
   readonly log: Logger
   /** Has the fast gates of these orders' products learn of units that are for sale again. */
@@ -78,15 +80,17 @@ export class Outbox implements Consumer<OutboxKind> {
     this.#deps = deps
   }
 
-  room(busy: number): number {
-    return busy > 0 || performance.now() < this.#restsUntilMs ? 0 : this.#batch
+  async room(busy: number) {
+    const rests = busy > 0 || performance.now() < this.#restsUntilMs
+    return rests ? 0 : this.#deps.calls.room(this.queue, this.#batch)
   }
 
   /** Each job asks the provider, a few at a time; what was made is noted together. */
   async run(jobs: readonly Job<OutboxKind>[], end: End<OutboxKind>): Promise<void> {
     const beganMs = performance.now()
-    this.#restsUntilMs = beganMs + BATCH_EVERY_MS
-    const { sql } = this.#deps
+    const { sql, calls } = this.#deps
+    // Where the provider's rate bounds the batches they are small, and the rate is the pause.
+    this.#restsUntilMs = calls.isShort ? 0 : beganMs + BATCH_EVERY_MS
     const open = await findOpen(
       sql,
       this.#table,

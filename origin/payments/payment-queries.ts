@@ -27,10 +27,17 @@ export const OUTSIDE = 'refunded_outside'
 
 // -- Charges -----------------------------------------------------------------------------------------------------
 
+/** The group of charges of nothing, for which no provider is called. */
+export const FREE = 'free'
+
 /** Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not ended. */
 export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => sql<OrderRow[]>`
   with paying as materialized (select * from ${advancing(sql, payments, { from: ['reserved'], to: 'paying' })}),
-    queued as (insert into jobs (queue, data) select 'charge', jsonb_build_object('order', order_id) from paying)
+    queued as (
+      insert into jobs (queue, group_id, data)
+      select 'charge', case order_total(unit_price_minor, quantity, cart, bill) when 0 then ${FREE} else '' end,
+        jsonb_build_object('order', order_id)
+      from paying)
   select * from paying`
 
 /** Reserved orders that came with a payment method, and whose payment has not begun `afterMs` later. */
@@ -43,13 +50,18 @@ export async function findPaymentsToBegin(sql: Sql, afterMs: number, limit: numb
     order by created_at limit ${limit}`
 }
 
-/** Sets the time of orders that have not changed in `paying` for this long to now, and returns them. */
+/**
+ * Sets the time of orders that have not changed in `paying` for this long to now, and returns those without a job: that of the
+ * others only waits for its turn at the provider.
+ */
 export async function touchForgottenPayments(tx: Queryable, forgottenSeconds: number, limit: number) {
   const rows = await tx<{ order_id: string }[]>`
     update orders set updated_at = clock_timestamp()
     where order_id in (
       select order_id from orders
       where status = 'paying' and action is null and updated_at < now() - ${forgottenSeconds} * interval '1 second'
+        and order_id not in (
+          select (data ->> 'order')::uuid from jobs where queue = 'charge' and state = 'pending')
       order by updated_at limit ${limit} for update skip locked)
     returning order_id`
   return rows.map((row) => row.order_id)

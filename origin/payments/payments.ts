@@ -6,6 +6,8 @@ import type { OrderRow } from '../ledger/order-statements.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Sales } from '../sales/sales.ts'
+import type { Store } from '../stock/scripts.ts'
+import { CallBudget, type Calls, UNLIMITED } from './call-budget.ts'
 import { Charges } from './charges.ts'
 import { Outbox } from './outbox.ts'
 import type { PaymentJobs } from './payment-jobs.ts'
@@ -18,6 +20,7 @@ import { withTestSales } from './test-sales.ts'
 interface PaymentsDeps {
   readonly config: Config
   readonly sql: Sql
+  readonly redis: Pick<Store, 'takeCalls'>
   readonly jobs: PaymentJobs
   readonly sales: Pick<Sales, 'nowMs'>
   readonly orders: Orders
@@ -28,16 +31,20 @@ interface PaymentsDeps {
 
 export type Payments = Awaited<ReturnType<typeof startPayments>>
 
-export async function startPayments({ config, sales, orders, ...deps }: PaymentsDeps) {
+export async function startPayments({ config, sales, orders, redis, ...others }: PaymentsDeps) {
   const nowMs = () => sales.nowMs()
-  const { provider, sources, stop } = await chooseProvider(config, deps.sql, nowMs)
-  const captures = new Outbox('capture', { ...deps, provider })
-  const refunds = new Outbox('refund', { ...deps, provider })
+  const { provider, sources, stop } = await chooseProvider(config, others.sql, nowMs)
+  const { perSecond } = config.payment
+  const calls: Calls =
+    perSecond === null ? UNLIMITED : new CallBudget({ ...others, redis, perSecond, account: provider.name })
+  const deps = { ...others, provider, calls }
+  const captures = new Outbox('capture', deps)
+  const refunds = new Outbox('refund', deps)
   // Production has one of them. An origin by itself has no page, and providers reject what is no address.
   const shopUrl = config.PUBLIC_URL ?? config.EDGE_URL ?? `http://127.0.0.1:${config.PORT}`
   const returnUrl = ({ sale_id, order_id }: OrderRow) => `${shopUrl}/sales/${sale_id}/order/${order_id}`
-  const charges = new Charges({ ...deps, provider, sources, orders, captures, refunds, returnUrl, nowMs })
-  return { sources, charges, captures, refunds, stop }
+  const charges = new Charges({ ...deps, sources, orders, captures, refunds, returnUrl, nowMs })
+  return { calls, sources, charges, captures, refunds, stop }
 }
 
 /** The provider of all calls, and those whose webhooks and records count. */
@@ -64,6 +71,7 @@ async function runSandbox(
     secret,
     slowMs: settings.SANDBOX_SLOW_MS,
     lateMs: settings.SANDBOX_LATE_MS,
+    callsPerSecond: settings.SANDBOX_CALLS_PER_SECOND,
   })
   return { provider: sandboxProvider({ url: sandbox.url, secret, timeoutMs, nowMs }), stop: sandbox.stop }
 }

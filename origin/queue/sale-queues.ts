@@ -11,6 +11,7 @@ import type { Sales } from '../sales/sales.ts'
 import type { Arrivals, Counts } from './arrivals.ts'
 import type { JoinCounter } from './join-counts.ts'
 import type { LineShares } from './line-shares.ts'
+import type { PaymentRoom } from './payment-room.ts'
 import { type QueueReports, reportIn } from './queue-reports.ts'
 import type { ResponseTimes } from './response-times.ts'
 
@@ -21,6 +22,7 @@ interface SaleQueuesDeps {
   readonly reports: QueueReports
   readonly joins: Pick<JoinCounter, 'add'>
   readonly shares: Pick<LineShares, 'of'>
+  readonly payments: Pick<PaymentRoom, 'bound'>
   /** Whether buyers' calls of a sale exceed what this process serves at once. */
   readonly isOverloaded: (saleId: string) => boolean
 }
@@ -33,18 +35,22 @@ export class SaleQueues {
 
   /** Takes the report in the query of a state request; returns what the line's queue is told. Throws while neither store takes orders. */
   async stateOf(sale: SaleRow, line: string, query: Readonly<Record<string, string>>) {
-    const { sales, arrivals, responseTimes, reports, joins, shares } = this.#deps
+    const { sales, arrivals, responseTimes, reports, joins, shares, payments } = this.#deps
     const queue = queueName(sale.sale_id, line)
     joins.add(sale.sale_id, query.counts)
     const report = reportIn(query)
     if (report) arrivals.lineWaits(sale.sale_id, queue, report.waiting + Math.ceil(report.coming_people))
-    const [counts, answers_ms] = await Promise.all([this.#countsOf(sale.sale_id, line), responseTimes.of(sale.sale_id)])
+    const [counts, answers_ms, max_inside] = await Promise.all([
+      this.#countsOf(sale.sale_id, line),
+      responseTimes.of(sale.sale_id),
+      payments.bound(sale),
+    ])
     // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
     // and still takes no orders; that it cannot count arrivals shows it.
     if (sales.isLedgerUnresponsive() && !counts.counted) refuse(tryAgain('Neither store takes orders.'))
     const nowMs = sales.nowMs()
     const { waiting_for_stock } = counts
-    const { share, ...admission } = await shares.of(sale, line, report, { waiting_for_stock, nowMs })
+    const { share, ...admission } = await shares.of({ ...sale, max_inside }, line, report, { waiting_for_stock, nowMs })
     if (report) reports.add(queue, admission.rate_per_second, report, nowMs)
     return {
       share,

@@ -44,6 +44,8 @@ interface LiveDeps {
   readonly gates: Pick<Gates, 'of'>
   /** `development` or `production`, and the provider of payments. */
   readonly environment: { readonly name: string; readonly payments: string }
+  /** Calls that the provider takes a second; null: any number. */
+  readonly paymentsPerSecond: number | null
   /** Where buyers' pages are; undefined where the origin was not told. */
   readonly shopUrl: string | undefined
 }
@@ -90,7 +92,7 @@ export class Live {
   }
 
   async #read(sale: SaleRow): Promise<Made> {
-    const { sales, shopUrl } = this.#deps
+    const { sales, shopUrl, paymentsPerSecond } = this.#deps
     const [state, ledger, gate] = await Promise.all([
       sales.inspectStock(sale),
       this.#readLedger(sale),
@@ -116,6 +118,7 @@ export class Live {
         nowMs,
         shopUrl: shopUrl === undefined ? null : new URL(`/sales/${sale.sale_id}`, shopUrl).href,
         environment,
+        paymentsPerSecond,
         health,
         backlogs: waiting,
         findings,

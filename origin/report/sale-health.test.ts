@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Situation, summaryOf } from './sale-health.ts'
+import { levelOf, type Situation, summaryOf } from './sale-health.ts'
 import { fine, wrongs } from './testing.ts'
 
 const WRONG = wrongs('an-order')
@@ -23,6 +23,16 @@ describe('the summary of health', () => {
     expect(needs).toMatchObject([{ what: expect.stringMatching(/\.$/), advice: expect.stringMatching(/\.$/) }])
     expect(needs[0]?.place.href).toMatch(/^(\/console\/|#\w|https:)/)
     expect(Date.parse(needs[0]?.since ?? '')).toBeLessThanOrEqual(fine.nowMs)
+  })
+
+  it('says that payments are the limit, and no more of the charges that wait for it', () => {
+    const charges = { waiting: 2_400, oldest_seconds: 90 }
+    const { needs } = summary({ backlogs: { ...fine.backlogs, charges } })
+    expect(needs.map(({ what, level }) => [what, level])).toEqual([
+      ['Payments are the limit: 100 a second, and charges wait 0:24.', 'watch'],
+    ])
+    expect(levelOf('charge', charges, 100)).toBe('watch')
+    expect([levelOf('charge', charges, 2_000), levelOf('charge', charges, null)]).toEqual(['bad', 'bad'])
   })
 
   it('says the worst first, in the order of causes', () => {

@@ -11,6 +11,8 @@ import { type About, FINDING_ADVICE } from './finding-advice.ts'
 export interface Situation extends Pick<LiveReading, 'health' | 'backlogs' | 'findings' | 'minutes' | 'environment'> {
   readonly saleId: string
   readonly phase: SaleState['phase']
+  /** Calls that the provider takes a second; null: any number. */
+  readonly paymentsPerSecond: number | null
   /** Whether held + sold + free = total, in the ledger and at the gate. */
   readonly addsUp: boolean
   readonly nowMs: number
@@ -29,6 +31,8 @@ interface Checked extends Omit<Part, 'level'> {
 const EDGE_GONE_SECONDS = 15
 /** What has waited for longer is late. */
 const LATE_SECONDS = 60
+/** Charges that wait for longer than this at the provider's rate are more than a busy second. */
+const LIMIT_SECONDS = 2
 
 /** `before`: the last summary, for since when something is wrong. */
 export function summaryOf(situation: Situation, before: HealthSummary | undefined): HealthSummary {
@@ -192,24 +196,41 @@ const BACKLOGS = [
 
 const isLate = ({ oldest_seconds }: Pick<Backlog, 'oldest_seconds'>) => (oldest_seconds ?? 0) > LATE_SECONDS
 
+/** Seconds until a new charge can be tried, where the provider's rate makes charges wait; null: it does not. */
+function paymentDelay({ waiting }: Pick<Backlog, 'waiting'>, perSecond: number | null): number | null {
+  const seconds = perSecond === null ? 0 : waiting / perSecond
+  return seconds > LIMIT_SECONDS ? seconds : null
+}
+
 /** How what waits in a queue does, as the parts of a sale say it. */
-export function levelOf(queue: QueueName, backlog: Pick<Backlog, 'oldest_seconds'>): Level {
+export function levelOf(
+  queue: QueueName,
+  backlog: Pick<Backlog, 'waiting' | 'oldest_seconds'>,
+  perSecond: number | null,
+): Level {
+  if (queue === 'charge' && paymentDelay(backlog, perSecond) !== null) return 'watch'
   if (!isLate(backlog)) return 'good'
   return BACKLOGS.find(([, , , , place]) => place.href === queues(queue).href)?.[2] ?? 'watch'
 }
 
-const backlogs = ({ backlogs, nowMs }: Situation): Checked[] =>
+const backlogs = ({ backlogs, paymentsPerSecond, nowMs }: Situation): Checked[] =>
   BACKLOGS.map(([of, name, level, advice, place]) => {
     const backlog = backlogs[of]
     if (backlog === null) return { name, text: 'not known without Redis', troubles: null }
     const { waiting, oldest_seconds: oldest } = backlog
     const sinceMs = nowMs - 1000 * (oldest ?? 0)
-    const what = `${name} wait: ${waiting.toLocaleString('en')}.`
+    const delay = of === 'charges' ? paymentDelay(backlog, paymentsPerSecond) : null
+    const limited = watch(
+      `Payments are the limit: ${paymentsPerSecond} a second, and charges wait ${clock('en', delay ?? 0)}.`,
+      'Buyers keep what they are paying for, and fewer are called meanwhile. Ask the provider for more calls a second, then raise PAYMENTS_PER_SECOND.',
+      place,
+    )
+    const late = { level, what: `${name} wait: ${waiting.toLocaleString('en')}.`, advice, place, sinceMs }
     return {
       name,
       text:
         waiting === 0 ? 'none waits' : `${waiting.toLocaleString('en')} wait, the oldest ${clock('en', oldest ?? 0)}`,
-      troubles: isLate(backlog) ? [{ level, what, advice, place, sinceMs }] : [],
+      troubles: delay !== null ? [limited] : isLate(backlog) ? [late] : [],
     }
   })
 

@@ -14,6 +14,7 @@ export const fine: Situation = {
   phase: 'open',
   addsUp: true,
   nowMs: NOW_MS,
+  paymentsPerSecond: 100,
   shopUrl: 'https://drop.example/sales/drop',
   environment: { name: 'production', payments: 'stripe', test: false },
   health,
@@ -45,6 +46,7 @@ export const wrongs = (order: string): Readonly<Record<string, Partial<Situation
   'edge, unknown to the origin': { health: { ...health, edge_seconds: 20 }, shopUrl: null },
   workers: { health: { ...health, workers: 0, provider: null } },
   payments: { health: { ...health, provider: 'fails' } },
+  'rate of payments': { backlogs: { ...backlogs, charges: { waiting: 2_400, oldest_seconds: 90 } } },
   paused: { phase: 'paused' },
   arrivals: {
     minutes: [

@@ -312,6 +312,11 @@ export class Gate {
     return { orders: orders.map(String), nextInMs: typeof nextInMs === 'number' ? nextInMs : null }
   }
 
+  /** Orders that hold units: those that are open, and some that have just ended. */
+  countHolds(): Promise<number> {
+    return this.#redis.zcard(this.#key.holds)
+  }
+
   /** Holds that are not over after all, because they are being paid for instance, become due again later. */
   async postpone(holds: readonly { order: string; forMs?: number | undefined }[]): Promise<void> {
     if (holds.length === 0) return

@@ -26,6 +26,7 @@ interface Scripts {
   countWaitingForStock: Script<number[]>
   replaceValue: Script<number>
   noteSlowest: Script<number>
+  takeCalls: Script<number>
 }
 
 /** Unpaid orders of a visitor that are told apart; more count as so many. */
@@ -46,6 +47,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
   replaceValue: { file: 'replace', numberOfKeys: 1 },
   noteSlowest: { file: 'note-slowest', numberOfKeys: 1 },
+  takeCalls: { file: 'take-calls', numberOfKeys: 2 },
 }
 
 const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), 'utf8')

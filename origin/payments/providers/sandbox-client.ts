@@ -40,6 +40,8 @@ const TOLERANCE_SECONDS = 300
 /** More than a worker has charges, captures and refunds in progress. */
 const CONNECTIONS = 512
 
+class TurnedAway extends Error {}
+
 /** Stripe's ids have no hyphens. */
 export const isSandboxCharge = (charge: string) => /^ch_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(charge)
 
@@ -56,6 +58,7 @@ export function sandboxProvider(options: {
   const call = async (path: string, request?: JsonCall): Promise<unknown> => {
     if (!send) throw new Error('no sandbox URL is set')
     const { status, text } = await send(path, request)
+    if (status === 429) throw new TurnedAway('too many calls')
     if (status < 200 || status > 299) throw new Error(`the sandbox responded ${status}`)
     return JSON.parse(text)
   }
@@ -73,7 +76,7 @@ export function sandboxProvider(options: {
       try {
         return authorizeResult(v.parse(Charge, await call('/charges', { body, headers })))
       } catch (error) {
-        return { result: 'unknown', reason: String(error) }
+        return { result: error instanceof TurnedAway ? 'turned_away' : 'unknown', reason: String(error) }
       }
     },
 

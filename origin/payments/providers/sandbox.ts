@@ -28,9 +28,10 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serve } from '@hono/node-server'
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import postgres from 'postgres'
 import * as v from 'valibot'
+import { takeTokens } from '../../lib/token-bucket.ts'
 import { SANDBOX_DELAYS } from './provider.ts'
 import { bankHeaders, bankPage } from './sandbox-bank.ts'
 
@@ -69,6 +70,8 @@ interface SandboxOptions {
   readonly port?: number
   readonly slowMs?: number | undefined
   readonly lateMs?: number | undefined
+  /** More are turned away (429), by a bucket that holds a second's calls, as Stripe describes its own; undefined: none is. */
+  readonly callsPerSecond?: number | undefined
 }
 
 interface Row {
@@ -159,6 +162,16 @@ export async function startSandbox(options: SandboxOptions) {
     ...(code !== null && { code }),
     ...(status === 'requires_action' && { action_url: `${url}/bank/${charge}` }),
   })
+
+  let bucket = { tokens: Number.POSITIVE_INFINITY, atMs: performance.now() }
+  const limited: MiddlewareHandler = async (c, next) => {
+    const { callsPerSecond: perSecond } = options
+    if (perSecond === undefined) return next()
+    const taken = takeTokens(bucket, performance.now(), { perSecond, most: perSecond }, 1)
+    bucket = taken.bucket
+    return taken.granted > 0 ? next() : c.json({ error: 'too many calls' }, 429)
+  }
+  app.use('/charges', limited).use('/charges/*', limited).use('/changes', limited)
 
   app.post('/charges', async (c) => {
     const key = c.req.header('idempotency-key')

@@ -1,0 +1,56 @@
+/**
+ * How many people may be inside a sale while payments are limited (PAYMENTS_PER_SECOND): nobody is called whose charge could not be
+ * tried before their hold ends. It is one more bound on `max_inside`, which the edge keeps.
+ */
+import { withTimeout } from '../lib/with-timeout.ts'
+import { chargesWaiting } from '../payments/call-budget.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import type { Gates } from '../stock/gate.ts'
+import type { Store } from '../stock/scripts.ts'
+
+/** The rest of a hold is for its buyer, to enter a card. */
+const WAIT_SHARE = 1 / 2
+const REDIS_TIMEOUT_MS = 300
+
+/**
+ * The most units held, people who wait for stock and people on their way, together, as `max_inside` counts them. An open order is one
+ * charge, whatever its units. `waiting`: charges of all sales that wait; the sale's own count twice, on the safe side.
+ */
+export function mostInside(of: {
+  readonly perSecond: number
+  readonly holdSeconds: number
+  readonly waiting: number
+  readonly unitsHeld: number
+  readonly openOrders: number
+}): number {
+  const inTime = Math.floor(of.perSecond * of.holdSeconds * WAIT_SHARE)
+  return Math.max(0, inTime - of.waiting - of.openOrders + of.unitsHeld)
+}
+
+interface PaymentRoomDeps {
+  /** Null: payments are not limited. */
+  readonly perSecond: number | null
+  readonly account: string
+  readonly redis: Pick<Store, 'get'>
+  readonly gates: Pick<Gates, 'of'>
+}
+
+export class PaymentRoom {
+  readonly #deps: PaymentRoomDeps
+  constructor(deps: PaymentRoomDeps) {
+    this.#deps = deps
+  }
+
+  /** `max_inside` of a sale with this bound; null where nothing bounds it. */
+  async bound({ sale_id, hold_seconds: holdSeconds, max_inside, products }: SaleRow): Promise<number | null> {
+    const { perSecond, account, redis, gates } = this.#deps
+    if (perSecond === null || products.every((product) => product.unit_price_minor === 0)) return max_inside
+    const unitsHeld = products.reduce((units, product) => units + product.held, 0)
+    // Without Redis each unit counts as an order, and the orders as the charges that wait.
+    const unknown = [0, unitsHeld] as const
+    const counts = Promise.all([chargesWaiting(redis, account), gates.of(sale_id).countHolds()])
+    const [waiting, openOrders] = await withTimeout(counts, REDIS_TIMEOUT_MS).catch(() => unknown)
+    const payable = mostInside({ perSecond, holdSeconds, waiting, unitsHeld, openOrders })
+    return max_inside === null ? payable : Math.min(max_inside, payable)
+  }
+}
