@@ -32,6 +32,7 @@ const CONSOLE = {
   sale: '/sales/friday',
   edit: '/sales/friday/edit',
   preview: '/sales/friday/preview',
+  feed: '/sales/friday/feed',
   scheduled: '/sales/friday/scheduled',
   access: '/sales/friday/access',
   invitations: '/sales/friday/invitations',

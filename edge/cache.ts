@@ -29,8 +29,10 @@ export const CACHE_TTL = {
   current: { inBrowsers: 1, inCache: 1, stale: 0 },
   /** What never changes under its address: a version of a hall's chart or of a sale's goods. */
   immutable: { inBrowsers: 31_536_000, inCache: 31_536_000, stale: 0 },
-  /** Full pages of what was announced before: they never change. */
-  past: { inBrowsers: 86_400, inCache: 2_592_000, stale: 86_400 },
+  /** The newest posts of a feed. */
+  feed: { inBrowsers: 1, inCache: 2, stale: 0 },
+  /** A full page of a feed. No post is added to it; one that is taken away is gone from caches a minute later. */
+  fullPage: { inBrowsers: 86_400, inCache: 60, stale: 0 },
 } as const satisfies Record<string, CacheTtl>
 
 /** `CDN-Cache-Control` (RFC 9213), since `s-maxage` would forbid Workers Cache to send anything stale. */

@@ -16,16 +16,16 @@ import { asset } from './pages/assets.ts'
 import { preview, previewDraft } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
 import { brandStyle } from './sale/brand-style.ts'
+import { feed, feedPage, postsPage } from './sale/feed.ts'
 import { goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
 import { image } from './sale/images.ts'
-import { announcements } from './sale/past-announcements.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
-type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'image' | 'file', string>>
+type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file', string>>
 
 /** Null for what is not ours after all. */
 type Handler = (params: Params, call: Call) => Promise<Response> | Response | null
@@ -63,7 +63,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale': get(ofSale(showSale)),
   '/sales/:sale/line': get(ofSale(showLine)),
   '/sales/:sale/schedule': get(ofSale(schedule)),
-  '/sales/:sale/announcements': get(ofSale(announcements)),
+  '/sales/:sale/feed': get(ofSale(feed)),
+  '/sales/:sale/feed/:page': get(({ sale, page }, call) => feedPage(sale, Number(page), call)),
+  '/sales/:sale/posts': get(({ sale }, call) => postsPage(sale, null, call)),
+  '/sales/:sale/posts/:page': get(({ sale, page }, call) => postsPage(sale, Number(page), call)),
   '/sales/:sale/sections': get(ofSale(sections)),
   '/sales/:sale/chart': get(ofSale(chart)),
   '/sales/:sale/goods': get(ofSale(goods)),
@@ -146,6 +149,7 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
     return v.is(SaleId, sale) && v.is(LineId, line) && queueName(sale, line) === text
   },
   state: isAnything,
+  page: (text) => /^[1-9]\d{0,5}$/.test(text),
   // Other names are those of a site behind this Worker.
   image: (text) => /^[0-9a-f]{32}$/.test(text),
   file: isAnything,

@@ -19,7 +19,7 @@ import { totalsRoutes } from './checkout/totals.ts'
 import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
-import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
+import { feedPageRoutes } from './feed/feed-routes.ts'
 import { Goods } from './goods/goods.ts'
 import { goodsDocumentRoutes } from './goods/goods-routes.ts'
 import { imageRoutes } from './images/image-routes.ts'
@@ -196,7 +196,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .use('*', requireSecret(config.EDGE_TOKEN))
     .route('/', edgeRoutes({ sales, policies, queues }))
     .route('/', redeemRoutes({ sales, invitations }))
-    .route('/', pastAnnouncementRoutes({ sql, sales }))
+    .route('/', feedPageRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
 

@@ -7,7 +7,7 @@ import { invitationRoutes } from './access/invitation-routes.ts'
 import type { Invitations } from './access/invitations.ts'
 import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
-import { announcementRoutes } from './feed/announcement-routes.ts'
+import { adminFeedRoutes } from './feed/feed-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
 import type { DownloadOptions } from './images/download.ts'
 import { adminImageRoutes } from './images/image-routes.ts'
@@ -69,7 +69,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', adminImageRoutes(deps))
     .route('/', liveRoutes(deps))
     .route('/', reportRoutes(deps))
-    .route('/', announcementRoutes(deps))
+    .route('/', adminFeedRoutes(deps))
     .route('/', previewRoutes(deps))
     .route('/', scheduledRoutes(deps))
     .route('/', ruleRoutes(deps))

@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     for (const page of pages) await page.getByText('Important', { exact: true }).waitFor()
     // The page's second script may arrive only now.
     const own = requested.filter((path) => !path.startsWith('/assets/'))
-    expect(new Set(own)).toEqual(new Set(['/sales/announced/schedule']))
+    expect(new Set(own.filter((path) => !path.endsWith('/feed')))).toEqual(new Set(['/sales/announced/schedule']))
     // The schedule read next has the same announcement.
     for (const page of [...pages, ...pages]) await page.waitForResponse(/\/schedule$/)
     expect(await Promise.all(pages.map((page) => page.evaluate(CHANGES)))).toEqual([1, 1])
@@ -173,8 +173,39 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await sees(line, 'Thank you all.')
     await admin('DELETE', '/sales/announced/announcement')
     await line.locator('#shop-announcement:empty').waitFor({ state: 'attached' })
-    await line.getByText('Earlier announcements').click()
-    await expect.poll(() => line.locator('#earlier p[dir=auto]').allTextContents()).toEqual(['Thank you all.', text])
+    // Both stay in the feed.
+    await expect.poll(() => line.locator('#posts p[dir=auto]').allTextContents()).toEqual(['Thank you all.', text])
+  })
+
+  test('posts of the shop come to a page that is open, with older ones, and go when they are taken away', async ({
+    visitor,
+    newPage,
+    expect,
+  }) => {
+    const url = await sale('posting', -1_000, SLOW)
+    const post = (en: string) => admin('POST', '/sales/posting/feed', { text: { en } })
+    for (let i = 1; i <= 11; i++) await post(`Number ${i}`)
+    const page = await visitor(url)
+    const texts = () => page.locator('#posts p[dir=auto]').allTextContents()
+    const numbers = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => `Number ${from - i}`)
+    await expect.poll(texts, { timeout: 30_000 }).toEqual(numbers(11, 2))
+    await link(page, 'Older posts').click()
+    await expect.poll(texts).toEqual(numbers(11, 1))
+    expect(await link(page, 'Older posts').isVisible()).toBe(false)
+    // Only what is new is read out.
+    await post('<b>Number</b> 12')
+    await expect.poll(texts, { timeout: 30_000 }).toEqual(['<b>Number</b> 12', ...numbers(11, 1)])
+    expect(await page.locator('#posts[aria-live=polite] > li:not([aria-live])').count()).toBeGreaterThan(0)
+    expect(await page.locator('#posts > li').last().getAttribute('aria-live')).toBe('off')
+    await admin('DELETE', '/sales/posting/feed/11')
+    await expect.poll(texts, { timeout: 30_000 }).toEqual(['<b>Number</b> 12', ...numbers(10, 1)])
+
+    const plain = await newPage({ javaScriptEnabled: false })
+    await plain.goto(url)
+    await link(plain, 'Older posts').click()
+    await expect.poll(() => plain.locator('.feed p[dir=auto]').allTextContents()).toEqual(['Number 1'])
+    await link(plain, 'Deutsch').click()
+    await heading(plain, 'Vom Shop').waitFor()
   })
 
   test('a turn is told by a sound and a notification to whoever switched them on, once', async ({

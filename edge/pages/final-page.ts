@@ -1,6 +1,7 @@
 /** The end of a sale: sold out, or ended. */
 import { buttonTo, heading, html } from './html.ts'
 import { drawPanel } from './parts/draw-panel.ts'
+import { feedSection } from './parts/feed.ts'
 import { thumbnail } from './parts/gallery.ts'
 import { aboutSale } from './parts/sold.ts'
 import type { Content, PageContext } from './view.ts'
@@ -15,6 +16,7 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
     ${phase === 'ended' && toSite(context)}
   </section>
   ${aboutSale(context)}
+  ${feedSection(context)}
   ${drawPanel(context)}`
   return { title, main, reloadSeconds: 60, named: true }
 }

@@ -11,6 +11,7 @@ import { linePage } from './line-page.ts'
 import { orderPage } from './order-page.ts'
 import { ordersPage, receiptPage } from './orders-page.ts'
 import { paymentPage } from './payment-page.ts'
+import { postsPage } from './posts-page.ts'
 import { problemContent, retrySeconds } from './problem-page.ts'
 import { documentOf, shell } from './shell.ts'
 import { turnPage } from './turn-page.ts'
@@ -41,6 +42,8 @@ function contentOf(context: PageContext): Content {
       return receiptPage(context, shows.order)
     case 'payment':
       return paymentPage(context, shows.order, shows.stripe)
+    case 'posts':
+      return postsPage(context, shows.posts, shows.older)
     case 'problem':
       return problemContent(shows.problem, words, homeOf(view), shows)
     case 'final':

@@ -8,6 +8,7 @@ import { pauseReason } from './parts/announcement.ts'
 import { toCalendar } from './parts/calendar.ts'
 import { drawPanel } from './parts/draw-panel.ts'
 import { wordsFor } from './parts/fault.ts'
+import { feedSection } from './parts/feed.ts'
 import { gallery } from './parts/gallery.ts'
 import { howItWorks } from './parts/how-it-works.ts'
 import { accessNotes, joinForm, toOwnPlace } from './parts/join-form.ts'
@@ -40,6 +41,7 @@ export function landingPage(context: PageContext): Content {
   ${during(schedule, BEFORE, howItWorks(context, true))}
   ${during(schedule, DURING, howItWorks(context, false))}
   ${aboutSale(context)}
+  ${feedSection(context)}
   ${drawPanel(context)}`
   const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
   if (view.refusal) return { title: wordsFor(view.refusal, words)[0], main, reloadSeconds: null, named: true }

@@ -11,6 +11,7 @@ import { RELOAD_MAX_SECONDS, reload } from './landing-page.ts'
 import { inLanguage, pauseReason } from './parts/announcement.ts'
 import { toCalendar } from './parts/calendar.ts'
 import { drawPanel } from './parts/draw-panel.ts'
+import { feedSection } from './parts/feed.ts'
 import { thumbnail } from './parts/gallery.ts'
 import { turnWaits } from './parts/how-it-works.ts'
 import { joinForm } from './parts/join-form.ts'
@@ -59,7 +60,7 @@ export function linePage(context: PageContext, place: Place, number: number): Co
     ${meanwhile(context, place.status)}
     ${leaveForm(context, place.status)}
   </div>
-  <aside class="stack">${aboutSale(context)}${drawPanel(context)}</aside>`
+  <aside class="stack">${feedSection(context)}${aboutSale(context)}${drawPanel(context)}</aside>`
   // Once the turn has passed, only the end of the sale can change the page.
   const isMissed = place.status === 'missed_turn'
   const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)

@@ -11,6 +11,7 @@ import { type Call, hostOf, pathOf, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { goodsOf } from '../sale/goods.ts'
+import { postsOf } from '../sale/posts.ts'
 import { type ChosenLanguage, languageOf } from '../visitor/language.ts'
 import { signInUrl } from '../visitor/session.ts'
 import { type Brand, logoPath } from './brand.ts'
@@ -79,7 +80,11 @@ export async function viewOf(
 ): Promise<SaleView> {
   const { config } = call
   const { sale, policy } = now
-  const goods = await goodsOf(sale, now.facts.goods_version, call)
+  const showsPosts = shows.kind === 'landing' || shows.kind === 'line'
+  const [goods, posts] = await Promise.all([
+    goodsOf(sale, now.facts.goods_version, call),
+    showsPosts ? postsOf(sale, call) : [],
+  ])
   const { lines } = policy
   const line = lines.find((one) => one.line === now.line) ?? { line: now.line }
   const others = lines.length > 1 ? { line, ...othersOf(now, call) } : {}
@@ -106,6 +111,7 @@ export async function viewOf(
     invites: access.invitation === 'required',
     protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
+    ...(showsPosts && { posts }),
     shows,
   }
 }

@@ -1,7 +1,7 @@
 /** What the pages are made from, and what each part of a page returns. */
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import type { Order, PublicSale } from '../../shared/api/public.ts'
+import type { Order, Post, PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { InvitationFault } from '../admission/proofs/invitation.ts'
@@ -61,6 +61,8 @@ export interface SaleView {
   readonly host: string
   /** Of a turn in a sale with a hall; null while its chart cannot be read. */
   readonly hall?: HallFacts | null
+  /** The newest posts of the shop, on pages that show them. */
+  readonly posts?: readonly Post[]
   readonly shows: Shows
 }
 
@@ -112,6 +114,8 @@ export type Shows =
       readonly again?: Again | undefined
       readonly path?: string | undefined
     }
+  /** `page`: null for the newest posts; `older`: the page before, 0 for none. */
+  | { readonly kind: 'posts'; readonly posts: readonly Post[]; readonly page: number | null; readonly older: number }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
 /** What a page shows that has an address of its own, or that a form asks for: `quote`, what a choice would cost. */

@@ -1,6 +1,6 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { Order, Payment, PublicProduct, PublicSale } from '../../shared/api/public.ts'
+import type { Order, Payment, Post, PublicProduct, PublicSale } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, isLive, isSold, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
@@ -51,6 +51,27 @@ const ANNOUNCED = {
     since: '2026-11-27T11:52:00.000Z',
   },
 } satisfies Partial<Schedule>
+const postsAt = (nowMs: number): readonly Post[] => [
+  {
+    n: 14,
+    at: new Date(nowMs - 240_000).toISOString(),
+    urgent: true,
+    text: { en: 'Size 37 is almost gone. All other sizes are well in stock.', ar: 'المقاس 37 على وشك النفاد.' },
+  },
+  {
+    n: 12,
+    at: new Date(nowMs - 600_000).toISOString(),
+    urgent: false,
+    text: { en: 'How a wave is made: each upper goes through the bath once, by hand,\nat an angle nobody measures.' },
+    image: { url: `/images/${'c'.repeat(32)}`, alt: 'The wave at the heel, close up', width: 1440, height: 1440 },
+  },
+  {
+    n: 11,
+    at: new Date(nowMs - 1_500_000).toISOString(),
+    urgent: false,
+    text: { en: 'We are open. The secret number of the draw is out.', de: 'Wir haben geöffnet.' },
+  },
+]
 const WARNED = {
   announcement: {
     ...ANNOUNCED.announcement,
@@ -173,6 +194,7 @@ export function samplePages({
     entered: { problem, chosen: fields },
   })
   const sizes = inSizes(shop.state)
+  const posts = postsAt(nowMs)
   const priceChanged = { ...problem('price-changed'), ...quoted }
   const codeUsedUp = { ...problem('promo-code-used-up'), ...quoted, discount_minor: 0, total_minor: 19_590 }
   const wrongAddress = problem('invalid-fields', { errors: addressed })
@@ -250,7 +272,9 @@ export function samplePages({
     'line-held-back': line(scheduled('open', { ceiling: Math.floor(POSITION * 0.62) })),
     'line-too-late': line({ ...open, ends_at_ms: nowMs + 60_000 }),
     'line-paused': line(scheduled('paused')),
-    'line-announced': line({ ...open, ...ANNOUNCED }),
+    'line-announced': line({ ...open, ...ANNOUNCED }, NUMBER, { posts }),
+    'sale-posts': landing('open', { posts }),
+    posts: inShop({ kind: 'posts', posts, page: null, older: 1 }),
     'line-paused-with-reason': line(scheduled('paused', { ...REASONED, ...WARNED })),
     'line-all-in-carts': line(scheduled('all_in_carts')),
     'missed-turn': line(scheduled('open', { ...isCalled, missed_through: POSITION + 150 })),

@@ -25,7 +25,9 @@ import {
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [
   '',
-  ...'/line /schedule /opening.ics /announcements /queue /queue/status /leave /checkout /challenge /wanted'.split(' '),
+  ...'/line /schedule /opening.ics /feed /feed/1 /posts /posts/1 /queue /queue/status /leave /checkout /challenge /wanted'.split(
+    ' ',
+  ),
   ...`/buy /orders /preview /order/x /nothing /order/${ORDER}`.split(' '),
   ...['payment', 'cancel', 'receipt', 'pay'].map((of) => `/order/${ORDER}/${of}`),
 ]
@@ -42,14 +44,17 @@ const SCHEDULE = ['public, max-age=1', 'public, max-age=1, stale-while-revalidat
 /** And stale for two while it is refreshed. */
 const A_SECOND = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=2']
 const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate=25']
+/** The newest posts. */
+const FEED = ['public, max-age=1', 'public, max-age=2, stale-while-revalidate=0']
 const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
 
 /** What a cache may keep: GET and HEAD of these, as `Cache-Control` and `CDN-Cache-Control` say. */
 function cachedAs(path: string, accept: string, phase: string): (string | null)[] | null {
   if (path === style.path) return ['public, max-age=31536000, immutable', null]
   if (path === '/.well-known/jwks.json') return ['public, max-age=300', null]
-  const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/announcements)?$/.exec(path)
+  const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/feed|\/posts)?(\/1)?$/.exec(path)
   if (!page || phase === 'unknown') return null
+  if (page[1] === '/feed') return FEED
   if (page[1]) return page[1] === '/schedule' ? SCHEDULE : LANDING
   if (phase === 'sold_out' || phase === 'ended') return FINAL
   return accept === 'application/json' ? A_SECOND : LANDING
@@ -113,7 +118,7 @@ it.each(BOTH)(
     await stub(`/orders/${ORDER}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
     await stub(`/sales/${sale.name}/checkout`, 201, order)
     await stub(`/sales/${sale.name}/orders`, 200, { orders: [order] })
-    await stub(`/internal/sales/${sale.name}/announcements`, 200, { page: 1, older: null, announcements: [] })
+    await stub(`/internal/sales/${sale.name}/feed`, 200, { latest: 0, posts: [] })
     const cookie = await cookiesIn(sale.name)
     const paths = [...SALE_ROUTES.map((path) => `/sales/${sale.name}${path}`), ...OTHER_ROUTES]
     for (const path of paths)
@@ -142,7 +147,7 @@ it.each(BOTH)(
             expect(response.status, about).toBe(200)
             expect(headers.getSetCookie(), about).toEqual([])
             // All variants of an address have the same: nothing else may change what is sent.
-            const isNegotiated = isOfSale && !/\/(schedule|announcements)$/.test(path)
+            const isNegotiated = isOfSale && !/\/(schedule|feed|feed\/1)$/.test(path)
             expect(headers.get('vary'), about).toBe(isNegotiated ? 'accept, accept-language' : null)
             bodies.push(steady(await response.text()))
           }

@@ -2,6 +2,7 @@
  * The pictures that a sale names, made ours as the sale is written: one elsewhere is fetched and kept, and of each its size is noted,
  * so that pages leave room for it.
  */
+import type { Image } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import { type FieldError, ProblemError, problem } from '../../shared/problem.ts'
 import { type DownloadOptions, download } from './download.ts'
@@ -14,9 +15,32 @@ export async function withPictures(
   images: Images,
   downloads: DownloadOptions,
 ): Promise<SaleConfig> {
+  const found = await findPictures(picturesIn(config), images, downloads)
+  if (found.size === 0) return config
+  const sized = <T extends { readonly url: string }>(one: T): T => ({ ...one, ...addressAndSize(found.get(one.url)) })
+  const { brand } = config
+  return {
+    ...config,
+    brand: brand && withSizes(brand, found),
+    products: config.products.map((p) => (p.images ? { ...p, images: p.images.map(sized) } : p)),
+  }
+}
+
+/** The same for one picture, named by the field `image`. */
+export async function ownImage(image: Image, images: Images, downloads: DownloadOptions): Promise<Image> {
+  const found = await findPictures(new Map([[image.url, 'image.url']]), images, downloads)
+  return { ...image, ...addressAndSize(found.get(image.url)) }
+}
+
+/** By the address that names it; `named`: the field of each address. */
+async function findPictures(
+  named: ReadonlyMap<string, string>,
+  images: Images,
+  downloads: DownloadOptions,
+): Promise<ReadonlyMap<string, Picture>> {
   const found = new Map<string, Picture>()
   const errors: FieldError[] = []
-  for (const [url, field] of picturesIn(config))
+  for (const [url, field] of named)
     try {
       const picture = url.startsWith('/') ? await images.find(url) : await images.add(await download(url, downloads))
       if (picture) found.set(url, picture)
@@ -29,14 +53,7 @@ export async function withPictures(
     const detail = errors.map((e) => `${e.field}: ${e.detail}`).join('; ')
     throw new ProblemError(problem('invalid-fields', { detail, errors }))
   }
-  if (found.size === 0) return config
-  const sized = <T extends { readonly url: string }>(one: T): T => ({ ...one, ...addressAndSize(found.get(one.url)) })
-  const { brand } = config
-  return {
-    ...config,
-    brand: brand && withSizes(brand, found),
-    products: config.products.map((p) => (p.images ? { ...p, images: p.images.map(sized) } : p)),
-  }
+  return found
 }
 
 /** By address, the first field that names it. */

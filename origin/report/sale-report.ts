@@ -12,7 +12,7 @@ import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { isDrawn } from '../../shared/schedule.ts'
-import { listAnnouncements } from '../feed/announcement-queries.ts'
+import { listAnnouncements } from '../feed/posts.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
@@ -91,7 +91,7 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
     incidents: happened,
     announcements: announced
       .toReversed()
-      .map(({ level, text, since, until, operator }) => ({ level, text, since, until, operator })),
+      .map(({ level, text, at, until, operator }) => ({ level, text, since: at, until, operator })),
     waits: { ...waitAccuracy(waits), minutes: waits },
   }
 }

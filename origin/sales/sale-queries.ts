@@ -42,9 +42,9 @@ export async function readSales(
       (select coalesce(json_agg(json_build_object(
           'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met) order by r.rule_id), '[]')
         from rules r where r.sale_id = s.sale_id) as rules,
-      (select json_build_object('id', a.announcement_id, 'level', a.level, 'text', a.text,
-          'since', to_char(a.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-        from announcements a where a.sale_id = s.sale_id and a.until is null) as announcement
+      (select json_build_object('id', a.n::text, 'level', a.level, 'text', a.text,
+          'since', to_char(a.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        from posts a where a.sale_id = s.sale_id and a.level is not null and a.until is null) as announcement
     from (select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms) clock left join (
       select s.*, ${isInUse(sql)} as in_use
       from (select sale_id from sales where not long_over and ${!onlyThese}

@@ -1,7 +1,7 @@
 /** The effect of a scheduled action: the same as the API call of its name, in the transaction of its run. */
 import { MAX_UNITS, type ScheduledEffect } from '../../shared/api/operator.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
-import { putAnnouncement } from '../feed/announcement-queries.ts'
+import { publishPost } from '../feed/posts.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { pauseSale, restock, setPrice, setRate, switches } from '../sales/sale-queries.ts'
 
@@ -29,7 +29,7 @@ export async function carryOut(
     case 'end':
       return switches.end(tx, saleId, operator)
     case 'announce':
-      await putAnnouncement(tx, saleId, effect, operator)
+      await publishPost(tx, saleId, effect, operator)
   }
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { Policy } from './access.ts'
 import { Texts } from './fields.ts'
 import { Delivery, Fees, type GoodsDocument, NO_DELIVERY } from './goods.ts'
-import { Announcement, AskedContact, OnReceipts, PublicProduct, PublicSale } from './public.ts'
+import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
 export const EDGE_TOKEN_HEADER = 'edge-token'
@@ -67,6 +67,10 @@ export const SaleState = v.object({
   health: v.picklist(['ok', 'slow']),
 })
 export type SaleState = v.InferOutput<typeof SaleState>
+
+/** Posts of a sale's feed; `latest` is the highest number given so far. */
+export const FeedPage = v.object({ ...Posts.entries, latest: v.number() })
+export type FeedPage = v.InferOutput<typeof FeedPage>
 
 /** What an operator has not saved yet of a sale, for the edge to preview a page with it. */
 export const SaleDraft = v.object({

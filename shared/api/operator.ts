@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { BillLine } from '../bill.ts'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, ProductId, Texts, whole } from './fields.ts'
-import { type Address, Brand, Delivery as DeliveryConfig, Fees, NO_DELIVERY, productGoods } from './goods.ts'
+import { type Address, Brand, Delivery as DeliveryConfig, Fees, Image, NO_DELIVERY, productGoods } from './goods.ts'
 import type { Backlog } from './live.ts'
 import { AskedContact, type Order, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
@@ -180,13 +180,22 @@ export const CancelRequest = exactly({ lines: v.optional(LineNumbers), reason: v
 
 export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
 
-// -- Announcements ---------------------------------------------------------------------------------------------------
+// -- Announcements and posts -----------------------------------------------------------------------------------------
 
 export const AnnouncementRequest = exactly({
   level: v.optional(v.picklist(['info', 'warning'], 'info or warning is required'), 'info'),
   text: Texts,
 })
 export type AnnouncementRequest = v.InferOutput<typeof AnnouncementRequest>
+
+/** An urgent post is an announcement, a warning, in the place of the one before. */
+export const PostRequest = exactly({
+  text: Texts,
+  urgent: v.optional(v.boolean('true or false is required'), false),
+  image: v.optional(Image),
+})
+export type PostRequest = v.InferOutput<typeof PostRequest>
+
 export const PauseRequest = exactly({ reason: v.optional(Texts) })
 
 // -- Operators -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
 import { exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
-import { Address, Delivery, Fees, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
+import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
 
 // -- Announcements ----------------------------------------------------------------------------------------------------
 
@@ -14,14 +14,23 @@ export const Announcement = v.object({
 })
 export type Announcement = v.InferOutput<typeof Announcement>
 
-export const ANNOUNCEMENTS_A_PAGE = 20
-/** A page of what was announced before, the latest first; `older`: the page before it. */
-export const PastAnnouncements = v.object({
-  page: v.number(),
-  older: v.nullable(v.number()),
-  announcements: v.array(v.object({ ...Announcement.entries, until: v.string() })),
+// -- Feed ---------------------------------------------------------------------------------------------------------------
+
+/** What the shop says to those who wait; an urgent one is an announcement as well. `n` counts those of a sale from 1. */
+export const Post = v.object({
+  n: v.number(),
+  at: v.string(),
+  urgent: v.boolean(),
+  text: v.record(v.string(), v.string()),
+  image: v.optional(Image),
 })
-export type PastAnnouncements = v.InferOutput<typeof PastAnnouncements>
+export type Post = v.InferOutput<typeof Post>
+
+/** The newest posts, or a page of older ones, the latest first. */
+export const Posts = v.object({ posts: v.array(Post) })
+export type Posts = v.InferOutput<typeof Posts>
+/** `next_poll_ms`: when to read again. */
+export type Feed = Posts & { readonly next_poll_ms: number }
 
 // -- Checkout and orders ---------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 import { each } from '../page.ts'
 import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
-import { showEarlier } from './earlier.ts'
+import { showFeed } from './feed.ts'
 import { showHall } from './hall.ts'
 import { keepLanguage } from './language.ts'
 import { noticeTurn } from './notices.ts'
@@ -22,7 +22,7 @@ export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
   keepLanguage(page)
   showAnnouncement(schedule, page)
-  showEarlier(schedule, page)
+  showFeed(page)
   showPauseReason(schedule, page, tools)
   rememberCommitment(page)
   showDraw(schedule, page, place, tools)

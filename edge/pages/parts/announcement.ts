@@ -33,14 +33,6 @@ function box(
   <p dir="auto" lang="${lang}">${text}</p></div>`
 }
 
-/** Earlier announcements, which the script loads once the visitor opens the list. */
-export const earlierAnnouncements = ({ view, words }: PageContext): Html =>
-  html`<details class="earlier" id="earlier" data-info="${words.announcement}" data-warning="${words.announcementWarning}" data-none="${words.earlierNone}" data-more="${words.earlierMore}" data-failed="${words.problem}">
-    <summary>${words.earlier}</summary>
-    <ol class="feed" id="earlier-list"></ol>
-    <noscript><p><a href="/sales/${view.sale}/announcements">${words.earlier}</a></p></noscript>
-  </details>`
-
 /** Why the sale is paused, in the shop's words; hidden where there is no reason. */
 export function pauseReason({ view, lang }: PageContext): Html {
   const { pause_reason } = view.schedule

@@ -15,13 +15,20 @@ interface Shown {
 /** A name of ours; the file of each width and format is below it. */
 const STORED = /^\/images\/[0-9a-f]{32}$/
 
-export function picture({ url, alt, width, height, widths = USUAL_WIDTHS }: Image, { sizes, eager }: Shown): Html {
+/** The files of a picture of ours by their widths, as the `srcset` of an `<img>`. */
+export const fileSet = ({ url, widths = USUAL_WIDTHS }: Image, ending: 'webp' | 'jpg') =>
+  widths.map((one) => `${url}/${one}.${ending} ${one}w`).join(', ')
+
+/** The file for a browser that does not choose among them. */
+export const middleFile = ({ url, widths = USUAL_WIDTHS }: Image) =>
+  `${url}/${widths[Math.floor(widths.length / 2)]}.jpg`
+
+export function picture(shown: Image, { sizes, eager }: Shown): Html {
+  const { url, alt, width, height } = shown
   const size = width !== undefined && height !== undefined && html`width="${width}" height="${height}"`
   const loading = eager ? html`fetchpriority="high"` : html`loading="lazy"`
   const image = (src: string, more?: Html) =>
     html`<img src="${src}" ${more} alt="${alt}" ${size} ${loading} decoding="async">`
   if (!STORED.test(url)) return image(url)
-  const set = (ending: string) => widths.map((one) => `${url}/${one}.${ending} ${one}w`).join(', ')
-  const middle = widths[Math.floor(widths.length / 2)]
-  return html`<picture><source type="image/webp" srcset="${set('webp')}" sizes="${sizes}">${image(`${url}/${middle}.jpg`, html`srcset="${set('jpg')}" sizes="${sizes}"`)}</picture>`
+  return html`<picture><source type="image/webp" srcset="${fileSet(shown, 'webp')}" sizes="${sizes}">${image(middleFile(shown), html`srcset="${fileSet(shown, 'jpg')}" sizes="${sizes}"`)}</picture>`
 }

@@ -6,7 +6,7 @@ import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Words } from '../words/words.ts'
-import { earlierAnnouncements, inLanguage } from './announcement.ts'
+import { inLanguage } from './announcement.ts'
 import { markdown } from './markdown.ts'
 import { dateAt, opens } from './moments.ts'
 import { type Item, itemsOf } from './offer.ts'
@@ -37,7 +37,6 @@ export function aboutSale(context: PageContext): Html {
       )}
       ${facts(context)}
       ${items.map((item) => item.goods.terms && terms(context, item, items.length > 1))}
-      ${earlierAnnouncements(context)}
     </div>`
   const { left: about, noneLeft, sizeLeft, gone } = words
   const right = html`<div class="stack" id="products" data-left="${about}" data-none-left="${noneLeft}" data-size-left="${sizeLeft}" data-gone="${gone}">

@@ -5,6 +5,7 @@ import { render } from 'preact'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
 import { AccessPage } from './pages/access/access-page.tsx'
 import { AuditPage } from './pages/audit/audit-page.tsx'
+import { FeedPage } from './pages/feed/feed-page.tsx'
 import { BoxOfficePage } from './pages/hall/box-office-page.tsx'
 import { HallPage } from './pages/hall/hall-page.tsx'
 import { ImportPage } from './pages/hall/import-page.tsx'
@@ -33,6 +34,7 @@ const SALE_PAGES = [
   ['/goods', GoodsPage],
   ['/promo-codes', PromoCodesPage],
   ['/preview', PreviewPage],
+  ['/feed', FeedPage],
   ['/scheduled', ScheduledPage],
   ['/access', AccessPage],
   ['/invitations', InvitationsPage],

@@ -13,6 +13,7 @@ const TABS = [
   ['/goods', 'Goods'],
   ['/promo-codes', 'Promo codes'],
   ['/preview', 'Preview'],
+  ['/feed', 'Feed'],
   ['/scheduled', 'Scheduled'],
   ['/access', 'Rules and blocks'],
   ['/invitations', 'Invitations'],

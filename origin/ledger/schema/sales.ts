@@ -16,7 +16,14 @@ import {
 } from 'drizzle-orm/pg-core'
 import { type Access, type Line, ONE_LINE } from '../../../shared/api/access.ts'
 import type { Texts } from '../../../shared/api/fields.ts'
-import { type Brand, type Delivery, type Fee, NO_DELIVERY, type ProductGoods } from '../../../shared/api/goods.ts'
+import {
+  type Brand,
+  type Delivery,
+  type Fee,
+  type Image,
+  NO_DELIVERY,
+  type ProductGoods,
+} from '../../../shared/api/goods.ts'
 import type { SectionType } from '../../../shared/api/hall.ts'
 import {
   type Contact,
@@ -155,24 +162,29 @@ export const promoCodes = pgTable(
   (t) => [primaryKey({ columns: [t.sale_id, t.code] })],
 )
 
-/** Announcements to visitors. */
-export const announcements = pgTable(
-  'announcements',
+/** What the shop says to its visitors: the posts of a sale's feed, of which the urgent ones are announcements. */
+export const posts = pgTable(
+  'posts',
   {
-    announcement_id: uuid().primaryKey(),
     sale_id: text()
       .notNull()
       .references(() => sales.sale_id),
-    level: text().$type<'info' | 'warning'>().notNull(),
+    /** Counts from 1, and is not given again. */
+    n: integer().notNull(),
+    /** Of an announcement; null for a post that is none. */
+    level: text().$type<'info' | 'warning'>(),
     text: jsonb().$type<Texts>().notNull(),
+    image: jsonb().$type<Image>(),
     operator: text().notNull(),
-    since: instant().notNull().defaultNow(),
-    /** Null: it is shown now. */
+    at: instant().notNull().defaultNow(),
+    /** Of an announcement: null while all pages show it. */
     until: instant(),
+    /** Taken away: nobody reads it any more. */
+    removed_at: instant(),
   },
   (t) => [
-    index('announcements_of_sale').on(t.sale_id, t.since),
-    uniqueIndex('one_announcement').on(t.sale_id).where(sql`until is null`),
+    primaryKey({ columns: [t.sale_id, t.n] }),
+    uniqueIndex('announcement_shown').on(t.sale_id).where(sql`level is not null and until is null`),
   ],
 )
 

@@ -55,6 +55,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   restocked: ({ entry, before, after }) =>
     `added ${some(after.quantity, 'unit')} of ${productOf(entry)}: ${count(Number(before.total))} are now ${count(Number(after.total))}`,
   reconciled: () => 'had gate, ledger and orders compared',
+  posted: ({ after }) => `posted in the feed${quoted(after.text)}`,
+  'post removed': ({ before }) => `took post ${String(before.n)} away${quoted(before.text)}`,
   announced: ({ after }) => `announced${quoted(after.text)}`,
   'announcement ended': ({ before }) => `took the announcement away${quoted(before.text)}`,
   'action added': ({ after }) => `scheduled “${effectOf(after)}”, ${whenOf(after)}`,

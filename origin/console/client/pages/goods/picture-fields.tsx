@@ -11,7 +11,7 @@ interface AddProps {
   onPicture(url: string): void
 }
 
-function AddPicture({ label, multiple = false, onPicture }: AddProps) {
+export function AddPicture({ label, multiple = false, onPicture }: AddProps) {
   const waiting = useSignal(0)
   const faults = useSignal<readonly string[]>([])
   const isOver = useSignal(false)

@@ -196,7 +196,7 @@ export function Announcements({ state }: { state: State }) {
           {announcement && (
             <Confirm
               action="Take it away"
-              effect="Visitors no longer see the announcement. It stays in the list of announcements. Undo: announce it again."
+              effect="Visitors no longer see the announcement. It stays in the feed. Undo: announce it again."
               onConfirm={() => announce(state, null, announcement)}
             />
           )}
@@ -206,7 +206,7 @@ export function Announcements({ state }: { state: State }) {
   )
 }
 
-function Words({ title, text }: { title: string; text: Readonly<Record<string, string | undefined>> }) {
+export function Words({ title, text }: { title: string; text: Readonly<Record<string, string | undefined>> }) {
   return (
     <div>
       <h3>{title}</h3>

@@ -1,0 +1,106 @@
+/**
+ * The shop's posts, read as often as the server says while the page is in front. A screen reader reads new ones; urgent ones it has
+ * read as announcements.
+ */
+import type { Feed, Post, Posts } from '../../../shared/api/public.ts'
+import { pageOf } from '../../../shared/feed.ts'
+import { POST_PICTURE } from '../../pages/parts/feed.ts'
+import { fileSet, middleFile } from '../../pages/parts/picture.ts'
+import { byId, get, type Page, show } from '../page.ts'
+import { element, shopText, timeElement } from './announcement.ts'
+
+/** After a read that failed, in milliseconds. */
+const AGAIN_MS = 10_000
+/** Of the wait until the next read, at random: those who came together do not read together. */
+const SPREAD = 0.25
+
+let posts: readonly Post[] | null = null
+let readAtMs = 0
+let isReading = false
+
+export function showFeed(page: Page): void {
+  const list = byId('posts')
+  if (!list) return
+  // The page's content was replaced by one without them.
+  if (posts && list.dataset.older === undefined) fill(list, posts, page)
+  if (!isReading && document.visibilityState === 'visible' && performance.now() >= readAtMs) void read(page)
+}
+
+async function read(page: Page): Promise<void> {
+  isReading = true
+  readAtMs = performance.now() + AGAIN_MS
+  try {
+    const response = await get(`/sales/${page.sale}/feed`)
+    if (response.ok) {
+      const feed: Feed = await response.json()
+      readAtMs = performance.now() + feed.next_poll_ms * (1 + SPREAD * Math.random())
+      posts = feed.posts
+      const list = byId('posts')
+      if (list) fill(list, posts, page)
+    }
+  } catch {
+    // Read again later.
+  }
+  isReading = false
+}
+
+const numberOf = (item: Element) => Number((item as HTMLElement).dataset.n)
+
+/** Shows the newest posts: adds new ones, and drops those that were taken away. */
+function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
+  const isFirst = list.dataset.older === undefined
+  if (!isFirst) list.setAttribute('aria-live', 'polite')
+  const numbers = newest.map(({ n }) => n)
+  const oldest = numbers.at(-1) ?? 0
+  for (const item of [...list.children])
+    if (numberOf(item) >= oldest && !numbers.includes(numberOf(item))) item.remove()
+  // While the page was not in front there were more than the newest ones.
+  const isApart = list.firstElementChild !== null && numberOf(list.firstElementChild) < oldest
+  if (isApart) list.replaceChildren()
+  for (const post of newest) add(list, post, page, isFirst || isApart)
+  if (isFirst || isApart) list.dataset.older = String(pageOf(oldest - 1))
+  show(byId('feed'), list.children.length > 0)
+  offerOlder(list, page)
+}
+
+/** In its place, the latest first. `isOld`: not new to those who listen. */
+function add(list: HTMLElement, post: Post, page: Page, isOld: boolean): void {
+  const { n, at, urgent, text, image } = post
+  const items = [...list.children]
+  if (items.some((item) => numberOf(item) === n)) return
+  const silent = isOld || urgent ? { 'aria-live': 'off' } : {}
+  const item = element('li', { 'data-n': String(n), tabindex: '-1', ...silent, ...(urgent && { class: 'urgent' }) })
+  if (urgent) item.append(element('p', {}, element('b', {}, byId('feed')?.dataset.urgent ?? '')))
+  item.append(shopText('p', text, page), timeElement(page, at))
+  if (image) {
+    const size = { width: String(image.width), height: String(image.height) }
+    const files = { src: middleFile(image), srcset: fileSet(image, 'webp'), sizes: POST_PICTURE, loading: 'lazy' }
+    item.append(element('div', { class: 'pic' }, element('img', { alt: image.alt, ...size, ...files })))
+  }
+  list.insertBefore(item, items.find((one) => numberOf(one) < n) ?? null)
+}
+
+function offerOlder(list: HTMLElement, page: Page): void {
+  const link = byId('older-posts') as HTMLAnchorElement | null
+  if (!link) return
+  const older = Number(list.dataset.older)
+  show(link.parentElement, older > 0)
+  link.href = `/sales/${page.sale}/posts/${older}`
+  link.onclick = (event) => {
+    event.preventDefault()
+    void addOlder(list, older, page)
+  }
+}
+
+async function addOlder(list: HTMLElement, older: number, page: Page): Promise<void> {
+  const response = await get(`/sales/${page.sale}/feed/${older}`).catch(() => null)
+  // Pressed again, it is read again.
+  if (!response?.ok || list.dataset.older !== String(older)) return
+  const found: Posts = await response.json()
+  const known = list.children.length
+  for (const post of found.posts) add(list, post, page, true)
+  list.dataset.older = String(older - 1)
+  offerOlder(list, page)
+  const first = list.children[known] as HTMLElement | undefined
+  first?.focus()
+}

@@ -1,0 +1,17 @@
+/** The shop's posts as a page of their own: the newest, or those of one page. */
+import type { Post } from '../../shared/api/public.ts'
+import { buttonTo, html } from './html.ts'
+import { postItem } from './parts/feed.ts'
+import { type Content, homeOf, type PageContext } from './view.ts'
+
+/** `older`: the page before; 0 for none. */
+export function postsPage(context: PageContext, posts: readonly Post[], older: number): Content {
+  const { view, words } = context
+  const main = html`<section class="stack">
+    <h1 tabindex="-1">${words.feed}</h1>
+    ${posts.length > 0 ? html`<ol class="feed" reversed>${posts.map((post) => postItem(context, post))}</ol>` : html`<p class="lead">${words.feedNone}</p>`}
+    ${older > 0 && html`<p class="row links"><a href="/sales/${view.sale}/posts/${older}">${words.feedOlder}</a></p>`}
+    <p class="actions">${buttonTo(homeOf(view), words.backToSale)}</p>
+  </section>`
+  return { title: words.feed, main, reloadSeconds: null }
+}

@@ -1,0 +1,79 @@
+import { expect, it, vi } from 'vitest'
+import type { Post } from '../../shared/api/public.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { call, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
+
+const post = (n: number): Post => ({ n, at: '2026-11-21T12:00:00.000Z', urgent: false, text: { en: `Number ${n}` } })
+/** The latest first. */
+const posts = (latest: number, oldest: number) =>
+  Array.from({ length: latest - oldest + 1 }, (_, i) => post(latest - i))
+
+async function saleWith(latest: number) {
+  const sale = await new TestSale().publish()
+  const oldest = Math.max(1, latest - 9)
+  await stub(`/internal/sales/${sale.name}/feed`, 200, { latest, posts: latest === 0 ? [] : posts(latest, oldest) })
+  await sale.schedule()
+  return { sale, path: `/sales/${sale.name}/feed` }
+}
+const numbersIn = async (response: Response) => (await response.json<{ posts: Post[] }>()).posts.map(({ n }) => n)
+
+it('serves the newest posts from memory for seconds, with an ETag, and those since a number', async () => {
+  const { sale, path } = await saleWith(12)
+  // However long the calls take, they are of one moment.
+  stopClock()
+  const many = await Promise.all(Array.from({ length: 20 }, () => call(path)))
+  vi.useRealTimers()
+  const [newest] = many as [Response]
+  expect(Object.fromEntries(newest.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.feed))
+  expect(newest.headers.get('vary')).toBeNull()
+  expect(await newest.clone().json()).toEqual({ posts: posts(12, 3), next_poll_ms: expect.any(Number) })
+  const { calls, requests } = await requestsTo(`/internal${path}`)
+  expect([calls, requests[0]?.query]).toEqual([1, ''])
+  const etag = newest.headers.get('etag') ?? ''
+  expect((await call(path, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  expect(await numbersIn(await call(`${path}?since=10`))).toEqual([12, 11])
+  expect(await numbersIn(await call(`${path}?since=12`))).toEqual([])
+  for (const wrong of ['-1', 'x', '1.5', '', '9'.repeat(10_000)])
+    expect(await call(`${path}?since=${wrong}`), wrong).toMatchObject({ status: 422 })
+})
+
+it('lets caches keep a page for long once it is full, and answers for pages that there are not', async () => {
+  const { sale, path } = await saleWith(12)
+  await call(path)
+  await stub(`/internal${path}`, 200, { latest: 12, posts: posts(10, 1) })
+  const full = await call(`${path}/1`)
+  const long = { ...cacheHeaders(sale.name, CACHE_TTL.fullPage), 'cache-control': 'public, max-age=86400, immutable' }
+  expect(Object.fromEntries(full.headers)).toMatchObject(long)
+  expect(await full.json()).toEqual({ posts: posts(10, 1) })
+  await stub(`/internal${path}`, 200, { latest: 12, posts: posts(12, 11) })
+  const growing = await call(`${path}/2`)
+  expect(Object.fromEntries(growing.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.feed))
+  const { calls } = await requestsTo(`/internal${path}`)
+  for (const none of ['3', '999999', '0', 'x', '01'])
+    expect(await call(`${path}/${none}`)).toMatchObject({ status: 404 })
+  expect((await requestsTo(`/internal${path}`)).calls - calls).toBeLessThanOrEqual(1)
+})
+
+it('has an empty feed, and none while the origin is away', async () => {
+  const { path } = await saleWith(0)
+  expect(await (await call(path)).json()).toMatchObject({ posts: [] })
+  expect(await (await call(`${path}/1`)).json()).toEqual({ posts: [] })
+  const away = await new TestSale().publish()
+  await stub(`/internal/sales/${away.name}/feed`, 0, {})
+  await away.schedule()
+  expect((await call(`/sales/${away.name}/feed`)).status).toBe(503)
+  // The page of the sale goes without.
+  expect(await (await away.page()).text()).toContain('id="posts"')
+})
+
+it('shows posts on a page of their own, in the visitor’s language, as text', async () => {
+  const sale = await new TestSale().publish()
+  const script = { ...post(11), text: { de: '<script>alert(1)</script>' } }
+  await stub(`/internal/sales/${sale.name}/feed`, 200, { latest: 11, posts: [script] })
+  const headers = { accept: 'text/html', 'accept-language': 'de' }
+  for (const path of ['', '/posts']) {
+    const html = await (await call(`/sales/${sale.name}${path}`, { headers })).text()
+    expect(html).toContain('<p dir="auto" lang="de">&lt;script&gt;alert(1)&lt;/script&gt;</p>')
+    expect(html).toMatch(/href="\/sales\/[^"]+\/posts\/1">Ältere Beiträge</)
+  }
+})

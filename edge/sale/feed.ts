@@ -1,0 +1,72 @@
+/**
+ * What the shop says to those who wait. The newest posts are cached for seconds, and a page by its number, which has the same ten
+ * numbers for good, for long once it is full. Nothing here reads a cookie.
+ */
+import type { Feed, Posts } from '../../shared/api/public.ts'
+import { isFull, nextPollMs, pageOf } from '../../shared/feed.ts'
+import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
+import { isFinal } from '../../shared/schedule.ts'
+import { limitAddress } from '../admission/limits/rate-limits.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { type Call, etagOf, isCached, publicNow, sendProblem } from '../call.ts'
+import { renderSale } from '../pages/index.ts'
+import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
+import { newestPosts, pageOfPosts } from './posts.ts'
+
+const SINCE = /^\d{1,9}$/
+
+/** `GET /sales/{sale}/feed`: the newest posts; with `?since=12` those of them after number 12. */
+export async function feed(sale: string, call: Call): Promise<Response> {
+  limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
+  const since = new URL(call.request.url).searchParams.get('since') ?? '0'
+  if (!SINCE.test(since)) throw new ProblemError(invalidField('since', 'the number of a post is required'))
+  const { schedule, atMs } = await publicNow(sale, call)
+  const { posts } = await newestPosts(sale, call)
+  const latestAtMs = posts[0] ? Date.parse(posts[0].at) : null
+  const newest: Feed = {
+    posts: posts.filter(({ n }) => n > Number(since)),
+    next_poll_ms: nextPollMs(latestAtMs, isFinal(schedule.phase), atMs),
+  }
+  return send(newest, cacheHeaders(sale, CACHE_TTL.feed), call)
+}
+
+/** `GET /sales/{sale}/feed/{page}`: page 1 has the oldest posts. */
+export async function feedPage(sale: string, page: number, call: Call): Promise<Response> {
+  limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
+  await publicNow(sale, call)
+  const found = await pageOfPosts(sale, page, call)
+  if (!found) return absent(sale)
+  const isLasting = isFull(page, found.latest)
+  const headers = cacheHeaders(sale, isLasting ? CACHE_TTL.fullPage : CACHE_TTL.feed)
+  if (isLasting) headers['cache-control'] += ', immutable'
+  return send({ posts: found.posts }, headers, call)
+}
+
+/** `GET /sales/{sale}/posts`, and `/posts/{page}`: the same as a page to read, for browsers without a script. */
+export async function postsPage(sale: string, page: number | null, call: Call): Promise<Response> {
+  limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
+  const now = await publicNow(sale, call)
+  const found = page === null ? await newestPosts(sale, call) : await pageOfPosts(sale, page, call)
+  if (!found) return absent(sale)
+  keepLanguage(call)
+  const older = page === null ? pageOf((found.posts.at(-1)?.n ?? 1) - 1) : page - 1
+  const shows = { kind: 'posts', posts: found.posts, page, older } as const
+  const view = await viewOf(now, null, shows, call, sharedLanguage(call))
+  return new Response(renderSale(view), { headers: { ...headersOf(view), ...cacheHeaders(sale, CACHE_TTL.landing) } })
+}
+
+async function send(body: Posts | Feed, caching: Readonly<Record<string, string>>, call: Call): Promise<Response> {
+  const text = JSON.stringify(body)
+  const etag = await etagOf(new TextEncoder().encode(text))
+  const headers = { 'content-type': 'application/json', etag, ...caching }
+  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(text, { headers })
+}
+
+function absent(sale: string): Response {
+  const response = sendProblem(problem('not-found'))
+  // Those who accept HTML get it as a page.
+  const caching = { ...cacheHeaders(sale, CACHE_TTL.feed), vary: PAGE_HEADERS.vary }
+  for (const [name, value] of Object.entries(caching)) response.headers.set(name, value)
+  return response
+}

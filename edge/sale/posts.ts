@@ -1,0 +1,40 @@
+/** The posts of a sale as an isolate knows them: the newest, and pages by number. */
+import { FeedPage } from '../../shared/api/internal.ts'
+import type { Post } from '../../shared/api/public.ts'
+import { pageOf } from '../../shared/feed.ts'
+import { tryParse } from '../../shared/parse.ts'
+import { type Call, refuse } from '../call.ts'
+import { Copies } from '../copies.ts'
+import { callOrigin } from '../origin.ts'
+
+const pages = new Copies<FeedPage>({ max: 1_000, freshMs: 1_000, waitMs: 2_000 })
+
+/** A page of a sale does not wait for longer; its script reads the posts that it has not. */
+const WAIT_MS = 300
+
+export const newestPosts = (sale: string, call: Call) => read(sale, null, call)
+
+/** Null for a page that there is not: the origin is not asked for those beyond the newest. */
+export async function pageOfPosts(sale: string, page: number, call: Call): Promise<FeedPage | null> {
+  const { latest } = await newestPosts(sale, call)
+  return page > Math.max(1, pageOf(latest)) ? null : read(sale, page, call)
+}
+
+/** The newest posts for a page of the sale; none while they cannot be read. */
+export function postsOf(sale: string, call: Call): Promise<readonly Post[]> {
+  const posts = newestPosts(sale, call).then(
+    (page) => page.posts,
+    () => [],
+  )
+  return Promise.race([posts, scheduler.wait(WAIT_MS).then(() => [])])
+}
+
+const read = (sale: string, page: number | null, call: Call) =>
+  pages.of(`${sale} ${page}`, async () => {
+    const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
+    const query = page === null ? '' : `?page=${page}`
+    const response = await callOrigin(`/internal/sales/${sale}/feed${query}`, { headers }, call)
+    if (response.status === 404) refuse('not-found')
+    const found = response.ok ? tryParse(FeedPage, await response.json()) : null
+    return found ?? refuse('try-again', { retry_after_seconds: 2 })
+  })

@@ -1,0 +1,69 @@
+/** The feed as everybody reads it: its newest posts, and pages by number, which never change once they are full. */
+
+import type { FeedPage } from '../../shared/api/internal.ts'
+import type { Post } from '../../shared/api/public.ts'
+import { POSTS_A_PAGE, pageOf } from '../../shared/feed.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { PostRow } from './posts.ts'
+
+/** How long a process answers with the same posts, so that edges, however many, cost two queries a second and sale. */
+const FRESH_MS = 500
+const MAX_PAGES = 1_000
+
+export class FeedPages {
+  readonly #sql: Sql
+  readonly #known = new RecentMap<string, { readonly page: Promise<FeedPage>; readonly atMs: number }>(MAX_PAGES)
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  /** The newest posts, or a page by its number. Null: there is no such page. */
+  async read(saleId: string, page: number | null, nowMs: number): Promise<FeedPage | null> {
+    const newest = await this.#fresh(`${saleId}`, nowMs, () => readNewest(this.#sql, saleId))
+    if (page === null) return newest
+    if (page < 1 || page > Math.max(1, pageOf(newest.latest))) return null
+    return this.#fresh(`${saleId} ${page}`, nowMs, () => readPage(this.#sql, saleId, page))
+  }
+
+  #fresh(key: string, nowMs: number, read: () => Promise<FeedPage>): Promise<FeedPage> {
+    const known = this.#known.get(key)
+    if (known && Math.abs(nowMs - known.atMs) < FRESH_MS) return known.page
+    const page = read()
+    page.catch(() => this.#known.delete(key))
+    this.#known.set(key, { page, atMs: nowMs })
+    return page
+  }
+}
+
+const readNewest = (sql: Sql, saleId: string) =>
+  feedPage(sql<Found[]>`
+    select (select max(n) from posts where sale_id = ${saleId}) as latest, p.* from (select) one
+    left join (
+      select * from posts where sale_id = ${saleId} and removed_at is null order by n desc limit ${POSTS_A_PAGE}) p on true`)
+
+/** The highest number comes from the same snapshot: a page is full only if all that it will have was read. */
+const readPage = (sql: Sql, saleId: string, page: number) =>
+  feedPage(sql<Found[]>`
+    select (select max(n) from posts where sale_id = ${saleId}) as latest, p.* from (select) one
+    left join posts p on p.sale_id = ${saleId} and p.removed_at is null
+      and p.n > ${(page - 1) * POSTS_A_PAGE} and p.n <= ${page * POSTS_A_PAGE}
+    order by p.n desc`)
+
+/** One row without a post where there is none. */
+type Found = { readonly latest: number | null } & (PostRow | { readonly [Field in keyof PostRow]: null })
+
+async function feedPage(found: Promise<readonly Found[]>): Promise<FeedPage> {
+  const rows = await found
+  return { latest: rows[0]?.latest ?? 0, posts: rows.flatMap((row) => (row.n === null ? [] : [postOf(row)])) }
+}
+
+/** As visitors read it. */
+export const postOf = ({ n, at, level, text, image }: PostRow): Post => ({
+  n,
+  at: at.toISOString(),
+  urgent: level !== null,
+  text: { ...text },
+  ...(image && { image }),
+})

@@ -1,0 +1,75 @@
+/** What the shop says to the visitors of a sale. An urgent post is an announcement: all pages show the latest, until it is ended. */
+
+import type { Image } from '../../shared/api/goods.ts'
+import type { AnnouncementRequest } from '../../shared/api/operator.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { posts } from '../ledger/schema/sales.ts'
+import { audit } from '../operators/audit.ts'
+
+export type PostRow = Readonly<typeof posts.$inferSelect>
+export type AnnouncementRow = PostRow & { readonly level: NonNullable<PostRow['level']> }
+
+/** `level`: null for a post that is no announcement. */
+interface NewPost {
+  readonly level: PostRow['level']
+  readonly text: AnnouncementRequest['text']
+  readonly image?: Image | undefined
+}
+
+/** Publishes a post; an announcement takes the place of the one before. */
+export async function publishPost<const P extends NewPost>(
+  tx: Queryable,
+  saleId: string,
+  { level, text, image }: P,
+  operator: string,
+): Promise<PostRow & Pick<P, 'level'>> {
+  await lockFeed(tx, saleId)
+  const before = level === null ? undefined : await endShown(tx, saleId)
+  const [after] = await tx<(PostRow & Pick<P, 'level'>)[]>`
+    insert into posts (sale_id, n, level, text, image, operator, at)
+    select ${saleId}, coalesce(max(n), 0) + 1, ${level}, ${tx.json(text)}, ${image ? tx.json(image) : null}, ${operator},
+      clock_timestamp()
+    from posts where sale_id = ${saleId} returning *`
+  if (!after) throw new Error('no row')
+  const action = level === null ? 'posted' : 'announced'
+  await audit(tx, [{ actor: operator, action, sale: saleId, before: inAudit(before), after: inAudit(after) }])
+  return after
+}
+
+/** Ends the announcement, if there is one: it stays in the feed. */
+export async function endAnnouncement(tx: Queryable, saleId: string, operator: string): Promise<void> {
+  await lockFeed(tx, saleId)
+  const before = inAudit(await endShown(tx, saleId))
+  if (before) await audit(tx, [{ actor: operator, action: 'announcement ended', sale: saleId, before }])
+}
+
+/** Takes a post away: nobody reads it any more. Returns false if there is none. */
+export async function removePost(tx: Queryable, saleId: string, n: number, operator: string): Promise<boolean> {
+  await lockFeed(tx, saleId)
+  const [removed] = await tx<PostRow[]>`
+    update posts set removed_at = clock_timestamp(), until = case when level is not null then coalesce(until, clock_timestamp()) end
+    where sale_id = ${saleId} and n = ${n} and removed_at is null returning *`
+  if (removed)
+    await audit(tx, [{ actor: operator, action: 'post removed', sale: saleId, before: { n, ...inAudit(removed) } }])
+  return removed !== undefined
+}
+
+const inAudit = (row: PostRow | undefined) => row && { ...(row.level !== null && { level: row.level }), text: row.text }
+
+/** The sale's row orders those who write at the same moment, so that numbers appear in their order. */
+const lockFeed = (tx: Queryable, saleId: string) => tx`select 1 from sales where sale_id = ${saleId} for no key update`
+
+async function endShown(tx: Queryable, saleId: string): Promise<PostRow | undefined> {
+  const [ended] = await tx<PostRow[]>`
+    update posts set until = clock_timestamp()
+    where sale_id = ${saleId} and level is not null and until is null returning *`
+  return ended
+}
+
+/** All posts of a sale, also those taken away, the latest first. */
+export const listPosts = (sql: Sql, saleId: string, limit: number) => sql<PostRow[]>`
+  select * from posts where sale_id = ${saleId} order by n desc limit ${limit}`
+
+/** All announcements of a sale, the latest first. */
+export const listAnnouncements = (sql: Sql, saleId: string, limit: number) => sql<AnnouncementRow[]>`
+  select * from posts where sale_id = ${saleId} and level is not null order by n desc limit ${limit}`
