@@ -20,6 +20,8 @@ import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
 import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
+import { Catalogues } from './front/catalogue.ts'
+import { catalogueRoutes } from './front/front-routes.ts'
 import { Goods } from './goods/goods.ts'
 import { goodsDocumentRoutes } from './goods/goods-routes.ts'
 import { imageRoutes } from './images/image-routes.ts'
@@ -192,6 +194,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', pastAnnouncementRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
+    .route('/', catalogueRoutes(new Catalogues(sql, sales)))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })

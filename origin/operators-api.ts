@@ -9,6 +9,7 @@ import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
 import { announcementRoutes } from './feed/announcement-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
+import { searchRoutes } from './front/front-routes.ts'
 import type { DownloadOptions } from './images/download.ts'
 import { adminImageRoutes } from './images/image-routes.ts'
 import type { Images } from './images/images.ts'
@@ -84,6 +85,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', findingRoutes(sql))
     .route('/', webhookRoutes(deps))
     .route('/', queueRoutes(sql))
+    .route('/', searchRoutes(deps))
     .route('/', auditRoutes(sql))
     .route('/', operatorKeyRoutes(sql))
 }

@@ -54,6 +54,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   },
   restocked: ({ entry, before, after }) =>
     `added ${some(after.quantity, 'unit')} of ${productOf(entry)}: ${count(Number(before.total))} are now ${count(Number(after.total))}`,
+  'synonyms set': () => 'changed the synonyms of the search',
   reconciled: () => 'had gate, ledger and orders compared',
   announced: ({ after }) => `announced${quoted(after.text)}`,
   'announcement ended': ({ before }) => `took the announcement away${quoted(before.text)}`,
