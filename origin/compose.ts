@@ -21,7 +21,8 @@ import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
 import { pastAnnouncementRoutes } from './feed/announcement-routes.ts'
 import { Catalogues } from './front/catalogue.ts'
-import { catalogueRoutes } from './front/front-routes.ts'
+import { catalogueRoutes, recentSearchRoutes } from './front/front-routes.ts'
+import { RecentSearches } from './front/recent-searches.ts'
 import { Goods } from './goods/goods.ts'
 import { goodsDocumentRoutes } from './goods/goods-routes.ts'
 import { imageRoutes } from './images/image-routes.ts'
@@ -147,6 +148,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const halls = new Halls(sql)
   const goods = new Goods(sql)
   const promoCodes = new PromoCodes(sql)
+  const searches = new RecentSearches({ sql, redis, log })
   const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, actionSeconds: config.PAYMENT_ACTION_SECONDS, metrics, log })
   const events = new OrderEvents(sql, log)
@@ -195,6 +197,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
     .route('/', catalogueRoutes(new Catalogues(sql, sales)))
+    .route('/', recentSearchRoutes(searches))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })
@@ -223,6 +226,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     orders,
     reconciler,
     sales: adminSales,
+    searches,
     sql,
     webhookSealer,
     webhookSender,

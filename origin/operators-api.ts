@@ -10,6 +10,7 @@ import type { Config } from './config.ts'
 import { announcementRoutes } from './feed/announcement-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
 import { searchRoutes } from './front/front-routes.ts'
+import type { RecentSearches } from './front/recent-searches.ts'
 import type { DownloadOptions } from './images/download.ts'
 import { adminImageRoutes } from './images/image-routes.ts'
 import type { Images } from './images/images.ts'
@@ -55,6 +56,7 @@ interface OperatorRoutesDeps {
   readonly orders: Orders
   readonly reconciler: Reconciler
   readonly sales: AdminSales
+  readonly searches: RecentSearches
   readonly sql: Sql
   readonly webhookSealer: SecretSealer
   readonly webhookSender: Sender

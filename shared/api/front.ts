@@ -76,3 +76,14 @@ export type Listing = v.InferOutput<typeof Listing>
 /** In `lang`, else in the first language that has it. */
 export const textIn = (texts: Texts | undefined, lang: keyof Texts): string | undefined =>
   texts?.[lang] ?? LANGUAGES.map((one) => texts?.[one]).find((text) => text !== undefined)
+
+/** `POST /me/searches` */
+export const SearchMade = v.object({
+  q: v.pipe(
+    v.string('text is required'),
+    v.check((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode'),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(200, 'at most 200 characters'),
+  ),
+})
