@@ -20,6 +20,9 @@ import type { Config } from './config.ts'
 import { consoleRoutes } from './console/console-routes.ts'
 import { loadConsole } from './console/files.ts'
 import { feedPageRoutes } from './feed/feed-routes.ts'
+import { Catalogues } from './front/catalogue.ts'
+import { catalogueRoutes, recentSearchRoutes } from './front/front-routes.ts'
+import { RecentSearches } from './front/recent-searches.ts'
 import { Goods } from './goods/goods.ts'
 import { goodsDocumentRoutes } from './goods/goods-routes.ts'
 import { imageRoutes } from './images/image-routes.ts'
@@ -149,6 +152,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const halls = new Halls(sql)
   const goods = new Goods(sql)
   const promoCodes = new PromoCodes(sql)
+  const searches = new RecentSearches({ sql, redis, log })
   const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
   const changes = new OrderChanges(redis, log)
   stops.push(['changes of orders', changes.start()])
@@ -199,6 +203,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', feedPageRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
+    .route('/', catalogueRoutes(new Catalogues(sql, sales)))
+    .route('/', recentSearchRoutes(searches))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })
@@ -228,6 +234,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     orders,
     reconciler,
     sales: adminSales,
+    searches,
     sql,
     webhookSealer,
     webhookSender,

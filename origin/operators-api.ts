@@ -9,6 +9,8 @@ import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
 import { adminFeedRoutes } from './feed/feed-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
+import { searchRoutes } from './front/front-routes.ts'
+import type { RecentSearches } from './front/recent-searches.ts'
 import type { DownloadOptions } from './images/download.ts'
 import { adminImageRoutes } from './images/image-routes.ts'
 import type { Images } from './images/images.ts'
@@ -54,6 +56,7 @@ interface OperatorRoutesDeps {
   readonly orders: Orders
   readonly reconciler: Reconciler
   readonly sales: AdminSales
+  readonly searches: RecentSearches
   readonly sql: Sql
   readonly webhookSealer: SecretSealer
   readonly webhookSender: Sender
@@ -84,6 +87,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', findingRoutes(sql))
     .route('/', webhookRoutes(deps))
     .route('/', queueRoutes(sql, config.payment.perSecond))
+    .route('/', searchRoutes(deps))
     .route('/', auditRoutes(sql))
     .route('/', operatorKeyRoutes(sql))
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
+import { deleteSearches } from '../front/recent-searches.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
 import {
@@ -44,6 +45,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['scheduled_runs', (tx, days) => deleteRuns(tx, days.RETENTION_EVENTS_DAYS)],
   ['deliveries', (tx, days) => deleteDeliveries(tx, days.RETENTION_DELIVERIES_DAYS)],
   ['dead_jobs', deleteDead],
+  ['searches', (tx) => deleteSearches(tx, RETENTION_BATCH)],
   ['audit_log', (tx, days) => deleteAudit(tx, days.RETENTION_AUDIT_DAYS)],
 ]
 

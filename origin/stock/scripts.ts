@@ -25,6 +25,7 @@ interface Scripts {
   dueHolds: Script<(string | number)[]>
   countWaitingForStock: Script<number[]>
   replaceValue: Script<number>
+  replaceList: Script<null>
   noteSlowest: Script<number>
   takeCalls: Script<number>
 }
@@ -46,6 +47,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   dueHolds: { file: 'due', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
   replaceValue: { file: 'replace', numberOfKeys: 1 },
+  replaceList: { file: 'replace-list', numberOfKeys: 1 },
   noteSlowest: { file: 'note-slowest', numberOfKeys: 1 },
   takeCalls: { file: 'take-calls', numberOfKeys: 2 },
 }

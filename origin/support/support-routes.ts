@@ -6,6 +6,7 @@ import { NoteRequest } from '../../shared/api/operator.ts'
 import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { parse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
+import type { RecentSearches } from '../front/recent-searches.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders } from '../ledger/order-statements.ts'
 import { jsonBody, query, refuse } from '../lib/request.ts'
@@ -37,9 +38,10 @@ const Visitor = v.object({ visitor: v.pipe(v.string(), v.maxLength(200, 'at most
 interface SupportDeps {
   readonly sql: Sql
   readonly sales: Pick<AdminSales, 'nowMs'>
+  readonly searches: Pick<RecentSearches, 'remove'>
 }
 
-export function supportRoutes({ sql, sales }: SupportDeps) {
+export function supportRoutes({ sql, sales, searches }: SupportDeps) {
   const reads = new ReadAudit(sql)
   return (
     new Hono()
@@ -77,8 +79,10 @@ export function supportRoutes({ sql, sales }: SupportDeps) {
       })
 
       /** Repeating it is harmless: an unknown visitor counts as forgotten. */
-      .delete('/visitors/:visitor', requireRole('owner'), async (c) =>
-        c.json(await forgetVisitor(sql, parse(Visitor, c.req.param()).visitor, operatorOf(c))),
-      )
+      .delete('/visitors/:visitor', requireRole('owner'), async (c) => {
+        const { visitor } = parse(Visitor, c.req.param())
+        await searches.remove(visitor, undefined)
+        return c.json(await forgetVisitor(sql, visitor, operatorOf(c)))
+      })
   )
 }

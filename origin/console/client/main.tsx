@@ -20,6 +20,7 @@ import { SalePage } from './pages/sale/sale-page.tsx'
 import { EditSalePage, GoodsPage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
 import { QueuesPage } from './pages/scheduled/queues-page.tsx'
 import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
+import { SynonymsPage } from './pages/search/synonyms-page.tsx'
 import { WebhooksPage } from './pages/webhooks/webhooks-page.tsx'
 import { Failure, Loading } from './parts.tsx'
 import { SaleFrame } from './sale-frame.tsx'
@@ -78,6 +79,9 @@ function Console() {
             <SearchPage />
           </Route>
           <Route path="/console/orders/:order">{({ order }) => <OrderPage key={order} order={order} />}</Route>
+          <Route path="/console/search">
+            <SynonymsPage />
+          </Route>
           <Route path="/console/webhooks">
             <WebhooksPage />
           </Route>
@@ -106,6 +110,7 @@ function Bar({ name, role }: { name: string; role: string }) {
     ['/console', 'Sales'],
     ['/console/orders', 'Orders'],
     ['/console/queues', 'Queues'],
+    ['/console/search', 'Search'],
     ['/console/webhooks', 'Webhooks'],
     ['/console/audit', 'Audit'],
     ...(may('owner') ? [['/console/operators', 'Operators'] as const] : []),

@@ -1,7 +1,12 @@
-/** What support's search reads: copies that a reader of the events keeps, so that the indexes cost checkouts nothing. */
+/**
+ * What support's search reads: copies that a reader of the events keeps, so that the indexes cost checkouts nothing. And of the
+ * visitors' search, its settings, and what signed-in visitors searched for lately.
+ */
 import { sql } from 'drizzle-orm'
-import { index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import type { Synonyms } from '../../../shared/api/front.ts'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
+import { instant } from './columns.ts'
 
 /** What found orders are filtered by. */
 export const orderSearch = pgTable(
@@ -57,4 +62,27 @@ export const searchWords = pgTable(
     index('similar_names').using('gin', t.word.op('gin_trgm_ops')).where(sql`${t.word} !~ '[0-9._+-]'`),
     index('similar_mails').using('gin', t.word.op('gin_trgm_ops')).where(sql`${t.word} ~ '[0-9._+-]'`),
   ],
+)
+
+/** One row: what the shop says of its search. */
+export const searchSettings = pgTable(
+  'search_settings',
+  {
+    only_row: boolean().primaryKey().default(true),
+    synonyms: jsonb().$type<Synonyms>().notNull().default([]),
+  },
+  (t) => [check('one_row_of_settings', sql`${t.only_row}`)],
+)
+
+/** The latest searches of signed-in visitors, one each whatever its case or spaces (`words`). */
+export const recentSearches = pgTable(
+  'recent_searches',
+  {
+    visitor: text().notNull(),
+    words: text().notNull(),
+    /** As it was typed last. */
+    q: text().notNull(),
+    at: instant().notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.visitor, t.words] }), index('searches_by_age').on(t.at)],
 )

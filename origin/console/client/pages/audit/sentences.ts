@@ -54,6 +54,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   },
   restocked: ({ entry, before, after }) =>
     `added ${some(after.quantity, 'unit')} of ${productOf(entry)}: ${count(Number(before.total))} are now ${count(Number(after.total))}`,
+  'synonyms set': () => 'changed the synonyms of the search',
   reconciled: () => 'had gate, ledger and orders compared',
   posted: ({ after }) => `posted in the feed${quoted(after.text)}`,
   'post removed': ({ before }) => `took post ${String(before.n)} away${quoted(before.text)}`,

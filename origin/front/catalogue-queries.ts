@@ -1,0 +1,53 @@
+/** The catalogue's rows, and the shop's synonyms. */
+import type { Catalogue, Synonyms } from '../../shared/api/front.ts'
+import type { GoodsDocument } from '../../shared/api/goods.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import { ALL_SALES, audit } from '../operators/audit.ts'
+
+export interface ListedRow {
+  readonly sale_id: string
+  readonly name: string
+  readonly opens_at: Date
+  readonly pre_queue_opens_at: Date
+  readonly ends_at: Date | null
+  readonly products: readonly {
+    readonly product_id: string
+    readonly name: string
+    readonly unit_price_minor: number
+    readonly currency: string
+    readonly variant_of: string | null
+    readonly is_section: boolean
+  }[]
+  readonly brand: GoodsDocument['brand']
+  readonly venue: string | null
+  readonly goods: GoodsDocument['products'] | null
+}
+
+/** Sales that anyone may find, those that open last first. */
+export const readListed = (sql: Queryable, max: number) =>
+  sql<ListedRow[]>`
+    select s.sale_id, s.name, s.opens_at, coalesce(s.pre_queue_opens_at, s.created_at) as pre_queue_opens_at,
+      coalesce(s.ended_at, s.ends_at) as ends_at, g.brand, g.venue, g.products as goods,
+      (select coalesce(json_agg(json_build_object('product_id', p.product_id, 'name', p.name, 'variant_of', p.variant_of,
+          'unit_price_minor', p.unit_price_minor, 'currency', p.currency, 'is_section', p.section_type is not null)
+          order by p.place, p.product_id), '[]')
+        from products p where p.sale_id = s.sale_id and not p.is_promo_code) as products
+    from sales s left join goods g using (sale_id)
+    where s.indexed and not s.test
+    order by s.opens_at desc, s.sale_id limit ${max}`
+
+export async function readSynonyms(sql: Queryable): Promise<Synonyms> {
+  const [row] = await sql<Pick<Catalogue, 'synonyms'>[]>`select synonyms from search_settings`
+  return row?.synonyms ?? []
+}
+
+export async function writeSynonyms(sql: Sql, synonyms: Synonyms, operator: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    const before = await readSynonyms(tx)
+    await tx`
+      insert into search_settings (synonyms) values (${tx.json(synonyms)})
+      on conflict (only_row) do update set synonyms = excluded.synonyms`
+    const change = { before: { synonyms: before }, after: { synonyms } }
+    await audit(tx, [{ actor: operator, action: 'synonyms set', sale: ALL_SALES, ...change }])
+  })
+}

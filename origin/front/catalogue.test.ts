@@ -1,0 +1,99 @@
+/** The catalogue as the edge reads it, and the synonyms that operators edit. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Listing } from '../../shared/api/front.ts'
+import { useOrigin } from '../../test/origin-process.ts'
+import { listedSale, plainText } from './catalogue.ts'
+
+const origin = useOrigin()
+const listing = async (has = '') =>
+  (await origin.call('GET', `/internal/catalogue?has=${has}`, { token: origin.edgeToken })).body as unknown as Listing
+const listed = async (sale: string) => (await listing()).catalogue?.sales.find((one) => one.sale === sale)
+
+const SHOE = {
+  product_id: 'shoe',
+  name: 'Aurora One',
+  names: { de: 'Aurora Eins' },
+  description: { en: '**Light** & [quick](https://x.example)\n\n- 238 g', ar: 'خفيف' },
+  options: [{ name: 'size', values: ['36', '37'] }],
+  unit_price_minor: 18_900,
+  currency: 'EUR',
+  total: 0,
+  tags: ['shoe'],
+  variants: [
+    { variant_id: 'shoe-36', options: { size: '36' }, total: 5 },
+    { variant_id: 'shoe-37', options: { size: '37' }, unit_price_minor: 17_900, total: 3, buffer: 1 },
+  ],
+}
+
+test('lists a sale with what the front shows and search reads', async () => {
+  const sale = await origin.sale({ products: [SHOE], brand: { shop: 'Halfway' }, venue: 'Grand Hall' })
+  await expect
+    .poll(() => listed(sale))
+    .toMatchObject({
+      sale,
+      image: null,
+      price_from_minor: 17_900,
+      prices_differ: true,
+      currency: 'EUR',
+      venue: 'Grand Hall',
+      shop: 'Halfway',
+      products: [
+        {
+          product_id: 'shoe',
+          names: { de: 'Aurora Eins' },
+          description: { en: 'Light & quick 238 g', ar: 'خفيف' },
+          tags: ['shoe'],
+        },
+      ],
+    })
+  expect((await listing()).states[sale]).toEqual({ phase: 'open', left: 7 })
+})
+
+test('tells a caller that has the catalogue only how its sales are, and the rest once one has changed', async () => {
+  const sale = await origin.sale()
+  await expect.poll(() => listed(sale)).toMatchObject({ ends_at: null })
+  // Other files change their sales meanwhile.
+  await expect.poll(async () => (await listing((await listing()).version)).catalogue).toBeNull()
+  const { version } = await listing()
+  await origin.admin('POST', `/sales/${sale}/end`)
+  await expect.poll(async () => (await listed(sale))?.ends_at).not.toBeNull()
+  expect((await listing()).version).not.toBe(version)
+  expect((await listing()).states[sale]?.phase).toBe('ended')
+})
+
+test('leaves out tests, and what search engines may not show', async () => {
+  const hidden = [await origin.sale({ indexed: false }), await origin.sale({ test: true })]
+  const shown = await origin.sale()
+  await expect.poll(() => listed(shown)).toBeDefined()
+  const { catalogue, states } = await listing()
+  for (const sale of hidden) {
+    expect(catalogue?.sales.map((one) => one.sale)).not.toContain(sale)
+    expect(states[sale]).toBeUndefined()
+  }
+})
+
+test('synonyms are the shop’s, and part of the catalogue', async () => {
+  const put = (body: unknown) => origin.admin('PUT', '/search/synonyms', body as never)
+  const words = [['home', 'house', `w${randomUUID().slice(0, 8)}`]]
+  expect(await put(words)).toMatchObject({ status: 200, body: words })
+  expect(await origin.admin('GET', '/search/synonyms')).toMatchObject({ status: 200, body: words })
+  await expect.poll(async () => (await listing()).catalogue?.synonyms).toEqual(words)
+  for (const wrong of [[['alone']], [['home', '']], { home: 'house' }, [['a', 'b'.repeat(61)]]])
+    expect((await put(wrong)).status).toBe(422)
+  expect(await origin.admin('GET', '/search/synonyms')).toMatchObject({ body: words })
+})
+
+test('makes plain text of markdown, cut', () => {
+  expect(plainText('# A <b>\n\n*b*, `c` ![d](e) "f"')).toBe('A <b> b, c "f"')
+  expect(plainText('x'.repeat(2_000))).toHaveLength(600)
+})
+
+test('shows the sale’s own picture with its words, and no price where nothing is sold', () => {
+  const [opens_at, pre_queue_opens_at] = [new Date(0), new Date(0)]
+  const image = { url: '/images/a', alt: 'A shoe', widths: [320] }
+  const row = { sale_id: 's', name: 'S', opens_at, pre_queue_opens_at, ends_at: null, venue: null, products: [] }
+  const goods = { shoe: { images: [{ url: '/images/b', alt: '' }, image] } }
+  const of = { ...row, brand: { shop: 'H', hero: '/images/a' }, goods }
+  expect(listedSale(of)).toMatchObject({ image, price_from_minor: null, currency: null, prices_differ: false })
+})

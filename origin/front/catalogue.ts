@@ -1,0 +1,160 @@
+/**
+ * What the shop front lists and search finds, as one document: read again when a sale in use, its goods or the synonyms have
+ * changed. Sales that are long over change no more.
+ */
+import { createHash } from 'node:crypto'
+import { micromark } from 'micromark'
+import {
+  type Catalogue,
+  type ListedProduct,
+  type ListedSale,
+  type Listing,
+  MAX_DESCRIPTION,
+  MAX_ENTRIES,
+} from '../../shared/api/front.ts'
+import type { Image, Markdown, ProductGoods } from '../../shared/api/goods.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { available, phaseOf } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
+import { type ListedRow, readListed, readSynonyms } from './catalogue-queries.ts'
+
+/** How long a process answers with what it has read. */
+const FRESH_MS = 1_000
+
+interface Read {
+  readonly version: string
+  readonly catalogue: Catalogue
+  /** What of the sales in use it was made from. */
+  readonly signature: string
+}
+
+export class Catalogues {
+  readonly #sql: Sql
+  readonly #sales: Pick<Sales, 'inUse' | 'nowMs'>
+  #read: { readonly atMs: number; readonly value: Promise<Read> } | null = null
+
+  constructor(sql: Sql, sales: Pick<Sales, 'inUse' | 'nowMs'>) {
+    this.#sql = sql
+    this.#sales = sales
+  }
+
+  /** `has`: the version of the catalogue that the caller has. Fails as the ledger does. */
+  async listing(has: string | undefined): Promise<Listing> {
+    const { version, catalogue } = await this.#now()
+    const nowMs = this.#sales.nowMs()
+    const states = this.#listed().map((sale) => [
+      sale.sale_id,
+      { phase: phaseOf(sale, nowMs), left: sale.products.reduce((sum, product) => sum + available(product), 0) },
+    ])
+    return { version, catalogue: has === version ? null : catalogue, states: Object.fromEntries(states) }
+  }
+
+  /** Callers share one read, also its failure. */
+  #now(): Promise<Read> {
+    const nowMs = performance.now()
+    if (!this.#read || nowMs - this.#read.atMs > FRESH_MS) {
+      const before = this.#read?.value
+      this.#read = { atMs: nowMs, value: this.#next(before) }
+    }
+    return this.#read.value
+  }
+
+  async #next(before: Promise<Read> | undefined): Promise<Read> {
+    const known = await before?.catch(() => undefined)
+    const synonyms = await readSynonyms(this.#sql)
+    const signature = signatureOf(this.#listed(), synonyms)
+    if (known?.signature === signature) return known
+    const rows = await readListed(this.#sql, MAX_ENTRIES)
+    const catalogue = { sales: withinLimit(rows.map(listedSale)), synonyms }
+    const version = createHash('sha256').update(JSON.stringify(catalogue)).digest('hex').slice(0, 16)
+    return { version, catalogue, signature }
+  }
+
+  #listed(): SaleRow[] {
+    return this.#sales.inUse().filter(({ indexed, test }) => indexed && !test)
+  }
+}
+
+const signatureOf = (sales: readonly SaleRow[], synonyms: unknown) =>
+  JSON.stringify([
+    synonyms,
+    sales.map((sale) => [
+      ...[sale.sale_id, sale.name, sale.opens_at, sale.pre_queue_opens_at, sale.ends_at, sale.ended_at],
+      sale.goods_version,
+      sale.products.map(({ product_id, name, unit_price_minor }) => [product_id, name, unit_price_minor]),
+    ]),
+  ])
+
+/** Those that open last, as far as they fit. */
+function withinLimit(sales: readonly ListedSale[]): readonly ListedSale[] {
+  let room = MAX_ENTRIES
+  return sales.filter(({ products }) => {
+    room -= 1 + products.length
+    return room >= 0
+  })
+}
+
+/** A sale as the front shows it, and search reads it. */
+export function listedSale({ sale_id, name, opens_at, pre_queue_opens_at, ends_at, ...row }: ListedRow): ListedSale {
+  const { products, goods, brand, venue } = row
+  const parents = new Set(products.map(({ variant_of }) => variant_of))
+  const units = products.filter(({ product_id }) => !parents.has(product_id))
+  const prices = units.map(({ unit_price_minor }) => unit_price_minor)
+  const listed = products
+    .filter(({ variant_of, is_section }) => variant_of === null && !is_section)
+    .map(({ product_id, name }) => listedProduct(product_id, name, goods?.[product_id] ?? {}))
+  return {
+    sale: sale_id,
+    name,
+    opens_at: opens_at.toISOString(),
+    pre_queue_opens_at: pre_queue_opens_at.toISOString(),
+    ends_at: ends_at?.toISOString() ?? null,
+    image: heroOf(row) ?? listed.find(({ image }) => image)?.image ?? null,
+    price_from_minor: prices.length > 0 ? Math.min(...prices) : null,
+    currency: units[0]?.currency ?? null,
+    prices_differ: new Set(prices).size > 1,
+    venue,
+    shop: brand?.shop ?? null,
+    products: listed,
+  }
+}
+
+/** The sale's own picture, with the words that a product has for it. */
+function heroOf({ brand, goods }: Pick<ListedRow, 'brand' | 'goods'>): Image | null {
+  if (brand?.hero === undefined) return null
+  const known = Object.values(goods ?? {})
+    .flatMap(({ images = [] }) => images)
+    .find(({ url }) => url === brand.hero)
+  return known ?? { url: brand.hero, alt: '', ...brand.sizes?.hero }
+}
+
+function listedProduct(product_id: string, name: string, goods: ProductGoods): ListedProduct {
+  const { names, description, tags, images } = goods
+  return {
+    product_id,
+    name,
+    ...(names && { names }),
+    ...(description && { description: plainTexts(description) }),
+    ...(tags && { tags }),
+    ...(images?.[0] && { image: images[0] }),
+  }
+}
+
+function plainTexts(markdown: Markdown) {
+  const texts = typeof markdown === 'string' ? { en: markdown } : markdown
+  return Object.fromEntries(Object.entries(texts).map(([lang, text]) => [lang, plainText(text)]))
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
+
+/** What a reader sees of markdown. */
+export const plainText = (markdown: string): string =>
+  micromark(markdown)
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(amp|lt|gt|quot);/g, (_, name) => ENTITIES[name] ?? '')
+    .replace(/\s+/g, ' ')
+    .replace(/ (?=[.,;:!?])/g, '')
+    .trim()
+    .slice(0, MAX_DESCRIPTION)
+    .toWellFormed()

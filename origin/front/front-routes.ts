@@ -1,0 +1,46 @@
+/** The catalogue and the latest searches of visitors, for the edge; and the words that mean the same in a search, for operators. */
+import { type Context, Hono } from 'hono'
+import { SearchMade, Synonyms } from '../../shared/api/front.ts'
+import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
+import { parse } from '../../shared/parse.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { headerOf, jsonBody, readText, refuse } from '../lib/request.ts'
+import { operatorOf } from '../operators/operator-auth.ts'
+import type { Catalogues } from './catalogue.ts'
+import { readSynonyms, writeSynonyms } from './catalogue-queries.ts'
+import type { RecentSearches } from './recent-searches.ts'
+
+/** Below `/internal`. */
+export const catalogueRoutes = (catalogues: Catalogues): Hono =>
+  new Hono().get('/catalogue', async (c) => c.json(await catalogues.listing(c.req.query('has'))))
+
+/** Below `/internal`: the edge knows who is signed in. */
+export function recentSearchRoutes(searches: RecentSearches): Hono {
+  const visitorOf = (c: Context) =>
+    decodeURIComponent(headerOf(c, EDGE_VISITOR_HEADER) ?? refuse(problem('unauthorized')))
+  return new Hono()
+    .get('/searches', async (c) => c.json({ searches: await searches.of(visitorOf(c)) }))
+    .post('/searches', jsonBody(SearchMade), async (c) =>
+      c.json({ searches: await searches.add(visitorOf(c), c.req.valid('json').q) }),
+    )
+    .delete('/searches', async (c) => c.json({ searches: await searches.remove(visitorOf(c), c.req.query('q')) }))
+}
+
+export const searchRoutes = ({ sql }: { readonly sql: Sql }) =>
+  new Hono()
+    .get('/search/synonyms', async (c) => c.json(await readSynonyms(sql)))
+    .put('/search/synonyms', async (c) => {
+      await writeSynonyms(sql, parse(Synonyms, await listIn(c)), operatorOf(c))
+      return c.json(await readSynonyms(sql))
+    })
+
+/** The body is a list, and not an object as elsewhere. */
+async function listIn(c: Context): Promise<unknown> {
+  const text = await readText(c)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return refuse(problem('invalid-request', { detail: 'The body must be a list of lists of words, as JSON.' }))
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Search over a catalogue's entries: an inverted index (MiniSearch) by exact words, and a vocabulary that decides which
+ * words a query means. The same at the edge and in the browser; pure, and made once for each version.
+ */
+import MiniSearch, { type Query } from 'minisearch'
+import type { Language } from '../api/fields.ts'
+import type { Synonyms } from '../api/front.ts'
+import { descriptionIn, type Entry, titleIn } from './entries.ts'
+import { snippetOf } from './marks.ts'
+import { type Meaning, Vocabulary } from './vocabulary.ts'
+import { isStopWord, mayBeJoined, meantWords, type Word, wordsOf } from './words.ts'
+
+/** Longest query in characters, and most of its words that count. */
+export const MAX_QUERY = 200
+const MAX_WORDS = 10
+const WEIGHTS = { title: 10, tags: 5, description: 3, body: 1 } as const
+type Field = keyof typeof WEIGHTS
+
+export interface Hit {
+  readonly entry: Entry
+  readonly title: string
+  readonly snippet: string
+  readonly score: number
+}
+
+export interface Found {
+  readonly query: string
+  /** The words that were searched for in place of the query's. */
+  readonly corrected?: string
+  /** The same where it is a guess at what was meant, by a typing error or a sound. */
+  readonly did_you_mean?: string
+  readonly hits: readonly Hit[]
+  /** What a text's words are marked by. */
+  readonly marked: Marked
+}
+
+export interface Marked {
+  readonly terms: ReadonlySet<string>
+  /** Of longer words: only what was typed is marked. */
+  readonly beginnings: readonly string[]
+}
+
+/** A part of a query, and what it may mean. */
+interface Slot {
+  readonly from: number
+  readonly to: number
+  readonly term: string
+  readonly meanings: readonly Meaning[]
+}
+
+interface Options {
+  readonly lang: Language
+  readonly limit: number
+}
+
+export class SearchIndex {
+  readonly #entries: readonly Entry[]
+  readonly #vocabulary: Vocabulary
+  readonly #index: MiniSearch<Entry>
+
+  constructor(entries: readonly Entry[], synonyms: Synonyms) {
+    this.#entries = entries
+    const vocabulary = new Vocabulary(synonyms)
+    this.#vocabulary = vocabulary
+    this.#index = new MiniSearch<Entry>({
+      fields: Object.keys(WEIGHTS),
+      extractField: (entry, field) => (field === 'id' ? entry.id : TEXTS[field as Field](entry)) as string,
+      tokenize: (text, field) => vocabulary.learn(text, field === 'title' || field === 'tags'),
+      processTerm: (term) => term,
+      // A query's words are terms already.
+      searchOptions: { boost: WEIGHTS, tokenize: (term) => [term], processTerm: (term) => term },
+    })
+    this.#index.addAll(entries)
+  }
+
+  search(query: string, { lang, limit }: Options): Found {
+    const words = wordsOf(query)
+    const meant = meantWords(words).slice(0, MAX_WORDS)
+    const slots = meant.map((word, i) => this.#slotOf(word, i === meant.length - 1))
+    const results = this.#lookUp(query, meant, slots)
+    const marked = markedBy(slots)
+    const hits = results.slice(0, limit).flatMap(({ id, score }) => {
+      const entry = this.#entries[id as number]
+      if (!entry) return []
+      const snippet = snippetOf(descriptionIn(entry, lang) || entry.body, marked)
+      return [{ entry, title: titleIn(entry, lang), snippet, score: Math.round(score * 100) / 100 }]
+    })
+    return { query, ...(hits.length > 0 && corrections(query, slots)), hits, marked }
+  }
+
+  /** Whole queries that this one may become, the likeliest first. */
+  complete(query: string, limit: number): string[] {
+    const last = wordsOf(query).at(-1)
+    if (!last || last.to !== query.trimEnd().length || query.endsWith(' ')) return []
+    const before = query.slice(0, last.from)
+    const others = meantWords(wordsOf(before))
+    const exact = others.map((word) => this.#slotOf(word, false))
+    const fits = ({ terms, weight, surface, by }: Meaning) => {
+      const slot = { ...last, meanings: [{ terms, weight, surface, by }] }
+      return others.length === 0 || this.#withAll([[...exact, slot]]).length > 0
+    }
+    const known = this.#vocabulary.completions(last.term).filter(({ terms }) => !isStopWord(terms.at(-1) ?? ''))
+    return known
+      .filter(fits)
+      .map(({ surface }) => before + surface)
+      .slice(0, limit)
+  }
+
+  #slotOf({ term, from, to }: Word, isTyped: boolean): Slot {
+    return { term, from, to, meanings: this.#vocabulary.meaningsOf(term, isTyped) }
+  }
+
+  /** Entries with all of the words; where there are none, with any of them. */
+  #lookUp(query: string, words: readonly Word[], slots: readonly Slot[]) {
+    const results = this.#withAll([slots, ...this.#joinings(query, words, slots)])
+    const any = slots.filter(hasMeaning)
+    if (results.length > 0 || any.length === 0 || slots.length === 1) return results
+    return this.#index.search({ combineWith: 'OR', queries: any.map(queryOf) })
+  }
+
+  /** Entries with all the words of one of these readings. */
+  #withAll(readings: readonly (readonly Slot[])[]) {
+    const possible = readings.filter((slots) => slots.length > 0 && slots.every(hasMeaning))
+    const queries = possible.map((slots): Query => ({ combineWith: 'AND', queries: slots.map(queryOf) }))
+    return queries.length > 0 ? this.#index.search({ combineWith: 'OR', queries }) : []
+  }
+
+  /** The query with two neighbours taken for one. */
+  #joinings(query: string, words: readonly Word[], slots: readonly Slot[]): Slot[][] {
+    return words.slice(0, -1).flatMap((word, i) => {
+      const next = words[i + 1]
+      if (!next || !mayBeJoined(query, word, next)) return []
+      const meanings = this.#vocabulary.joinedMeaningsOf(word.term, next.term)
+      const joined = { from: word.from, to: next.to, term: word.term + next.term, meanings }
+      return meanings.length > 0 ? [slots.toSpliced(i, 2, joined)] : []
+    })
+  }
+}
+
+/** In all languages: a visitor searches in theirs. */
+const TEXTS: Readonly<Record<Field, (entry: Entry) => string>> = {
+  title: ({ name, names = {} }) => [...new Set([name, ...Object.values(names)])].join('\n'),
+  tags: ({ tags }) => tags.join('\n'),
+  description: ({ description }) => Object.values(description).join('\n'),
+  body: ({ body }) => body,
+}
+
+const hasMeaning = ({ meanings }: Slot) => meanings.length > 0
+
+const queryOf = ({ meanings }: Slot): Query => ({
+  combineWith: 'OR',
+  queries: meanings.map(({ terms, weight }) => ({
+    combineWith: 'AND',
+    queries: [...terms],
+    boostTerm: () => weight,
+  })),
+})
+
+/** The query with the likeliest word in place of each that the index has not. */
+function corrections(query: string, slots: readonly Slot[]): Pick<Found, 'corrected' | 'did_you_mean'> {
+  const wrong = slots.flatMap((slot) => {
+    const [best] = slot.meanings
+    return best && /^(spacing|typing error|sound)$/.test(best.by) ? [{ ...slot, best }] : []
+  })
+  if (wrong.length === 0) return {}
+  const corrected = wrong.reduceRight(
+    (text, { from, to, best }) => text.slice(0, from) + best.surface + text.slice(to),
+    query,
+  )
+  const isGuess = wrong.some(({ best }) => best.by !== 'spacing')
+  return { corrected, ...(isGuess && { did_you_mean: corrected }) }
+}
+
+function markedBy(slots: readonly Slot[]): Marked {
+  const meanings = slots.flatMap((slot) => slot.meanings.map((meaning) => ({ ...meaning, typed: slot.term })))
+  const isBeginning = ({ by, terms }: Meaning) => by === 'beginning' && terms.length === 1
+  return {
+    terms: new Set(meanings.filter((one) => !isBeginning(one)).flatMap(({ terms }) => terms)),
+    beginnings: [...new Set(meanings.filter(isBeginning).map(({ typed }) => typed))],
+  }
+}

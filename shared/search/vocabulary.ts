@@ -1,0 +1,179 @@
+/**
+ * The words of an index as people write them: by their beginning, by a typing error, by their sound, written together or
+ * apart, and by what the shop says means the same.
+ */
+import { doubleMetaphone } from 'double-metaphone'
+import SearchableMap from 'minisearch/SearchableMap'
+import type { Synonyms } from '../api/front.ts'
+import { fold, mayBeJoined, type Word, wordsOf } from './words.ts'
+
+/** What a word of a query may stand for. */
+export interface Meaning {
+  /** All of them are searched for. */
+  readonly terms: readonly string[]
+  /** From 0 to 1. */
+  readonly weight: number
+  /** As people write it. */
+  readonly surface: string
+  readonly by: 'itself' | 'spacing' | 'synonym' | 'beginning' | 'typing error' | 'sound'
+}
+
+interface Known {
+  readonly terms: readonly string[]
+  /** How it was written where it was met first. */
+  readonly surface: string
+  count: number
+}
+
+/** Meanings of one kind that are looked at: a beginning of one letter has thousands. */
+const MAX_MEANINGS = 8
+/** Words in sound shorter than this are alike too often. */
+const MIN_SOUND = { letters: 5, code: 3 }
+/** Of codes this long one letter may differ: "Swarzeneger" has a J where "Schwarzenegger" has a K. */
+const LONG_SOUND = 6
+const LATIN = /^[a-z]+$/
+
+/** So many letters may be wrong. */
+export const errorsIn = (term: string) => (term.length < 4 ? 0 : term.length < 8 ? 1 : 2)
+
+export class Vocabulary {
+  readonly #words = new SearchableMap<Known>()
+  /** Neighbours, as if written together. */
+  readonly #joined = new SearchableMap<Known>()
+  /** Words by each of their sounds. */
+  readonly #sounds = new SearchableMap<Set<string>>()
+  readonly #synonyms = new Map<string, Known[]>()
+
+  constructor(synonyms: Synonyms) {
+    for (const group of synonyms) {
+      const phrases = group.map(phraseOf)
+      for (const { surface } of phrases) {
+        const others = phrases.filter((one) => one.surface !== surface && one.terms.length > 0)
+        this.#synonyms.set(surface, [...(this.#synonyms.get(surface) ?? []), ...others])
+      }
+    }
+  }
+
+  /** Takes in the words of a text, and of a name also its neighbours as one; returns the terms. */
+  learn(text: string, isName: boolean): string[] {
+    const words = wordsOf(text)
+    words.forEach((word, i) => {
+      const surface = text.slice(word.from, word.to)
+      if (meet(this.#words, word.term, [word.term], surface)) this.#hear(word.term)
+      const next = words[i + 1]
+      if (isName && next && mayBeJoined(text, word, next)) {
+        const both = text.slice(word.from, next.to)
+        meet(this.#joined, word.term + next.term, [word.term, next.term], both)
+      }
+    })
+    return words.map(({ term }) => term)
+  }
+
+  #hear(term: string): void {
+    for (const code of soundsOf(term)) {
+      const alike = this.#sounds.get(code) ?? new Set()
+      this.#sounds.set(code, alike.add(term))
+    }
+  }
+
+  /** What a word may stand for, the likeliest first; `isTyped`: it may go on. */
+  meaningsOf(term: string, isTyped: boolean): Meaning[] {
+    const certain = [
+      ...this.#itself(term),
+      ...this.#synonymsOf(term),
+      ...(isTyped || !this.#words.has(term)
+        ? this.completions(term).filter(({ terms }) => !isLonger(terms, term))
+        : []),
+    ]
+    return certain.length > 0 ? certain : [...this.#misspelt(term), ...this.#soundingLike(term)]
+  }
+
+  /** Two words that are one in the index, or that mean the same as others together. */
+  joinedMeaningsOf(first: string, second: string): Meaning[] {
+    const one = this.#words.get(first + second)
+    const joined = one ? [asMeaning(one, 'spacing', 1)] : []
+    return [...joined, ...this.#synonymsOf(`${first} ${second}`)]
+  }
+
+  #itself(term: string): Meaning[] {
+    const word = this.#words.get(term)
+    const joined = this.#joined.get(term)
+    return [
+      ...(word ? [asMeaning(word, 'itself', 1)] : []),
+      ...(joined ? [asMeaning(joined, 'spacing', word ? 0.8 : 1)] : []),
+    ]
+  }
+
+  #synonymsOf(phrase: string): Meaning[] {
+    const known = (this.#synonyms.get(phrase) ?? []).filter(({ terms }) => terms.every((term) => this.#words.has(term)))
+    return known.map((one) => asMeaning(one, 'synonym', 0.7))
+  }
+
+  /** Longer words that begin with it, those met most often first. */
+  completions(beginning: string): Meaning[] {
+    const longer: Known[] = []
+    for (const map of [this.#words, this.#joined])
+      for (const [term, known] of map.atPrefix(beginning)) if (term !== beginning) longer.push(known)
+    return longer
+      .sort((a, b) => b.count - a.count)
+      .slice(0, MAX_MEANINGS)
+      .map((known) => asMeaning(known, 'beginning', 0.6))
+  }
+
+  #misspelt(term: string): Meaning[] {
+    const most = errorsIn(term)
+    if (most === 0) return []
+    const near: { known: Known; errors: number; longer: number }[] = []
+    for (const map of [this.#words, this.#joined])
+      for (const [found, [known, errors]] of map.fuzzyGet(term, most))
+        near.push({ known, errors, longer: Math.abs(found.length - term.length) })
+    return near
+      .sort((a, b) => a.errors - b.errors || a.longer - b.longer || b.known.count - a.known.count)
+      .slice(0, MAX_MEANINGS)
+      .map(({ known, errors }) => asMeaning(known, 'typing error', 0.5 / errors))
+  }
+
+  /** By the same sound, else by one that differs a little. */
+  #soundingLike(term: string): Meaning[] {
+    const heard = soundsOf(term).flatMap((code) => [
+      ...this.#sounds.fuzzyGet(code, code.length < LONG_SOUND ? 0 : 1).values(),
+    ])
+    const nearest = Math.min(...heard.map(([, differences]) => differences))
+    const alike = new Set(heard.flatMap(([words, differences]) => (differences === nearest ? [...words] : [])))
+    const known = [...alike].flatMap((word) => this.#words.get(word) ?? [])
+    return known
+      .sort((a, b) => b.count - a.count)
+      .slice(0, MAX_MEANINGS)
+      .map((one) => asMeaning(one, 'sound', 0.3))
+  }
+}
+
+/** True for two words of which the first one alone goes on as was typed. */
+const isLonger = (terms: readonly string[], beginning: string) =>
+  terms.length > 1 && terms[0]?.startsWith(beginning) === true
+
+const asMeaning = ({ terms, surface }: Known, by: Meaning['by'], weight: number): Meaning => ({
+  terms,
+  surface,
+  by,
+  weight,
+})
+
+/** True for a word that was not known. */
+function meet(map: SearchableMap<Known>, term: string, terms: readonly string[], written: string): boolean {
+  const known = map.get(term)
+  if (known) known.count++
+  else map.set(term, { terms, surface: written.toLowerCase(), count: 1 })
+  return !known
+}
+
+function phraseOf(text: string): Known {
+  const terms = wordsOf(text).map(({ term }: Word) => term)
+  return { terms, surface: terms.join(' '), count: 0 }
+}
+
+function soundsOf(term: string): string[] {
+  const plain = fold(term)
+  if (plain.length < MIN_SOUND.letters || !LATIN.test(plain)) return []
+  return [...new Set(doubleMetaphone(plain))].filter((code) => code.length >= MIN_SOUND.code)
+}
