@@ -10,6 +10,7 @@ import { parse } from '../../shared/parse.ts'
 import { framerOf } from '../../shared/preview-link.ts'
 import { requireEdgeToken } from '../backend.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
+import { namedIn } from '../pages/parts/offer.ts'
 import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { brandStyleOf } from '../sale/brand-style.ts'
@@ -57,14 +58,15 @@ async function pageOf(
   const lang = LANGUAGES.find((one) => one === query.lang) ?? 'en'
   const saved = publicSale(now)
   const goods = draft ? draft.goods : await goodsOf(now.sale, now.facts.goods_version, call)
+  const shown = namedIn(lang, draft ? overSaved(saved, draft) : saved, goods)
   const page = await previewWorker(call).page(state, {
     lang,
     nowMs: now.atMs,
-    brand: brandOf(config, now.sale, draft?.sale.name ?? now.facts.name, goods),
+    brand: brandOf(config, now.sale, shown.name, goods),
     goods,
     brandStyle: brandStyleOf(now.sale, goods) ?? config.brand.style,
     words: wordsOf(config, goods)[lang],
-    sale: draft ? overSaved(saved, draft) : saved,
+    sale: shown,
     paymentPage: config.PAYMENT_PAGE,
     look: query.look === 'dark' ? 'dark' : 'light',
   })

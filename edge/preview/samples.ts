@@ -9,6 +9,7 @@ import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedu
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import type { Brand } from '../pages/brand.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
+import { namedIn } from '../pages/parts/offer.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
@@ -81,6 +82,9 @@ export interface SampleOptions {
   readonly goods?: GoodsDocument | null
 }
 
+/** In the language of its goods, as a view of a real sale is. */
+const render = (view: SaleView) => renderSale({ ...view, state: namedIn(view.lang, view.state, view.goods) })
+
 /** All pages, rendered. */
 export const samples = (options: SampleOptions) =>
   Object.entries(samplePages(options)).map(([name, page]) => ({ name, html: page() }))
@@ -140,18 +144,18 @@ export function samplePages({
   const landing =
     (phase: Phase, changes: Partial<SaleView> = {}) =>
     () =>
-      renderSale(view(scheduled(phase), changes))
+      render(view(scheduled(phase), changes))
   const open = scheduled('open')
   const line = (schedule: Schedule, number = NUMBER, changes: Partial<SaleView> = {}) => {
     const shows: Shows = { kind: 'line', place: placeOf(schedule, number, nowMs), number }
-    return () => renderSale(view(schedule, { number, shows, ...changes }))
+    return () => render(view(schedule, { number, shows, ...changes }))
   }
   const isCalled = { anchor_position: POSITION + 3 }
   const shop = view(scheduled('open', isCalled), { number: NUMBER, shows: { kind: 'landing' } })
   const inShop =
     (shows: Shows, changes: Partial<SaleView> = {}) =>
     () =>
-      renderSale({ ...shop, shows, ...changes })
+      render({ ...shop, shows, ...changes })
   const stocked = (products: typeof shop.state.products) => ({ state: { ...shop.state, products } })
   const turnOf = (leftMs: number) => ({ kind: 'turn', untilMs: nowMs + leftMs }) as const
   const turn = (leftMs = ADMISSION_TTL_SECONDS * 1000): Shows => turnOf(leftMs)
@@ -200,9 +204,9 @@ export function samplePages({
     'sale-test': landing('open', { state: { ...shop.state, test: true } }),
     'sale-not-indexed': landing('open', { state: { ...shop.state, indexed: false } }),
     'sale-paused': landing('paused'),
-    'sale-announced': () => renderSale(view(scheduled('pre_queue', ANNOUNCED))),
-    'sale-warned': () => renderSale(view(scheduled('open', WARNED))),
-    'sale-paused-with-reason': () => renderSale(view(scheduled('paused', REASONED))),
+    'sale-announced': () => render(view(scheduled('pre_queue', ANNOUNCED))),
+    'sale-warned': () => render(view(scheduled('open', WARNED))),
+    'sale-paused-with-reason': () => render(view(scheduled('paused', REASONED))),
     'sale-all-in-carts': landing('all_in_carts'),
     'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
     'sale-turnstile': landing('open', { turnstile: '1x00000000000000000000AA' }),
@@ -315,7 +319,7 @@ export function samplePages({
     'site-ended': landing('ended', { protects: true }),
     'site-line-ended': line(scheduled('ended'), NUMBER, { protects: true }),
     'sold-out': landing('sold_out'),
-    'sold-out-announced': () => renderSale(view(scheduled('sold_out', ANNOUNCED))),
+    'sold-out-announced': () => render(view(scheduled('sold_out', ANNOUNCED))),
     ended: landing('ended'),
     'turn-less-left': inShop(turnAgain(problem('all-in-carts'))),
     'turn-too-many': inShop(turnAgain({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })),

@@ -16,7 +16,15 @@ import {
 } from 'drizzle-orm/pg-core'
 import { type Access, type Line, ONE_LINE } from '../../../shared/api/access.ts'
 import type { Texts } from '../../../shared/api/fields.ts'
-import { type Brand, type Delivery, type Fee, NO_DELIVERY, type ProductGoods } from '../../../shared/api/goods.ts'
+import {
+  type Brand,
+  type Delivery,
+  type EventTime,
+  type Fee,
+  type Names,
+  NO_DELIVERY,
+  type ProductGoods,
+} from '../../../shared/api/goods.ts'
 import type { SectionType } from '../../../shared/api/hall.ts'
 import {
   type Contact,
@@ -124,6 +132,9 @@ export const goods = pgTable('goods', {
   version: integer().notNull().default(1),
   brand: jsonb().$type<Brand>(),
   venue: text(),
+  /** Of the sale. */
+  names: jsonb().$type<Names>(),
+  event: jsonb().$type<EventTime>(),
   /** By product. */
   products: jsonb().$type<Readonly<Record<string, ProductGoods>>>().notNull().default({}),
 })

@@ -2,7 +2,7 @@
 import './goods.css'
 import { type Body, isSection, newProduct } from '../sale-form/draft.ts'
 import { useForm } from '../sale-form/fields.tsx'
-import { Brand } from './brand.tsx'
+import { Brand, PlaceAndDate } from './brand.tsx'
 import { LivePreview } from './live-preview.tsx'
 import { Delivery, FeesAndTax } from './money.tsx'
 import { Product } from './product.tsx'
@@ -25,6 +25,7 @@ export function Goods({ sale }: { sale: string | undefined }) {
           </button>
         </p>
         <Brand />
+        <PlaceAndDate />
         <FeesAndTax />
         <Delivery />
       </div>
