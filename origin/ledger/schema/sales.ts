@@ -66,7 +66,7 @@ export const sales = pgTable('sales', {
   tax: jsonb().$type<Tax>(),
   fees: jsonb().$type<Fee[]>().notNull().default([]),
   delivery: jsonb().$type<Delivery>().notNull().default(NO_DELIVERY),
-  /** Grows with each change of what an order costs beside its prices: fees, tax, delivery and promo codes. */
+  /** Grows with each change of what an order costs beside its prices: fees, tax, delivery, weights and promo codes. */
   terms_version: integer().notNull().default(1),
   /** Whether search engines may show the sale's page. */
   indexed: boolean().notNull().default(true),
