@@ -1,6 +1,7 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { Order, Payment, PublicProduct, PublicSale } from '../../shared/api/public.ts'
+import type { SaleDraft } from '../../shared/api/internal.ts'
+import type { Order, Payment, PublicProduct } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, isLive, isSold, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
@@ -77,7 +78,7 @@ export interface SampleOptions {
   /** The name of the sale and of its first product. */
   readonly called?: string
   /** A real sale, whose pages are shown as they would be in each state. */
-  readonly sale?: PublicSale
+  readonly sale?: SaleDraft['sale']
   readonly paymentPage?: string | null
   readonly goods?: GoodsDocument | null
 }
@@ -190,6 +191,13 @@ export function samplePages({
   // A real sale has goods of its own.
   const goodsOnly = sale ? {} : withGoods(shop.state)
   const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
+  const dated = {
+    goods: {
+      ...(goods ?? { version: 1, brand: null, products: {} }),
+      venue: 'Harbour Hall, Berlin',
+      event: { starts_at: '2026-12-12T19:00:00.000Z', ends_at: '2026-12-12T22:30:00.000Z' },
+    },
+  }
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
   const alone =
     (problem: Problem, home: string | null, more: object = {}) =>
@@ -342,6 +350,9 @@ export function samplePages({
     'order-sizes-confirmed': inShop(shownIn('confirmed'), sizes),
     'order-sizes-fulfilled': inShop(shownIn('fulfilled'), sizes),
     'order-pickup': inShop(ordered('confirmed'), { state: { ...shop.state, delivery: pickedUp } }),
+    'sale-event': landing('open', dated),
+    'order-event': inShop(ordered('confirmed'), dated),
+    'receipt-event': inShop({ kind: 'receipt', order: paid({ method: 'pm_ok' }) }, dated),
     'order-handover': inShop(ordered('confirmed'), {
       state: {
         ...shop.state,
@@ -375,7 +386,7 @@ export function samplePages({
 }
 
 /** What is for sale, with something left of it; and the product of which there is one left. */
-function offered(sale: PublicSale | undefined, called: string | undefined) {
+function offered(sale: SampleOptions['sale'], called: string | undefined) {
   const invented = [
     { ...VINYL, name: called ?? VINYL.name },
     { ...PRODUCT, product_id: 'box', name: 'Box set with signed print', unit_price_minor: 12_900, available: 0 },

@@ -6,7 +6,11 @@ import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
 
 /** A sale with the names that the shop gives it and its products in this language; the others stay. */
-export function namedIn(lang: Language, sale: PublicSale, goods: GoodsDocument | null): PublicSale {
+export function namedIn<Sale extends Pick<PublicSale, 'name' | 'products'>>(
+  lang: Language,
+  sale: Sale,
+  goods: GoodsDocument | null,
+): Sale {
   if (!goods) return sale
   const products = sale.products.map((product) => {
     const { names, options = [] } = aboutIn(goods, product)
@@ -17,6 +21,9 @@ export function namedIn(lang: Language, sale: PublicSale, goods: GoodsDocument |
   })
   return { ...sale, name: goods.names?.[lang] ?? sale.name, products }
 }
+
+/** That of all its prices; any one where nothing is sold. */
+export const currencyOf = ({ products }: Pick<PublicSale, 'products'>) => products[0]?.currency ?? 'EUR'
 
 /** What the shop says of a product, or of the one that it is a variant of. */
 const aboutIn = (goods: GoodsDocument | null, { product_id, variant_of }: PublicProduct): ProductGoods =>

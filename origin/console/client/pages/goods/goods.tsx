@@ -7,8 +7,7 @@ import { LivePreview } from './live-preview.tsx'
 import { Delivery, FeesAndTax } from './money.tsx'
 import { Product } from './product.tsx'
 
-/** `sale`: undefined before it is created. */
-export function Goods({ sale }: { sale: string | undefined }) {
+export function Goods() {
   const { body, wrong, set } = useForm()
   const products = (body.products ?? []) as readonly Body[]
   const first = products.findIndex((product) => !isSection(product))
@@ -29,7 +28,7 @@ export function Goods({ sale }: { sale: string | undefined }) {
         <FeesAndTax />
         <Delivery />
       </div>
-      <LivePreview sale={sale} />
+      <LivePreview />
     </>
   )
 }

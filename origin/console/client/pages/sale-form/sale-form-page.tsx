@@ -179,7 +179,7 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
           else if (wrong.size > 0) showAll()
         }}
       >
-        {part.value === 'goods' ? <Goods sale={sale} /> : <Sale isNew={isNew} saleId={saleId} />}
+        {part.value === 'goods' ? <Goods /> : <Sale isNew={isNew} saleId={saleId} />}
       </form>
       <footer class="save">
         <Failure error={failure} />
