@@ -28,7 +28,7 @@ import type { Live } from './report/live.ts'
 import { liveRoutes } from './report/live-routes.ts'
 import { reportRoutes } from './report/report-routes.ts'
 import type { AdminSales } from './sales/admin-sales.ts'
-import { previewRoutes } from './sales/preview-routes.ts'
+import { draftRoutes, previewRoutes } from './sales/preview-routes.ts'
 import { saleRoutes } from './sales/sale-routes.ts'
 import { scheduledRoutes } from './scheduled/scheduled-routes.ts'
 import { boxOfficeRoutes, hallRoutes } from './seats/admin/hall-routes.ts'
@@ -67,6 +67,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
   return new Hono()
     .use('*', requireOperator(config.ADMIN_TOKEN, operators))
     .use('/sales/:sale/scheduled/:action/resume', requireRole('owner'))
+    .route('/', draftRoutes(deps))
     .use('/sales/:sale/*', sales.requireSale)
     .route('/', saleRoutes(deps))
     .route('/', adminImageRoutes(deps))

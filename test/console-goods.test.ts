@@ -47,6 +47,9 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await page.getByLabel('Units of 43').fill('3')
     await page.getByLabel('Price of 43').fill('199')
     await page.getByText('20 units in all.').waitFor()
+    // As buyers will see it, before it exists.
+    const preview = page.frameLocator('iframe[title="The sale\'s page on a phone"]')
+    await preview.getByText('Aurora One').first().waitFor()
     await page.getByRole('button', { name: 'Create the sale' }).click()
     await page.getByRole('heading', { name: sale, exact: true }).waitFor()
 
@@ -62,7 +65,6 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
 
     // The rest of its goods, in the preview as they are typed.
     await page.getByRole('link', { name: 'Goods', exact: true }).click()
-    const preview = page.frameLocator('iframe[title="The sale\'s page on a phone"]')
     await preview.getByText('Aurora One').first().waitFor()
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Aurora Two')
     await preview.getByText('Aurora Two').first().waitFor()

@@ -269,6 +269,8 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   fees: [],
   delivery: NO_DELIVERY,
   venue: null,
+  names: null,
+  event: null,
   indexed: true,
   test: false,
   products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],

@@ -7,7 +7,7 @@ import { buttonTo, type Html, heading, html, icon, postForm } from './html.ts'
 import { band, steps } from './parts/band.ts'
 import { billRows, type Row } from './parts/bill-rows.ts'
 import { done } from './parts/done.ts'
-import { pictureOf } from './parts/offer.ts'
+import { nameOfLine, pictureOf } from './parts/offer.ts'
 import { picture } from './parts/picture.ts'
 import { whatNext } from './parts/what-next.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
@@ -196,10 +196,10 @@ export const totalOf = (lang: string, order: Order) => money(lang, order.total_m
  * What a line is for: a seat by its section, row and number. What was given back of an order that goes on is struck through,
  * and said; of one that is over its status says so.
  */
-export function lineName({ words, lang }: PageContext, line: OrderLine, { status }: Pick<Order, 'status'>): Html {
-  const { name, row, number, quantity } = line
+export function lineName({ view, words, lang }: PageContext, line: OrderLine, { status }: Pick<Order, 'status'>): Html {
+  const { row, number, quantity } = line
   const seat = row !== undefined && number !== undefined && html`, <bdi>${seatName(words, { row, number })}</bdi>`
-  const text = html`<bdi>${name}</bdi>${seat}${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
+  const text = html`<bdi>${nameOfLine(view, line)}</bdi>${seat}${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
   const isReturned = line.status === 'returned' && (isLive(status) || isSold(status))
   return isReturned ? html`<s>${text}</s> <small>(${words.hall.returned})</small>` : text
 }

@@ -16,6 +16,7 @@ import { type ChosenLanguage, languageOf } from '../visitor/language.ts'
 import { signInUrl } from '../visitor/session.ts'
 import { type Brand, logoPath } from './brand.ts'
 import { renderProblem } from './index.ts'
+import { namedIn } from './parts/offer.ts'
 import type { SaleView, Shows } from './view.ts'
 import { withOwnWords } from './words/own-words.ts'
 
@@ -89,9 +90,10 @@ export async function viewOf(
   const line = lines.find((one) => one.line === now.line) ?? { line: now.line }
   const others = lines.length > 1 ? { line, ...othersOf(now, call) } : {}
   const access = accessOf(policy, now.line)
+  const state = namedIn(lang, publicSale(now), goods)
   return {
     sale,
-    state: publicSale(now),
+    state,
     schedule: now.schedule,
     number,
     ...others,
@@ -99,7 +101,7 @@ export async function viewOf(
     lang,
     choseLanguage: isChosen,
     words: wordsOf(config, goods)[lang],
-    brand: brandOf(config, sale, now.facts.name, goods),
+    brand: brandOf(config, sale, state.name, goods),
     goods,
     host: hostOf(call),
     claimSeconds: config.CLAIM_SECONDS,

@@ -4,14 +4,14 @@
  * frame them.
  */
 import { LANGUAGES } from '../../shared/api/fields.ts'
+import type { GoodsDocument } from '../../shared/api/goods.ts'
 import { SaleDraft } from '../../shared/api/internal.ts'
-import type { PublicSale } from '../../shared/api/public.ts'
 import { parse } from '../../shared/parse.ts'
 import { framerOf } from '../../shared/preview-link.ts'
 import { requireEdgeToken } from '../backend.ts'
 import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
+import { namedIn } from '../pages/parts/offer.ts'
 import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
-import type { SaleNow } from '../queue/sale-cache.ts'
 import { brandStyleOf } from '../sale/brand-style.ts'
 import { goodsOf } from '../sale/goods.ts'
 
@@ -23,7 +23,8 @@ export async function preview(sale: string, state: string | undefined, call: Cal
   if (framer === null) refuse('forbidden', { detail: 'The link is wrong, or has expired. Open the preview again.' })
   const now = await publicNow(sale, call)
   if (state === undefined) return sendJson({ states: await previewWorker(call).states() })
-  const page = await pageOf(now, state, query, call)
+  const goods = await goodsOf(sale, now.facts.goods_version, call)
+  const page = await pageOf(sale, { sale: publicSale(now), goods }, state, query, call)
   return new Response(page, {
     headers: {
       ...PAGE_HEADERS,
@@ -40,41 +41,33 @@ export async function preview(sale: string, state: string | undefined, call: Cal
 export async function previewDraft(sale: string, state: string, call: Call): Promise<Response> {
   await requireEdgeToken(call)
   const query = Object.fromEntries(new URL(call.request.url).searchParams)
-  const now = await publicNow(sale, call)
   const draft = parse(SaleDraft, await call.request.json())
-  const page = await pageOf(now, state, query, call, draft)
+  const page = await pageOf(sale, draft, state, query, call)
   return new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': NO_STORE } })
 }
 
 async function pageOf(
-  now: SaleNow,
+  id: string,
+  { sale, goods }: { readonly sale: SaleDraft['sale']; readonly goods: GoodsDocument | null },
   state: string,
   query: Readonly<Record<string, string>>,
   call: Call,
-  draft?: SaleDraft,
 ): Promise<string> {
-  const { config } = call
+  const { config, nowMs } = call
   const lang = LANGUAGES.find((one) => one === query.lang) ?? 'en'
-  const saved = publicSale(now)
-  const goods = draft ? draft.goods : await goodsOf(now.sale, now.facts.goods_version, call)
+  const shown = namedIn(lang, sale, goods)
   const page = await previewWorker(call).page(state, {
     lang,
-    nowMs: now.atMs,
-    brand: brandOf(config, now.sale, draft?.sale.name ?? now.facts.name, goods),
+    nowMs,
+    brand: brandOf(config, id, shown.name, goods),
     goods,
-    brandStyle: brandStyleOf(now.sale, goods) ?? config.brand.style,
+    brandStyle: brandStyleOf(id, goods) ?? config.brand.style,
     words: wordsOf(config, goods)[lang],
-    sale: draft ? overSaved(saved, draft) : saved,
+    sale: shown,
     paymentPage: config.PAYMENT_PAGE,
     look: query.look === 'dark' ? 'dark' : 'light',
   })
   return page ?? refuse('not-found')
-}
-
-/** A draft has no sections of a hall: they are written by calls of their own. */
-function overSaved(saved: PublicSale, { sale }: SaleDraft): PublicSale {
-  const sections = saved.products.filter(({ section_type }) => section_type)
-  return { ...saved, ...sale, products: [...(sale.products ?? []), ...sections] } as PublicSale
 }
 
 const previewWorker = ({ env }: Call) =>

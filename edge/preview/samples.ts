@@ -1,6 +1,7 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { Order, Payment, Post, PublicProduct, PublicSale } from '../../shared/api/public.ts'
+import type { SaleDraft } from '../../shared/api/internal.ts'
+import type { Order, Payment, Post, PublicProduct } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, isLive, isSold, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
@@ -9,6 +10,7 @@ import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedu
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import type { Brand } from '../pages/brand.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
+import { namedIn } from '../pages/parts/offer.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
@@ -97,10 +99,13 @@ export interface SampleOptions {
   /** The name of the sale and of its first product. */
   readonly called?: string
   /** A real sale, whose pages are shown as they would be in each state. */
-  readonly sale?: PublicSale
+  readonly sale?: SaleDraft['sale']
   readonly paymentPage?: string | null
   readonly goods?: GoodsDocument | null
 }
+
+/** In the language of its goods, as a view of a real sale is. */
+const render = (view: SaleView) => renderSale({ ...view, state: namedIn(view.lang, view.state, view.goods) })
 
 /** All pages, rendered. */
 export const samples = (options: SampleOptions) =>
@@ -161,18 +166,18 @@ export function samplePages({
   const landing =
     (phase: Phase, changes: Partial<SaleView> = {}) =>
     () =>
-      renderSale(view(scheduled(phase), changes))
+      render(view(scheduled(phase), changes))
   const open = scheduled('open')
   const line = (schedule: Schedule, number = NUMBER, changes: Partial<SaleView> = {}) => {
     const shows: Shows = { kind: 'line', place: placeOf(schedule, number, nowMs), number }
-    return () => renderSale(view(schedule, { number, shows, ...changes }))
+    return () => render(view(schedule, { number, shows, ...changes }))
   }
   const isCalled = { anchor_position: POSITION + 3 }
   const shop = view(scheduled('open', isCalled), { number: NUMBER, shows: { kind: 'landing' } })
   const inShop =
     (shows: Shows, changes: Partial<SaleView> = {}) =>
     () =>
-      renderSale({ ...shop, shows, ...changes })
+      render({ ...shop, shows, ...changes })
   const stocked = (products: typeof shop.state.products) => ({ state: { ...shop.state, products } })
   const turnOf = (leftMs: number) => ({ kind: 'turn', untilMs: nowMs + leftMs }) as const
   const turn = (leftMs = ADMISSION_TTL_SECONDS * 1000): Shows => turnOf(leftMs)
@@ -208,6 +213,13 @@ export function samplePages({
   // A real sale has goods of its own.
   const goodsOnly = sale ? {} : withGoods(shop.state)
   const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
+  const dated = {
+    goods: {
+      ...(goods ?? { version: 1, brand: null, products: {} }),
+      venue: 'Harbour Hall, Berlin',
+      event: { starts_at: '2026-12-12T19:00:00.000Z', ends_at: '2026-12-12T22:30:00.000Z' },
+    },
+  }
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
   const alone =
     (problem: Problem, home: string | null, more: object = {}) =>
@@ -222,9 +234,9 @@ export function samplePages({
     'sale-test': landing('open', { state: { ...shop.state, test: true } }),
     'sale-not-indexed': landing('open', { state: { ...shop.state, indexed: false } }),
     'sale-paused': landing('paused'),
-    'sale-announced': () => renderSale(view(scheduled('pre_queue', ANNOUNCED))),
-    'sale-warned': () => renderSale(view(scheduled('open', WARNED))),
-    'sale-paused-with-reason': () => renderSale(view(scheduled('paused', REASONED))),
+    'sale-announced': () => render(view(scheduled('pre_queue', ANNOUNCED))),
+    'sale-warned': () => render(view(scheduled('open', WARNED))),
+    'sale-paused-with-reason': () => render(view(scheduled('paused', REASONED))),
     'sale-all-in-carts': landing('all_in_carts'),
     'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
     'sale-turnstile': landing('open', { turnstile: '1x00000000000000000000AA' }),
@@ -339,7 +351,7 @@ export function samplePages({
     'site-ended': landing('ended', { protects: true }),
     'site-line-ended': line(scheduled('ended'), NUMBER, { protects: true }),
     'sold-out': landing('sold_out'),
-    'sold-out-announced': () => renderSale(view(scheduled('sold_out', ANNOUNCED))),
+    'sold-out-announced': () => render(view(scheduled('sold_out', ANNOUNCED))),
     ended: landing('ended'),
     'turn-less-left': inShop(turnAgain(problem('all-in-carts'))),
     'turn-too-many': inShop(turnAgain({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })),
@@ -362,6 +374,9 @@ export function samplePages({
     'order-sizes-confirmed': inShop(shownIn('confirmed'), sizes),
     'order-sizes-fulfilled': inShop(shownIn('fulfilled'), sizes),
     'order-pickup': inShop(ordered('confirmed'), { state: { ...shop.state, delivery: pickedUp } }),
+    'sale-event': landing('open', dated),
+    'order-event': inShop(ordered('confirmed'), dated),
+    'receipt-event': inShop({ kind: 'receipt', order: paid({ method: 'pm_ok' }) }, dated),
     'order-handover': inShop(ordered('confirmed'), {
       state: {
         ...shop.state,
@@ -395,7 +410,7 @@ export function samplePages({
 }
 
 /** What is for sale, with something left of it; and the product of which there is one left. */
-function offered(sale: PublicSale | undefined, called: string | undefined) {
+function offered(sale: SampleOptions['sale'], called: string | undefined) {
   const invented = [
     { ...VINYL, name: called ?? VINYL.name },
     { ...PRODUCT, product_id: 'box', name: 'Box set with signed print', unit_price_minor: 12_900, available: 0 },

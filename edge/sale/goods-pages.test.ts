@@ -39,6 +39,26 @@ it('shows the brand of a sale, its words and its colours', async () => {
   expect([other.status, other.headers.get('location')]).toEqual([302, sheet])
 })
 
+it('names a sale and its products in the visitor’s language', async () => {
+  const sale = new TestSale()
+  await stub(`/internal/sales/${sale.name}/goods?v=2`, 200, {
+    version: 2,
+    brand: null,
+    venue: null,
+    names: { de: 'Nachtschwimmen' },
+    products: { fin: { names: { de: 'Flosse' }, options: [{ name: 'Size', values: ['42'] }] } },
+  } satisfies GoodsDocument)
+  const fin = { product_id: 'fin', name: 'Fin', unit_price_minor: 100, currency: 'EUR', total: 0, available: 0 }
+  const size = { ...fin, product_id: 'fin-42', name: 'Fin, 42', variant_of: 'fin', variant: { Size: '42' } }
+  const products = [fin, size].map((one) => ({ ...one, held: 0, sold: 0 }))
+  await sale.publish({ name: 'Night Swim', products, goods_version: 2 })
+  const { text } = await page(`/sales/${sale.name}`, { 'accept-language': 'de' })
+  for (const name of ['<title>Nachtschwimmen<', '"name":"Nachtschwimmen"', '"name":"Flosse, 42"', '>Flosse<'])
+    expect(text).toContain(name)
+  expect(text).not.toMatch(/Night Swim|Fin\b/)
+  expect((await page(`/sales/${sale.name}`, { 'accept-language': 'fr' })).text).toContain('<title>Night Swim<')
+})
+
 it('shows the sale without its goods where they cannot be read', async () => {
   const { name } = await saleWithGoods(503)
   const { response, text } = await page(`/sales/${name}`)

@@ -10,6 +10,8 @@ export function saleDocument(now: Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>, 
     ...sale,
     brand: goods?.brand ?? null,
     venue: goods?.venue ?? null,
+    names: goods?.names ?? null,
+    event: goods?.event ?? null,
     products: productsOf(products, goods),
   }
 }

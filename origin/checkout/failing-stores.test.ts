@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOOPBACK, type Server } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { CheckoutLine } from '../../shared/api/public.ts'
 import { openFlakyProxy } from '../../test/flaky-proxy.ts'
 import { addHall, PLACES, SEATS } from '../../test/hall.ts'
@@ -203,6 +204,37 @@ test('sells the seats that the ledger chooses at their price, and computes again
   })
   expect(total_minor).toBe(price + Math.round(price / 5))
   expect(await buy()).toMatchObject({ kind: 'recorded', order: { bill: [{ kind: 'fee' }] } })
+})
+
+test('takes no shipping price of a weight that a product had before', async () => {
+  const { sale, checkout } = await alone({ gate: `redis://${NOWHERE}` })
+  const prices = [{ up_to_grams: 500, amount_minor: 490 }, { amount_minor: 990 }]
+  const [one] = saleOf(5).products
+  const weighing = async (weight_grams: number) => {
+    const products = one ? [{ ...one, weight_grams }] : []
+    await writeSale(sql, sale, saleOf(5, { products, delivery: { ...NO_DELIVERY, kind: 'address', prices } }))
+    const sales = new Sales(sql)
+    await sales.refresh()
+    return sales.get(sale) as SaleRow
+  }
+  const before = await weighing(500)
+  const row = await weighing(501)
+  expect((await weighing(501)).terms_version).toBe(row.terms_version)
+  const buy = (total_minor: number) =>
+    checkout.checkout(
+      // As another process read it before the change.
+      before,
+      { visitor: randomUUID(), line: 'public', number: 1 },
+      { product_id: 'one', delivery: { country: 'DE' }, total_minor },
+      'k',
+    )
+  expect(await buy(1_490)).toMatchObject({
+    problem: { type: '/problems/price-changed', shipping_minor: 990, total_minor: 1_990 },
+  })
+  expect(await buy(1_990)).toMatchObject({
+    kind: 'recorded',
+    order: { bill: [{ kind: 'shipping', amount_minor: 990 }] },
+  })
 })
 
 test('looks up the orders of many callers in one statement', async () => {

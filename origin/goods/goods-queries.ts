@@ -5,21 +5,28 @@ import type { Queryable } from '../ledger/connection.ts'
 
 /** In the transaction that writes the sale. */
 export async function writeGoods(tx: Queryable, saleId: string, config: SaleConfig): Promise<void> {
-  const { brand, venue, products } = goodsOf(config)
-  const hasSome = brand || venue || Object.values(products).some((one) => Object.keys(one).length > 0)
+  const { brand, venue, names, event, products } = goodsOf(config)
+  const hasSome = brand || venue || names || event || Object.values(products).some((one) => Object.keys(one).length > 0)
   await tx`
-    insert into goods (sale_id, brand, venue, products)
-    select ${saleId}, ${brand && tx.json(brand)}, ${venue}, ${tx.json(products as never)}
+    insert into goods (sale_id, brand, venue, names, event, products)
+    select ${saleId}, ${brand && tx.json(brand)}, ${venue}, ${names && tx.json(names)}, ${event && tx.json(event)},
+      ${tx.json(products as never)}
     where ${Boolean(hasSome)} or exists (select from goods where sale_id = ${saleId})
     on conflict (sale_id) do update set version = goods.version + 1, brand = excluded.brand, venue = excluded.venue,
-      products = excluded.products
-    where (goods.brand, goods.venue, goods.products) is distinct from (excluded.brand, excluded.venue, excluded.products)`
+      names = excluded.names, event = excluded.event, products = excluded.products
+    where (goods.brand, goods.venue, goods.names, goods.event, goods.products)
+      is distinct from (excluded.brand, excluded.venue, excluded.names, excluded.event, excluded.products)`
 }
 
 /** What a sale's pages show beside names and prices, as it is written. */
-export const goodsOf = ({ brand, venue, products }: SaleConfig): Omit<GoodsDocument, 'version'> => ({
+export const goodsOf = ({
   brand,
   venue,
+  names,
+  event,
+  products,
+}: SaleConfig): Required<Omit<GoodsDocument, 'version'>> => ({
+  ...{ brand, venue, names, event },
   products: Object.fromEntries(products.map((product) => [product.product_id, goodsOfProduct(product)])),
 })
 
@@ -43,6 +50,7 @@ function goodsOfProduct({
 
 /** Null where nothing was said. */
 export async function readGoods(sql: Queryable, saleId: string): Promise<GoodsDocument | null> {
-  const [row] = await sql<GoodsDocument[]>`select version, brand, venue, products from goods where sale_id = ${saleId}`
+  const [row] = await sql<GoodsDocument[]>`
+    select version, brand, venue, names, event, products from goods where sale_id = ${saleId}`
   return row ?? null
 }

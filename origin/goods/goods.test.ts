@@ -28,6 +28,18 @@ const SHOE = {
   ],
 }
 
+test('keeps the names and the date of a sale for its pages', async () => {
+  const about = { names: { de: 'Nachtschwimmen' }, event: { starts_at: '2026-12-01T19:00:00.000Z', ends_at: null } }
+  const sale = await origin.sale(about)
+  expect(await read(sale)).toMatchObject({ ...about, goods_version: 1 })
+  expect(await internal(`/sales/${sale}/goods?v=1`)).toMatchObject({ body: about })
+  const event = { ...about.event, ends_at: about.event.starts_at }
+  expect(await origin.admin('PUT', `/sales/${sale}`, { ...(await read(sale)), event })).toMatchObject({
+    status: 422,
+    body: { errors: [{ field: 'event.ends_at', detail: 'must be after starts_at' }] },
+  })
+})
+
 test('nests variants into their product, with what its pages show', async () => {
   const sale = await origin.sale({ products: [SHOE], brand: { shop: 'Halfway', accent: '#00674b' }, venue: 'Shop' })
   const { products, ...rest } = await read(sale)
@@ -89,6 +101,8 @@ test('the edge reads a version of them, and no other', async () => {
     version: 1,
     brand: null,
     venue: null,
+    names: null,
+    event: null,
     products: { shoe: { names, description, options, terms, tags } },
   })
   expect((await internal(`/sales/${sale}/goods?v=2`)).status).toBe(404)
@@ -132,6 +146,10 @@ const fee = fc.record({ name: text, per: fc.constantFrom('unit', 'order'), inclu
     price.map((amount_minor) => ({ ...of, amount_minor })),
   ),
 )
+const time = fc.constantFrom('2026-12-01T19:00:00Z', '2026-12-01T21:30:00+01:00')
+const event = some({ ends_at: fc.constantFrom('2026-12-02T00:00:00Z', null) }).chain((of) =>
+  time.map((starts_at) => ({ starts_at, ...of })),
+)
 const asked = fc.constantFrom('off', 'optional', 'required')
 const ask = some({ name: asked, phone: asked, company: asked, note: asked })
 const countries = fc.uniqueArray(fc.constantFrom('DE', 'FR', 'JP', 'US'), { minLength: 1 })
@@ -160,6 +178,8 @@ const config = fc
       fees: fc.array(fee, { maxLength: 3 }),
       tax: fc.record({ name: text, percent, included: fc.boolean() }),
       venue: fc.oneof(text, fc.constant(null)),
+      names: fc.oneof(texts, fc.constant(null)),
+      event: fc.oneof(event, fc.constant(null)),
       delivery,
       limit_per_order: fc.integer({ min: 1, max: 10 }),
       limit_per_visitor: fc.integer({ min: 1, max: 10 }),

@@ -28,6 +28,8 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow, goods: Goods
     ...describeSale(sale, nowMs, goods),
     brand: goods?.brand ?? null,
     venue: goods?.venue ?? null,
+    names: goods?.names ?? null,
+    event: goods?.event ?? null,
     ended_at: sale.ended_at?.toISOString() ?? null,
     paused: sale.paused,
     access: sale.access,

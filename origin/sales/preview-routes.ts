@@ -12,6 +12,8 @@ import { jsonBody, query, refuse } from '../lib/request.ts'
 import type { AdminSales } from './admin-sales.ts'
 import { unitsOf } from './sale-queries.ts'
 import { MAX_SALE_BYTES } from './sale-routes.ts'
+import type { SaleRow } from './sale-row.ts'
+import { publicProducts } from './sale-state.ts'
 
 /** As long as somebody looks at them. */
 const LASTS_MS = 3_600_000
@@ -39,17 +41,21 @@ const DraftPage = v.object({
 
 interface PreviewDeps {
   readonly config: Pick<Config, 'EDGE_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL'>
-  readonly sales: Pick<AdminSales, 'nowMs'>
+  readonly sales: Pick<AdminSales, 'nowMs' | 'inUse'>
 }
 
-export function previewRoutes({ config, sales }: PreviewDeps) {
-  const shop = config.PUBLIC_URL ?? config.EDGE_URL
-  const edge = config.EDGE_URL ?? shop
-  const noEdge = () => problem('conflict', { detail: 'EDGE_URL is not set: the edge makes the pages.' })
-  const noWorker = () =>
-    problem('conflict', { detail: 'The edge has no preview Worker: docs/deploying.md says how to add it.' })
-  const noAnswer = () => problem('try-again', { detail: 'The edge does not answer.', retry_after_seconds: 3 })
+/** Where buyers reach the edge, and where this origin does; undefined where neither is set. */
+const addressesOf = ({ PUBLIC_URL, EDGE_URL }: PreviewDeps['config']) => {
+  const shop = PUBLIC_URL ?? EDGE_URL
+  return { shop, edge: EDGE_URL ?? shop }
+}
+const noEdge = () => problem('conflict', { detail: 'EDGE_URL is not set: the edge makes the pages.' })
+const noWorker = () =>
+  problem('conflict', { detail: 'The edge has no preview Worker: docs/deploying.md says how to add it.' })
+const noAnswer = () => problem('try-again', { detail: 'The edge does not answer.', retry_after_seconds: 3 })
 
+export function previewRoutes({ config, sales }: PreviewDeps) {
+  const { shop, edge } = addressesOf(config)
   return (
     new Hono()
       // Where the pages are, for an hour, to be framed by who asks; and the names of their states.
@@ -64,16 +70,25 @@ export function previewRoutes({ config, sales }: PreviewDeps) {
         if (!states) return refuse(noAnswer())
         return c.json({ url: `${shop}/sales/${sale}/preview`, query: String(signed), states })
       })
+  )
+}
 
+/** Of a sale that may not exist yet. */
+export function draftRoutes({ config, sales }: PreviewDeps) {
+  const { shop, edge } = addressesOf(config)
+  return (
+    new Hono()
       // One page, with what is not saved yet, for the console to show in a frame of its own.
       .post('/sales/:sale/preview', jsonBody(DraftPage, MAX_SALE_BYTES), async (c) => {
         const { sale, state, ...query } = c.req.valid('json')
         if (shop === undefined) return refuse(noEdge())
-        const url = `${edge}/internal/sales/${c.req.param('sale')}/preview/${state}?${new URLSearchParams(query)}`
+        const id = c.req.param('sale')
+        const saved = sales.inUse().find(({ sale_id }) => sale_id === id)
+        const url = `${edge}/internal/sales/${encodeURIComponent(id)}/preview/${state}?${new URLSearchParams(query)}`
         const response = await fetch(url, {
           method: 'POST',
           headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },
-          body: JSON.stringify(draftOf(sale)),
+          body: JSON.stringify(draftOf(sale, saved)),
           signal: AbortSignal.timeout(PAGE_TIMEOUT_MS),
         }).catch(() => null)
         if (response?.status === 404) return refuse(problem('not-found', { detail: 'There is no page of this name.' }))
@@ -88,10 +103,11 @@ export function previewRoutes({ config, sales }: PreviewDeps) {
 /** The path of a picture in an attribute, of one width in a list of them. */
 const PICTURE = /(["\s])(\/images\/[0-9a-f]{32})/g
 
-/** As everyone would see it. */
-function draftOf(config: SaleConfig): SaleDraft {
-  const { name, hold_seconds, limit_per_visitor, contact, seller, tax, fees, delivery, test } = config
-  const products = unitsOf(config).map(({ total, buffer, limit_per_visitor: limit, ...unit }) => ({
+/** As everyone would see it. Sections of a hall are those that are saved: calls of their own write them. */
+function draftOf(config: SaleConfig, saved: SaleRow | undefined): SaleDraft {
+  const { name, hold_seconds, limit_per_visitor, seller, tax, fees, delivery, test } = config
+  const sections = saved ? publicProducts(saved).filter(({ section_type }) => section_type !== null) : []
+  const units = unitsOf(config).map(({ total, buffer, limit_per_visitor: limit, ...unit }) => ({
     ...unit,
     limit,
     section_type: null,
@@ -102,13 +118,12 @@ function draftOf(config: SaleConfig): SaleDraft {
     name,
     hold_seconds,
     limit_per_visitor,
-    contact: contact.email,
     seller,
     tax,
     fees,
     delivery,
     test,
-    products,
+    products: [...units, ...sections],
   }
   return { sale, goods: { version: 0, ...goodsOf(config) } }
 }

@@ -6,7 +6,7 @@ import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { writeGoods } from '../goods/goods-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ADMIN_NAME, audit, changed } from '../operators/audit.ts'
-import type { SaleRow } from './sale-row.ts'
+import type { ProductRow, SaleRow } from './sale-row.ts'
 import { describeSale, phaseEvents, phaseOf } from './sale-state.ts'
 
 /**
@@ -121,8 +121,10 @@ export async function writeSale(
     const rows = unitsOf(config)
     const productIds = rows.map((p) => p.product_id)
     // Only removed products are checked for orders: for a product without any, the check reads all orders of the sale.
-    const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
-      select p.product_id, p.held, p.sold, p.product_id <> all(${productIds}::text[]) and exists (
+    const present = await tx<
+      (Pick<ProductRow, 'product_id' | 'held' | 'sold' | 'weight_grams' | 'variant_of'> & { ordered: boolean })[]
+    >`
+      select p.product_id, p.held, p.sold, p.weight_grams, p.variant_of, p.product_id <> all(${productIds}::text[]) and exists (
         select 1 from orders o where o.sale_id = p.sale_id
           and (o.product_id = p.product_id or o.cart @> jsonb_build_array(jsonb_build_object('product', p.product_id)))) as ordered
       from products p where p.sale_id = ${saleId} and section_type is null and not is_promo_code order by p.product_id for no key update of p`
@@ -136,6 +138,12 @@ export async function writeSale(
           `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${total}${buffer ? ` with a buffer of ${buffer}` : ''}`,
         )
     }
+    // Shipping goes by weight, and a promo code of a product by what is a variant of it. Prices are compared one by one.
+    const isBilledAnew = present.some(({ product_id, weight_grams, variant_of }) => {
+      const product = rows.find((p) => p.product_id === product_id)
+      return product?.weight_grams !== weight_grams || product.variant_of !== variant_of
+    })
+    if (isBilledAnew) await tx`update sales set terms_version = terms_version + 1 where sale_id = ${saleId}`
     await tx`
       delete from products where sale_id = ${saleId} and product_id <> all(${productIds}::text[]) and section_type is null
         and not is_promo_code`

@@ -23,6 +23,20 @@ export const Markdown = v.union(
 )
 export type Markdown = v.InferOutput<typeof Markdown>
 
+/** A name by language; the plain one is shown where nothing is said in the visitor's own. */
+export const Names = v.record(LanguageName, name)
+export type Names = v.InferOutput<typeof Names>
+
+/** When what is sold takes place, or can be picked up. */
+export const EventTime = v.pipe(
+  exactly({ starts_at: instant, ends_at: v.optional(v.nullable(instant), null) }),
+  v.forward(
+    v.check(({ starts_at, ends_at }) => ends_at === null || ends_at > starts_at, 'must be after starts_at'),
+    ['ends_at'],
+  ),
+)
+export type EventTime = v.InferOutput<typeof EventTime>
+
 /** A picture of ours by its path, or one elsewhere, which is fetched and kept when the sale is written. */
 export const ImageUrl = v.pipe(
   v.string('text is required'),
@@ -72,8 +86,7 @@ const Variant = exactly(
 
 /** What a product may have beside its name, price and total; none of it decides who gets a unit. */
 export const productGoods = {
-  /** The name by language; `name` is shown where nothing is said in the visitor's own. */
-  names: v.optional(v.nullable(v.record(LanguageName, name))),
+  names: v.optional(v.nullable(Names)),
   description: v.optional(v.nullable(Markdown)),
   images: v.optional(v.pipe(v.array(Image, 'a list is required'), v.maxLength(12, 'at most 12 pictures'))),
   options: v.optional(v.pipe(v.array(Option, 'a list is required'), v.maxLength(3, 'at most 3 options'))),
@@ -254,11 +267,14 @@ export interface GoodsDocument {
   readonly version: number
   readonly brand: Brand | null
   readonly venue: string | null
+  /** Of the sale. */
+  readonly names?: Readonly<Names> | null
+  readonly event?: EventTime | null
   /** By product. */
   readonly products: Readonly<Record<string, ProductGoods>>
 }
 export interface ProductGoods {
-  readonly names?: Readonly<Partial<Record<(typeof LANGUAGES)[number], string>>>
+  readonly names?: Readonly<Names>
   readonly description?: Markdown
   readonly images?: readonly Image[]
   readonly options?: readonly { readonly name: string; readonly values: readonly string[] }[]

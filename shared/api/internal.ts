@@ -72,9 +72,21 @@ export type SaleState = v.InferOutput<typeof SaleState>
 export const FeedPage = v.object({ ...Posts.entries, latest: v.number() })
 export type FeedPage = v.InferOutput<typeof FeedPage>
 
-/** What an operator has not saved yet of a sale, for the edge to preview a page with it. */
+/** What an operator has not saved yet of a sale, which may not exist yet, for the edge to preview a page with it. */
 export const SaleDraft = v.object({
-  sale: v.partial(PublicSale),
+  sale: v.pick(PublicSale, [
+    ...([
+      'name',
+      'hold_seconds',
+      'limit_per_visitor',
+      'seller',
+      'tax',
+      'fees',
+      'delivery',
+      'test',
+      'products',
+    ] as const),
+  ]),
   goods: v.custom<GoodsDocument>((goods) => typeof goods === 'object' && goods !== null),
 })
 export type SaleDraft = v.InferOutput<typeof SaleDraft>

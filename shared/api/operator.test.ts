@@ -44,6 +44,8 @@ describe('a sale', () => {
       fees: [],
       delivery: { kind: 'none', ask: { name: 'off', phone: 'off', company: 'off', note: 'off' } },
       venue: null,
+      names: null,
+      event: null,
       indexed: true,
       test: false,
       products: sale.products.map((product) => ({ ...product, buffer: 0 })),

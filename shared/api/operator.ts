@@ -3,7 +3,17 @@ import * as v from 'valibot'
 import type { BillLine } from '../bill.ts'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, ProductId, Texts, whole } from './fields.ts'
-import { type Address, Brand, Delivery as DeliveryConfig, Fees, Image, NO_DELIVERY, productGoods } from './goods.ts'
+import {
+  type Address,
+  Brand,
+  Delivery as DeliveryConfig,
+  EventTime,
+  Fees,
+  Image,
+  Names,
+  NO_DELIVERY,
+  productGoods,
+} from './goods.ts'
 import type { Backlog } from './live.ts'
 import { AskedContact, type Order, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
@@ -85,6 +95,7 @@ export const SaleConfig = v.pipe(
   exactly(
     {
       name,
+      names: v.optional(v.nullable(Names), null),
       opens_at: instant,
       ends_at: v.optional(v.nullable(instant), null),
       /** When visitors may begin to queue; null: as soon as the sale is created. */
@@ -123,6 +134,7 @@ export const SaleConfig = v.pipe(
       delivery: v.optional(DeliveryConfig, { ...NO_DELIVERY }),
       /** Where it takes place, for people. */
       venue: v.optional(v.nullable(name), null),
+      event: v.optional(v.nullable(EventTime), null),
       /** Whether search engines may show the sale's page. */
       indexed: v.optional(v.boolean('true or false is required'), true),
       /** Payments of the sandbox only. Fixed when the sale is created. */

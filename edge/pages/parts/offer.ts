@@ -1,14 +1,44 @@
 /** What is for sale, as pages name and show it: each product with its variants by option. */
-import type { Image, ProductGoods } from '../../../shared/api/goods.ts'
-import type { OrderLine, PublicProduct } from '../../../shared/api/public.ts'
+import type { GoodsDocument, Image, ProductGoods } from '../../../shared/api/goods.ts'
+import type { OrderLine, PublicProduct, PublicSale } from '../../../shared/api/public.ts'
 import { fill, money } from '../../../shared/format.ts'
 import type { PageContext, SaleView } from '../view.ts'
+import type { Language } from '../words/words.ts'
+
+/** A sale with the names that the shop gives it and its products in this language; the others stay. */
+export function namedIn<Sale extends Pick<PublicSale, 'name' | 'products'>>(
+  lang: Language,
+  sale: Sale,
+  goods: GoodsDocument | null,
+): Sale {
+  if (!goods) return sale
+  const products = sale.products.map((product) => {
+    const { names, options = [] } = aboutIn(goods, product)
+    const own = names?.[lang]
+    if (own === undefined) return product
+    const values = options.flatMap(({ name }) => product.variant?.[name] ?? [])
+    return { ...product, name: [own, ...values].join(', ') }
+  })
+  return { ...sale, name: goods.names?.[lang] ?? sale.name, products }
+}
+
+/** That of all its prices; any one where nothing is sold. */
+export const currencyOf = ({ products }: Pick<PublicSale, 'products'>) => products[0]?.currency ?? 'EUR'
+
+/** What the shop says of a product, or of the one that it is a variant of. */
+const aboutIn = (goods: GoodsDocument | null, { product_id, variant_of }: PublicProduct): ProductGoods =>
+  goods?.products[variant_of ?? product_id] ?? {}
+
+/** In the visitor's language where the shop has said it in that; else as it was sold. */
+export function nameOfLine({ state, goods, lang }: SaleView, { product_id, name }: OrderLine): string {
+  const product = state.products.find((one) => one.product_id === product_id)
+  return product && aboutIn(goods, product).names?.[lang] ? product.name : name
+}
 
 export interface Item {
   readonly product: PublicProduct
   /** What the shop says of it; empty where it has said nothing, or while that cannot be read. */
   readonly goods: ProductGoods
-  /** In the visitor's language, where the shop has said it in that. */
   readonly name: string
   readonly image: Image | null
   /** What can be bought of it: its variants, or the product itself. */
@@ -24,18 +54,18 @@ interface Group {
   readonly choices: readonly { readonly unit: PublicProduct; readonly value: string }[]
 }
 
-export function itemsOf({ state, goods, lang }: Pick<SaleView, 'state' | 'goods' | 'lang'>): Item[] {
+export function itemsOf({ state, goods }: Pick<SaleView, 'state' | 'goods'>): Item[] {
   const { products } = state
   return products
     .filter(({ variant_of }) => !variant_of)
     .map((product) => {
-      const about = goods?.products[product.product_id] ?? {}
+      const about = aboutIn(goods, product)
       const variants = products.filter(({ variant_of }) => variant_of === product.product_id)
       const options = optionsOf(about, variants)
       return {
         product,
         goods: about,
-        name: about.names?.[lang] ?? product.name,
+        name: product.name,
         image: about.images?.[0] ?? null,
         units: variants.length > 0 ? variants : [product],
         groups: groupsOf(options, variants),

@@ -19,8 +19,10 @@ import type { Texts } from '../../../shared/api/fields.ts'
 import {
   type Brand,
   type Delivery,
+  type EventTime,
   type Fee,
   type Image,
+  type Names,
   NO_DELIVERY,
   type ProductGoods,
 } from '../../../shared/api/goods.ts'
@@ -65,7 +67,7 @@ const saleColumns = {
   tax: jsonb().$type<Tax>(),
   fees: jsonb().$type<Fee[]>().notNull().default([]),
   delivery: jsonb().$type<Delivery>().notNull().default(NO_DELIVERY),
-  /** Grows with each change of what an order costs beside its prices: fees, tax, delivery and promo codes. */
+  /** Grows with each change of what an order costs beside its prices: fees, tax, delivery, weights and promo codes. */
   terms_version: integer().notNull().default(1),
   /** Whether search engines may show the sale's page. */
   indexed: boolean().notNull().default(true),
@@ -137,6 +139,9 @@ export const goods = pgTable('goods', {
   version: integer().notNull().default(1),
   brand: jsonb().$type<Brand>(),
   venue: text(),
+  /** Of the sale. */
+  names: jsonb().$type<Names>(),
+  event: jsonb().$type<EventTime>(),
   /** By product. */
   products: jsonb().$type<Readonly<Record<string, ProductGoods>>>().notNull().default({}),
 })

@@ -1,11 +1,11 @@
-/** How a sale looks: the shop's name, logo, colour, hero picture and words of its own. */
+/** How a sale looks: the shop's name, logo, colour, hero picture and words of its own. And where and when it takes place. */
 import { useSignal } from '@preact/signals'
 import { contrast } from '../../../../../edge/pages/brand.ts'
 import en from '../../../../../edge/pages/words/en.json' with { type: 'json' }
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { Choose, languageName } from '../../parts.tsx'
 import { type Body, valueAt } from '../sale-form/draft.ts'
-import { Field, TextField, useField, useForm } from '../sale-form/fields.tsx'
+import { Field, TextField, TimeField, useField, useForm } from '../sale-form/fields.tsx'
 import { Folded } from '../sale-form/sections.tsx'
 import { Picture } from './picture-fields.tsx'
 
@@ -19,7 +19,7 @@ export function Brand() {
   const { body, set } = useForm()
   const hasBrand = Boolean(body.brand)
   return (
-    <Folded title="Brand" paths={['brand', 'venue']}>
+    <Folded title="Brand" paths={['brand']}>
       <label class="check">
         <input
           type="checkbox"
@@ -37,7 +37,32 @@ export function Brand() {
           <OwnWords />
         </>
       )}
+    </Folded>
+  )
+}
+
+/** Of a concert, or where and when goods are picked up. */
+export function PlaceAndDate() {
+  const { body, set } = useForm()
+  return (
+    <Folded title="Place and date" paths={['venue', 'event']}>
       <TextField path="venue" label="Where it takes place" hint="For people. Empty: nowhere in particular." optional />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={Boolean(body.event)}
+          onChange={({ currentTarget }) =>
+            set('event', currentTarget.checked ? { starts_at: '', ends_at: null } : null)
+          }
+        />
+        It has a date, which buyers can put in their calendars
+      </label>
+      {body.event && (
+        <>
+          <TimeField path="event.starts_at" label="Starts" />
+          <TimeField path="event.ends_at" label="Is over" none="Empty: not said." />
+        </>
+      )}
     </Folded>
   )
 }

@@ -2,13 +2,12 @@
 import './goods.css'
 import { type Body, isSection, newProduct } from '../sale-form/draft.ts'
 import { useForm } from '../sale-form/fields.tsx'
-import { Brand } from './brand.tsx'
+import { Brand, PlaceAndDate } from './brand.tsx'
 import { LivePreview } from './live-preview.tsx'
 import { Delivery, FeesAndTax } from './money.tsx'
 import { Product } from './product.tsx'
 
-/** `sale`: undefined before it is created. */
-export function Goods({ sale }: { sale: string | undefined }) {
+export function Goods() {
   const { body, wrong, set } = useForm()
   const products = (body.products ?? []) as readonly Body[]
   const first = products.findIndex((product) => !isSection(product))
@@ -25,10 +24,11 @@ export function Goods({ sale }: { sale: string | undefined }) {
           </button>
         </p>
         <Brand />
+        <PlaceAndDate />
         <FeesAndTax />
         <Delivery />
       </div>
-      <LivePreview sale={sale} />
+      <LivePreview />
     </>
   )
 }

@@ -18,9 +18,11 @@ const PAGES = [
   ['order-confirmed', 'Bought'],
 ] as const
 
-export function LivePreview({ sale }: { sale: string | undefined }) {
+export function LivePreview() {
   const { body } = useForm()
   const config = configOf(body)
+  // Its links lead nowhere: a new sale needs no id yet.
+  const sale = String(body.sale) || 'new'
   const text = config && JSON.stringify(config)
   const state = useSignal('sale-open')
   const lang = useSignal<Language>('en')
@@ -35,9 +37,9 @@ export function LivePreview({ sale }: { sale: string | undefined }) {
         lang: lang.value,
         look: look.value,
       }
-      return (await admin.sales[':sale'].preview.$post({ param: { sale: sale ?? '' }, json })).text()
+      return (await admin.sales[':sale'].preview.$post({ param: { sale }, json })).text()
     },
-    enabled: sale !== undefined && draft !== undefined,
+    enabled: draft !== undefined,
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -47,40 +49,35 @@ export function LivePreview({ sale }: { sale: string | undefined }) {
       <div class="card-head">
         <h2>Preview</h2>
         <span class="quiet" role="status">
-          {sale !== undefined &&
-            (text === undefined
-              ? 'as before, until all fields are right'
-              : isFetching
-                ? 'being made …'
-                : 'as it will be')}
+          {text === undefined
+            ? data === undefined
+              ? 'once name, price and units are right'
+              : 'as before, until all fields are right'
+            : isFetching
+              ? 'being made …'
+              : 'as it will be'}
         </span>
       </div>
-      {sale === undefined ? (
-        <p class="quiet">The page is shown here once the sale is created.</p>
-      ) : (
-        <>
-          <div class="preview-choice">
-            <Choose label="Page" value={state.value} options={PAGES} onChoose={(to) => (state.value = to)} />
-            <Choose
-              label="Language"
-              value={lang.value}
-              options={LANGUAGES.map((one) => [one, languageName(one)])}
-              onChoose={(to) => (lang.value = LANGUAGES.find((one) => one === to) ?? 'en')}
-            />
-            <Choose
-              label="Look"
-              value={look.value}
-              options={[
-                ['light', 'light'],
-                ['dark', 'dark'],
-              ]}
-              onChoose={(to) => (look.value = to === 'dark' ? 'dark' : 'light')}
-            />
-          </div>
-          <Failure error={error} />
-          <Phone page={data} />
-        </>
-      )}
+      <div class="preview-choice">
+        <Choose label="Page" value={state.value} options={PAGES} onChoose={(to) => (state.value = to)} />
+        <Choose
+          label="Language"
+          value={lang.value}
+          options={LANGUAGES.map((one) => [one, languageName(one)])}
+          onChoose={(to) => (lang.value = LANGUAGES.find((one) => one === to) ?? 'en')}
+        />
+        <Choose
+          label="Look"
+          value={look.value}
+          options={[
+            ['light', 'light'],
+            ['dark', 'dark'],
+          ]}
+          onChoose={(to) => (look.value = to === 'dark' ? 'dark' : 'light')}
+        />
+      </div>
+      <Failure error={error} />
+      <Phone page={data} />
     </aside>
   )
 }

@@ -134,7 +134,7 @@ export function wrongIn(body: Body, saleId: string): Wrong {
 /** The two pages of the form, and which of them shows a field. */
 export type Part = 'sale' | 'goods'
 const ONLY_OF_GOODS =
-  /^(brand|venue|fees|tax|delivery|products\.\d+\.(names|description|images|options|variants|limit|weight_grams|tags|terms))(\.|$)/
+  /^(brand|venue|event|fees|tax|delivery|products\.\d+\.(names|description|images|options|variants|limit|weight_grams|tags|terms))(\.|$)/
 export const isOn = (part: Part, path: string): boolean =>
   ONLY_OF_GOODS.test(path) ? part === 'goods' : part === 'sale' || /^products(\.|$)/.test(path)
 

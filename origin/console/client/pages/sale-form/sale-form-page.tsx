@@ -26,7 +26,7 @@ import {
   withValue,
   wrongIn,
 } from './draft.ts'
-import { FormContext, TextField } from './fields.tsx'
+import { FormContext, TextField, TextsField } from './fields.tsx'
 import { warningsIn } from './forecast.ts'
 import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Receipts, Times } from './sections.tsx'
 import { useUnsavedGuard } from './unsaved-guard.ts'
@@ -179,7 +179,7 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
           else if (wrong.size > 0) showAll()
         }}
       >
-        {part.value === 'goods' ? <Goods sale={sale} /> : <Sale isNew={isNew} saleId={saleId} />}
+        {part.value === 'goods' ? <Goods /> : <Sale isNew={isNew} saleId={saleId} />}
       </form>
       <footer class="save">
         <Failure error={failure} />
@@ -232,6 +232,7 @@ function Sale({ isNew, saleId }: { isNew: boolean; saleId: string }) {
       <div>
         <section class="card" aria-label="Name and id">
           <TextField path="name" label="Name" hint="As visitors read it." />
+          <TextsField path="names" label="Name in other languages" />
           <TextField
             path="sale"
             label="Id"
