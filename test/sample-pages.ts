@@ -4,8 +4,14 @@ import { afterAll, beforeAll } from 'vitest'
 import { builtPages, SHOW_MAP, servePages } from '../dev/previews.ts'
 import { sharedPart } from './shared-part.ts'
 
-/** Opens a page by the name of its sample, in English. */
-export function useSamplePages(viewport: { readonly width: number; readonly height: number }) {
+interface Screen {
+  readonly width: number
+  readonly height: number
+  readonly hasTouch?: boolean
+}
+
+/** Opens a page by the name of its sample, in English; `prepared` with each page before it is opened. */
+export function useSamplePages({ hasTouch = false, ...viewport }: Screen, prepared?: (page: Page) => Promise<void>) {
   let samples: Awaited<ReturnType<typeof builtPages>>['samples']
   let server: Awaited<ReturnType<typeof servePages>>
   let browser: Browser
@@ -20,7 +26,8 @@ export function useSamplePages(viewport: { readonly width: number; readonly heig
     server?.stop()
   })
   return async (name: string): Promise<Page> => {
-    const page = await browser.newPage({ viewport, reducedMotion: 'reduce' })
+    const page = await browser.newPage({ viewport, hasTouch, reducedMotion: 'reduce' })
+    await prepared?.(page)
     const html = samples({ lang: 'en', nowMs: Date.now() }).find((one) => one.name === name)?.html ?? ''
     await page.goto(server.put(`/${name}`, html))
     await page.evaluate(SHOW_MAP)

@@ -53,7 +53,7 @@ function mapPlace({ view, words }: PageContext): Html | false {
   if (typeof chart_version !== 'number') return false
   const currency = products.find(({ section_type }) => section_type)?.currency ?? ''
   const { left, noneLeft, perVisitorTogether, total } = words
-  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, hallTab: words.checkout.hallTab, listTab: words.checkout.listTab, left, noneLeft, perVisitorTogether, total })} hidden></div>`
+  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, hallTab: words.checkout.hallTab, listTab: words.checkout.listTab, left, noneLeft, perVisitorTogether, total })}></div>`
 }
 
 // -- Seats by name -------------------------------------------------------------------------------------------------------

@@ -28,7 +28,8 @@ function orderItem(context: PageContext, order: Order): Html {
   return html`<li>
       ${image && html`<div class="pic thumb">${picture(image, { sizes: '3.5rem' })}</div>`}
       <p><a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> ${names}
-      <small>${order.short_number !== null && html`<b>${order.short_number}</b> · `}${timeOf(lang, order)}${order.refunded_minor > 0 && html` · ${words.refunded}: ${refundOf(lang, order)}`}</small></p>
+      <small>${order.short_number !== null && html`<b>${order.short_number}</b>`}${order.refunded_minor > 0 && html` ${words.refunded}: ${refundOf(lang, order)}`}</small>
+      <small>${timeOf(lang, order)}</small></p>
       <b>${totalOf(lang, order)}</b>
     </li>`
 }

@@ -1,6 +1,6 @@
 /** The map of a hall: only a turn in a sale that has one loads it. Without it the page's form still sells the best seats. */
 import type * as HallMap from '../map/map.ts'
-import { byId, show } from '../page.ts'
+import { byId } from '../page.ts'
 
 let shown: HTMLElement | null = null
 
@@ -17,6 +17,6 @@ async function load(place: HTMLElement): Promise<void> {
     await start(place)
   } catch {
     place.textContent = place.dataset.away ?? ''
-    show(place, true)
+    place.className = ''
   }
 }

@@ -2,7 +2,7 @@
  * Draws the hall on a canvas: sections far away, seats near by. Seats are copied from a picture of each kind: that takes a tenth of
  * the time of drawing twenty thousand circles. Only the visitor's own seats have colour.
  */
-import { type Box, boxOf, FREE, type Hall, type Seat, type SeatGrid, type Section } from './hall-model.ts'
+import { type Box, boxOf, FREE, type Hall, ROOM, type Seat, type SeatGrid, type Section } from './hall-model.ts'
 
 /** From world to page: `k` times, then moved. */
 export interface View {
@@ -18,6 +18,8 @@ const NUMBERS_FROM_PX = 26
 /** Of the distance between neighbours. */
 const RADIUS = 0.38
 const FADED = 0.22
+/** A row's name is so far outside of its section. */
+const NAME_PX = 9
 const FULL_CIRCLE = 2 * Math.PI
 
 /** The colours of the page's brand and look, as the style sheet gives them to a legend's dots. */
@@ -83,6 +85,8 @@ export class Painter {
     if (this.#canvas.width !== w || this.#canvas.height !== h) [this.#canvas.width, this.#canvas.height] = [w, h]
     to.setTransform(density, 0, 0, density, 0, 0)
     to.clearRect(0, 0, width, height)
+    // The plan is the same in all languages; what is written into it is not.
+    to.direction = document.documentElement.dir === 'rtl' ? 'rtl' : 'ltr'
     const seen = boxSeen(scene)
     const areNear = seatsAreShown(hall, view)
     for (const section of hall.sections) this.#outline(section, view)
@@ -182,7 +186,7 @@ export class Painter {
         if (seats[i - 1]?.row === seat.row || seat.x < x0 || seat.x > x1 || seat.y < y0 || seat.y > y1) continue
         // Away from the next seat, in whichever direction the row goes.
         const [dx, dy] = next?.row === seat.row ? [seat.x - next.x, seat.y - next.y] : [-hall.spacing, 0]
-        const to = 0.95 * (hall.spacing / (Math.hypot(dx, dy) || 1))
+        const to = (ROOM * hall.spacing + NAME_PX / k) / (Math.hypot(dx, dy) || 1)
         this.#text(seat.row, (seat.x + dx * to) * k + x, (seat.y + dy * to) * k + y, this.#inks.quiet, 400, 12)
       }
   }

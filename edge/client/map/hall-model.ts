@@ -150,6 +150,9 @@ function spacingOf(seats: readonly Seat[]): number {
   return distances[distances.length >> 1] || 1
 }
 
+/** Around a seat in the outline that its section was not given, of the distance between neighbours. */
+export const ROOM = 0.8
+
 /** The convex hull with room for a seat around (Andrew's monotone chain): the outline of a section that was given none. */
 function hullOf(seats: readonly Seat[], room: number): Point[] {
   const around = (by: number) =>
@@ -159,7 +162,7 @@ function hullOf(seats: readonly Seat[], room: number): Point[] {
       [x + by, y - by],
       [x + by, y + by],
     ])
-  const points = around(room * 0.8).sort(([ax, ay], [bx, by]) => ax - bx || ay - by)
+  const points = around(room * ROOM).sort(([ax, ay], [bx, by]) => ax - bx || ay - by)
   const half = (ordered: readonly Point[]) => {
     const chain: Point[] = []
     for (const point of ordered) {

@@ -24,7 +24,9 @@ import {
   type Section,
   TIERS,
 } from './hall-model.ts'
+import { MiniMap } from './mini-map.ts'
 import { element, Names, SeatList } from './parts.ts'
+import { Tabs, type ViewName } from './tabs.ts'
 
 /** Neighbours are so far apart at the closest, in pixels. */
 const CLOSEST_PX = 64
@@ -36,6 +38,8 @@ const MOUSE_PX = 12
 /** A press reaches so far around, in pixels: 44 across. */
 const REACH_PX = 22
 const MOVE_MS = 280
+/** So much closer than all of the hall counts as all of it. */
+const WHOLE = 1.1
 const CHART_WITHIN_MS = 15_000
 /** The chart's own address may show the new one a moment later. */
 const NEW_CHART_AFTER_MS = 2_000
@@ -87,6 +91,11 @@ class HallMap {
   readonly #stop = new AbortController()
   readonly #limit: number
   readonly #canvas = element('canvas', { tabindex: '0', role: 'application', 'aria-describedby': 'hall-keys' })
+  readonly #mini: MiniMap
+  readonly #drawn = element('div')
+  readonly #tabs: Tabs
+  /** The section that one is in, or was last in. */
+  #section: Section | null = null
   readonly #readout = element('p', { class: 'hall-readout' })
   readonly #zoom = zoom<HTMLCanvasElement, unknown>()
   #transform: ZoomTransform = zoomIdentity
@@ -103,8 +112,11 @@ class HallMap {
     this.#form = place.closest('form')
     this.#hall = hall
     this.#grid = new SeatGrid(hall)
+    this.#mini = new MiniMap(hall)
     this.#limit = Number(place.dataset.limit)
     this.#names = new Names(hall, place.dataset, document.documentElement.lang, place.dataset.currency ?? 'EUR')
+    const { hallTab = '', listTab = '' } = this.#names.texts
+    this.#tabs = new Tabs({ labels: { hall: hallTab, list: listTab }, onPress: (view) => this.#onTab(view) })
     this.#fed = { hall, states: new Uint8Array(hall.seats.length).fill(1), counts: new Map() }
     this.#list = new SeatList({
       hall,
@@ -158,6 +170,7 @@ class HallMap {
       'div',
       { class: 'hall-plan', dir: 'ltr' },
       this.#canvas,
+      this.#mini.element,
       element(
         'div',
         { class: 'hall-zoom' },
@@ -175,38 +188,24 @@ class HallMap {
       legend('taken', texts.occupied),
       legend('square', texts.wheelchair),
     )
-    const drawn = element('div', {}, plan, this.#readout, legends)
+    this.#drawn.append(plan, this.#readout, legends)
     this.#place.replaceChildren(
       this.#filters(),
-      drawn,
+      this.#drawn,
       element('p', { class: 'sr', id: 'hall-keys' }, texts.mapKeys ?? ''),
       this.#list.element,
     )
-    this.#tabs([
-      [texts.hallTab ?? '', drawn],
-      [texts.listTab ?? '', this.#list.element],
-    ])
-    this.#place.hidden = false
     // The best seats are one press away, and leave the map its room; but what was typed there stays in sight.
     const best = document.getElementById('best') as HTMLDetailsElement | null
     if (best && !best.querySelector<HTMLInputElement>('[name=best-quantity]')?.value) best.open = false
   }
 
-  /** Buttons that show one of the views, and hide the others. */
-  #tabs(views: readonly (readonly [label: string, view: HTMLElement])[]): void {
-    const buttons = views.map(([label, view]) => {
-      const button = element('button', { type: 'button', 'aria-pressed': String(!view.hidden) }, label)
-      button.addEventListener('click', () => {
-        for (const [i, [, other]] of views.entries()) {
-          other.hidden = other !== view
-          buttons[i]?.setAttribute('aria-pressed', String(other === view))
-        }
-      })
-      return button
-    })
-    const place = document.getElementById('hall-tabs')
-    place?.replaceChildren(...buttons)
-    if (place) place.hidden = false
+  #onTab(view: ViewName): void {
+    this.#list.element.hidden = view !== 'list'
+    this.#drawn.hidden = view === 'list'
+    if (view === 'hall') this.#fit()
+    else if (view === 'section') this.#onSection(this.#section ?? undefined)
+    this.#showWhere()
   }
 
   /** Prices, with the strength that their seats have, and wheelchair places. */
@@ -277,6 +276,7 @@ class HallMap {
     const canvas = select(this.#canvas)
     this.#zoom.on('zoom', ({ transform }: { transform: ZoomTransform }) => {
       this.#transform = transform
+      this.#showWhere()
       this.#redraw()
       this.#feed.hurry()
     })
@@ -349,6 +349,20 @@ class HallMap {
     if (clientWidth > 0) this.#size = { width: clientWidth, height: clientHeight }
     this.#bound()
     this.#moveTo(this.#fitted(), isSlow)
+  }
+
+  /** Which part of the hall is in view, by the small map and the tab of the section of the seat in the middle. */
+  #showWhere(): void {
+    const { width, height } = this.#size
+    const isNear = seatsAreShown(this.#hall, this.#transform) && this.#transform.k > WHOLE * this.#fitted().k
+    const middle = this.#transform.invert([width / 2, height / 2])
+    const seat = isNear ? this.#grid.nearest(middle, Math.max(width, height) / 2 / this.#transform.k) : null
+    if (seat) this.#section = this.#hall.sections[seat.section] ?? null
+    const view = this.#drawn.hidden ? 'list' : isNear && this.#section ? 'section' : 'hall'
+    this.#tabs.show(view, this.#section)
+    const [x0, y0] = this.#transform.invert([0, 0])
+    const [x1, y1] = this.#transform.invert([width, height])
+    this.#mini.show({ x0, y0, x1, y1 })
   }
 
   #zoomBy(factor: number): void {
