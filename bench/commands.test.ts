@@ -66,6 +66,11 @@ test.each<[keyof typeof READERS, args: string, what?: RegExp]>([
   ['rehearsal', '--visitors -5', /'--visitors' argument is ambiguous\. See npm run rehearse -- --help/],
   ['rehearsal', '--faults=redis --minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
   ['rehearsal', '--cdn --edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1', /--cdn needs its own system/],
+  [
+    'rehearsal',
+    '--provider-rate=25 --edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1',
+    /--provider-rate needs its own system/,
+  ],
   ['rehearsal', '--visitors=0'],
   ['rehearsal', '--visitors=800000 --max-minutes=15'],
   ['rehearsal', '--rate=fast'],

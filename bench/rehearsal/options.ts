@@ -27,6 +27,7 @@ The crowd
   --banks SHARE        of buyers whose bank asks them first, by 3-D Secure (0.06; 0 on a running system): six in ten
                        approve it, two are declined there, two never come back
   --timeouts SHARE     of buyers whose payment never gets a response (0.01)
+  --provider-rate N    calls a second that the provider takes, and turns away more (no limit; only with its own system)
   --abandon SHARE      of buyers who walk away from their cart (0.1)
   --refunds SHARE      of confirmed orders that an operator refunds, whole or in part (0.05; with --faults 0.2, and
                        cancels, or puts back for sale)
@@ -122,7 +123,7 @@ const BOTS_PER_VISITOR = 1 / 3
 const OPTIONS = {
   texts: [
     'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
-    'stock seats code-uses rate hold unpaid claim shards proof',
+    'stock seats code-uses rate provider-rate hold unpaid claim shards proof',
     'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
   ],
@@ -159,7 +160,8 @@ export function readOptions(args: readonly string[]) {
     const ofItsEdge =
       (values.limits && '--limits') ||
       (identities === 'accounts' && '--identities accounts') ||
-      (values.proof && '--proof')
+      (values.proof && '--proof') ||
+      (values['provider-rate'] && '--provider-rate')
     const needs = calm ? ofItsEdge || (values.cdn && '--cdn') : '--faults'
     if (needs) throw new UsageError(`${needs} needs its own system, without --${name}.`)
     if (!/^http:\/\/[^/]+\/?$/.test(url)) throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
@@ -204,6 +206,7 @@ export function readOptions(args: readonly string[]) {
     goods: values.goods ? { codeUses: whole('code-uses', Math.ceil(stock / 10), 0, 10_000_000) } : null,
     stock,
     rate: number('rate', 200, 0.01, 100_000),
+    providerRate: values['provider-rate'] === undefined ? null : whole('provider-rate', 25, 1, 10_000),
     arrivals,
     spreadSeconds,
     identities,

@@ -18,6 +18,7 @@ import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { openHall } from '../lib/open-hall.ts'
 import { seeded } from '../lib/random.ts'
 import type { Dot } from './charts.ts'
+import { watchConsole } from './console-watch.ts'
 import { arrivalTimes, leadMs } from './crowd/arrivals.ts'
 import { Crowd } from './crowd/crowd.ts'
 import { Issuer, UNKNOWN } from './crowd/identities.ts'
@@ -191,7 +192,9 @@ export class Rehearsal {
       await admin(to, 'PUT', `/sales/${sale}`, { ...terms, access: { ...terms.access, sign_in: 'required' } })
     }
     attackers.start()
+    const consoleSaid = options.providerRate === null ? undefined : watchConsole(to, sale)
     await crowd.play()
+    const limited = (await consoleSaid?.()) ?? []
     const lastedMs = performance.now() - opensAtMs
     await attackers.stop()
     const after = await cdn?.counts()
@@ -214,7 +217,7 @@ export class Rehearsal {
     const gains = attackers.gains(records.orders, lastedMs)
     const refusedByLimit = crowd.visitors.filter((visitor) => visitor.refusedByLimit && !visitor.has(PLAN.bot)).length
     const isAttacked = options.attacks.length > 0 || options.limits
-    const checks = judge({
+    const judged = judge({
       ...evidenceOf(crowd, attackers.numbers()),
       ...records,
       attackers: isAttacked
@@ -230,6 +233,7 @@ export class Rehearsal {
       cutShort,
       faults,
     })
+    const checks = judged.concat(limited)
     crowd.close()
     const { adminToken: _, ...shown } = options
     return {
@@ -264,6 +268,7 @@ type SystemUnderTest = Awaited<ReturnType<typeof systemUnderTest>>
 /** What a rehearsal runs on: the running system that is named, or one of its own. */
 async function systemUnderTest(options: Options, shop: DemoShop | undefined, failed: (how: string) => void) {
   const { edge, origin, adminToken, faults, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } = options
+  const rate = String(options.providerRate ?? '')
   if (edge && origin) {
     if (!adminToken)
       throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
@@ -276,7 +281,13 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
   console.log('Starting a system ...')
   const settings = {
     cdn,
-    originEnv: { LOG_LEVEL: 'warn', PAYMENT_ACTION_SECONDS: String(holdSeconds) },
+    originEnv: {
+      LOG_LEVEL: 'warn',
+      PAYMENT_ACTION_SECONDS: String(holdSeconds),
+      // Empty: not set.
+      PAYMENTS_PER_SECOND: rate,
+      SANDBOX_CALLS_PER_SECOND: rate,
+    },
     edgeVars: {
       CLAIM_SECONDS: String(claimSeconds),
       TICKET_SHARDS: String(shards),
