@@ -45,7 +45,11 @@ export class OrderChanges {
   start(): () => void {
     const subscriber = anotherConnection(this.#redis)
     subscriber.on('error', () => {})
-    subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).catch(() => {}))
+    subscriber.on('ready', () => {
+      subscriber
+        .subscribe(CHANNEL)
+        .catch((error) => this.#log.warn({ error: String(error) }, 'changes of orders are read from the ledger alone'))
+    })
     subscriber.on('message', (_, message: string) => {
       const orderIds = message.split(',')
       for (const listener of this.#listeners) listener(orderIds)

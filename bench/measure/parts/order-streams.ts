@@ -1,6 +1,6 @@
 /**
  * The streams of orders: ten thousand open at one origin, each of an order of its own, which are given back one after the other. Says how
- * long after the call was sent its stream had told of it. Fewer streams with a smaller crowd.
+ * long after a change, by the ledger's clock, which is this machine's, its stream had told of it. Fewer streams with a smaller crowd.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EDGE_TOKEN_HEADER } from '../../../shared/api/internal.ts'
@@ -17,7 +17,7 @@ const MAX_STREAMS = 10_000
 /** So many people of the crowd for each stream. */
 const CROWD_SHARE = 100
 const AT_ONCE = 64
-const CHANGES_PER_SECOND = 500
+const CHANGES_PER_SECOND = 100
 /** What has not come so long after the last change is lost. */
 const LOST_MS = 6_000
 const SOON_MS = 2_000
@@ -25,8 +25,6 @@ const SOON_MS = 2_000
 interface Followed {
   readonly token: string
   readonly order: string
-  /** When it was given back. */
-  sentMs: number
 }
 
 export async function* orderStreams(stage: Stage, { crowd }: Bench): AsyncGenerator<Table> {
@@ -40,9 +38,11 @@ export async function* orderStreams(stage: Stage, { crowd }: Bench): AsyncGenera
     const followed = await each(stage.mint(sale, count), async (token, key): Promise<Followed> => {
       const { status, body } = await client.request(checkoutText(stage, client.host, sale, token, key))
       if (status !== 201) throw new Error(`A checkout responded ${status}: ${body.slice(0, 200)}`)
-      return { token, order: (JSON.parse(body) as { order_id: string }).order_id, sentMs: 0 }
+      return { token, order: (JSON.parse(body) as { order_id: string }).order_id }
     })
-    await each(followed, (one) => follow(stage, one, stops, () => void delays.push(performance.now() - one.sentMs)))
+    await each(followed, (one) =>
+      follow(stage, one, stops, (changedAtMs) => void delays.push(Date.now() - changedAtMs)),
+    )
     nowMeasuring(`  ${n(CHANGES_PER_SECOND)} changes a second`)
     const pids = stage.system.origin ? [stage.system.origin.pid] : []
     const [cpuBefore, beganMs] = [cpuSeconds(pids), performance.now()]
@@ -79,13 +79,13 @@ const headersOf = ({ system }: Stage, { token }: Followed) => ({
   [EDGE_TOKEN_HEADER]: system.secrets.edgeToken,
 })
 
-/** Until its first event; `changed` is called for the next. */
-function follow(stage: Stage, one: Followed, stops: (() => void)[], changed: () => void): Promise<void> {
+/** Until its first event; `changed` is called with the time of the next. */
+function follow(stage: Stage, one: Followed, stops: (() => void)[], changed: (atMs: number) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let events = 0
   const stop = listen(`${stage.system.originUrl}/orders/${one.order}/events`, headersOf(stage, one), {
     answered: (status) => (status === 200 ? undefined : reject(new Error(`A stream responded ${status}.`))),
-    received: () => (++events === 1 ? resolve() : changed()),
+    received: (data) => (++events === 1 ? resolve() : changed(Date.parse((JSON.parse(data) as { at: string }).at))),
     ended: () => reject(new Error('A stream ended.')),
   })
   stops.push(stop)
@@ -99,7 +99,6 @@ async function giveBack(stage: Stage, client: HttpClient, followed: readonly Fol
     const inMs = beganMs + (i * 1000) / CHANGES_PER_SECOND - performance.now()
     if (inMs > 0) await sleep(inMs)
     const headers = Object.entries(headersOf(stage, one)).map(([name, value]) => `${name}: ${value}`)
-    one.sentMs = performance.now()
     answers.push(
       client.request(requestText('DELETE', `/orders/${one.order}`, client.host, headers)).then(({ status, body }) => {
         if (status !== 200) throw new Error(`An order was not given back: ${status} ${body.slice(0, 200)}`)
