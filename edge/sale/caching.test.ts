@@ -31,7 +31,9 @@ const SALE_ROUTES = [
 ]
 const OTHER_ROUTES = [
   style.path,
-  ...'/ /nothing /healthz /.well-known/jwks.json /assets/nothing.css /orders/x'.split(' '),
+  ...'/ /search?q=a /search/suggest?q=a /search/index /me/searches /nothing /healthz /.well-known/jwks.json /assets/nothing.css /orders/x'.split(
+    ' ',
+  ),
   ...['', '/events', '/payment'].map((of) => `/orders/${ORDER}${of}`),
   ...['refresh', 'purge'].map((of) => `/internal/sales/x/${of}`),
 ]
@@ -42,11 +44,18 @@ const SCHEDULE = ['public, max-age=1', 'public, max-age=1, stale-while-revalidat
 /** And stale for two while it is refreshed. */
 const A_SECOND = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=2']
 const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate=25']
+const SEARCHED = ['public, max-age=10', 'public, max-age=30, stale-while-revalidate=60']
 const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
+
+/** Of the shop front. */
+const NO_SALES = { version: 'none', catalogue: { sales: [], synonyms: [] }, states: {} }
 
 /** What a cache may keep: GET and HEAD of these, as `Cache-Control` and `CDN-Cache-Control` say. */
 function cachedAs(path: string, accept: string, phase: string): (string | null)[] | null {
   if (path === style.path) return ['public, max-age=31536000, immutable', null]
+  if (path === '/') return LANDING
+  if (/^\/search.*q=/.test(path)) return SEARCHED
+  if (path === '/search/index') return SCHEDULE
   if (path === '/.well-known/jwks.json') return ['public, max-age=300', null]
   const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/announcements)?$/.exec(path)
   if (!page || phase === 'unknown') return null
@@ -114,6 +123,10 @@ it.each(BOTH)(
     await stub(`/sales/${sale.name}/checkout`, 201, order)
     await stub(`/sales/${sale.name}/orders`, 200, { orders: [order] })
     await stub(`/internal/sales/${sale.name}/announcements`, 200, { page: 1, older: null, announcements: [] })
+    await stub('/internal/catalogue', 200, NO_SALES)
+    await expect
+      .poll(async () => (await call('/', { headers: { accept: 'application/json' } })).json())
+      .toEqual({ sales: [] })
     const cookie = await cookiesIn(sale.name)
     const paths = [...SALE_ROUTES.map((path) => `/sales/${sale.name}${path}`), ...OTHER_ROUTES]
     for (const path of paths)
@@ -139,10 +152,10 @@ it.each(BOTH)(
               await response.body?.cancel()
               continue
             }
-            expect(response.status, about).toBe(200)
+            expect(response.status, about).toBe(path === '/search/index' ? 302 : 200)
             expect(headers.getSetCookie(), about).toEqual([])
             // All variants of an address have the same: nothing else may change what is sent.
-            const isNegotiated = isOfSale && !/\/(schedule|announcements)$/.test(path)
+            const isNegotiated = isOfSale ? !/\/(schedule|announcements)$/.test(path) : /^\/(search.*q=.*)?$/.test(path)
             expect(headers.get('vary'), about).toBe(isNegotiated ? 'accept, accept-language' : null)
             bodies.push(steady(await response.text()))
           }
