@@ -49,6 +49,8 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     hallStyle: await bundleAsset('pages/styles/hall.css', 'hall-style', 'text/css'),
     mapScript: await bundleAsset('client/map/map.ts', 'map', SCRIPT),
     turnScript: await bundleAsset('client/turn-form/turn-form.ts', 'turn', SCRIPT),
+    frontScript: await bundleAsset('client/front/front.ts', 'front', SCRIPT),
+    searchScript: await bundleAsset('client/front/search.ts', 'search', SCRIPT),
     paymentScript: await bundleAsset('client/stripe-payment.ts', 'payment', SCRIPT),
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }

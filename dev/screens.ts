@@ -39,6 +39,7 @@ const CONSOLE = {
   report: '/sales/friday/report',
   orders: '/orders?q=',
   queues: '/queues',
+  search: '/search',
   webhooks: '/webhooks',
   audit: '/audit',
   operators: '/operators',

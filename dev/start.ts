@@ -101,6 +101,7 @@ function invitation(system: System, { demo, aurora, hall, members, shop }: Shown
   const opening = seconds > 0 ? `opens in ${seconds} s: join before, and a draw decides your place` : 'open now'
   return [
     '',
+    place('Shop front', page(`${system.edgeUrl}/`), 'its sales, and a search'),
     place('Sale page', page(`${system.edgeUrl}/sales/${sale}`), demo && opening),
     ...(aurora
       ? [place('Drop', page(`${system.edgeUrl}/sales/${aurora.sale}`), 'sizes, pictures, shipping; the code is NOON10')]

@@ -23,6 +23,10 @@ export const CACHE_TTL = {
   document: { inBrowsers: 1, inCache: 1, stale: 2 },
   /** Its script shows the phase of the moment. Each language that browsers ask for is a variant, with a render of its own. */
   landing: { inBrowsers: 1, inCache: 5, stale: 25 },
+  /** As the landing page; a rush loads it from the cache. */
+  front: { inBrowsers: 1, inCache: 5, stale: 25 },
+  /** The results of a query, and its completions. */
+  search: { inBrowsers: 10, inCache: 30, stale: 60 },
   /** Purged when the sale lives again; should that fail, it lives again so much later. */
   final: { inBrowsers: 30, inCache: 300, stale: 3600 },
   /** The sections of a hall, the state of its seats, and where the current version of a document is; never stale, as the schedule. */
@@ -36,11 +40,12 @@ export const CACHE_TTL = {
 } as const satisfies Record<string, CacheTtl>
 
 /** `CDN-Cache-Control` (RFC 9213), since `s-maxage` would forbid Workers Cache to send anything stale. */
-export const cacheHeaders = (sale: string, { inBrowsers, inCache, stale }: CacheTtl) => ({
+export const cacheTimes = ({ inBrowsers, inCache, stale }: CacheTtl) => ({
   'cache-control': `public, max-age=${inBrowsers}`,
   'cdn-cache-control': `public, max-age=${inCache}, stale-while-revalidate=${stale}`,
-  'cache-tag': tagOf(sale),
 })
+
+export const cacheHeaders = (sale: string, ttl: CacheTtl) => ({ ...cacheTimes(ttl), 'cache-tag': tagOf(sale) })
 
 export const immutableHeaders = (sale: string) => ({
   ...cacheHeaders(sale, CACHE_TTL.immutable),

@@ -12,6 +12,9 @@ import { checkout, totals } from './checkout/checkout.ts'
 import { handOver } from './checkout/handover.ts'
 import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
 import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './checkout/own-orders.ts'
+import { showFront } from './front/front.ts'
+import { ownSearches } from './front/own-searches.ts'
+import { search, searchIndex, suggest } from './front/search.ts'
 import { asset } from './pages/assets.ts'
 import { preview, previewDraft } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
@@ -48,6 +51,7 @@ const ofOrder = (handle: (sale: string, order: string, call: Call) => Promise<Re
 const ofSection = (handle: (sale: string, section: string, call: Call) => Promise<Response>): Handler => {
   return ({ sale, section }, call) => handle(sale, section, call)
 }
+const searches: Handler = (_, call) => ownSearches(call)
 const passed: Handler = ({ order }, call) => passOrder(order, call)
 
 const get = (GET: Handler): Route => ({ methods: { GET } })
@@ -97,6 +101,13 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/orders/:order': buyers({ methods: { GET: passed, DELETE: passed } }),
   '/orders/:order/events': buyers(get(passed)),
   '/orders/:order/payment': buyers(post(passed)),
+
+  // Before another site these paths are that site's.
+  '/': buyers(get((_, call) => showFront(call))),
+  '/search': buyers(get((_, call) => search(call))),
+  '/search/suggest': buyers(get((_, call) => suggest(call))),
+  '/search/index': buyers(get((_, call) => searchIndex(call))),
+  '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
 
   '/images/:image': get((_, call) => image(call)),
   '/images/:image/:file': get((_, call) => image(call)),

@@ -117,6 +117,18 @@ export function moment(lang: string, atMs: number, timeZone?: string, timeStyle:
   return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
 }
 
+/** Within so many days of now a weekday says which day it is. */
+const WEEKDAYS_MS = 6 * 86_400_000
+export const isNear = (atMs: number, nowMs: number) => Math.abs(atMs - nowMs) < WEEKDAYS_MS
+
+/** The same in few words: "Sat, 12:00" where it is near, else "December 3". */
+export function shortly(lang: string, atMs: number, nowMs: number, timeZone?: string): string {
+  const near = { weekday: 'short', hour: 'numeric', minute: '2-digit', timeZone } as const
+  const far = { day: 'numeric', month: 'long', timeZone } as const
+  const options = isNear(atMs, nowMs) ? near : far
+  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
+}
+
 /** An estimated wait as a sentence; null: not known. */
 export function waitText(
   words: { readonly waitAbout: string; readonly waitSoon: string; readonly waitUnknown: string },

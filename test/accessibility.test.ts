@@ -17,6 +17,8 @@ const SEEN = {
 const MAY_REFRESH = 'problem-try-again'
 /** Between them they have every part that a page can have. */
 const REPRESENTATIVE = [
+  'front',
+  'search-found',
   'sale-lobby-open',
   'sale-invitation-unknown',
   'goods-sale-open',

@@ -10,6 +10,7 @@ import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } 
 import { againstAlternatives } from './parts/alternatives.ts'
 import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
+import { findBySearch } from './parts/find.ts'
 import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
 import { manySales } from './parts/many-sales.ts'
@@ -27,7 +28,7 @@ import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
 /** Parts with servers of their own, those that share a system, and all of them. */
-const ALONE = { recovery, search: searches, life, map: mapOfHall }
+const ALONE = { recovery, search: searches, life, map: mapOfHall, find: findBySearch }
 const SHARED = {
   edge: againstEdge,
   origin: againstOrigin,

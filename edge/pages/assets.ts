@@ -25,6 +25,8 @@ const NAMES = [
   'hallStyle',
   'mapScript',
   'turnScript',
+  'frontScript',
+  'searchScript',
   'shareImage',
 ] as const
 type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
@@ -48,6 +50,8 @@ export const {
   hallStyle,
   mapScript,
   turnScript,
+  frontScript,
+  searchScript,
   shareImage,
 } = ASSETS
 

@@ -4,7 +4,9 @@
  * touches anything here.
  */
 import type { Problem } from '../../shared/problem.ts'
+import type { Arranged } from '../front/listing.ts'
 import { finalPage } from './final-page.ts'
+import { type FrontView, frontPage } from './front-page.ts'
 import { html } from './html.ts'
 import { landingPage } from './landing-page.ts'
 import { linePage } from './line-page.ts'
@@ -13,6 +15,7 @@ import { ordersPage, receiptPage } from './orders-page.ts'
 import { paymentPage } from './payment-page.ts'
 import { postsPage } from './posts-page.ts'
 import { problemContent, retrySeconds } from './problem-page.ts'
+import { type SearchView, searchPage } from './search-page.ts'
 import { documentOf, shell } from './shell.ts'
 import { turnPage } from './turn-page.ts'
 import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
@@ -50,6 +53,11 @@ function contentOf(context: PageContext): Content {
       return finalPage(context, shows.phase)
   }
 }
+
+/** The shop front. */
+export const renderFront = (front: FrontView & Arranged): string => String(frontPage(front))
+
+export const renderSearch = (view: SearchView): string => String(searchPage(view))
 
 interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   readonly home: string | null

@@ -44,7 +44,8 @@ ${again !== null && html`<noscript><p class="page small quiet">${fill(words.noSc
       words,
       brand,
       hasMark,
-      home: homeOf(view),
+      // Before another site there is no front of ours.
+      home: view.protects ? homeOf(view) : view.choseLanguage ? `/?lang=${lang}` : '/',
       title: title === state.name ? title : `${title} · ${state.name}`,
       head,
       indexed: isIndexed(view),

@@ -14,6 +14,7 @@ import { namedIn } from '../pages/parts/offer.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
+import { frontSamples } from './front-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
 import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './shoe-samples.ts'
 
@@ -406,7 +407,8 @@ export function samplePages({
   }
   for (const status of ORDER_STATUSES) pages[`order-${status}`] = inShop(ordered(status))
   for (const reason of CANCEL_REASONS) pages[`order-cancelled-${reason}`] = inShop(ordered('cancelled', { reason }))
-  return pages
+  // A preview is of one sale.
+  return sale ? pages : { ...pages, ...frontSamples({ lang, nowMs, words, brand, called }) }
 }
 
 /** What is for sale, with something left of it; and the product of which there is one left. */

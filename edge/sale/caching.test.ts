@@ -33,7 +33,9 @@ const SALE_ROUTES = [
 ]
 const OTHER_ROUTES = [
   style.path,
-  ...'/ /nothing /healthz /.well-known/jwks.json /assets/nothing.css /orders/x'.split(' '),
+  ...'/ /search?q=a /search/suggest?q=a /search/index /me/searches /nothing /healthz /.well-known/jwks.json /assets/nothing.css /orders/x'.split(
+    ' ',
+  ),
   ...['', '/events', '/payment'].map((of) => `/orders/${ORDER}${of}`),
   ...['refresh', 'purge'].map((of) => `/internal/sales/x/${of}`),
 ]
@@ -46,11 +48,18 @@ const A_SECOND = ['public, max-age=1', 'public, max-age=1, stale-while-revalidat
 const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate=25']
 /** The newest posts. */
 const FEED = ['public, max-age=1', 'public, max-age=2, stale-while-revalidate=0']
+const SEARCHED = ['public, max-age=10', 'public, max-age=30, stale-while-revalidate=60']
 const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
+
+/** Of the shop front. */
+const NO_SALES = { version: 'none', catalogue: { sales: [], synonyms: [] }, states: {} }
 
 /** What a cache may keep: GET and HEAD of these, as `Cache-Control` and `CDN-Cache-Control` say. */
 function cachedAs(path: string, accept: string, phase: string): (string | null)[] | null {
   if (path === style.path) return ['public, max-age=31536000, immutable', null]
+  if (path === '/') return LANDING
+  if (/^\/search.*q=/.test(path)) return SEARCHED
+  if (path === '/search/index') return SCHEDULE
   if (path === '/.well-known/jwks.json') return ['public, max-age=300', null]
   const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/feed|\/posts)?(\/1)?$/.exec(path)
   if (!page || phase === 'unknown') return null
@@ -119,6 +128,10 @@ it.each(BOTH)(
     await stub(`/sales/${sale.name}/checkout`, 201, order)
     await stub(`/sales/${sale.name}/orders`, 200, { orders: [order] })
     await stub(`/internal/sales/${sale.name}/feed`, 200, { latest: 0, posts: [] })
+    await stub('/internal/catalogue', 200, NO_SALES)
+    await expect
+      .poll(async () => (await call('/', { headers: { accept: 'application/json' } })).json())
+      .toEqual({ sales: [] })
     const cookie = await cookiesIn(sale.name)
     const paths = [...SALE_ROUTES.map((path) => `/sales/${sale.name}${path}`), ...OTHER_ROUTES]
     for (const path of paths)
@@ -144,10 +157,10 @@ it.each(BOTH)(
               await response.body?.cancel()
               continue
             }
-            expect(response.status, about).toBe(200)
+            expect(response.status, about).toBe(path === '/search/index' ? 302 : 200)
             expect(headers.getSetCookie(), about).toEqual([])
             // All variants of an address have the same: nothing else may change what is sent.
-            const isNegotiated = isOfSale && !/\/(schedule|feed|feed\/1)$/.test(path)
+            const isNegotiated = isOfSale ? !/\/(schedule|feed|feed\/1)$/.test(path) : /^\/(search.*q=.*)?$/.test(path)
             expect(headers.get('vary'), about).toBe(isNegotiated ? 'accept, accept-language' : null)
             bodies.push(steady(await response.text()))
           }

@@ -43,7 +43,7 @@ const SYNONYMS = [
   ['home', 'house', 'residence', 'dwelling'],
   ['NYC', 'New York'],
 ]
-const index = new SearchIndex(entriesOf({ sales: SALES }), SYNONYMS)
+const index = SearchIndex.over(entriesOf({ sales: SALES }), SYNONYMS)
 const find = (q: string, lang: 'en' | 'ja' = 'en') => index.search(q, { lang, limit: 20 })
 const sales = (q: string) => [...new Set(find(q).hits.map(({ entry }) => entry.sale))]
 
@@ -102,7 +102,7 @@ describe('finds', () => {
 
 it('ranks a title above tags, tags above a description, and that above the rest', () => {
   const products = [{ product_id: 'p', name: 'Other' }]
-  const ranked = new SearchIndex(
+  const ranked = SearchIndex.over(
     entriesOf({
       sales: [
         sale('body', 'Plain', { shop: 'Lamp' }),
@@ -135,7 +135,7 @@ it('shows a title in the language of the page, and a piece of the text around wh
       },
     ],
   })
-  const [hit] = new SearchIndex(entriesOf({ sales: [long] }), []).search('shines', { lang: 'en', limit: 1 }).hits
+  const [hit] = SearchIndex.over(entriesOf({ sales: [long] }), []).search('shines', { lang: 'en', limit: 1 }).hits
   expect(hit?.snippet).toMatch(/^… .*It shines\. .* …$/)
   expect(hit?.snippet.length).toBeLessThan(180)
 })
@@ -160,7 +160,10 @@ describe('of any text', () => {
   it('the marked parts are the text', () => {
     fc.assert(
       fc.property(text, text, (q, other) => {
-        const { marked } = new SearchIndex(entriesOf({ sales: [sale('s', q)] }), []).search(q, { lang: 'en', limit: 1 })
+        const { marked } = SearchIndex.over(entriesOf({ sales: [sale('s', q)] }), []).search(q, {
+          lang: 'en',
+          limit: 1,
+        })
         for (const shown of [q, other, q + other])
           expect(
             partsOf(shown, marked)
@@ -175,7 +178,7 @@ describe('of any text', () => {
     const word = fc.stringMatching(/^[b-z]{5,12}$/)
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.nat(), (words, at) => {
-        const one = new SearchIndex(entriesOf({ sales: [sale('s', words.join(' '))] }), [])
+        const one = SearchIndex.over(entriesOf({ sales: [sale('s', words.join(' '))] }), [])
         const finds = (q: string) => one.search(q, { lang: 'en', limit: 5 }).hits.length > 0
         for (const each of words) {
           const place = at % each.length

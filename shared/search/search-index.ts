@@ -7,12 +7,14 @@ import type { Language } from '../api/fields.ts'
 import type { Synonyms } from '../api/front.ts'
 import { descriptionIn, type Entry, titleIn } from './entries.ts'
 import { snippetOf } from './marks.ts'
-import { type Meaning, Vocabulary } from './vocabulary.ts'
-import { isStopWord, mayBeJoined, meantWords, type Word, wordsOf } from './words.ts'
+import { isShort, type Meaning, Vocabulary } from './vocabulary.ts'
+import { mayBeJoined, meantWords, type Word, wordsOf } from './words.ts'
 
 /** Longest query in characters, and most of its words that count. */
 export const MAX_QUERY = 200
 const MAX_WORDS = 10
+/** Entries that are indexed at a time. */
+const STEP = 50
 const WEIGHTS = { title: 10, tags: 5, description: 3, body: 1 } as const
 type Field = keyof typeof WEIGHTS
 
@@ -58,7 +60,7 @@ export class SearchIndex {
   readonly #vocabulary: Vocabulary
   readonly #index: MiniSearch<Entry>
 
-  constructor(entries: readonly Entry[], synonyms: Synonyms) {
+  private constructor(entries: readonly Entry[], synonyms: Synonyms) {
     this.#entries = entries
     const vocabulary = new Vocabulary(synonyms)
     this.#vocabulary = vocabulary
@@ -70,7 +72,26 @@ export class SearchIndex {
       // A query's words are terms already.
       searchOptions: { boost: WEIGHTS, tokenize: (term) => [term], processTerm: (term) => term },
     })
-    this.#index.addAll(entries)
+  }
+
+  static over(entries: readonly Entry[], synonyms: Synonyms): SearchIndex {
+    const made = new SearchIndex(entries, synonyms)
+    made.#index.addAll(entries)
+    return made
+  }
+
+  /** The same in steps of some milliseconds, with a pause after each: whatever else runs here does not wait for thousands of entries. */
+  static async inSteps(
+    entries: readonly Entry[],
+    synonyms: Synonyms,
+    pause: () => Promise<unknown>,
+  ): Promise<SearchIndex> {
+    const made = new SearchIndex(entries, synonyms)
+    for (let at = 0; at < entries.length; at += STEP) {
+      made.#index.addAll(entries.slice(at, at + STEP))
+      await pause()
+    }
+    return made
   }
 
   search(query: string, { lang, limit }: Options): Found {
@@ -99,8 +120,8 @@ export class SearchIndex {
       const slot = { ...last, meanings: [{ terms, weight, surface, by }] }
       return others.length === 0 || this.#withAll([[...exact, slot]]).length > 0
     }
-    const known = this.#vocabulary.completions(last.term).filter(({ terms }) => !isStopWord(terms.at(-1) ?? ''))
-    return known
+    return this.#vocabulary
+      .completions(last.term)
       .filter(fits)
       .map(({ surface }) => before + surface)
       .slice(0, limit)
@@ -147,12 +168,13 @@ const TEXTS: Readonly<Record<Field, (entry: Entry) => string>> = {
 
 const hasMeaning = ({ meanings }: Slot) => meanings.length > 0
 
-const queryOf = ({ meanings }: Slot): Query => ({
+const queryOf = ({ term, meanings }: Slot): Query => ({
   combineWith: 'OR',
-  queries: meanings.map(({ terms, weight }) => ({
+  queries: meanings.map(({ terms, weight, by }) => ({
     combineWith: 'AND',
     queries: [...terms],
     boostTerm: () => weight,
+    ...(by === 'beginning' && isShort(term) && { fields: ['title', 'tags'] }),
   })),
 })
 

@@ -5,7 +5,7 @@
 import { doubleMetaphone } from 'double-metaphone'
 import SearchableMap from 'minisearch/SearchableMap'
 import type { Synonyms } from '../api/front.ts'
-import { fold, mayBeJoined, type Word, wordsOf } from './words.ts'
+import { fold, isStopWord, mayBeJoined, type Word, wordsOf } from './words.ts'
 
 /** What a word of a query may stand for. */
 export interface Meaning {
@@ -23,10 +23,15 @@ interface Known {
   /** How it was written where it was met first. */
   readonly surface: string
   count: number
+  /** Of these in names and tags. */
+  named: number
 }
 
 /** Meanings of one kind that are looked at: a beginning of one letter has thousands. */
 const MAX_MEANINGS = 8
+/** A shorter beginning is looked for in names and tags alone: a text has a word for each. */
+const LONG_BEGINNING = 3
+export const isShort = (beginning: string) => beginning.length < LONG_BEGINNING
 /** Words in sound shorter than this are alike too often. */
 const MIN_SOUND = { letters: 5, code: 3 }
 /** Of codes this long one letter may differ: "Swarzeneger" has a J where "Schwarzenegger" has a K. */
@@ -59,11 +64,11 @@ export class Vocabulary {
     const words = wordsOf(text)
     words.forEach((word, i) => {
       const surface = text.slice(word.from, word.to)
-      if (meet(this.#words, word.term, [word.term], surface)) this.#hear(word.term)
+      if (meet(this.#words, word.term, [word.term], surface, isName)) this.#hear(word.term)
       const next = words[i + 1]
       if (isName && next && mayBeJoined(text, word, next)) {
         const both = text.slice(word.from, next.to)
-        meet(this.#joined, word.term + next.term, [word.term, next.term], both)
+        meet(this.#joined, word.term + next.term, [word.term, next.term], both, isName)
       }
     })
     return words.map(({ term }) => term)
@@ -109,13 +114,16 @@ export class Vocabulary {
     return known.map((one) => asMeaning(one, 'synonym', 0.7))
   }
 
-  /** Longer words that begin with it, those met most often first. */
+  /** Longer words that begin with it, those met most often first; none that a search leaves out. */
   completions(beginning: string): Meaning[] {
     const longer: Known[] = []
     for (const map of [this.#words, this.#joined])
-      for (const [term, known] of map.atPrefix(beginning)) if (term !== beginning) longer.push(known)
+      for (const [term, known] of map.atPrefix(beginning))
+        if (term !== beginning && !isStopWord(known.terms.at(-1) ?? '')) longer.push(known)
+    const by = isShort(beginning) ? 'named' : 'count'
     return longer
-      .sort((a, b) => b.count - a.count)
+      .filter((known) => known[by] > 0)
+      .sort((a, b) => b[by] - a[by])
       .slice(0, MAX_MEANINGS)
       .map((known) => asMeaning(known, 'beginning', 0.6))
   }
@@ -160,16 +168,25 @@ const asMeaning = ({ terms, surface }: Known, by: Meaning['by'], weight: number)
 })
 
 /** True for a word that was not known. */
-function meet(map: SearchableMap<Known>, term: string, terms: readonly string[], written: string): boolean {
+function meet(
+  map: SearchableMap<Known>,
+  term: string,
+  terms: readonly string[],
+  written: string,
+  isName: boolean,
+): boolean {
   const known = map.get(term)
-  if (known) known.count++
-  else map.set(term, { terms, surface: written.toLowerCase(), count: 1 })
+  if (!known) map.set(term, { terms, surface: written.toLowerCase(), count: 1, named: Number(isName) })
+  else {
+    known.count++
+    known.named += Number(isName)
+  }
   return !known
 }
 
 function phraseOf(text: string): Known {
   const terms = wordsOf(text).map(({ term }: Word) => term)
-  return { terms, surface: terms.join(' '), count: 0 }
+  return { terms, surface: terms.join(' '), count: 0, named: 0 }
 }
 
 function soundsOf(term: string): string[] {

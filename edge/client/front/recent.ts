@@ -1,0 +1,60 @@
+/** The latest searches: in this browser, or for those signed in at the shop on the server, so that other devices have them too. */
+import { latestFirst } from '../../../shared/search/recent.ts'
+import { get, store, stored } from '../page.ts'
+
+const KEY = 'searches'
+const PATH = '/me/searches'
+
+export class RecentSearches {
+  /** Whether the server keeps them; null: not known yet. */
+  #isOnServer: boolean | null
+  #list: readonly string[] = inBrowser()
+
+  constructor(hasAccounts: boolean) {
+    this.#isOnServer = hasAccounts ? null : false
+  }
+
+  get list(): readonly string[] {
+    return this.#list
+  }
+
+  /** Reads those of the account, if the visitor is signed in. */
+  async load(): Promise<void> {
+    if (this.#isOnServer === false) return
+    const response = await get(PATH, { headers: { accept: 'application/json' } }).catch(() => null)
+    this.#isOnServer = response?.ok ?? null
+    if (response?.ok) this.#list = ((await response.json()) as { searches: string[] }).searches
+    else if (response?.status === 401) this.#isOnServer = false
+  }
+
+  add(q: string): void {
+    this.#keep(latestFirst(this.#list, q))
+    if (this.#isOnServer) this.#send('POST', PATH, { q })
+  }
+
+  /** Null: all of them. */
+  remove(q: string | null): void {
+    this.#keep(q === null ? [] : this.#list.filter((one) => one !== q))
+    if (this.#isOnServer) this.#send('DELETE', q === null ? PATH : `${PATH}?q=${encodeURIComponent(q)}`)
+  }
+
+  #keep(list: readonly string[]): void {
+    this.#list = list
+    if (!this.#isOnServer) store(KEY, list.length > 0 ? JSON.stringify(list) : null)
+  }
+
+  /** It goes on while the browser loads the results. */
+  #send(method: string, path: string, body?: object): void {
+    const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    get(path, { method, keepalive: true, ...json }).catch(() => {})
+  }
+}
+
+function inBrowser(): readonly string[] {
+  try {
+    const list: unknown = JSON.parse(stored(KEY) ?? '[]')
+    return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,36 @@
+/** Elements, made without HTML of anyone's. */
+type Child = Node | string
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string>>,
+  children: readonly Child[],
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name)
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
+  made.append(...children)
+  return made
+}
+
+export const link = (href: string, children: readonly Child[]) => element('a', { href }, children)
+
+export const paragraph = (children: readonly Child[]) => element('p', { class: 'small' }, children)
+
+export function button(label: string, sign: Node, act: () => void): HTMLButtonElement {
+  const made = element('button', { type: 'button', class: 'icon-button', 'aria-label': label }, [sign])
+  made.addEventListener('click', act)
+  return made
+}
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+/** A sign of 24 by 24, as those of the pages. */
+export function cross(): SVGElement {
+  const sign = document.createElementNS(SVG, 'svg')
+  const path = document.createElementNS(SVG, 'path')
+  path.setAttribute('d', 'm6.5 6.5 11 11m0-11-11 11')
+  sign.append(path)
+  for (const [name, value] of Object.entries({ class: 'icon', viewBox: '0 0 24 24', 'aria-hidden': 'true' }))
+    sign.setAttribute(name, value)
+  return sign
+}

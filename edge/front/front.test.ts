@@ -1,0 +1,236 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { expect, it } from 'vitest'
+import type { ListedSale, Listing } from '../../shared/api/front.ts'
+import { call as callEdge, edgeEnv, requestsTo, stub } from '../testing/visitors.ts'
+import { arrange } from './listing.ts'
+
+/** Other files have another front. */
+const frontEnv = { ...edgeEnv, ORIGIN_URL: `${edgeEnv.ORIGIN_URL}/front` } as typeof edgeEnv
+const call = (path: string, init: RequestInit = {}, env = frontEnv) => callEdge(path, init, env)
+const HOUR_MS = 3_600_000
+const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
+const listed = (sale: string, name: string, more: Partial<ListedSale> = {}): ListedSale => ({
+  sale,
+  name,
+  opens_at: at(1),
+  pre_queue_opens_at: at(-1),
+  ends_at: null,
+  image: { url: '/images/a', alt: '' },
+  price_from_minor: 1_000,
+  currency: 'EUR',
+  prices_differ: false,
+  venue: null,
+  shop: 'Halfway',
+  products: [],
+  ...more,
+})
+
+const SALES = [
+  listed('next', 'Aurora One'),
+  listed('later', 'Night Orchestra', { opens_at: at(30), pre_queue_opens_at: at(29), image: null }),
+  listed('running', 'Slow Weather', { opens_at: at(-1) }),
+  listed('gone', 'Aurora Zero', { opens_at: at(-9) }),
+  listed('old', 'First Light', { opens_at: at(-99), ends_at: at(-90) }),
+]
+const STATES: Listing['states'] = {
+  next: { phase: 'upcoming', left: 10 },
+  later: { phase: 'upcoming', left: 10 },
+  running: { phase: 'open', left: 3 },
+  gone: { phase: 'sold_out', left: 0 },
+}
+let version = 0
+const publish = (sales: readonly ListedSale[], states = STATES) =>
+  stub('/front/internal/catalogue', 200, {
+    version: `v${++version}`,
+    catalogue: { sales, synonyms: [['shop', 'store']] },
+    states,
+  })
+const page = { headers: { accept: 'text/html' } }
+const json = { headers: { accept: 'application/json' } }
+const read = async <T>(path: string) => (await call(path, json)).json<T>()
+/** This isolate keeps what it has read for some seconds. */
+const until = (path: string, shown: object) => expect.poll(() => read(path)).toMatchObject(shown)
+
+it('lists what runs, comes and is over, as the contract has it', async () => {
+  await publish(SALES)
+  await until('/', {
+    sales: [{ sale: 'running' }, { sale: 'next' }, { sale: 'later' }, { sale: 'gone' }, { sale: 'old' }],
+  })
+  const { sales } = await read<{ sales: object[] }>('/')
+  expect(sales.slice(0, 3)).toEqual([
+    {
+      sale: 'running',
+      name: 'Slow Weather',
+      phase: 'open',
+      opens_at: SALES[2]?.opens_at,
+      image: '/images/a',
+      price_from_minor: 1_000,
+      currency: 'EUR',
+      left: 3,
+    },
+    {
+      sale: 'next',
+      name: 'Aurora One',
+      phase: 'pre_queue',
+      opens_at: SALES[0]?.opens_at,
+      image: '/images/a',
+      price_from_minor: 1_000,
+      currency: 'EUR',
+      left: 10,
+    },
+    {
+      sale: 'later',
+      name: 'Night Orchestra',
+      phase: 'upcoming',
+      opens_at: SALES[1]?.opens_at,
+      price_from_minor: 1_000,
+      currency: 'EUR',
+      left: 10,
+    },
+  ])
+  expect(sales.slice(3)).toMatchObject([{ phase: 'sold_out' }, { phase: 'ended', left: 0 }])
+})
+
+it('is one page for all, which caches keep through a rush', async () => {
+  await publish(SALES)
+  await until('/', { sales: [{ sale: 'running' }, {}, {}, {}, {}] })
+  const response = await call('/', page)
+  expect(response.headers.get('cache-control')).toBe('public, max-age=1')
+  expect(response.headers.get('cdn-cache-control')).toMatch(/^max-age=5|public, max-age=5/)
+  expect(response.headers.get('vary')).toBe('accept, accept-language')
+  expect(response.headers.has('set-cookie')).toBe(false)
+  const html = await response.text()
+  expect(html).toMatch(/<h1><a href="\/sales\/next"><bdi>Aurora One<[\s\S]*role="timer"[\s\S]*3 left/)
+  const etag = response.headers.get('etag') ?? ''
+  const again = (headers: Record<string, string>) => call('/', { headers: { 'if-none-match': etag, ...headers } })
+  await expect.poll(async () => (await again(page.headers)).status).toBe(304)
+  expect((await again({ ...page.headers, 'accept-language': 'de' })).status).toBe(200)
+  expect((await again(json.headers)).status).toBe(200)
+})
+
+it('keeps a language that was chosen, and takes an unknown one for none', async () => {
+  await publish(SALES)
+  const chosen = await call('/?lang=ar', page)
+  expect(chosen.headers.get('cache-control')).toBe('no-store')
+  expect(chosen.headers.get('set-cookie')).toMatch(/^page-language=ar/)
+  expect(await chosen.text()).toMatch(/<html lang="ar" dir="rtl">[\s\S]*href="\/sales\/next\?lang=ar"/)
+  expect(await (await call('/?lang=xx', page)).text()).toContain('<html lang="en"')
+  expect(await (await call('/search?q=a&lang=xx', page)).text()).toContain('<html lang="en"')
+})
+
+it('shows what it knew while the origin is away', async () => {
+  await publish([...SALES, listed('kept', 'Kept')])
+  await expect.poll(async () => (await read<{ sales: unknown[] }>('/')).sales.length).toBe(6)
+  await stub('/front/internal/catalogue', 503, {})
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect((await read<{ sales: unknown[] }>('/')).sales.length).toBe(6)
+})
+
+it('searches for programs, with pages for people', async () => {
+  await publish(SALES)
+  await until('/search?q=first%20light', { results: [{ sale: 'old' }] })
+  expect(await read('/search?q=Aurorra')).toEqual({
+    query: 'Aurorra',
+    corrected: 'aurora',
+    did_you_mean: 'aurora',
+    results: [
+      {
+        type: 'sale',
+        sale: expect.any(String),
+        title: expect.stringContaining('Aurora'),
+        snippet: expect.any(String),
+        score: expect.any(Number),
+      },
+      {
+        type: 'sale',
+        sale: expect.any(String),
+        title: expect.stringContaining('Aurora'),
+        snippet: expect.any(String),
+        score: expect.any(Number),
+      },
+    ],
+  })
+  expect(await read('/search?q=aurora&limit=1')).toMatchObject({ results: [{}] })
+  expect(await read('/search/suggest?q=auro')).toEqual({
+    query: 'auro',
+    completions: expect.arrayContaining(['aurora']),
+  })
+  const html = await (await call('/search?q=%3Cb%3Eaurorra', page)).text()
+  expect(html).toMatch(
+    /Did you mean <a href="\/search\?q=[^"]*"><b><bdi>&lt;b&gt;aurora<\/bdi>[\s\S]*<mark>Aurora<\/mark>/,
+  )
+  expect((await call('/search?q=aurora', json)).headers.get('cache-control')).toBe('public, max-age=10')
+})
+
+it('refuses a query that is too long, or a limit that is none, and says so', async () => {
+  await publish(SALES)
+  const long = await call(`/search?q=${'a'.repeat(10_000)}`, json)
+  expect(long.status).toBe(422)
+  expect(await long.json()).toMatchObject({ errors: [{ field: 'q', detail: 'at most 200 characters' }] })
+  expect((await call(`/search/suggest?q=${'a'.repeat(10_000)}`, page)).status).toBe(422)
+  for (const limit of ['0', '101', 'x']) expect((await call(`/search?q=a&limit=${limit}`, json)).status).toBe(422)
+})
+
+it('gives a browser what it searches, for good under a version, unless that is too much', async () => {
+  await publish(SALES)
+  const path = async () => /data-index="([^"]+)"/.exec(await (await call('/', page)).text())?.[1]
+  await expect.poll(path).toBe(`/search/index?v=v${version}`)
+  const response = await call((await path()) ?? '')
+  expect(response.headers.get('cache-control')).toContain('immutable')
+  expect(await response.json()).toMatchObject({
+    entries: [{ id: 0, sale: 'next' }, {}, {}, {}, {}],
+    synonyms: [['shop', 'store']],
+  })
+  expect((await call('/search/index?v=other', { redirect: 'manual' })).status).toBe(302)
+  await publish(Array.from({ length: 2_001 }, (_, i) => listed(`s${i}`, `Sale ${i}`)))
+  await expect.poll(path).toBeUndefined()
+  expect((await call('/search/index')).status).toBe(404)
+})
+
+it('stays off before another site', async () => {
+  const env = { ...edgeEnv, PROTECT_UPSTREAM: `${edgeEnv.ORIGIN_URL}/site`, PROTECT_SALE: 'next', PROTECT_BYPASS: '*' }
+  await stub('/site/search', 200, { of: 'the site' })
+  expect(await (await call('/search', json, env as typeof edgeEnv)).json()).toEqual({ of: 'the site' })
+})
+
+it('passes on the searches of an account alone', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  await stub('/front/jwks', 200, { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'one' }] })
+  const env = {
+    ...frontEnv,
+    SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/front/jwks`,
+    SHOP_ISSUER: 'the shop',
+    SHOP_AUDIENCE: 'the front',
+  } as typeof edgeEnv
+  const session = await new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+    .setSubject('ada ü')
+    .setIssuer('the shop')
+    .setAudience('the front')
+    .setExpirationTime('5m')
+    .sign(privateKey)
+  const headers = { 'x-shop-authorization': `Bearer ${session}`, 'content-type': 'application/json' }
+  await stub('/front/internal/searches', 200, { searches: ['slow weather'] })
+  const post = (more: Record<string, string> = {}) =>
+    call('/me/searches', { method: 'POST', headers: { ...headers, ...more }, body: '{"q":"slow weather"}' }, env)
+  const response = await post()
+  expect(await response.json()).toEqual({ searches: ['slow weather'] })
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  const { requests } = await requestsTo('/front/internal/searches')
+  expect(requests.at(-1)).toMatchObject({
+    method: 'POST',
+    body: '{"q":"slow weather"}',
+    headers: { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}`, 'edge-visitor': encodeURIComponent('user:ada ü') },
+  })
+  expect((await post({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  expect((await call('/me/searches', { headers: { accept: 'application/json' } }, env)).status).toBe(401)
+  expect((await call('/me/searches')).status).toBe(401)
+})
+
+it('shows no more of a kind than fits, those nearest in time', () => {
+  const many = Array.from({ length: 100 }, (_, i) => listed(`s${i}`, 'S', { opens_at: at(100 - i) }))
+  const states = Object.fromEntries(many.map(({ sale }) => [sale, { phase: 'upcoming', left: 1 } as const]))
+  const { soon } = arrange({ catalogue: { sales: many, synonyms: [] }, states }, Date.now())
+  expect(soon).toHaveLength(48)
+  expect(soon[0]?.sale).toBe('s99')
+})

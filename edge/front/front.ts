@@ -1,0 +1,62 @@
+/** The shop front, the same for all: nothing here reads a cookie but the language of a link. */
+import { CACHE_TTL, cacheTimes } from '../cache.ts'
+import { type Call, etagOf, hostOf, isCached, wantsJson } from '../call.ts'
+import { script, style } from '../pages/assets.ts'
+import type { FrontView } from '../pages/front-page.ts'
+import { renderFront } from '../pages/index.ts'
+import { PAGE_HEADERS } from '../pages/respond.ts'
+import { type ChosenLanguage, keepLanguage, sharedLanguage } from '../visitor/language.ts'
+import { type Arranged, arrange, type Front, type FrontSale, frontNow } from './listing.ts'
+import { indexPath } from './searched.ts'
+
+/** `GET /`: the page, or a list for those who ask for JSON. */
+export async function showFront(call: Call): Promise<Response> {
+  const front = await frontNow(call)
+  const arranged = arrange(front, call.nowMs)
+  const isJson = wantsJson(call.request)
+  const language = sharedLanguage(call)
+  if (!isJson) keepLanguage(call)
+  const view = frontView(front, call, language)
+  const make = isJson ? () => JSON.stringify(listOf(arranged)) : () => renderFront({ ...view, ...arranged })
+  // The page's clock moves while nothing else does.
+  const shown = [isJson, arranged, language, view.brand, view.host, script.path, style.path]
+  const etag = `W/${await etagOf(new TextEncoder().encode(JSON.stringify(shown)))}`
+  const headers = {
+    ...(isJson ? { 'content-type': 'application/json' } : PAGE_HEADERS),
+    vary: PAGE_HEADERS.vary,
+    etag,
+    ...cacheTimes(CACHE_TTL.front),
+  }
+  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(make(), { headers })
+}
+
+function listOf({ now, soon, over }: Arranged) {
+  const toJson = ({ sale, name, phase, opens_at, image, price_from_minor, currency, left }: FrontSale) => ({
+    sale,
+    name,
+    phase,
+    opens_at,
+    ...(image && { image: image.url }),
+    price_from_minor,
+    currency,
+    left,
+  })
+  return { sales: [...now, ...soon, ...over].map(toJson) }
+}
+
+/** What the front and its search have in common. */
+export function frontView(front: Front, call: Call, { lang, isChosen }: ChosenLanguage): FrontView {
+  const { config, nowMs } = call
+  const words = config.WORDS[lang]
+  const shop = front.catalogue.sales.find((sale) => sale.shop !== null)?.shop
+  return {
+    lang,
+    choseLanguage: isChosen,
+    words,
+    nowMs,
+    host: hostOf(call),
+    brand: { name: config.brand.name ?? shop ?? words.front.shop, logo: config.brand.logo, sheet: config.brand.sheet },
+    indexPath: indexPath(front),
+    hasAccounts: config.shop !== null,
+  }
+}

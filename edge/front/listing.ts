@@ -1,0 +1,96 @@
+/**
+ * What the shop front lists, and how its sales are at a moment: this isolate's copy of the origin's catalogue, asked for again
+ * behind requests. While the origin is away the copy at hand is shown.
+ */
+import { type Catalogue, type ListedSale, Listing } from '../../shared/api/front.ts'
+import { tryParse } from '../../shared/parse.ts'
+import type { Phase } from '../../shared/schedule.ts'
+import { type Call, refuse } from '../call.ts'
+import { Copies } from '../copies.ts'
+import { readInternal } from '../sale/versions.ts'
+
+/** How long an isolate shows the same state. */
+const FRESH_MS = 2_000
+/** A request does not wait for longer where there is an older copy. */
+const WAIT_MS = 1_500
+
+export interface Front {
+  readonly version: string
+  /** The same object for the same version. */
+  readonly catalogue: Catalogue
+  readonly states: Listing['states']
+}
+
+const copies = new Copies<Front>({ max: 1, freshMs: FRESH_MS, waitMs: WAIT_MS })
+let latest: Front | null = null
+
+/** Throws `try-again` where the origin is away and nothing was read before. */
+export async function frontNow(call: Call): Promise<Front> {
+  const fresh = copies.of('', () => load(call))
+  const before = latest
+  if (!before) return fresh
+  // The next request may find what this one does not wait for.
+  const settled = fresh.catch(() => before)
+  call.ctx.waitUntil(settled)
+  return Promise.race([settled, scheduler.wait(WAIT_MS).then(() => before)])
+}
+
+async function load(call: Call): Promise<Front> {
+  const has = latest?.version ?? ''
+  const response = await readInternal(`/catalogue?has=${has}`, call)
+  const { version, catalogue, states } = tryParse(Listing, await response.json()) ?? refuse('try-again')
+  const known = catalogue ?? (latest?.version === version ? latest.catalogue : null)
+  latest = { version, catalogue: known ?? refuse('try-again', { retry_after_seconds: 1 }), states }
+  return latest
+}
+
+// -- At a moment ---------------------------------------------------------------------------------------------------------
+
+export interface FrontSale extends ListedSale {
+  readonly phase: Phase
+  /** Units for sale, as of some seconds ago. */
+  readonly left: number
+}
+
+/** The sales of a front: those that run, then those that come, the next first, then those that are over, the last first. */
+export interface Arranged {
+  readonly now: readonly FrontSale[]
+  readonly soon: readonly FrontSale[]
+  readonly over: readonly FrontSale[]
+}
+
+/** Most of each kind: more are found by searching. */
+const MOST = { now: 24, soon: 48, over: 12 } as const
+
+export function arrange({ catalogue, states }: Pick<Front, 'catalogue' | 'states'>, nowMs: number): Arranged {
+  const sales = catalogue.sales.map((sale) => ({ ...sale, ...stateOf(sale, states[sale.sale], nowMs) }))
+  const { now = [], soon = [], over = [] } = Object.groupBy(sales, ({ phase }) => KIND[phase])
+  const byOpening = (a: FrontSale, b: FrontSale) => a.opens_at.localeCompare(b.opens_at)
+  const overSince = ({ ends_at, opens_at, phase }: FrontSale) => (phase === 'ended' && ends_at) || opens_at
+  return {
+    now: now.toSorted((a, b) => byOpening(b, a)).slice(0, MOST.now),
+    soon: soon.toSorted(byOpening).slice(0, MOST.soon),
+    over: over.toSorted((a, b) => overSince(b).localeCompare(overSince(a))).slice(0, MOST.over),
+  }
+}
+
+const KIND = {
+  upcoming: 'soon',
+  pre_queue: 'soon',
+  open: 'now',
+  paused: 'now',
+  all_in_carts: 'now',
+  sold_out: 'over',
+  ended: 'over',
+} as const satisfies Record<Phase, keyof typeof MOST>
+
+/** Of a sale that is long over the origin says nothing. */
+function stateOf(
+  sale: ListedSale,
+  state: Listing['states'][string] | undefined,
+  nowMs: number,
+): Pick<FrontSale, 'phase' | 'left'> {
+  if (!state) return { phase: 'ended', left: 0 }
+  const hasLobby = state.phase === 'upcoming' && Date.parse(sale.pre_queue_opens_at) <= nowMs
+  return hasLobby ? { ...state, phase: 'pre_queue' } : state
+}

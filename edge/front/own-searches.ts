@@ -1,0 +1,19 @@
+/** `/me/searches`: the latest searches of a visitor who is signed in at the shop, which the origin keeps for all their devices. */
+import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
+import { limitVisitor } from '../admission/limits/rate-limits.ts'
+import { type Call, isForeignForm, refuse } from '../call.ts'
+import { passOn } from '../origin.ts'
+import { accountOf } from '../visitor/session.ts'
+
+export async function ownSearches(call: Call): Promise<Response> {
+  const { request, config } = call
+  // A link of another host may only read, and sees no answer.
+  if (request.method !== 'GET' && request.method !== 'HEAD' && isForeignForm(request)) refuse('forbidden')
+  const detail = 'Sign in to the shop: it keeps the searches of accounts alone.'
+  const account = (await accountOf(call)) ?? refuse('sign-in-required', { detail })
+  limitVisitor('searches', account, config.STATUS_PER_VISITOR, call)
+  const { search } = new URL(request.url)
+  return passOn(`/internal/searches${search}`, config.EDGE_TOKEN, call, {
+    [EDGE_VISITOR_HEADER]: encodeURIComponent(account),
+  })
+}

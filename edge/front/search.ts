@@ -1,0 +1,81 @@
+/**
+ * Search at the edge: for whoever has no script, and for catalogues that are too large for a browser.
+ */
+import * as v from 'valibot'
+import { pageLimit } from '../../shared/api/fields.ts'
+import { parse } from '../../shared/parse.ts'
+import { type Found, MAX_QUERY } from '../../shared/search/search-index.ts'
+import { limitAddress } from '../admission/limits/rate-limits.ts'
+import { CACHE_TTL, cacheTimes } from '../cache.ts'
+import { type Call, isCached, refuse, wantsHtml } from '../call.ts'
+import { renderSearch } from '../pages/index.ts'
+import { PAGE_HEADERS } from '../pages/respond.ts'
+import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
+import { frontView } from './front.ts'
+import { frontNow } from './listing.ts'
+import { entriesIn, indexOf, indexPath } from './searched.ts'
+
+const MAX_COMPLETIONS = 8
+
+const SearchQuery = v.object({
+  q: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(MAX_QUERY, `at most ${MAX_QUERY} characters`)), ''),
+  limit: v.optional(pageLimit(100), '20'),
+})
+
+/** `GET /search?q=&limit=20`: the page for those who ask for HTML. */
+export async function search(call: Call): Promise<Response> {
+  const { q, limit } = queryOf(call)
+  const front = await frontNow(call)
+  const language = sharedLanguage(call)
+  const found = (await indexOf(front)).search(q, { lang: language.lang, limit })
+  if (!wantsHtml(call.request)) return sendFound(toJson(found))
+  keepLanguage(call)
+  const page = renderSearch({ ...frontView(front, call, language), found })
+  return new Response(page, { headers: { ...PAGE_HEADERS, ...cacheTimes(CACHE_TTL.search) } })
+}
+
+/** `GET /search/suggest?q=`: whole queries that this one may become. */
+export async function suggest(call: Call): Promise<Response> {
+  const { q } = queryOf(call)
+  const index = await indexOf(await frontNow(call))
+  const completions = index.complete(q, MAX_COMPLETIONS)
+  return sendFound({ query: q, completions })
+}
+
+/** `GET /search/index?v=VERSION`: what a browser searches; any other address leads to that of the current version. */
+export async function searchIndex(call: Call): Promise<Response> {
+  const front = await frontNow(call)
+  const location = indexPath(front) ?? refuse('not-found')
+  if (new URL(call.request.url).searchParams.get('v') !== front.version)
+    return new Response(null, { status: 302, headers: { location, ...cacheTimes(CACHE_TTL.current) } })
+  const etag = `"${front.version}"`
+  const headers = {
+    'content-type': 'application/json',
+    etag,
+    ...cacheTimes(CACHE_TTL.immutable),
+    'cache-control': `public, max-age=${CACHE_TTL.immutable.inBrowsers}, immutable`,
+  }
+  if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
+  return Response.json({ entries: entriesIn(front), synonyms: front.catalogue.synonyms }, { headers })
+}
+
+function queryOf(call: Call): v.InferOutput<typeof SearchQuery> {
+  limitAddress('search', call.config.STATUS_PER_ADDRESS, call)
+  const { q, limit } = Object.fromEntries(new URL(call.request.url).searchParams)
+  return parse(SearchQuery, { ...(q !== undefined && { q }), ...(limit !== undefined && { limit }) })
+}
+
+function toJson({ query, corrected, did_you_mean, hits }: Found) {
+  const results = hits.map(({ entry: { type, sale, product_id }, title, snippet, score }) => ({
+    type,
+    sale,
+    ...(product_id !== undefined && { product_id }),
+    title,
+    snippet,
+    score,
+  }))
+  return { query, ...(corrected && { corrected }), ...(did_you_mean && { did_you_mean }), results }
+}
+
+const sendFound = (body: object) =>
+  Response.json(body, { headers: { vary: PAGE_HEADERS.vary, ...cacheTimes(CACHE_TTL.search) } })

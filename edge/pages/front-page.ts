@@ -1,0 +1,193 @@
+/** The shop front: the next sale, large; those that run; those that come; those that are over. The same for all. */
+import { clock, count, fill, isNear, moment, money, shortly } from '../../shared/format.ts'
+import type { Arranged, FrontSale } from '../front/listing.ts'
+import { frontScript, searchScript } from './assets.ts'
+import type { Brand } from './brand.ts'
+import { buttonTo, type Html, heading, html, icon, texts } from './html.ts'
+import { picture } from './parts/picture.ts'
+import { shell } from './shell.ts'
+import type { Language, Words } from './words/words.ts'
+
+/** What the front and its search are made from. */
+export interface FrontView {
+  readonly lang: Language
+  readonly choseLanguage: boolean
+  readonly words: Words
+  /** The edge's clock, milliseconds since the epoch. */
+  readonly nowMs: number
+  readonly host: string
+  readonly brand: Brand
+  /** Where the script finds what it searches; null: it asks the edge. */
+  readonly indexPath: string | null
+  /** Visitors may be signed in at the shop. */
+  readonly hasAccounts: boolean
+}
+
+type Front = FrontView & Arranged
+
+const DAY_SECONDS = 86_400
+/** So few units are worth a word. */
+const FEW_LEFT = 20
+/** Without a script. */
+const RELOAD_SECONDS = 60
+
+export function frontPage(front: Front): Html {
+  const { now, soon, over, words, nowMs, host, brand } = front
+  const [next = now[0], ...others] = soon
+  const running = next === now[0] ? now.slice(1) : now
+  const description = fill(words.front.description, { shop: brand.name })
+  const head = html`<link rel="canonical" href="${host}/">
+<meta name="description" content="${description}">
+<meta property="og:type" content="website">
+<meta property="og:url" content="${host}/">
+<meta property="og:title" content="${brand.name}">
+<meta property="og:description" content="${description}">
+<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}"></noscript>`
+  const main = html`<main id="main" class="page front" data-now-ms="${Math.round(nowMs)}" data-clock="${next && `/sales/${next.sale}/schedule`}">
+  ${next ? feature(front, next) : html`<section class="stack says">${heading(words.front.none, words.front.noneText)}</section>`}
+  ${group('now', words.front.now, running, html`goods large`, (sale) => card(front, sale, LARGE))}
+  ${group('soon', words.front.soon, others, html`goods`, (sale) => card(front, sale, SMALL))}
+  ${group('over', words.front.over, over, html`rows over`, (sale) => row(front, sale))}
+</main>`
+  return frontShell(front, { title: brand.name, head, indexed: true, path: '/' }, main)
+}
+
+interface Framed {
+  readonly title: string
+  readonly head?: Html
+  readonly indexed: boolean
+  /** Of this page, for its languages. */
+  readonly path: string
+  /** What was searched for. */
+  readonly query?: string
+}
+
+/** The frame of the front's pages: with the search in the header. */
+export function frontShell(view: FrontView, { title, head, indexed, path, query = '' }: Framed, main: Html): Html {
+  const { lang, words, brand } = view
+  const languages = `${path}${path.includes('?') ? '&' : '?'}lang=`
+  const scripts = html`<script type="module" src="${frontScript.path}"></script>${head}`
+  const corner = searchForm(view, query)
+  return shell(
+    { lang, words, brand, hasMark: true, home: homeOf(view), title, head: scripts, indexed, corner, languages },
+    main,
+  )
+}
+
+/** The page that is the same for all knows no cookie: its address says the language that was chosen. */
+export const homeOf = ({ lang, choseLanguage }: FrontView) => (choseLanguage ? `/?lang=${lang}` : '/')
+
+/** With a script it suggests as one types; what is found is a page without one. */
+function searchForm({ words, lang, choseLanguage, indexPath, hasAccounts }: FrontView, query: string): Html {
+  const { search, placeholder, ...front } = words.front
+  const { recent, deleteAll, deleteOne, didYouMean, found, noResults } = front
+  const said = { recent, deleteAll, deleteOne, didYouMean, found, noResults }
+  return html`<form class="search" role="search" action="/search" id="search" data-script="${searchScript.path}" ${indexPath !== null && html`data-index="${indexPath}"`} ${hasAccounts && html`data-accounts`}${texts(said)}>
+    <label>${icon('search')}<span class="sr">${search}</span><input type="search" name="q" value="${query}" placeholder="${placeholder}" maxlength="200" autocomplete="off" enterkeyhint="search"></label>
+    ${choseLanguage && html`<input type="hidden" name="lang" value="${lang}">`}
+    <div class="suggest recent" hidden></div>
+    <div class="suggest typed" hidden></div>
+    <p class="sr" role="status"></p>
+  </form>`
+}
+
+// -- Parts ---------------------------------------------------------------------------------------------------------------
+
+const LARGE = '(min-width: 60rem) 38rem, 92vw'
+const SMALL = '(min-width: 60rem) 18rem, 46vw'
+
+function group(id: string, title: string, sales: readonly FrontSale[], look: Html, show: (sale: FrontSale) => Html) {
+  return (
+    sales.length > 0 &&
+    html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${title}</h2>
+    <ul class="${look}">${sales.map(show)}</ul>
+  </section>`
+  )
+}
+
+const pathOf = ({ lang, choseLanguage }: FrontView, sale: string) =>
+  `/sales/${sale}${choseLanguage ? `?lang=${lang}` : ''}`
+
+function feature(front: Front, sale: FrontSale): Html {
+  const { words } = front
+  const isBefore = sale.phase === 'upcoming' || sale.phase === 'pre_queue'
+  const path = pathOf(front, sale.sale)
+  const about = aboutOf(front, sale)
+  return html`<article class="feature split ${!sale.image && 'plain'}">
+    ${sale.image && html`<div class="pic goods-pic">${picture(sale.image, { sizes: LARGE, eager: true })}</div>`}
+    <div class="stack figure">
+      <p class="quiet">${isBefore ? words.front.next : words.front.now}</p>
+      <h1><a href="${path}"><bdi>${sale.name}</bdi></a></h1>
+      <p class="lead">${about && html`<bdi>${about}</bdi>${words.fullStop}`}<b>${priceOf(front, sale)}</b></p>
+      ${isBefore ? countdown(front, sale) : html`<p class="chip live">${stateOf(front, sale)}</p>`}
+      <p>${buttonTo(path, sale.phase === 'pre_queue' ? words.joinLobby : words.front.see, 'wide')}</p>
+    </div>
+  </article>`
+}
+
+function countdown(front: Front, { opens_at }: FrontSale): Html {
+  const { words, lang, nowMs } = front
+  const left = Math.max(0, (Date.parse(opens_at) - nowMs) / 1000)
+  return html`<div class="count">
+      <p class="quiet label" data-over="${words.opening}">${words.opensIn}</p>
+      <time class="num" role="timer" datetime="${opens_at}" ${left >= DAY_SECONDS && html`data-days`}>${clock(lang, left)}</time>
+      <progress class="comb" max="60" value="${Math.ceil(left) % 60}" data-seconds aria-hidden="true"></progress>
+      <p class="small quiet">${words.opensAt} <b>${dateOf(front, opens_at)}</b></p>
+    </div>`
+}
+
+function card(front: Front, sale: FrontSale, sizes: string): Html {
+  const { words, nowMs } = front
+  const isBefore = sale.phase === 'upcoming' || sale.phase === 'pre_queue'
+  const isSoon = (Date.parse(sale.opens_at) - nowMs) / 1000 < DAY_SECONDS
+  const about = aboutOf(front, sale)
+  const when = shortDate(front, sale.opens_at, isSoon && html`data-in="${words.front.inTime}"`)
+  return html`<li class="good">
+      ${sale.image && html`<div class="pic">${picture({ ...sale.image, alt: '' }, { sizes })}</div>`}
+      <span class="chip ${!isBefore && 'live'}">${isBefore ? when : stateOf(front, sale)}</span>
+      <h3><a href="${pathOf(front, sale.sale)}"><bdi>${sale.name}</bdi></a></h3>
+      ${about && html`<p class="small quiet"><bdi>${about}</bdi></p>`}
+      <p class="small"><b>${priceOf(front, sale)}</b></p>
+    </li>`
+}
+
+function row(front: Front, sale: FrontSale): Html {
+  const { words } = front
+  const path = pathOf(front, sale.sale)
+  const [before, after = ''] = words.front.endedOn.split('{d}')
+  const ended = sale.ends_at && html`${before}${shortDate(front, sale.ends_at)}${after}`
+  return html`<li>${sale.image && html`<div class="pic thumb">${picture({ ...sale.image, alt: '' }, { sizes: '56px' })}</div>`}
+      <div><h3><a href="${path}"><bdi>${sale.name}</bdi></a></h3><small>${sale.phase === 'sold_out' ? words.soldOut : ended}</small></div>
+      <a class="button second" href="${path}" aria-label="${fill(words.front.lookBackAt, { name: sale.name })}">${words.front.lookBack}</a></li>`
+}
+
+/** What a sale that runs is like. */
+function stateOf({ words, lang }: Front, { phase, left }: FrontSale): string {
+  if (phase === 'paused') return words.paused
+  if (phase === 'all_in_carts') return words.allInCarts
+  return left <= FEW_LEFT ? fill(words.checkout.fewLeft, { n: count(lang, left) }) : words.front.onSale
+}
+
+/** Where it is, or what is sold, where the sale's name does not say so. */
+function aboutOf({ lang }: Front, { name, venue, products }: FrontSale): string {
+  const named = products.map((product) => product.names?.[lang] ?? product.name).filter((one) => one !== name)
+  return venue ?? named.slice(0, 3).join(', ')
+}
+
+function priceOf({ words, lang }: Front, { price_from_minor, currency, prices_differ }: FrontSale): string {
+  if (price_from_minor === null || currency === null) return ''
+  const price = money(lang, price_from_minor, currency)
+  return prices_differ ? fill(words.hall.from, { m: price }) : price
+}
+
+/** In UTC as the page is made; the script changes it to the visitor's own time. */
+const dateOf = ({ lang }: FrontView, at: string) =>
+  html`<time datetime="${at}" data-moment>${moment(lang, Date.parse(at), 'UTC')}&nbsp;UTC</time>`
+
+/** The same in few words. */
+function shortDate({ lang, nowMs }: FrontView, at: string, more?: Html | false): Html {
+  const atMs = Date.parse(at)
+  const zone = isNear(atMs, nowMs) && html`&nbsp;UTC`
+  return html`<time datetime="${at}" ${more} data-short>${shortly(lang, atMs, nowMs, 'UTC')}${zone}</time>`
+}
