@@ -5,6 +5,7 @@ import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, ProductId, Texts, whole } from './fields.ts'
 import { type Address, Brand, Delivery as DeliveryConfig, Fees, Image, NO_DELIVERY, productGoods } from './goods.ts'
 import type { Backlog } from './live.ts'
+import { DEFAULT_MAILS, Mails } from './mails.ts'
 import { AskedContact, type Order, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
 
@@ -125,6 +126,8 @@ export const SaleConfig = v.pipe(
       venue: v.optional(v.nullable(name), null),
       /** Whether search engines may show the sale's page. */
       indexed: v.optional(v.boolean('true or false is required'), true),
+      /** The mails that it sends, where mail is set up. */
+      mails: v.optional(Mails, [...DEFAULT_MAILS]),
       /** Payments of the sandbox only. Fixed when the sale is created. */
       test: v.optional(v.boolean('true or false is required'), false),
     },
