@@ -20,6 +20,7 @@ import { feed, feedPage, postsPage } from './sale/feed.ts'
 import { goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
 import { image } from './sale/images.ts'
+import { askForMail, mailedPage, stopMail } from './sale/mail.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
@@ -80,6 +81,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/queue': { methods: { POST: ofSale(join), DELETE: ofSale(leave) }, page: salePage },
   '/sales/:sale/queue/status': get(ofSale(status)),
   '/sales/:sale/challenge': get(ofSale(challenge)),
+  '/sales/:sale/mail': { methods: { GET: ofSale(mailedPage), POST: ofSale(askForMail) } },
   '/sales/:sale/leave': form(ofSale(leaveForm), salePage),
 
   '/sales/:sale/sections/:section/seats': buyers(get(ofSection(seatsPage))),
@@ -97,6 +99,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/orders/:order': buyers({ methods: { GET: passed, DELETE: passed } }),
   '/orders/:order/events': buyers(get(passed)),
   '/orders/:order/payment': buyers(post(passed)),
+
+  '/mail/stop/:order': {
+    methods: { GET: ({ order }, call) => stopMail(order, call), POST: ({ order }, call) => stopMail(order, call) },
+  },
 
   '/images/:image': get((_, call) => image(call)),
   '/images/:image/:file': get((_, call) => image(call)),
