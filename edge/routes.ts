@@ -23,6 +23,7 @@ import { feed, feedPage, postsPage } from './sale/feed.ts'
 import { goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
 import { image } from './sale/images.ts'
+import { askForMail, mailedPage, stopMail } from './sale/mail.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
@@ -84,6 +85,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/queue': { methods: { POST: ofSale(join), DELETE: ofSale(leave) }, page: salePage },
   '/sales/:sale/queue/status': get(ofSale(status)),
   '/sales/:sale/challenge': get(ofSale(challenge)),
+  '/sales/:sale/mail': { methods: { GET: ofSale(mailedPage), POST: ofSale(askForMail) } },
   '/sales/:sale/leave': form(ofSale(leaveForm), salePage),
 
   '/sales/:sale/sections/:section/seats': buyers(get(ofSection(seatsPage))),
@@ -108,6 +110,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/search/suggest': buyers(get((_, call) => suggest(call))),
   '/search/index': buyers(get((_, call) => searchIndex(call))),
   '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
+
+  '/mail/stop/:order': {
+    methods: { GET: ({ order }, call) => stopMail(order, call), POST: ({ order }, call) => stopMail(order, call) },
+  },
 
   '/images/:image': get((_, call) => image(call)),
   '/images/:image/:file': get((_, call) => image(call)),

@@ -37,6 +37,7 @@ import type { Actor } from './lib/loop.ts'
 import { connectRedis } from './lib/redis.ts'
 import { requireSecret } from './lib/request.ts'
 import { createWorker } from './loops.ts'
+import { mailRoutes } from './mail/mail-routes.ts'
 import { createMailer } from './mail/mailer.ts'
 import { createMetrics } from './metrics.ts'
 import { Operators } from './operators/operators.ts'
@@ -179,7 +180,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     const load = () => loadShedder.load()
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
     const mailer = createMailer({ config, sql, metrics, log })
-    const own = { deliverer, mailer, retention, scheduler }
+    const own = { deliverer, mailer, retention, scheduler, edgeUrl: config.EDGE_URL }
     startActor('worker', createWorker({ ...stock, redis, changes, orders, payments, reconciler, ...own }))
   }
 
@@ -198,9 +199,18 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
 
   const internalRoutes = new Hono()
     .use('*', requireSecret(config.EDGE_TOKEN))
-    .route('/', edgeRoutes({ sales, policies, queues }))
+    .route(
+      '/',
+      edgeRoutes({
+        sales,
+        policies,
+        queues,
+        sendsMail: config.SMTP_URL !== undefined && config.MAIL_FROM !== undefined,
+      }),
+    )
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))
+    .route('/', mailRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
     .route('/', catalogueRoutes(new Catalogues(sql, sales)))

@@ -12,6 +12,7 @@ import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { MAIL_READER, readMails } from './mail/mail-queries.ts'
 import type { Mailer } from './mail/mailer.ts'
+import { mailTurns } from './mail/turn-watch.ts'
 import { gateSweeps, sweepLedger } from './orders/hold-sweeper.ts'
 import type { OrderChanges } from './orders/order-changes.ts'
 import type { Orders } from './orders/orders.ts'
@@ -45,6 +46,8 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   /** Undefined where no mail is sent. */
   readonly mailer: Mailer | undefined
   readonly scheduler: Scheduler
+  /** Without one nobody is mailed about their turn. */
+  readonly edgeUrl: string | undefined
 }
 
 export function createWorker(deps: WorkerDeps): Actor {
@@ -73,6 +76,8 @@ export function createWorker(deps: WorkerDeps): Actor {
       MAIL_READER,
       loop('mail reader', READER_MS, deps, () => thenJobs(readMails(sql))),
     )
+  const turnMails =
+    mailer && deps.edgeUrl !== undefined ? [every(2_000, 'turn mails', () => mailTurns(sql, deps.edgeUrl ?? ''))] : []
   const wake = () => {
     for (const { wake } of Object.values(changed)) wake()
   }
@@ -100,6 +105,7 @@ export function createWorker(deps: WorkerDeps): Actor {
       // In turn: a connection for each would lie idle, and after a loss of the ledger each had to be found dead.
       for (const owed of [charges, captures, refunds]) await owed.resume()
     }),
+    ...turnMails,
     // Readers of the events
     ...readers.values(),
     every(5_000, 'event watch', () => watchEvents(deps)),

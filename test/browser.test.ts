@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const plain = await newPage({ javaScriptEnabled: false })
     await plain.goto(url)
     await link(plain, 'Older posts').click()
-    await expect.poll(() => plain.locator('.feed p[dir=auto]').allTextContents()).toEqual(['Number 1'])
+    await expect.poll(() => plain.locator('.feed p[dir=auto]').allTextContents()).toEqual(numbers(10, 1))
     await link(plain, 'Deutsch').click()
     await heading(plain, 'Vom Shop').waitFor()
   })

@@ -10,6 +10,7 @@ import type { System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
 import { ONE_LINE } from '../shared/api/access.ts'
 import { NO_DELIVERY } from '../shared/api/goods.ts'
+import { DEFAULT_MAILS } from '../shared/api/mails.ts'
 import { NO_CONTACT, type SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
 import { importSecrets, newKeySet } from '../shared/keys.ts'
@@ -272,6 +273,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   names: null,
   event: null,
   indexed: true,
+  mails: [...DEFAULT_MAILS],
   test: false,
   products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
   admission: { rate_per_second: 1, max_inside: null },

@@ -1,4 +1,6 @@
 /** A drop that shows what a sale can have: sizes, pictures, a brand, taxes, shipping, a promo code and words in six languages. */
+
+import type { Texts } from '../../shared/api/fields.ts'
 import type { PromoCode } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import { drawShoe, type ShoeView } from './shoe.ts'
@@ -111,4 +113,29 @@ export async function auroraSale(upload: (picture: Buffer) => Promise<string>): 
 
 export const AURORA_CODES: readonly Partial<PromoCode>[] = [
   { code: 'NOON10', percent: 10, uses: 100, uses_per_visitor: 1 },
+]
+
+/** What the shop says to those who wait, the oldest first; `pictured`: with a picture of the pair. */
+export const AURORA_POSTS: readonly { readonly text: Texts; readonly pictured?: true }[] = [
+  {
+    text: {
+      en: 'How a wave is made: each upper goes through the bath once, by hand, at an angle nobody measures.',
+      de: 'So entsteht eine Welle: Jedes Obermaterial geht einmal von Hand durch das Bad, in einem Winkel, den niemand misst.',
+      fr: 'Comment naît une vague : chaque tige passe une fois dans le bain, à la main, à un angle que personne ne mesure.',
+      es: 'Así nace una ola: cada corte pasa una vez por el baño, a mano, en un ángulo que nadie mide.',
+      ja: '波模様の作り方：アッパーは一枚ずつ手作業で、誰も測らない角度で一度だけ染料に浸します。',
+      ar: 'هكذا تُصنع الموجة: يمر كل وجه في الحمّام مرة واحدة باليد، بزاوية لا يقيسها أحد.',
+    },
+    pictured: true,
+  },
+  {
+    text: {
+      en: 'Which size? Stand on paper, mark heel and toe: 26.5 cm is 42, 27.3 cm is 43.',
+      de: 'Welche Größe? Stell dich auf Papier und markiere Ferse und Zehen: 26,5 cm sind 42, 27,3 cm sind 43.',
+      fr: 'Quelle taille ? Posez le pied sur une feuille, marquez talon et orteils : 26,5 cm font du 42, 27,3 cm du 43.',
+      es: '¿Qué talla? Pisa un papel y marca talón y dedos: 26,5 cm es la 42, 27,3 cm la 43.',
+      ja: 'サイズの目安：紙の上に立ち、かかととつま先に印を。26.5 cmは42、27.3 cmは43です。',
+      ar: 'أي مقاس؟ قف على ورقة وعلّم الكعب والأصابع: ٢٦٫٥ سم هو ٤٢، و٢٧٫٣ سم هو ٤٣.',
+    },
+  },
 ]

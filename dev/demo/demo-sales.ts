@@ -2,10 +2,11 @@
  * The sales that `npm start` opens within seconds: one of units, a drop with all that goods can have, one for members, and a hall of
  * 2,000 seats with standing room.
  */
+import type { Image } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import { LocalError } from '../processes.ts'
 import type { System } from '../system.ts'
-import { AURORA_CODES, auroraSale } from './aurora.ts'
+import { AURORA_CODES, AURORA_POSTS, auroraSale } from './aurora.ts'
 import { hallOf } from './hall.ts'
 
 /** How long after the start the demo sale opens: time enough to open the page and join the line. */
@@ -36,7 +37,7 @@ export async function ensureDemos(system: System, hasShop: boolean): Promise<Dem
     system,
     'aurora',
     async () => ({ ...demoSale(), ...(await auroraSale((picture) => upload(system, picture))), ...opening() }),
-    (sale) => admin(system, 'PUT', `${sale}/promo-codes`, AURORA_CODES),
+    (sale) => fillAurora(system, sale),
   )
   const members = hasShop ? { members: await ensureDemo(system, 'members', membersSale) } : {}
   const demo = await ensureDemo(system, 'demo', demoSale)
@@ -65,6 +66,13 @@ const membersSale = (): Partial<SaleConfig> => ({
   name: "The members' sale",
   access: { sign_in: 'required', invitation: 'off', proof_of_work: null, turnstile: false },
 })
+
+async function fillAurora(system: System, sale: string): Promise<void> {
+  await admin(system, 'PUT', `${sale}/promo-codes`, AURORA_CODES)
+  const image = (await admin(system, 'GET', sale))?.products[0]?.images?.[1]
+  for (const { text, pictured } of AURORA_POSTS)
+    await admin(system, 'POST', `${sale}/feed`, { text, ...(pictured && image && { image }) })
+}
 
 const HALL = hallOf(DEMO_SEATS)
 
@@ -114,6 +122,12 @@ async function ensureDemo(
   throw new LocalError(`There are ${MAX_DEMOS} demo sales already: remove the data folder, or use --no-demo.`)
 }
 
+interface Demoed {
+  readonly phase: string
+  readonly opens_at: string
+  readonly products: readonly { readonly images?: readonly Image[] }[]
+}
+
 /** What operators call below a sale, which is what they see of it; undefined if there is none. */
 async function admin(system: System, method: string, path: string, body?: object) {
   const response = await fetch(`${system.originUrl}/admin/sales/${path}`, {
@@ -122,7 +136,7 @@ async function admin(system: System, method: string, path: string, body?: object
     ...(body && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(CALL_WITHIN_MS),
   })
-  return response.status === 404 ? undefined : read<{ phase: string; opens_at: string }>(response)
+  return response.status === 404 ? undefined : read<Demoed>(response)
 }
 
 /** The address of a picture. */

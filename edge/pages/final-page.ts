@@ -1,5 +1,6 @@
 /** The end of a sale: sold out, or ended. */
-import { buttonTo, heading, html } from './html.ts'
+import { buttonTo, type Html, heading, html } from './html.ts'
+import { mailForm } from './mail-pages.ts'
 import { drawPanel } from './parts/draw-panel.ts'
 import { feedSection } from './parts/feed.ts'
 import { thumbnail } from './parts/gallery.ts'
@@ -14,11 +15,18 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
     <div class="sale">${thumbnail(view)}<p><b><bdi>${view.state.name}</bdi></b></p></div>
     ${heading(title, text)}
     ${phase === 'ended' && toSite(context)}
+    ${phase === 'sold_out' && view.state.mails.includes('restocked') && restockForm(context)}
   </section>
   ${aboutSale(context)}
   ${feedSection(context)}
   ${drawPanel(context)}`
   return { title, main, reloadSeconds: 60, named: true }
+}
+
+/** One mail if more comes in. */
+function restockForm(context: PageContext): Html {
+  const [title, text] = context.words.restock
+  return html`<details class="panel"><summary>${title}</summary><p class="quiet">${text}</p>${mailForm(context, title)}</details>`
 }
 
 /** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */

@@ -10,6 +10,7 @@ import { type FrontView, frontPage } from './front-page.ts'
 import { html } from './html.ts'
 import { landingPage } from './landing-page.ts'
 import { linePage } from './line-page.ts'
+import { mailedPage, stopContent } from './mail-pages.ts'
 import { orderPage } from './order-page.ts'
 import { ordersPage, receiptPage } from './orders-page.ts'
 import { paymentPage } from './payment-page.ts'
@@ -45,6 +46,8 @@ function contentOf(context: PageContext): Content {
       return receiptPage(context, shows.order)
     case 'payment':
       return paymentPage(context, shows.order, shows.stripe)
+    case 'mailed':
+      return mailedPage(context)
     case 'posts':
       return postsPage(context, shows.posts, shows.older)
     case 'problem':
@@ -72,4 +75,15 @@ export function renderProblem(problem: Problem, view: ProblemView): string {
   const head = reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`
   const body = html`<main id="main" class="page">${main}</main>`
   return String(shell({ lang, words, brand, hasMark: true, home, title, head }, body))
+}
+
+/** The page at the link of a mail that ends such mails. */
+export function renderStop({
+  isDone,
+  ...view
+}: Pick<SaleView, 'lang' | 'words' | 'brand'> & { readonly isDone: boolean }): string {
+  const { words } = view
+  const [title] = isDone ? words.mailStopped : words.stopMail
+  const body = html`<main id="main" class="page">${stopContent(words, isDone)}</main>`
+  return String(shell({ ...view, hasMark: true, home: null, title, head: false }, body))
 }

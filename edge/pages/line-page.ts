@@ -8,6 +8,7 @@ import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../
 import { toSite } from './final-page.ts'
 import { type Html, hidden, html, icon, texts } from './html.ts'
 import { RELOAD_MAX_SECONDS, reload } from './landing-page.ts'
+import { mailForm } from './mail-pages.ts'
 import { inLanguage, pauseReason } from './parts/announcement.ts'
 import { toCalendar } from './parts/calendar.ts'
 import { drawPanel } from './parts/draw-panel.ts'
@@ -82,13 +83,15 @@ function ofLine({ view: { line }, words, lang }: PageContext): Html | false {
 }
 
 /** Switches for the notices of a turn, which the second script works; without scripts there are none. */
-function turnNotices({ words }: PageContext, status: Status): Html {
+function turnNotices(context: PageContext, status: Status): Html {
+  const { view, words } = context
   const button = (kind: string, label: string) =>
     html`<button type="button" class="switch" role="switch" id="notice-${kind}" aria-checked="false"><span>${label}</span><i aria-hidden="true"></i></button>`
   return html`<section class="panel" id="notices" data-blocked="${words.noticeBlocked}" aria-labelledby="notices-title" ${hidden(!mayLeave(status))}>
       <h2 id="notices-title">${words.notices}</h2>
       <div>${button('sound', words.noticeSound)}${button('notification', words.noticeNotification)}</div>
       <p class="small quiet" id="notice-blocked"></p>
+      ${view.state.mails.includes('turn') && (view.mailed ? html`<p role="status">${words.noticeMailed}</p>` : html`<details><summary>${words.noticeMail}</summary>${mailForm(context, words.noticeMail)}</details>`)}
     </section>`
 }
 

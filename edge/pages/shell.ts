@@ -76,7 +76,7 @@ const ordersLink = ({ view, words }: PageContext) =>
  */
 function ownOrder({ view, words }: PageContext): Html | false {
   const { sale, shows, state, order } = view
-  if (/^(order|orders|receipt|payment|posts)$/.test(shows.kind)) return false
+  if (/^(order|orders|receipt|payment|posts|mailed)$/.test(shows.kind)) return false
   const isTurn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
   const note = (text: string, path: string, more?: Html | false) =>
     html`<p class="notice row" ${more}>${text}${words.fullStop}<a href="${path}">${words.showOrder}</a></p>`
@@ -105,6 +105,8 @@ function pagePath(view: SaleView): string | null {
       return `/sales/${sale}/order/${shows.order.order_id}/pay`
     case 'orders':
       return `/sales/${sale}/orders`
+    case 'mailed':
+      return `/sales/${sale}/mail`
     case 'posts':
       return `/sales/${sale}/posts${shows.page === null ? '' : `/${shows.page}`}`
     case 'line':

@@ -61,6 +61,10 @@ export interface SaleView {
   readonly host: string
   /** Of a turn in a sale with a hall; null while its chart cannot be read. */
   readonly hall?: HallFacts | null
+  /** The visitor has just asked for a mail about their turn. */
+  readonly mailed?: boolean
+  /** The address of the account that the visitor is signed in with. */
+  readonly accountEmail?: string
   /** The newest posts of the shop, on pages that show them. */
   readonly posts?: readonly Post[]
   readonly shows: Shows
@@ -114,6 +118,7 @@ export type Shows =
       readonly again?: Again | undefined
       readonly path?: string | undefined
     }
+  | { readonly kind: 'mailed' }
   /** `page`: null for the newest posts; `older`: the page before, 0 for none. */
   | { readonly kind: 'posts'; readonly posts: readonly Post[]; readonly page: number | null; readonly older: number }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }

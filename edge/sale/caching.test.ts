@@ -25,7 +25,7 @@ import {
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [
   '',
-  ...'/line /schedule /opening.ics /feed /feed/1 /posts /posts/1 /queue /queue/status /leave /checkout /challenge /wanted'.split(
+  ...'/line /schedule /opening.ics /feed /feed/1 /posts /posts/1 /mail /queue /queue/status /leave /checkout /challenge /wanted'.split(
     ' ',
   ),
   ...`/buy /orders /preview /order/x /nothing /order/${ORDER}`.split(' '),
@@ -61,7 +61,7 @@ function cachedAs(path: string, accept: string, phase: string): (string | null)[
   if (/^\/search.*q=/.test(path)) return SEARCHED
   if (path === '/search/index') return SCHEDULE
   if (path === '/.well-known/jwks.json') return ['public, max-age=300', null]
-  const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/feed|\/posts)?(\/1)?$/.exec(path)
+  const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/feed|\/posts|\/mail)?(\/1)?$/.exec(path)
   if (!page || phase === 'unknown') return null
   if (page[1] === '/feed') return FEED
   if (page[1]) return page[1] === '/schedule' ? SCHEDULE : LANDING

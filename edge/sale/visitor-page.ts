@@ -28,6 +28,8 @@ import { hallFacts } from './hall-facts.ts'
 
 /** In the address of the page that a form's join leads to, which explains if the place did not come along. */
 export const JOINED = 'joined'
+/** One that says that they will be mailed. */
+export const MAILED = 'mailed'
 
 /** `GET /sales/{sale}/line`: without a place it shows the landing page's content, and after the sale the final page. */
 export async function showLine(sale: string, call: Call): Promise<Response> {
@@ -118,9 +120,17 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   // The way back to an order is for pages other than its own.
   const order = shows.kind === 'order' ? shows.order.order_id : latestOrder(sale, call)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
-  const view = { ...(await viewOf(now, number, shows, call)), ...hall, order }
+  const mail = shows.kind === 'line' ? await mailOf(call) : {}
+  const view = { ...(await viewOf(now, number, shows, call)), ...hall, ...mail, order }
   const status = wanted?.kind === 'problem' ? wanted.problem.status : 200
   return pageOf(wanted ? view : await withAccount(view, call), status)
+}
+
+/** What the page knows of mails about the turn: whether they were just asked for, and the address of who is signed in. */
+async function mailOf(call: Call): Promise<Pick<SaleView, 'mailed' | 'accountEmail'>> {
+  const session = await sessionOf(call).catch(() => null)
+  const { email } = session?.claims ?? {}
+  return { mailed: call.request.url.endsWith(`?${MAILED}`), ...(typeof email === 'string' && { accountEmail: email }) }
 }
 
 /** The turn again where a purchase met a problem that another choice or try may mend, with what was chosen; null for any other. */

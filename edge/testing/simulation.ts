@@ -256,6 +256,7 @@ export function stateOf(
     announcement: null,
     pause_reason: null,
     indexed: true,
+    mails: [],
     test: false,
     share: 1,
     name: 'A sale',

@@ -19,13 +19,22 @@ export interface JobData {
     /** The last response's HTTP status. */
     readonly status?: number | null
   }
-  /** `event`: transaction and number of the event that the mail is about. */
-  readonly mail: {
-    readonly order: string
-    readonly event: string
-    readonly type: string
-    readonly snapshot: OrderSnapshot | null
-  }
+  readonly mail: OrderMail | AskedMail
+}
+
+/** `event`: transaction and number of the event that the mail is about. */
+export interface OrderMail {
+  readonly order: string
+  readonly event: string
+  readonly type: string
+  readonly snapshot: OrderSnapshot | null
+}
+
+/** Asked for on a page of the sale. `seconds`: until a turn that is near. */
+export interface AskedMail {
+  readonly ask: string
+  readonly kind: 'turn_near' | 'turn' | 'sold_out' | 'restocked'
+  readonly seconds: number | null
 }
 export type QueueName = keyof JobData
 

@@ -7,6 +7,7 @@ import { connect, isLedgerAway, prepare, type Queryable } from './connection.ts'
 import * as access from './schema/access.ts'
 import * as events from './schema/events.ts'
 import * as jobs from './schema/jobs.ts'
+import * as mail from './schema/mail.ts'
 import * as operations from './schema/operations.ts'
 import * as orders from './schema/orders.ts'
 import * as payments from './schema/payments.ts'
@@ -68,7 +69,7 @@ test('a ledger that is prepared again keeps functions that only another version 
 })
 
 test('the migration makes the columns and indexes that the schema files describe', async () => {
-  const described = [access, events, jobs, operations, orders, payments, sales, search, seats]
+  const described = [access, events, jobs, mail, operations, orders, payments, sales, search, seats]
     .flatMap((file) => Object.values(file))
     .flatMap((table) => {
       const { name, columns, indexes } = getTableConfig(table)

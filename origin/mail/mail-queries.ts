@@ -1,23 +1,27 @@
-/** Mails to buyers: which events are worth one, and what a mail says of its order. */
+/** Mails to buyers: which events are worth one, and what a mail says of its order, or of the sale that it was asked for. */
 import type { TransactionSql } from 'postgres'
 import type { Address } from '../../shared/api/goods.ts'
+import type { MailKind } from '../../shared/api/mails.ts'
 import { readEvents } from '../events/reader.ts'
 import { addJobs } from '../jobs/job-queries.ts'
-import type { Job, JobData } from '../jobs/queues.ts'
+import type { AskedMail, Job, OrderMail } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import type { contacts, orders } from '../ledger/schema/orders.ts'
 import type { sales } from '../ledger/schema/sales.ts'
+import { hashed, queueRestock } from './asks.ts'
 
 /** An older event is not mailed: the sender was set up after the sale, or was away for a day. */
 const MAX_AGE_HOURS = 24
+/** How long before the end of a hold its mail is sent. */
+const BEFORE_END_MS = 30_000
 
 /** What a mail needs to know of its order. */
 export interface MailOrder
   extends Readonly<
       Pick<
         typeof orders.$inferSelect,
-        'order_id' | 'sale_id' | 'number' | 'quantity' | 'unit_price_minor' | 'currency' | 'cart' | 'bill'
+        'order_id' | 'sale_id' | 'number' | 'status' | 'quantity' | 'unit_price_minor' | 'currency' | 'cart' | 'bill'
       >
     >,
     Readonly<Pick<typeof sales.$inferSelect, 'tax' | 'delivery'>>,
@@ -29,49 +33,134 @@ export interface MailOrder
   readonly sale: string
   readonly product: string
 }
-export type Mail = JobData['mail'] & Omit<MailOrder, 'email'>
+export type Mail = OrderMail & Omit<MailOrder, 'email' | 'status'>
 
-const isMailed = ({ type, data }: EventRow) =>
-  type === 'order.confirmed' ||
-  type === 'order.refunded' ||
-  // Declined for good: after other declines the order waits for its buyer, who has the page.
-  (type === 'order.cancelled' && String((data as { reason?: string } | null)?.reason).startsWith('declined'))
+/** What a mail that was asked for needs to know. */
+export interface MailAsk extends Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
+  readonly ask_id: string
+  readonly sale_id: string
+  readonly sale: string
+  readonly email: string
+}
+export type Notice = AskedMail & Omit<MailAsk, 'email'>
+
+/** The mail that an event of an order is worth; null for none. */
+export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKind | null {
+  switch (type) {
+    case 'order.reserved':
+      return 'hold_ends'
+    case 'order.expired':
+      return 'hold_ended'
+    case 'order.confirmed':
+      return 'confirmed'
+    case 'order.refunded':
+      return 'refunded'
+    case 'order.fulfilled':
+      return 'sent'
+    case 'order.cancelled':
+      // Declined for good: after other declines the order waits for its buyer, who has the page.
+      return String((data as { reason?: string } | null)?.reason).startsWith('declined') ? 'declined' : null
+    default:
+      return null
+  }
+}
 
 export const MAIL_READER = 'mail'
 
 /** Queues the mails of the next events; true if there may be more. */
-export const readMails = (sql: Sql) => readEvents(sql, MAIL_READER, addMails)
+export const readMails = (sql: Sql) => readEvents(sql, MAIL_READER, addMails, undefined, needed(sql))
+
+/** Orders that were reserved are many, and read only where a sale mails about the end of holds. */
+const needed = (sql: Sql) => sql`
+  e.type = any(${NEEDED as unknown as string[]}::text[])
+    or (e.type = 'order.reserved' and exists (select from sales where 'hold_ends' = any(mails)))`
+const NEEDED = [
+  'order.expired',
+  'order.confirmed',
+  'order.refunded',
+  'order.fulfilled',
+  'order.cancelled',
+  'sale.restocked',
+] as const
+
+/** The mail about the end of a hold waits in a lane of its own: others of its order do not wait for it. */
+export const holdLane = (order: string) => `${order} hold`
 
 /** Queues a mail for each event that is worth one, if its buyer left an address: those of an order one after the other. */
 export async function addMails(tx: TransactionSql, events: readonly EventRow[]): Promise<void> {
-  const mailed = events.filter(isMailed)
+  for (const { type, sale_id } of events)
+    if (type === 'sale.restocked' && sale_id !== null) await queueRestock(tx, sale_id)
+  const mailed = events.flatMap(({ xid, seq, order_id, order_ids, ...event }) => {
+    const kind = kindOf(event)
+    if (kind === null) return []
+    const of = order_ids ?? (order_id === null ? [] : [order_id])
+    return of.map((order) => ({ xid, seq, order, kind, type: event.type, snapshot: event.data }))
+  })
   if (mailed.length === 0) return
-  const found = await tx<{ xid: string; seq: number }[]>`
-    select e.xid, e.seq
-    from unnest(${mailed.map(({ xid }) => xid)}::text[]::xid8[], ${mailed.map(({ seq }) => seq)}::bigint[]) as read (xid, seq)
-    join events e on (e.xid, e.seq) = (read.xid, read.seq)
-    join contacts c on c.order_id = e.order_id and c.email is not null
-    where e.at > clock_timestamp() - ${MAX_AGE_HOURS} * interval '1 hour'`
-  const wanted = new Set(found.map(({ xid, seq }) => `${xid}-${seq}`))
-  const jobs = mailed.flatMap(({ xid, seq, type, order_id: order, data: snapshot }) =>
-    order !== null && wanted.has(`${xid}-${seq}`)
-      ? [{ lane: order, data: { order, event: `${xid}-${seq}`, type, snapshot } as JobData['mail'] }]
-      : [],
-  )
+  const found = await tx<{ place: number; reserved_until: Date; buyer: string }[]>`
+    select n.place::int, o.reserved_until, o.sale_id || ' ' || lower(c.email) as buyer
+    from unnest(${mailed.map(({ xid }) => xid)}::text[]::xid8[], ${mailed.map(({ seq }) => seq)}::bigint[],
+      ${mailed.map(({ order }) => order)}::uuid[], ${mailed.map(({ kind }) => kind)}::text[])
+      with ordinality as n (xid, seq, order_id, kind, place)
+    join events e on (e.xid, e.seq) = (n.xid, n.seq)
+    join orders o on o.order_id = n.order_id
+    join sales s on s.sale_id = o.sale_id and n.kind = any(s.mails)
+    join contacts c on c.order_id = o.order_id and c.email is not null
+    where e.at > clock_timestamp() - ${MAX_AGE_HOURS} * interval '1 hour'
+      -- What is picked up is in its buyer's hands.
+      and (n.kind <> 'sent' or s.delivery ->> 'kind' in ('address', 'handover'))
+      and (n.kind not like 'hold%' or not exists (
+        select from refused_mail r where r.email_hash = ${hashed(tx, tx`c.email`)}))
+      -- One reminder a sale of what was not paid, to those who have nothing else of it.
+      and (n.kind <> 'hold_ended' or not exists (
+        select from contacts other join orders oo using (order_id)
+        where lower(other.email) = lower(c.email) and oo.sale_id = o.sale_id and oo.order_id <> o.order_id
+          and (oo.status in ('reserved', 'paying', 'confirmed', 'fulfilled') or exists (
+            select from jobs j where j.lane = oo.order_id::text and j.data ->> 'type' = 'order.expired'))))`
+  const reminded = new Set<string>()
+  const jobs = found
+    .sort((a, b) => a.place - b.place)
+    .filter(({ place, buyer }) => {
+      if (mailed[place - 1]?.kind !== 'hold_ended') return true
+      const isFirst = !reminded.has(buyer)
+      reminded.add(buyer)
+      return isFirst
+    })
+    .map(({ place, reserved_until }) => {
+      const { xid, seq, order, type, kind, snapshot } = mailed[place - 1] as (typeof mailed)[number]
+      const data = { order, event: `${xid}-${seq}`, type, snapshot: snapshot as OrderMail['snapshot'] }
+      if (kind !== 'hold_ends') return { lane: order, data }
+      return { lane: holdLane(order), data, runAt: new Date(reserved_until.getTime() - BEFORE_END_MS) }
+    })
   await addJobs(tx, 'mail', jobs)
 }
 
 /** The orders of these mails, by id. */
 export async function findMailOrders(
   sql: Queryable,
-  jobs: readonly Job<'mail'>[],
+  jobs: readonly Pick<Job<'mail'>, 'data'>[],
 ): Promise<ReadonlyMap<string, MailOrder>> {
+  const ids = jobs.flatMap(({ data }) => ('order' in data ? [data.order] : []))
+  if (ids.length === 0) return new Map()
   const rows = await sql<MailOrder[]>`
-    select o.order_id, o.sale_id, o.number, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill,
+    select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill,
       coalesce(c.language, 'en') as language, c.email, c.delivery as recipient,
       s.name as sale, s.tax, s.delivery, p.name as product
     from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
     left join contacts c using (order_id)
-    where order_id = any(${jobs.map(({ data }) => data.order)}::uuid[])`
+    where order_id = any(${ids}::uuid[])`
   return new Map(rows.map((row) => [row.order_id, row]))
+}
+
+/** What these mails were asked for by, by id. */
+export async function findAsks(
+  sql: Queryable,
+  jobs: readonly Pick<Job<'mail'>, 'data'>[],
+): Promise<ReadonlyMap<string, MailAsk>> {
+  const ids = jobs.flatMap(({ data }) => ('ask' in data ? [data.ask] : []))
+  if (ids.length === 0) return new Map()
+  const rows = await sql<MailAsk[]>`
+    select a.ask_id, a.sale_id, a.email, a.language, s.name as sale from mail_asks a join sales s using (sale_id)
+    where ask_id = any(${ids}::uuid[])`
+  return new Map(rows.map((row) => [row.ask_id, row]))
 }

@@ -11,9 +11,9 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { LoopDeps } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
-import { findMailOrders, type MailOrder } from './mail-queries.ts'
+import { findAsks, findMailOrders, type MailAsk, type MailOrder } from './mail-queries.ts'
 import { messageOf } from './message.ts'
-import { write } from './template.ts'
+import { type Written, write, writeNotice } from './template.ts'
 
 const CONNECTIONS = 5
 /** Mails handed to the connections at a time: one leaves while the next is ready. */
@@ -75,14 +75,14 @@ export class Mailer implements Consumer<'mail'> {
   }
 
   async run(jobs: readonly Job<'mail'>[], end: End<'mail'>): Promise<void> {
-    const orders = await findMailOrders(this.#deps.sql, jobs)
+    const about = await this.#find(this.#deps.sql, jobs)
     const untilMs = performance.now() + BEGUN_WITHIN_MS
     const waiting = jobs.values()
     const ended: Promise<void>[] = []
     const sendNext = async () => {
       for (const job of waiting) {
         const isLeft = this.#stopped || performance.now() > untilMs
-        ended.push(end(job, isLeft ? { end: 'returned' } : await this.#attempt(job, orders.get(job.data.order))))
+        ended.push(end(job, isLeft ? { end: 'returned' } : await this.#attempt(job, about(job))))
       }
     }
     await Promise.all(Array.from({ length: IN_PROGRESS }, sendNext))
@@ -92,15 +92,13 @@ export class Mailer implements Consumer<'mail'> {
   /** One finding for each sale: many buyers mistype their address. */
   async gaveUp(tx: Queryable, dead: readonly Ended<'mail'>[]): Promise<void> {
     const { metrics } = this.#deps
-    const orders = await findMailOrders(
-      tx,
-      dead.map(({ job }) => job),
-    )
-    const failed = [...orders.values()].filter(({ email }) => email !== null)
+    const jobs = dead.map(({ job }) => job)
+    const about = await this.#find(tx, jobs)
+    const failed = jobs.flatMap((job) => about(job) ?? []).filter(({ email }) => email !== null)
     metrics.mails.inc({ outcome: 'dead' }, failed.length)
-    const latest = new Map(failed.map((order) => [order.sale_id, order.order_id]))
-    for (const [sale, latest_order] of latest)
-      await openFinding(tx, metrics, { sale, product: '', kind: 'mail_failed', detail: { latest_order } })
+    const latest = new Map(failed.map((one) => [one.sale_id, 'order_id' in one ? { latest_order: one.order_id } : {}]))
+    for (const [sale, detail] of latest)
+      await openFinding(tx, metrics, { sale, product: '', kind: 'mail_failed', detail })
   }
 
   /** Returns what is not being sent yet. */
@@ -112,30 +110,51 @@ export class Mailer implements Consumer<'mail'> {
     this.#transport.close()
   }
 
-  async #attempt(job: Job<'mail'>, order: MailOrder | undefined): Promise<Outcome> {
+  /** What each mail is about. */
+  async #find(sql: Queryable, jobs: readonly Job<'mail'>[]) {
+    const [orders, asks] = [await findMailOrders(sql, jobs), await findAsks(sql, jobs)]
+    return ({ data }: Job<'mail'>): MailOrder | MailAsk | undefined =>
+      'order' in data ? orders.get(data.order) : asks.get(data.ask)
+  }
+
+  async #attempt(job: Job<'mail'>, about: MailOrder | MailAsk | undefined): Promise<Outcome> {
     const { metrics, log } = this.#deps
-    if (!order?.email) return { end: 'dead', error: 'the address was deleted' }
+    if (!about?.email) return { end: 'dead', error: 'the address was deleted' }
+    if (!isCurrent(job.data, about)) return { end: 'done' }
+    const { email } = about
     try {
-      await withTimeout(this.#send(job, order, order.email), SEND_TIMEOUT_MS)
+      await withTimeout(this.#send(job, about, email), SEND_TIMEOUT_MS)
       metrics.mails.inc({ outcome: 'sent' })
       return { end: 'done' }
     } catch (thrown) {
       const error = thrown as SmtpError
       const { attempt } = job
-      log.warn({ order: order.order_id, attempt, code: error.code, reply: error.responseCode }, 'mail not sent')
+      log.warn({ about: laneOf(job.data), attempt, code: error.code, reply: error.responseCode }, 'mail not sent')
       // Servers like to repeat the address, which is in no log.
-      const said = error.message.replaceAll(order.email, '(the address)').slice(0, 300)
+      const said = error.message.replaceAll(email, '(the address)').slice(0, 300)
       if (isRefusedForGood(error)) return { end: 'dead', error: said }
       metrics.mails.inc({ outcome: 'failed' })
       return { end: 'failed', error: said }
     }
   }
 
-  #send({ data }: Job<'mail'>, order: MailOrder, email: string): Promise<unknown> {
-    const messageId = `<${data.event}.${data.order}@${this.#domain}>`
-    const written = write({ ...data, ...order }, this.#publicUrl)
+  #send({ data }: Job<'mail'>, about: MailOrder | MailAsk, email: string): Promise<unknown> {
+    const messageId = `<${'order' in data ? data.event : data.kind}.${laneOf(data)}@${this.#domain}>`
+    const written = writtenOf(data, about, this.#publicUrl)
     return this.#transport.sendMail(messageOf(written, { from: this.#from, to: email, messageId }))
   }
+}
+
+const laneOf = (data: Job<'mail'>['data']) => ('order' in data ? data.order : data.ask)
+
+/** A hold that was paid or given back meanwhile is not about to end. */
+const isCurrent = (data: Job<'mail'>['data'], about: MailOrder | MailAsk) =>
+  !('order' in data) || data.type !== 'order.reserved' || ('status' in about && about.status === 'reserved')
+
+function writtenOf(data: Job<'mail'>['data'], about: MailOrder | MailAsk, publicUrl: string): Written {
+  if ('order' in data && 'order_id' in about) return write({ ...data, ...about }, publicUrl)
+  if ('ask' in data && 'ask_id' in about) return writeNotice({ ...data, ...about }, publicUrl)
+  throw new Error('a mail about something else')
 }
 
 interface SmtpError extends Error {

@@ -27,6 +27,13 @@ test('encodes what a header cannot hold, the same each time', () => {
   expect(rawOf({ subject: 'One\r\nBcc: bob@example.com' })).not.toMatch(/^Bcc:/m)
 })
 
+test('can be ended with one click, where it is no answer to an order (RFC 8058)', () => {
+  expect(rawOf()).not.toContain('List-Unsubscribe')
+  expect(rawOf({ stopUrl: 'https://drop.example/mail/stop/1' })).toContain(
+    'List-Unsubscribe: <https://drop.example/mail/stop/1>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n',
+  )
+})
+
 test('takes an address as one, whatever it holds', () => {
   const of = (to: string) => messageOf(WRITTEN, { ...HEADERS, to }).envelope
   expect(of('ann@example.com')).toEqual({ from: 'shop@example.com', to: ['ann@example.com'] })

@@ -25,7 +25,7 @@ interface Message {
   readonly raw: Buffer
 }
 
-export function messageOf({ subject, text, html }: Written, { from, to, messageId }: Headers): Message {
+export function messageOf({ subject, text, html, stopUrl }: Written, { from, to, messageId }: Headers): Message {
   const [sender, about, recipient] = [headerOf('From', from), headerOf('Subject', subject), recipientOf(to)]
   const boundary = `--_${randomBytes(8).toString('hex')}`
   const part = (type: string, content: string) => [
@@ -41,6 +41,10 @@ export function messageOf({ subject, text, html }: Written, { from, to, messageI
     about.line,
     `Message-ID: ${messageId}`,
     'Auto-Submitted: auto-generated',
+    // One click, without a page: RFC 8058.
+    ...(stopUrl === undefined
+      ? []
+      : [`List-Unsubscribe: <${stopUrl}>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click']),
     `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
     'MIME-Version: 1.0',
     `Content-Type: multipart/alternative; boundary="${boundary}"`,

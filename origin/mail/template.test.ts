@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { shortNumber } from '../../shared/short-number.ts'
-import { write } from './template.ts'
+import { write, writeNotice } from './template.ts'
 
 const mail = {
   order: 'the-order',
@@ -36,7 +36,7 @@ test('escapes what operators write', () => {
 })
 
 test.each(LANGUAGES)('shows the amounts, the order and the link to it in %s', (language) => {
-  for (const type of ['order.confirmed', 'order.cancelled', 'order.refunded']) {
+  for (const type of ['order.confirmed', 'order.cancelled', 'order.refunded', 'order.fulfilled', 'order.reserved']) {
     const { html, text, subject } = write({ ...mail, type, language }, 'https://drop.example')
     expect(html).toContain(`lang="${language}"`)
     for (const body of [html, text]) {
@@ -46,6 +46,28 @@ test.each(LANGUAGES)('shows the amounts, the order and the link to it in %s', (l
     }
     expect(subject).toContain('Tom')
   }
+})
+
+test.each(LANGUAGES)('says in %s what was asked for, and how it ends', (language) => {
+  const ask = { ask: 'the-ask', ask_id: 'the-ask', sale_id: 'drop', sale: 'Tom & <b>Jerry</b>', language, seconds: 300 }
+  const subjects = (['turn_near', 'turn', 'sold_out', 'restocked'] as const).map((kind) => {
+    const { html, text, subject, stopUrl } = writeNotice({ ...ask, kind }, 'https://drop.example')
+    expect(stopUrl).toBe('https://drop.example/mail/stop/the-ask')
+    for (const body of [html, text]) {
+      expect(body).toContain(`https://drop.example/sales/drop${kind.startsWith('turn') ? '/line' : ''}`)
+      expect(body).toContain('https://drop.example/mail/stop/the-ask')
+      expect(body).not.toMatch(/undefined|\{\w+\}|<b>Jerry/)
+    }
+    return subject
+  })
+  expect(new Set(subjects).size).toBe(4)
+})
+
+test('a reminder of what was not paid leads to the line, and can be ended', () => {
+  const { text, stopUrl } = write({ ...mail, type: 'order.expired', snapshot: null }, 'https://drop.example')
+  expect(text).toContain('Go to the line: https://drop.example/sales/drop/line')
+  expect(stopUrl).toBe('https://drop.example/mail/stop/the-order')
+  expect(write({ ...mail, type: 'order.fulfilled', snapshot: null }, 'https://drop.example').stopUrl).toBeUndefined()
 })
 
 test('names every line, with section, row and seat, and what is left after a refund', () => {

@@ -1,13 +1,14 @@
-/** A mail to a buyer, as text and as HTML, from what is known of the order. Pure. */
+/** A mail to a buyer, as text and as HTML, from what is known of the order, or of the sale. Pure. */
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
-import { fill, money } from '../../shared/format.ts'
+import type { MailKind } from '../../shared/api/mails.ts'
+import { fill, money, roughly } from '../../shared/format.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 import { billOn } from '../orders/order-json.ts'
 import { isPromoCode } from '../stock/cart.ts'
-import type { Mail } from './mail-queries.ts'
+import { kindOf, type Mail, type Notice } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
 type Fact = [name: string, value: string]
@@ -16,17 +17,24 @@ export interface Written {
   readonly subject: string
   readonly text: string
   readonly html: string
+  /** Where the recipient ends mails of this kind; left out where they come with an order. */
+  readonly stopUrl?: string
 }
 
+const languageOf = (language: string): Language => LANGUAGES.find((one) => one === language) ?? 'en'
+/** Of an order or an ask. */
+const stopUrlOf = (publicUrl: string, id: string) => `${publicUrl}/mail/stop/${id}`
+const saleUrlOf = (publicUrl: string, saleId: string) => `${publicUrl}/sales/${encodeURIComponent(saleId)}`
+
 export function write(mail: Mail, publicUrl: string): Written {
-  const language = LANGUAGES.find((one) => one === mail.language) ?? 'en'
+  const language = languageOf(mail.language)
   const words = WORDS[language]
+  const kind = kindOf({ type: mail.type, data: mail.snapshot })
   const total = totalOf(mail)
   const refunded = mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? total) : 0
-  const [subject, text] = words[kindOf(mail, refunded < total)].map((one) => fill(one, { sale: mail.sale })) as [
-    string,
-    string,
-  ]
+  const [subject, text] = words[
+    WORDS_OF[kind === 'refunded' && refunded < total ? 'refundedInPart' : (kind ?? 'declined')]
+  ].map((one) => fill(one, { sale: mail.sale })) as [string, string]
   const price = (minor: number) => money(language, minor, mail.currency)
   const facts: Fact[] = [
     ...boughtIn(mail, words),
@@ -39,22 +47,79 @@ export function write(mail: Mail, publicUrl: string): Written {
     ...(refunded > 0 ? [[words.refundedSoFar, price(refunded)] satisfies Fact] : []),
   ]
   const number = shortNumber(mail.number)
-  const next = mail.type === 'order.confirmed' ? nextFor(mail, language, words) : null
-  const url = `${publicUrl}/sales/${encodeURIComponent(mail.sale_id)}/order/${mail.order_id}`
-  return {
+  const next = kind === 'confirmed' || kind === 'sent' ? nextFor(mail, language, words) : null
+  const saleUrl = saleUrlOf(publicUrl, mail.sale_id)
+  const [url, show] =
+    kind === 'hold_ended' ? [`${saleUrl}/line`, words.toLine] : [`${saleUrl}/order/${mail.order_id}`, words.show]
+  const isReminder = kind === 'hold_ends' || kind === 'hold_ended'
+  return letter({
+    language,
     subject,
-    text: [
-      text,
-      `${words.order}: ${number}`,
-      facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
-      ...(next === null ? [] : [next]),
-      `${words.show}: ${url}`,
-      words.why,
-    ].join('\n\n'),
-    html: String(
-      page({ language, subject, text, number, facts, next, url, words, sale: mail.sale, id: mail.order_id }),
-    ),
-  }
+    text,
+    order: { number, facts, id: mail.order_id },
+    next,
+    url,
+    show,
+    sale: mail.sale,
+    why: words.why,
+    words,
+    ...(isReminder && { stopUrl: stopUrlOf(publicUrl, mail.order_id) }),
+  })
+}
+
+/** A mail that was asked for on a page of the sale. */
+export function writeNotice({ ask_id, kind, seconds, sale_id, sale, ...mail }: Notice, publicUrl: string): Written {
+  const language = languageOf(mail.language)
+  const words = WORDS[language]
+  const filled = { sale, t: roughly(language, seconds ?? 0) }
+  const [subject, text] = words[WORDS_OF[kind]].map((one) => fill(one, filled)) as [string, string]
+  const saleUrl = saleUrlOf(publicUrl, sale_id)
+  const isTurn = kind === 'turn' || kind === 'turn_near'
+  const [url, show] = isTurn ? [`${saleUrl}/line`, words.toLine] : [saleUrl, words.toSale]
+  const stopUrl = stopUrlOf(publicUrl, ask_id)
+  return letter({
+    language,
+    subject,
+    text,
+    order: null,
+    next: null,
+    url,
+    show,
+    sale,
+    why: words.whyAsked,
+    words,
+    stopUrl,
+  })
+}
+
+/** The texts of each kind. */
+const WORDS_OF = {
+  turn_near: 'turnNear',
+  turn: 'turn',
+  sold_out: 'soldOut',
+  restocked: 'restocked',
+  hold_ends: 'holdEnds',
+  hold_ended: 'holdEnded',
+  confirmed: 'confirmed',
+  declined: 'declined',
+  refunded: 'refunded',
+  refundedInPart: 'refundedInPart',
+  sent: 'sent',
+} as const satisfies Record<MailKind | 'refundedInPart', keyof MailWords>
+
+function letter(shown: Shown): Written {
+  const { subject, text, order, next, url, show, why, words, stopUrl } = shown
+  const parts = [
+    text,
+    ...(order === null
+      ? []
+      : [`${words.order}: ${order.number}`, order.facts.map(([name, value]) => `${name}: ${value}`).join('\n')]),
+    ...(next === null ? [] : [next]),
+    `${show}: ${url}`,
+    why,
+    ...(stopUrl === undefined ? [] : [`${words.stop}: ${stopUrl}`]),
+  ]
+  return { subject, text: parts.join('\n\n'), html: String(page(shown)), ...(stopUrl !== undefined && { stopUrl }) }
 }
 
 /** How it reaches its buyer; null where that is said elsewhere. */
@@ -82,29 +147,37 @@ function boughtIn({ cart, quantity, product }: Mail, words: MailWords): Fact[] {
   return (left.length > 0 ? left : units).map((line) => [line.section ? words.ticket : words.product, nameOf(line)])
 }
 
-function kindOf({ type }: Pick<Mail, 'type'>, isInPart: boolean) {
-  if (type === 'order.confirmed') return 'confirmed'
-  if (type === 'order.refunded') return isInPart ? 'refundedInPart' : 'refunded'
-  return 'declined'
-}
-
 interface Shown {
   readonly language: Language
   readonly subject: string
   readonly text: string
-  readonly number: string
-  readonly facts: readonly Fact[]
+  /** `id`: for support, in small print. */
+  readonly order: { readonly number: string; readonly facts: readonly Fact[]; readonly id: string } | null
   /** In lines. */
   readonly next: string | null
-  /** For support, in small print. */
-  readonly id: string
+  /** Where the button leads, and what is on it. */
   readonly url: string
+  readonly show: string
+  readonly why: string
   readonly words: MailWords
   readonly sale: string
+  readonly stopUrl?: string
 }
 
 /** One column, styles inline or in one block: what mail programs understand. */
-const page = ({ language, subject, text, number, facts, next, url, words, sale, id }: Shown) => html`<!doctype html>
+const page = ({
+  language,
+  subject,
+  text,
+  order,
+  next,
+  url,
+  show,
+  why,
+  words,
+  sale,
+  stopUrl,
+}: Shown) => html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
@@ -136,13 +209,16 @@ dd { margin: 0 0 12px; overflow-wrap: anywhere }
 <p class="quiet">${sale}</p>
 <h1>${subject}</h1>
 <p>${text}</p>
-<p class="quiet">${words.order}<br><b class="number">${number}</b></p>
+${
+  order &&
+  html`<p class="quiet">${words.order}<br><b class="number">${order.number}</b></p>
 <dl>
-${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}
+${order.facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}
 </dl>
-${next !== null && html`<p class="lines">${next}</p>\n`}<p><a class="button" href="${url}">${words.show}</a></p>
-<p class="quiet">${words.why}</p>
-<p class="small">${id}</p>
+`
+}${next !== null && html`<p class="lines">${next}</p>\n`}<p><a class="button" href="${url}">${show}</a></p>
+<p class="quiet">${why}${stopUrl !== undefined && html` <a class="quiet" href="${stopUrl}">${words.stop}</a>`}</p>
+${order && html`<p class="small">${order.id}</p>`}
 </div>
 </body>
 </html>

@@ -7,6 +7,19 @@ export interface MailWords {
   readonly declined: readonly [subject: string, text: string]
   readonly refunded: readonly [subject: string, text: string]
   readonly refundedInPart: readonly [subject: string, text: string]
+  readonly holdEnds: readonly [subject: string, text: string]
+  readonly holdEnded: readonly [subject: string, text: string]
+  readonly sent: readonly [subject: string, text: string]
+  /** `{t}`: until the turn. */
+  readonly turnNear: readonly [subject: string, text: string]
+  readonly turn: readonly [subject: string, text: string]
+  readonly soldOut: readonly [subject: string, text: string]
+  readonly restocked: readonly [subject: string, text: string]
+  readonly toLine: string
+  readonly toSale: string
+  /** Ends all mails that are not about an order of theirs. */
+  readonly stop: string
+  readonly whyAsked: string
   readonly product: string
   /** A seat, or places of a section. */
   readonly ticket: string
@@ -45,6 +58,26 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'A part of your order was refunded: {sale}',
       'A part of the price is on its way back to you. Your bank may take some days.',
     ],
+    holdEnds: [
+      'What you reserved goes back on sale soon: {sale}',
+      'In about half a minute, what is set aside for you goes back on sale. Pay before then to keep it.',
+    ],
+    holdEnded: [
+      'What you reserved is back on sale: {sale}',
+      'It was not paid in time, and nothing was charged. If you still want it, the line is open to you.',
+    ],
+    sent: ['Your order is on its way: {sale}', 'Your order has been sent.'],
+    turnNear: ['Your turn is near: {sale}', 'In about {t} it is your turn. Have your address and card ready.'],
+    turn: ['It is your turn: {sale}', 'Open your page now: your turn waits only a few minutes for you.'],
+    soldOut: [
+      'Sold out: {sale}',
+      'All of it was sold before your turn. On the page of the sale you can ask for a mail if more comes in.',
+    ],
+    restocked: ['More has come in: {sale}', 'What was sold out is for sale again, for as long as it lasts.'],
+    toLine: 'Go to the line',
+    toSale: 'Go to the sale',
+    stop: 'Send me no more of these mails',
+    whyAsked: 'You get this mail because somebody asked for it with this address on the page of the sale.',
     product: 'Product',
     ticket: 'Ticket',
     row: 'row',
@@ -79,6 +112,26 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'Ein Teil deiner Bestellung wurde erstattet: {sale}',
       'Ein Teil des Preises ist auf dem Weg zurück zu dir. Deine Bank braucht dafür vielleicht ein paar Tage.',
     ],
+    holdEnds: [
+      'Deine Reservierung endet gleich: {sale}',
+      'In etwa einer halben Minute geht in den Verkauf zurück, was für dich zurückgelegt ist. Bezahle vorher, um es zu behalten.',
+    ],
+    holdEnded: [
+      'Deine Reservierung ist abgelaufen: {sale}',
+      'Sie wurde nicht rechtzeitig bezahlt, und es wurde nichts abgebucht. Wenn du es noch möchtest, kannst du dich wieder anstellen.',
+    ],
+    sent: ['Deine Bestellung ist unterwegs: {sale}', 'Deine Bestellung wurde verschickt.'],
+    turnNear: ['Du bist bald dran: {sale}', 'In etwa {t} bist du dran. Halte Adresse und Karte bereit.'],
+    turn: ['Du bist dran: {sale}', 'Öffne jetzt deine Seite: Du hast dafür nur ein paar Minuten.'],
+    soldOut: [
+      'Ausverkauft: {sale}',
+      'Alles war verkauft, bevor du dran warst. Auf der Seite des Verkaufs kannst du um eine Mail bitten, falls etwas nachkommt.',
+    ],
+    restocked: ['Es gibt Nachschub: {sale}', 'Was ausverkauft war, ist wieder im Verkauf, solange der Vorrat reicht.'],
+    toLine: 'Zur Warteschlange',
+    toSale: 'Zum Verkauf',
+    stop: 'Schickt mir keine solchen Mails mehr',
+    whyAsked: 'Du bekommst diese Mail, weil jemand auf der Seite des Verkaufs mit dieser Adresse darum gebeten hat.',
     product: 'Produkt',
     ticket: 'Ticket',
     row: 'Reihe',
@@ -113,6 +166,35 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'Une partie de votre commande a été remboursée : {sale}',
       'Une partie du prix vous est rendue. Votre banque peut prendre quelques jours.',
     ],
+    holdEnds: [
+      'Votre réservation se termine bientôt : {sale}',
+      'Dans une demi-minute environ, ce qui vous est réservé sera remis en vente. Payez avant pour le garder.',
+    ],
+    holdEnded: [
+      'Votre réservation est terminée : {sale}',
+      "Elle n'a pas été payée à temps et rien n'a été débité. Si vous le souhaitez encore, vous pouvez rejoindre la file.",
+    ],
+    sent: ['Votre commande est en route : {sale}', 'Votre commande a été expédiée.'],
+    turnNear: [
+      'Votre tour approche : {sale}',
+      'Ce sera votre tour dans environ {t}. Préparez votre adresse et votre carte.',
+    ],
+    turn: [
+      "C'est votre tour : {sale}",
+      'Ouvrez votre page maintenant : votre tour ne vous attend que quelques minutes.',
+    ],
+    soldOut: [
+      'Tout est vendu : {sale}',
+      'Tout a été vendu avant votre tour. Sur la page de la vente, vous pouvez demander un message en cas de réassort.',
+    ],
+    restocked: [
+      'De nouveau disponible : {sale}',
+      'Ce qui était épuisé est de nouveau en vente, dans la limite du stock.',
+    ],
+    toLine: 'Aller à la file',
+    toSale: 'Aller à la vente',
+    stop: "Ne plus m'envoyer ces messages",
+    whyAsked: "Vous recevez ce message parce que quelqu'un l'a demandé avec cette adresse sur la page de la vente.",
     product: 'Produit',
     ticket: 'Billet',
     row: 'rang',
@@ -144,6 +226,26 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'Una parte de tu pedido ha sido reembolsada: {sale}',
       'Una parte del precio está en camino de vuelta. Tu banco puede tardar unos días.',
     ],
+    holdEnds: [
+      'Tu reserva termina pronto: {sale}',
+      'En medio minuto aproximadamente, lo que está reservado para ti vuelve a la venta. Paga antes para conservarlo.',
+    ],
+    holdEnded: [
+      'Tu reserva ha terminado: {sale}',
+      'No se pagó a tiempo y no se ha cobrado nada. Si todavía lo quieres, puedes volver a la fila.',
+    ],
+    sent: ['Tu pedido está en camino: {sale}', 'Tu pedido ha sido enviado.'],
+    turnNear: ['Tu turno se acerca: {sale}', 'En unos {t} será tu turno. Ten a mano tu dirección y tu tarjeta.'],
+    turn: ['Es tu turno: {sale}', 'Abre tu página ahora: tu turno te espera solo unos minutos.'],
+    soldOut: [
+      'Agotado: {sale}',
+      'Todo se vendió antes de tu turno. En la página de la venta puedes pedir un correo por si llega más.',
+    ],
+    restocked: ['Ha llegado más: {sale}', 'Lo que estaba agotado vuelve a estar a la venta, hasta fin de existencias.'],
+    toLine: 'Ir a la fila',
+    toSale: 'Ir a la venta',
+    stop: 'No enviarme más correos de este tipo',
+    whyAsked: 'Recibes este correo porque alguien lo pidió con esta dirección en la página de la venta.',
     product: 'Producto',
     ticket: 'Entrada',
     row: 'fila',
@@ -172,6 +274,26 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
       'ご注文の一部を返金しました：{sale}',
       '代金の一部を返金いたしました。銀行での反映に数日かかることがあります。',
     ],
+    holdEnds: [
+      'お取り置きがまもなく終わります：{sale}',
+      '約30秒後に、お取り置きの品は再び販売されます。ご希望の場合は、それまでにお支払いください。',
+    ],
+    holdEnded: [
+      'お取り置きが終わりました：{sale}',
+      '時間内にお支払いがありませんでした。請求は発生していません。まだご希望の場合は、もう一度お並びいただけます。',
+    ],
+    sent: ['ご注文の品を発送しました：{sale}', 'ご注文の品を発送しました。'],
+    turnNear: ['まもなく順番です：{sale}', 'あと約{t}で順番です。お届け先とカードをご用意ください。'],
+    turn: ['順番が来ました：{sale}', '今すぐページを開いてください。お待ちできるのは数分間です。'],
+    soldOut: [
+      '売り切れました：{sale}',
+      '順番の前にすべて売り切れました。入荷のお知らせは、販売ページでお申し込みいただけます。',
+    ],
+    restocked: ['再入荷しました：{sale}', '売り切れていた品を再び販売しています。なくなり次第終了します。'],
+    toLine: '列へ進む',
+    toSale: '販売ページへ',
+    stop: 'このようなメールを受け取らない',
+    whyAsked: 'このメールは、販売ページでこのアドレスを使ってお申し込みがあったためお送りしています。',
     product: '商品',
     ticket: 'チケット',
     row: '列',
@@ -197,6 +319,20 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ],
     refunded: ['تم رد ثمن طلبك: {sale}', 'المبلغ كاملًا في طريقه إليك. قد يستغرق البنك بضعة أيام.'],
     refundedInPart: ['تم رد جزء من ثمن طلبك: {sale}', 'جزء من المبلغ في طريقه إليك. قد يستغرق البنك بضعة أيام.'],
+    holdEnds: ['حجزك على وشك الانتهاء: {sale}', 'بعد نحو نصف دقيقة يعود ما حُجز لك إلى البيع. ادفع قبل ذلك لتحتفظ به.'],
+    holdEnded: [
+      'انتهى حجزك: {sale}',
+      'لم يُدفع في الوقت المحدد، ولم يُخصم أي مبلغ. إذا كنت لا تزال تريده، يمكنك الانضمام إلى الصف.',
+    ],
+    sent: ['طلبك في الطريق: {sale}', 'تم إرسال طلبك.'],
+    turnNear: ['اقترب دورك: {sale}', 'يحين دورك بعد نحو {t}. جهّز عنوانك وبطاقتك.'],
+    turn: ['حان دورك: {sale}', 'افتح صفحتك الآن: دورك ينتظرك بضع دقائق فقط.'],
+    soldOut: ['نفدت الكمية: {sale}', 'بيع كل شيء قبل دورك. يمكنك أن تطلب في صفحة البيع رسالة إذا وصل المزيد.'],
+    restocked: ['وصل المزيد: {sale}', 'ما نفد معروض للبيع من جديد، حتى نفاد الكمية.'],
+    toLine: 'إلى الصف',
+    toSale: 'إلى البيع',
+    stop: 'لا ترسلوا لي مثل هذه الرسائل',
+    whyAsked: 'تصلك هذه الرسالة لأن شخصًا طلبها بهذا العنوان في صفحة البيع.',
     product: 'المنتج',
     ticket: 'تذكرة',
     row: 'صف',

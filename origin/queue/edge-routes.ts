@@ -13,9 +13,11 @@ interface EdgeRoutesDeps {
   readonly sales: Sales
   readonly policies: Pick<Policies, 'of'>
   readonly queues: Pick<SaleQueues, 'stateOf'>
+  /** Whether a mail server is set up. */
+  readonly sendsMail: boolean
 }
 
-export const edgeRoutes = ({ sales, policies, queues }: EdgeRoutesDeps): Hono =>
+export const edgeRoutes = ({ sales, policies, queues, sendsMail }: EdgeRoutesDeps): Hono =>
   new Hono().get('/sales/:queue', async (c) => {
     const { sale: saleId, line } = saleAndLineOf(c.req.param('queue'))
     const found = (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
@@ -32,6 +34,7 @@ export const edgeRoutes = ({ sales, policies, queues }: EdgeRoutesDeps): Hono =>
       products: publicProducts(sale),
       line,
       contact: sale.contact.email,
+      mails: sendsMail ? sale.mails : [],
       read_ago_ms: sales.readAgoMs(),
       pre_queue_opens_in_ms: (sale.pre_queue_opens_at ?? sale.created_at).getTime() - nowMs,
       opens_in_ms: sale.opens_at.getTime() - nowMs,

@@ -84,7 +84,7 @@ export async function writeSale(
     const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, limit_per_order, oversell_policy, access, lines,
-                         expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, fees, delivery, indexed, test)
+                         expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, fees, delivery, indexed, mails, test)
       values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
               ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.limit_per_order ?? null}, ${config.oversell_policy},
@@ -92,7 +92,7 @@ export async function writeSale(
               ${shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
               ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
               ${tx.json(config.fees)}, ${tx.json(config.delivery)},
-              ${config.indexed}, ${config.test})
+              ${config.indexed}, ${config.mails}, ${config.test})
       on conflict (sale_id) do update set
         name = excluded.name,
         -- "In the past means now" applies to a sale that is not open. An open one keeps its time.
@@ -104,7 +104,8 @@ export async function writeSale(
         oversell_policy = excluded.oversell_policy, access = excluded.access, lines = excluded.lines,
         expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders,
         contact = excluded.contact, seller = excluded.seller, tax = excluded.tax,
-        fees = excluded.fees, delivery = excluded.delivery, indexed = excluded.indexed, long_over = false,
+        fees = excluded.fees, delivery = excluded.delivery, indexed = excluded.indexed, mails = excluded.mails,
+        long_over = false,
         terms_version = sales.terms_version + ((sales.tax, sales.fees, sales.delivery)
           is distinct from (excluded.tax, excluded.fees, excluded.delivery))::int
       returning xmax = 0 as created, ended_at is not null as ended, test`

@@ -94,6 +94,7 @@ export function describeSale(sale: SaleRow, nowMs: number, goods: GoodsDocument 
     fees: sale.fees,
     delivery: sale.delivery,
     indexed: sale.indexed,
+    mails: sale.mails,
     test: sale.test,
   }
 }

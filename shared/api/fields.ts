@@ -34,6 +34,15 @@ export const Texts = v.pipe(
 )
 export type Texts = Readonly<Partial<Record<Language, string>>>
 
+export const Email = v.pipe(
+  v.string('text is required'),
+  v.trim(),
+  v.maxLength(254, 'at most 254 characters'),
+  // As browsers check it, so that a page takes what its form takes; but of a domain that others can reach.
+  v.rfcEmail('an e-mail address is required'),
+  v.regex(/\.[a-z][a-z0-9-]*$/i, 'an e-mail address is required'),
+)
+
 // -- Numbers, times and names -----------------------------------------------------------------------------------------
 
 export const whole = (min: number, max: number) =>

@@ -1,7 +1,7 @@
 /** What the two halves send each other. */
 import * as v from 'valibot'
 import { Policy } from './access.ts'
-import { Texts } from './fields.ts'
+import { Email, LANGUAGES, Texts } from './fields.ts'
 import { Delivery, Fees, type GoodsDocument, NO_DELIVERY } from './goods.ts'
 import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale } from './public.ts'
 
@@ -38,6 +38,7 @@ export const SaleState = v.object({
   contact: AskedContact,
   ...OnReceipts,
   indexed: v.boolean(),
+  mails: v.optional(v.array(v.string()), []),
   test: v.boolean(),
   fees: v.optional(Fees, []),
   delivery: v.optional(Delivery, { ...NO_DELIVERY }),
@@ -72,20 +73,29 @@ export type SaleState = v.InferOutput<typeof SaleState>
 export const FeedPage = v.object({ ...Posts.entries, latest: v.number() })
 export type FeedPage = v.InferOutput<typeof FeedPage>
 
+/** A mail that a visitor asks for: about their turn, with their ticket number, or about a restock. */
+export const MailAsk = v.object({
+  about: v.picklist(['turn', 'restock']),
+  email: Email,
+  language: v.picklist(LANGUAGES),
+  line: v.string(),
+  visitor: v.nullable(v.string()),
+  number: v.nullable(v.number()),
+})
+export type MailAsk = v.InferOutput<typeof MailAsk>
+
 /** What an operator has not saved yet of a sale, which may not exist yet, for the edge to preview a page with it. */
 export const SaleDraft = v.object({
   sale: v.pick(PublicSale, [
-    ...([
-      'name',
-      'hold_seconds',
-      'limit_per_visitor',
-      'seller',
-      'tax',
-      'fees',
-      'delivery',
-      'test',
-      'products',
-    ] as const),
+    'name',
+    'hold_seconds',
+    'limit_per_visitor',
+    'seller',
+    'tax',
+    'fees',
+    'delivery',
+    'test',
+    'products',
   ]),
   goods: v.custom<GoodsDocument>((goods) => typeof goods === 'object' && goods !== null),
 })

@@ -15,6 +15,7 @@ import {
   productGoods,
 } from './goods.ts'
 import type { Backlog } from './live.ts'
+import { DEFAULT_MAILS, Mails } from './mails.ts'
 import { AskedContact, type Order, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
 
@@ -137,6 +138,8 @@ export const SaleConfig = v.pipe(
       event: v.optional(v.nullable(EventTime), null),
       /** Whether search engines may show the sale's page. */
       indexed: v.optional(v.boolean('true or false is required'), true),
+      /** The mails that it sends, where mail is set up. */
+      mails: v.optional(Mails, [...DEFAULT_MAILS]),
       /** Payments of the sandbox only. Fixed when the sale is created. */
       test: v.optional(v.boolean('true or false is required'), false),
     },

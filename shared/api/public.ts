@@ -1,7 +1,7 @@
 /** The shapes that buyers send and that buyers and browsers see, at either half. */
 import * as v from 'valibot'
 import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
-import { exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
+import { Email, exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
 import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
 
 // -- Announcements ----------------------------------------------------------------------------------------------------
@@ -90,18 +90,7 @@ export const CheckoutRequest = exactly({
   accept: v.optional(v.pipe(v.array(v.literal('terms', 'terms is required'), 'a list is required'), v.maxLength(1))),
   /** What the buyer was shown: another total is refused, with the new one. */
   total_minor: v.optional(whole(0, MAX_TOTAL_MINOR)),
-  contact: v.optional(
-    exactly({
-      email: v.pipe(
-        v.string('text is required'),
-        v.trim(),
-        v.maxLength(254, 'at most 254 characters'),
-        // As browsers check it, so that a page takes what its form takes; but of a domain that others can reach.
-        v.rfcEmail('an e-mail address is required'),
-        v.regex(/\.[a-z][a-z0-9-]*$/i, 'an e-mail address is required'),
-      ),
-    }),
-  ),
+  contact: v.optional(exactly({ email: Email })),
 })
 export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
 
@@ -318,6 +307,8 @@ export const PublicSale = v.object({
   ...OnReceipts,
   /** Whether search engines may show the sale's page. */
   indexed: v.boolean(),
+  /** The mails that it sends; none where mail is not set up. */
+  mails: v.optional(v.array(v.string()), []),
   /** A sale to try things with: no money moves. */
   test: v.boolean(),
   products: v.array(PublicProduct),

@@ -27,6 +27,7 @@ import {
   type ProductGoods,
 } from '../../../shared/api/goods.ts'
 import type { SectionType } from '../../../shared/api/hall.ts'
+import { DEFAULT_MAILS, type MailKind } from '../../../shared/api/mails.ts'
 import {
   type Contact,
   NO_CONTACT,
@@ -71,6 +72,12 @@ const saleColumns = {
   terms_version: integer().notNull().default(1),
   /** Whether search engines may show the sale's page. */
   indexed: boolean().notNull().default(true),
+  /** The mails that it sends. */
+  mails: text()
+    .array()
+    .$type<MailKind[]>()
+    .notNull()
+    .default([...DEFAULT_MAILS]),
   /** The phase in the latest event about the sale. */
   published_phase: text().notNull().default('upcoming'),
   paused: boolean().notNull().default(false),

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { MAILS, type MailKind } from '../../../../../shared/api/mails.ts'
 import { count } from '../../parts.tsx'
 import { unitsOf, variantsOf } from '../goods/variants.ts'
 import { type Body, isSection, newProduct, valueAt } from './draft.ts'
@@ -289,12 +290,53 @@ const ASKED = [
   ['required', 'required'],
 ] as const
 
+/** What each mail says. */
+const MAIL_NAMES: Readonly<Record<MailKind, string>> = {
+  turn_near: 'Your turn is near (to those who ask in line)',
+  turn: 'It is your turn (to those who ask in line)',
+  sold_out: 'Sold out before your turn (to those who ask in line)',
+  restocked: 'More has come in (to those who ask when it is sold out)',
+  hold_ends: 'Your hold ends in 30 seconds',
+  hold_ended: 'Your hold has ended, here is the line (one for each address)',
+  confirmed: 'Confirmed',
+  declined: 'Declined',
+  refunded: 'Refunded',
+  sent: 'Sent',
+}
+
+/** Which mails the sale sends. */
+function SentMails() {
+  const { body, set } = useForm()
+  const chosen = (body.mails ?? []) as readonly string[]
+  const choose = (kind: MailKind, isChosen: boolean) =>
+    set(
+      'mails',
+      MAILS.filter((one) => (one === kind ? isChosen : chosen.includes(one))),
+    )
+  return (
+    <fieldset class="field">
+      <legend>Mails, where a mail server is set up</legend>
+      {MAILS.map((kind) => (
+        <label key={kind} class="check">
+          <input
+            type="checkbox"
+            checked={chosen.includes(kind)}
+            onChange={(event) => choose(kind, event.currentTarget.checked)}
+          />
+          {MAIL_NAMES[kind]}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 export function Contact() {
   return (
-    <Folded title="How buyers are reached" paths={['contact']}>
+    <Folded title="How buyers are reached" paths={['contact', 'mails']}>
       <Choice path="contact.email" label="E-mail address" options={ASKED} />
       <Check path="contact.address" label="Keep the network address of a checkout" />
       <NumberField path="contact.retention_days" label="Days that it is kept after the sale" />
+      <SentMails />
     </Folded>
   )
 }

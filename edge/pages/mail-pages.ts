@@ -1,0 +1,25 @@
+/** What those see who asked for a mail, or want none any more; and the form that asks. */
+import { buttonTo, type Html, heading, html, postForm } from './html.ts'
+import { type Content, homeOf, type PageContext } from './view.ts'
+import type { Words } from './words/words.ts'
+
+export function mailedPage({ view, words }: PageContext): Content {
+  const [title, text] = words.mailAsked
+  const main = html`<section class="stack says">${heading(title, text)}
+    <p class="actions">${buttonTo(homeOf(view), words.backToSale)}</p></section>`
+  return { title, main, reloadSeconds: null }
+}
+
+/** Asks for a mail, where the sale sends it. */
+export const mailForm = ({ view, words }: PageContext, label: string): Html =>
+  html`<form method="post" action="/sales/${view.sale}/mail" class="once stack">
+      <div class="field"><label>${words.email}<input type="email" name="email" autocomplete="email" maxlength="254" value="${view.accountEmail ?? ''}" required></label></div>
+      <p><button class="button second">${label}</button></p>
+    </form>`
+
+/** `isDone`: otherwise a button ends them. */
+export function stopContent(words: Words, isDone: boolean): Html {
+  const [title, text] = isDone ? words.mailStopped : words.stopMail
+  return html`<section class="stack says">${heading(title, text)}
+    ${!isDone && postForm('', html`<button class="button">${words.stopMailYes}</button>`)}</section>`
+}

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { call, cookiesOf, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+
+const FORM = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
+const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
+  const body = new URLSearchParams(fields).toString()
+  const sent = { ...FORM, 'content-length': String(body.length), ...headers }
+  return call(path, { method: 'POST', headers: sent, body, redirect: 'manual' })
+}
+const asksOf = async (sale: TestSale) =>
+  (await requestsTo(`/internal/sales/${sale.name}/mail-asks`)).requests.map(({ body }) => JSON.parse(String(body)))
+
+it('mails about their turn those who wait and ask for it, in their language', async () => {
+  const sale = await new TestSale(600_000).publish({ mails: ['turn'] })
+  await stub(`/internal/sales/${sale.name}/mail-asks`, 200, {})
+  const cookie = cookiesOf(await sale.join({ 'sec-fetch-site': 'same-origin' }))
+  const line = (path = '') => call(`/sales/${sale.name}/line${path}`, { headers: { accept: 'text/html', cookie } })
+  expect(await (await line()).text()).toContain(`action="/sales/${sale.name}/mail"`)
+  const asked = await send(
+    `/sales/${sale.name}/mail`,
+    { email: 'ada@example.com' },
+    { cookie, 'accept-language': 'de' },
+  )
+  expect([asked.status, asked.headers.get('location')]).toEqual([303, `/sales/${sale.name}/line?mailed`])
+  const visitor = expect.any(String)
+  expect(await asksOf(sale)).toEqual([
+    { about: 'turn', email: 'ada@example.com', language: 'de', line: 'public', visitor, number: expect.any(Number) },
+  ])
+  expect(await (await line('?mailed')).text()).toContain('You get an e-mail when your turn is near')
+  expect((await send(`/sales/${sale.name}/mail`, { email: 'nobody' }, { cookie })).status).toBe(422)
+  // Without a place there is no turn.
+  expect((await send(`/sales/${sale.name}/mail`, { email: 'ada@example.com' })).status).toBe(401)
+  await sale.publish({ mails: [] })
+  await sale.push()
+  await expect.poll(async () => (await line()).text()).not.toContain(`action="/sales/${sale.name}/mail"`)
+})
+
+it('mails about a restock whoever asks when all is sold', async () => {
+  const sale = await new TestSale().publish({ mails: ['restocked'], phase: 'sold_out' })
+  await stub(`/internal/sales/${sale.name}/mail-asks`, 200, {})
+  await sale.until(({ phase }) => phase === 'sold_out')
+  expect(await (await sale.page()).text()).toContain(`action="/sales/${sale.name}/mail"`)
+  const asked = await send(`/sales/${sale.name}/mail`, { email: 'ada@example.com' })
+  expect(asked.headers.get('location')).toBe(`/sales/${sale.name}/mail`)
+  expect(await asksOf(sale)).toMatchObject([{ about: 'restock', visitor: null, number: null }])
+  const after = await call(`/sales/${sale.name}/mail`, { headers: { accept: 'text/html' } })
+  expect(await after.text()).toContain('You get an e-mail if more comes in')
+})
+
+it('ends mails with one click of a mail program, and with a button on a page for those who open the link', async () => {
+  const id = crypto.randomUUID()
+  await stub(`/internal/mail/stop/${id}`, 200, {})
+  const page = await call(`/mail/stop/${id}`, { headers: { accept: 'text/html' } })
+  expect(await page.text()).toContain('<form method="post"')
+  expect((await requestsTo(`/internal/mail/stop/${id}`)).calls).toBe(0)
+  const click = await send(`/mail/stop/${id}`, { 'List-Unsubscribe': 'One-Click' }, { accept: '*/*' })
+  expect([click.status, click.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  expect(await click.text()).toContain('You get no more such mails')
+  expect((await requestsTo(`/internal/mail/stop/${id}`)).calls).toBe(1)
+  expect((await call('/mail/stop/x')).status).toBe(404)
+})

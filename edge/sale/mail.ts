@@ -1,0 +1,65 @@
+/** Mails before an order: visitors ask for one about their turn or a restock, and readers of mails end them. */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
+import { MailAsk } from '../../shared/api/internal.ts'
+import { parse } from '../../shared/parse.ts'
+import { limitAddress } from '../admission/limits/rate-limits.ts'
+import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { type Call, formFields, NO_STORE, publicNow, refuse, seeOther } from '../call.ts'
+import { callOrigin } from '../origin.ts'
+import { renderSale, renderStop } from '../pages/index.ts'
+import { brandOf, headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import { lineOf } from '../visitor/credentials.ts'
+import { keepLanguage, languageOf, sharedLanguage } from '../visitor/language.ts'
+import { requirePlace } from '../visitor/visitor.ts'
+import { MAILED } from './visitor-page.ts'
+
+/** `POST /sales/{sale}/mail`: a mail about one's turn; about a restock where all is sold. */
+export async function askForMail(sale: string, call: Call): Promise<Response> {
+  limitAddress('mail', call.config.JOINS_PER_ADDRESS, call)
+  const { email } = (await formFields(call.request)) ?? refuse('invalid-request')
+  const { schedule } = await publicNow(sale, call)
+  const about = schedule.phase === 'sold_out' ? 'restock' : 'turn'
+  const claims = about === 'turn' ? (await requirePlace(sale, call)).claims : null
+  const asked = parse(MailAsk, {
+    about,
+    email,
+    language: languageOf(call).lang,
+    line: claims ? lineOf(claims) : PUBLIC_LINE,
+    visitor: claims?.sub ?? null,
+    number: claims?.num ?? null,
+  })
+  await tellOrigin(`/internal/sales/${sale}/mail-asks`, JSON.stringify(asked), call)
+  return seeOther(about === 'turn' ? `/sales/${sale}/line?${MAILED}` : `/sales/${sale}/mail`)
+}
+
+/** `GET /sales/{sale}/mail`: what follows, the same for all who asked. */
+export async function mailedPage(sale: string, call: Call): Promise<Response> {
+  const now = await publicNow(sale, call)
+  keepLanguage(call)
+  const view = await viewOf(now, null, { kind: 'mailed' }, call, sharedLanguage(call))
+  return new Response(renderSale(view), { headers: { ...headersOf(view), ...cacheHeaders(sale, CACHE_TTL.landing) } })
+}
+
+/**
+ * `/mail/stop/{id}`, of an order or of what was asked for: `GET` asks, since programs open links in mails as well, and `POST`, also of a
+ * mail program by itself (RFC 8058), ends these mails to the address.
+ */
+export async function stopMail(id: string, call: Call): Promise<Response> {
+  limitAddress('mail', call.config.JOINS_PER_ADDRESS, call)
+  const isDone = call.request.method === 'POST'
+  if (isDone) await tellOrigin(`/internal/mail/stop/${id}`, null, call)
+  const { lang } = languageOf(call)
+  const words = call.config.WORDS[lang]
+  const brand = brandOf(call.config, '', words.stopMail[0], null)
+  return new Response(renderStop({ lang, words, brand, isDone }), {
+    headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
+  })
+}
+
+/** Nothing is said of an address that is not known, or wants no mails. */
+async function tellOrigin(path: string, body: string | null, call: Call): Promise<void> {
+  const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}`, 'content-type': 'application/json' }
+  const response = await callOrigin(path, { method: 'POST', headers, body }, call)
+  await response.body?.cancel()
+  if (response.status >= 500) refuse('try-again', { retry_after_seconds: 2 })
+}

@@ -1,0 +1,136 @@
+/** Mails that somebody asked for on a page of a sale: one's turn and what comes of it, or a restock. Each is sent once. */
+import { hash } from 'node:crypto'
+import type { MailAsk } from '../../shared/api/internal.ts'
+import type { AskedMail } from '../jobs/queues.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { mailAsks } from '../ledger/schema/mail.ts'
+
+export type AskRow = Readonly<typeof mailAsks.$inferSelect>
+
+/** As `refused_mail` has an address. */
+const hashOf = (email: string) => hash('sha256', email.toLowerCase())
+/** The same in SQL. */
+export const hashed = (sql: Queryable, email: unknown) =>
+  sql`encode(sha256(convert_to(lower(${email as string}), 'utf8')), 'hex')`
+
+/** Asks of one address for one sale; asked again, with the place and language of now. False: the address wants none. */
+export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<boolean> {
+  const { about, email, language, line, visitor, number } = asked
+  const next = about === 'turn' ? 'turn_near' : 'restocked'
+  const rows = await sql`
+    insert into mail_asks (sale_id, line, about, next, email, language, visitor, number)
+    select ${saleId}, ${line}, ${about}, ${next}, ${email}, ${language}, ${visitor}, ${number}
+    where not exists (select from refused_mail where email_hash = ${hashOf(email)})
+    on conflict (sale_id, about, lower(email)) do update set line = excluded.line, next = excluded.next,
+      language = excluded.language, visitor = excluded.visitor, number = excluded.number, position = null
+    returning 1`
+  return rows.length > 0
+}
+
+/** The address of an order or an ask gets no mails any more but those about its orders. False: there is none. */
+export async function refuseMail(sql: Sql, id: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const found = await tx<{ email: string }[]>`
+      select email from mail_asks where ask_id = ${id} union all
+      select email from contacts where order_id = ${id} and email is not null`
+    for (const { email } of found) {
+      await tx`insert into refused_mail (email_hash) values (${hashOf(email)}) on conflict do nothing`
+      await tx`delete from mail_asks where lower(email) = ${email.toLowerCase()}`
+    }
+    return found.length > 0
+  })
+}
+
+// -- Queueing ------------------------------------------------------------------------------------------------------------
+
+/** Mails queued by one statement. */
+const BATCH = 1_000
+
+type Kind = AskedMail['kind']
+interface Due {
+  readonly ask_id: string
+  readonly seconds?: number
+}
+
+/** Those of a line who wait for their turn. */
+interface Waiting {
+  readonly saleId: string
+  readonly line: string
+}
+
+export const waitingLines = (sql: Sql) => sql<Waiting[]>`
+  select distinct sale_id as "saleId", line from mail_asks where next in ('turn_near', 'turn')`
+
+/** Numbers whose position is not known yet. */
+export const unplaced = (sql: Sql, { saleId, line }: Waiting) => sql<{ ask_id: string; number: number }[]>`
+  select ask_id, number from mail_asks
+  where sale_id = ${saleId} and line = ${line} and next = 'turn_near' and position is null limit ${BATCH}`
+
+export const place = (sql: Sql, asks: readonly { readonly ask_id: string; readonly position: number }[]) => sql`
+  update mail_asks a set position = p.position
+  from unnest(${asks.map((one) => one.ask_id)}::uuid[], ${asks.map((one) => one.position)}::int[]) as p (ask_id, position)
+  where a.ask_id = p.ask_id`
+
+/** Whoever is told that their turn is near has at least so long. */
+const NEAR_LEAST_SECONDS = 60
+
+/** Queues the mails of up to a batch of those who are called by now. Returns how many. */
+export async function queueTurns(tx: Queryable, waiting: Waiting, called: number): Promise<number> {
+  const due = await advance(tx, waiting, ['turn_near', 'turn'], called, null)
+  await queue(tx, waiting.saleId, 'turn', due)
+  return due.length
+}
+
+/** The same for those who will be called soon. */
+export async function queueNear(
+  tx: Queryable,
+  waiting: Waiting,
+  near: number,
+  secondsTo: (position: number) => number,
+): Promise<number> {
+  const due = await advance(tx, waiting, ['turn_near'], near, 'turn')
+  const told = due.map(({ ask_id, position }) => ({ ask_id, seconds: secondsTo(position) }))
+  await queue(
+    tx,
+    waiting.saleId,
+    'turn_near',
+    told.filter(({ seconds }) => seconds >= NEAR_LEAST_SECONDS),
+  )
+  return due.length
+}
+
+const advance = (tx: Queryable, { saleId, line }: Waiting, from: readonly string[], upTo: number, then: Kind | null) =>
+  tx<{ ask_id: string; position: number }[]>`
+    update mail_asks set next = ${then} where ask_id in (
+      select ask_id from mail_asks
+      where sale_id = ${saleId} and line = ${line} and next = any(${from as string[]}::text[]) and position <= ${upTo}
+      limit ${BATCH} for no key update skip locked)
+    returning ask_id, position`
+
+/** Nobody of a line is called any more: mails those who waited, or only forgets that they did. */
+export async function endTurns(tx: Queryable, { saleId, line }: Waiting, kind: 'sold_out' | null): Promise<number> {
+  const due = await tx<{ ask_id: string }[]>`
+    update mail_asks set next = null where ask_id in (
+      select ask_id from mail_asks
+      where sale_id = ${saleId} and line = ${line} and next in ('turn_near', 'turn') limit ${BATCH} for no key update skip locked)
+    returning ask_id`
+  if (kind !== null) await queue(tx, saleId, kind, due)
+  return due.length
+}
+
+/** All who asked for it, however many: a statement. */
+export async function queueRestock(tx: Queryable, saleId: string): Promise<void> {
+  const due = await tx<{ ask_id: string }[]>`
+    update mail_asks set next = null where sale_id = ${saleId} and next = 'restocked' returning ask_id`
+  await queue(tx, saleId, 'restocked', due)
+}
+
+/** Where the sale sends such mails. */
+async function queue(tx: Queryable, saleId: string, kind: Kind, asks: readonly Due[]): Promise<void> {
+  if (asks.length === 0) return
+  await tx`
+    insert into jobs (queue, lane, data)
+    select 'mail', ask::text, jsonb_build_object('ask', ask, 'kind', ${kind}::text, 'seconds', seconds)
+    from unnest(${asks.map((one) => one.ask_id)}::uuid[], ${asks.map((one) => one.seconds ?? null)}::int[]) as due (ask, seconds)
+    where exists (select from sales where sale_id = ${saleId} and ${kind} = any(mails))`
+}
