@@ -1,7 +1,8 @@
 /** A mail to a buyer, as text and as HTML, from what is known of the order. Pure. */
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
-import { fill, money } from '../../shared/format.ts'
+import type { EventTime } from '../../shared/api/goods.ts'
+import { fill, moment, money } from '../../shared/format.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
@@ -28,8 +29,10 @@ export function write(mail: Mail, publicUrl: string): Written {
     string,
   ]
   const price = (minor: number) => money(language, minor, mail.currency)
+  const date = mail.type === 'order.confirmed' ? mail.date : null
   const facts: Fact[] = [
     ...boughtIn(mail, words),
+    ...(date ? whenAndWhere(date, mail.venue, language, words) : []),
     ...billOn(mail).map(({ kind, name, amount_minor, included }): Fact => {
       const what =
         kind === 'discount' ? fill(words.discount, { code: name }) : kind === 'shipping' ? words.shipping : name
@@ -40,7 +43,9 @@ export function write(mail: Mail, publicUrl: string): Written {
   ]
   const number = shortNumber(mail.number)
   const next = mail.type === 'order.confirmed' ? nextFor(mail, language, words) : null
-  const url = `${publicUrl}/sales/${encodeURIComponent(mail.sale_id)}/order/${mail.order_id}`
+  const sale = `${publicUrl}/sales/${encodeURIComponent(mail.sale_id)}`
+  const url = `${sale}/order/${mail.order_id}`
+  const calendar = date && `${sale}/event.ics`
   return {
     subject,
     text: [
@@ -48,13 +53,24 @@ export function write(mail: Mail, publicUrl: string): Written {
       `${words.order}: ${number}`,
       facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
       ...(next === null ? [] : [next]),
+      ...(calendar === null ? [] : [`${words.calendar}: ${calendar}`]),
       `${words.show}: ${url}`,
       words.why,
     ].join('\n\n'),
     html: String(
-      page({ language, subject, text, number, facts, next, url, words, sale: mail.sale, id: mail.order_id }),
+      page({ language, subject, text, number, facts, next, url, calendar, words, sale: mail.sale, id: mail.order_id }),
     ),
   }
+}
+
+function whenAndWhere(
+  { starts_at, ends_at }: EventTime,
+  venue: string | null,
+  lang: Language,
+  words: MailWords,
+): Fact[] {
+  const times = [starts_at, ends_at].flatMap((at) => (at === null ? [] : `${moment(lang, Date.parse(at), 'UTC')} UTC`))
+  return [[words.date, times.join(' – ')], ...(venue === null ? [] : [[words.venue, venue] satisfies Fact])]
 }
 
 /** How it reaches its buyer; null where that is said elsewhere. */
@@ -70,14 +86,14 @@ function nextFor({ delivery, recipient }: Mail, language: Language, words: MailW
 }
 
 /** A fact for each line: what the buyer has, or what they had if nothing is left. */
-function boughtIn({ cart, quantity, product }: Mail, words: MailWords): Fact[] {
+function boughtIn({ cart, quantity, product, own_names }: Mail, words: MailWords): Fact[] {
   const times = (units: number, name: string) => (units === 1 ? name : `${units} × ${name}`)
   if (cart === null) return [[words.product, times(quantity, product)]]
   const units = cart.filter(({ product: of }) => !isPromoCode(of))
   const left = units.filter(({ returned }) => !returned)
-  const nameOf = ({ name, quantity: units, row, number, seat_id }: StoredLine) =>
+  const nameOf = ({ product, name, quantity: units, row, number, seat_id }: StoredLine) =>
     seat_id === undefined
-      ? times(units, name)
+      ? times(units, own_names?.[product] ?? name)
       : `${name}, ${words.row} ${row ?? ''}, ${words.seat} ${number ?? seat_id}`
   return (left.length > 0 ? left : units).map((line) => [line.section ? words.ticket : words.product, nameOf(line)])
 }
@@ -99,12 +115,26 @@ interface Shown {
   /** For support, in small print. */
   readonly id: string
   readonly url: string
+  /** The address of its date for a calendar. */
+  readonly calendar: string | null
   readonly words: MailWords
   readonly sale: string
 }
 
 /** One column, styles inline or in one block: what mail programs understand. */
-const page = ({ language, subject, text, number, facts, next, url, words, sale, id }: Shown) => html`<!doctype html>
+const page = ({
+  language,
+  subject,
+  text,
+  number,
+  facts,
+  next,
+  url,
+  calendar,
+  words,
+  sale,
+  id,
+}: Shown) => html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
@@ -141,7 +171,7 @@ dd { margin: 0 0 12px; overflow-wrap: anywhere }
 ${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}
 </dl>
 ${next !== null && html`<p class="lines">${next}</p>\n`}<p><a class="button" href="${url}">${words.show}</a></p>
-<p class="quiet">${words.why}</p>
+${calendar !== null && html`<p><a href="${calendar}">${words.calendar}</a></p>\n`}<p class="quiet">${words.why}</p>
 <p class="small">${id}</p>
 </div>
 </body>
