@@ -25,7 +25,7 @@ import { availability, chart, followSections, seatsPage, sections } from './sale
 import { image } from './sale/images.ts'
 import { askForMail, mailedPage, stopMail } from './sale/mail.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
-import { calendar, schedule, showSale } from './sale/sale-page.ts'
+import { calendar, eventDate, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
@@ -78,6 +78,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/sections/:section/availability': get(ofSection(availability)),
   '/sales/:sale/brand.css': get(ofSale(brandStyle)),
   '/sales/:sale/opening.ics': get(ofSale(calendar)),
+  '/sales/:sale/event.ics': get(ofSale(eventDate)),
   '/sales/:sale/wanted': get(ofSale(showWantedPage)),
   '/sales/:sale/preview': get(({ sale }, call) => preview(sale, undefined, call)),
   '/sales/:sale/preview/:state': get(({ sale, state }, call) => preview(sale, state, call)),

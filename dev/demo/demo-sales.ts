@@ -76,9 +76,17 @@ async function fillAurora(system: System, sale: string): Promise<void> {
 
 const HALL = hallOf(DEMO_SEATS)
 
+const inThreeWeeks = (hour: number) => {
+  const at = new Date(Date.now() + 21 * 86_400_000)
+  at.setUTCHours(hour, 0, 0, 0)
+  return at.toISOString()
+}
+
 const hallSale = (): Partial<SaleConfig> => ({
   ...demoSale(),
   name: 'A night at the hall',
+  venue: 'The hall, Harbour Street 4',
+  event: { starts_at: inThreeWeeks(19), ends_at: inThreeWeeks(22) },
   limit_per_visitor: 6,
   products: [{ ...HALL.product, currency: HALL.currency, buffer: 0 }],
 })

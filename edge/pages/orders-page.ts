@@ -1,9 +1,11 @@
 /** A visitor's own orders of a sale as a list, and the receipt of one, which prints on a sheet of paper. */
 import type { Order, PublicSale } from '../../shared/api/public.ts'
-import { count, fill, moment, money, percentage } from '../../shared/format.ts'
+import { count, fill, money, percentage } from '../../shared/format.ts'
 import { buttonTo, type Html, heading, html } from './html.ts'
 import { lineName, orderNumber, stateOf, totalOf } from './order-page.ts'
 import { billingOf, taxIn, textRows } from './parts/bill-rows.ts'
+import { eventOf } from './parts/calendar.ts'
+import { timeAt } from './parts/moments.ts'
 import { pictureOf } from './parts/offer.ts'
 import { picture } from './parts/picture.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
@@ -29,24 +31,19 @@ function orderItem(context: PageContext, order: Order): Html {
       ${image && html`<div class="pic thumb">${picture(image, { sizes: '3.5rem' })}</div>`}
       <p><a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> ${names}
       <small>${order.short_number !== null && html`<b>${order.short_number}</b>`}${order.refunded_minor > 0 && html` ${words.refunded}: ${refundOf(lang, order)}`}</small>
-      <small>${timeOf(lang, order)}</small></p>
+      <small>${timeAt(lang, order.created_at)}</small></p>
       <b>${totalOf(lang, order)}</b>
     </li>`
 }
 
 const refundOf = (lang: string, { refunded_minor, currency }: Order) => money(lang, refunded_minor, currency)
 
-/** In UTC, which the script changes to the visitor's own time; `zone`: and names the zone of that. */
-function timeOf(lang: string, { created_at }: Order, zone?: 'zone'): Html {
-  const at = new Date(created_at)
-  return html`<time datetime="${at.toISOString()}" data-moment="${zone}">${moment(lang, at.getTime(), 'UTC')}&nbsp;UTC</time>`
-}
-
 /** The receipt of a paid order. */
 export function receiptPage(context: PageContext, order: Order): Content {
   const { view, words, lang } = context
   const { currency } = order
   const { seller, tax } = view.state
+  const event = eventOf(context)
   const lines = order.lines.map(
     ({
       quantity,
@@ -61,8 +58,10 @@ export function receiptPage(context: PageContext, order: Order): Content {
     <dl class="rows">
       ${seller && sellerRows(context, seller)}
       <div><dt>${words.sale}</dt><dd><bdi>${view.state.name}</bdi></dd></div>
+      ${event && html`<div><dt>${words.date}</dt><dd>${event.time}</dd></div>`}
+      ${event && view.goods?.venue && html`<div><dt>${words.venue}</dt><dd><bdi>${view.goods.venue}</bdi></dd></div>`}
       ${order.short_number !== null && html`<div><dt>${words.orderNumber}</dt><dd><b>${order.short_number}</b></dd></div>`}
-      <div><dt>${words.orderedAt}</dt><dd>${timeOf(lang, order, 'zone')}</dd></div>
+      <div><dt>${words.orderedAt}</dt><dd>${timeAt(lang, order.created_at, 'zone')}</dd></div>
       ${order.total_minor > 0 && html`<div><dt>${words.paidWith}</dt><dd>${methodOf(words, order)}</dd></div>`}
     </dl>
     <table>
@@ -78,6 +77,7 @@ export function receiptPage(context: PageContext, order: Order): Content {
     ${orderNumber(context, order)}
     <p class="row actions"><button class="button" data-print>${words.print}</button>
       <a class="button second" href="/sales/${view.sale}/order/${order.order_id}">${words.toOrder}</a></p>
+    ${event && html`<p class="row links actions">${event.toCalendar}</p>`}
   </article>`
   return { title: words.receipt, main, reloadSeconds: null }
 }

@@ -173,6 +173,12 @@ describe('a page', () => {
     expect(page('lobby')).toMatch(/<dt>Your draw number<\/dt>[\s\S]*says nothing about your place[^<]*the draw decides/)
   })
 
+  it('names what was bought in the visitor’s language, else as it was sold', () => {
+    const receipt = (lang: Language) => sampled(lang).find(({ name }) => name === 'receipt-sizes')?.html
+    expect(receipt('de')).toContain('<td><bdi>Aurora Eins, 42</bdi>')
+    expect(receipt('fr')).toContain('<td><bdi>Aurora One, 42</bdi>')
+  })
+
   it('names a line as people do', () => {
     const line = (lang: Language, name: string) =>
       /class="of-line"><bdi>([^<]*)</.exec(sampled(lang).find((one) => one.name === name)?.html ?? '')?.[1]

@@ -46,6 +46,7 @@ it('names a sale and its products in the visitor’s language', async () => {
     brand: null,
     venue: null,
     names: { de: 'Nachtschwimmen' },
+    event: { starts_at: '2026-12-12T19:00:00.000Z', ends_at: null },
     products: { fin: { names: { de: 'Flosse' }, options: [{ name: 'Size', values: ['42'] }] } },
   } satisfies GoodsDocument)
   const fin = { product_id: 'fin', name: 'Fin', unit_price_minor: 100, currency: 'EUR', total: 0, available: 0 }
@@ -56,6 +57,12 @@ it('names a sale and its products in the visitor’s language', async () => {
   for (const name of ['<title>Nachtschwimmen<', '"name":"Nachtschwimmen"', '"name":"Flosse, 42"', '>Flosse<'])
     expect(text).toContain(name)
   expect(text).not.toMatch(/Night Swim|Fin\b/)
+  expect(text).toContain(`href="/sales/${sale.name}/event.ics"`)
+  const calendar = await call(`/sales/${sale.name}/event.ics`, { headers: { 'accept-language': 'de' } })
+  expect(calendar.headers.get('content-type')).toBe('text/calendar; charset=utf-8')
+  expect(await calendar.text()).toMatch(/SUMMARY:Nachtschwimmen\r\n[\s\S]*DTSTART:20261212T190000Z\r\n/)
+  const without = await new TestSale().publish()
+  expect((await call(`/sales/${without.name}/event.ics`)).status).toBe(404)
   expect((await page(`/sales/${sale.name}`, { 'accept-language': 'fr' })).text).toContain('<title>Night Swim<')
 })
 

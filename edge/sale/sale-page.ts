@@ -4,7 +4,7 @@ import { linkedInvitation } from '../admission/proofs/invitation.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, hostOf, inLine, isCached, lineParameter, NO_STORE, publicNow, refuse, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
-import { openingCalendar } from '../pages/parts/calendar.ts'
+import { eventCalendar, openingCalendar } from '../pages/parts/calendar.ts'
 import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
@@ -102,7 +102,19 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
 /** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */
 export async function calendar(sale: string, call: Call): Promise<Response> {
   const now = await wantedLine(sale, call)
-  const ics = openingCalendar(await viewOf(now, null, { kind: 'landing' }, call, sharedLanguage(call)))
+  return sendCalendar(openingCalendar(await sharedView(now, call)), sale)
+}
+
+/** `GET /sales/{sale}/event.ics`: the date of what is sold, where the shop has said one. */
+export async function eventDate(sale: string, call: Call): Promise<Response> {
+  const view = await sharedView(await publicNow(sale, call), call)
+  const event = view.goods?.event
+  return event ? sendCalendar(eventCalendar(view, event), sale) : refuse('not-found')
+}
+
+const sharedView = (now: SaleNow, call: Call) => viewOf(now, null, { kind: 'landing' }, call, sharedLanguage(call))
+
+function sendCalendar(ics: string, sale: string): Response {
   const headers = {
     'content-type': 'text/calendar; charset=utf-8',
     vary: PAGE_HEADERS.vary,

@@ -1,6 +1,6 @@
 /** Mails to buyers: which events are worth one, and what a mail says of its order, or of the sale that it was asked for. */
 import type { TransactionSql } from 'postgres'
-import type { Address } from '../../shared/api/goods.ts'
+import type { Address, EventTime } from '../../shared/api/goods.ts'
 import type { MailKind } from '../../shared/api/mails.ts'
 import { readEvents } from '../events/reader.ts'
 import { addJobs } from '../jobs/job-queries.ts'
@@ -30,8 +30,14 @@ export interface MailOrder
   readonly email: string | null
   /** Where it goes to. */
   readonly recipient: Address | null
+  /** Names are those in its language, where the shop has said them in that. */
   readonly sale: string
   readonly product: string
+  /** By product or variant; null where there are none. */
+  readonly own_names: Readonly<Record<string, string>> | null
+  /** When and where it takes place. */
+  readonly date: EventTime | null
+  readonly venue: string | null
 }
 export type Mail = OrderMail & Omit<MailOrder, 'email' | 'status'>
 
@@ -144,10 +150,19 @@ export async function findMailOrders(
   if (ids.length === 0) return new Map()
   const rows = await sql<MailOrder[]>`
     select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill,
-      coalesce(c.language, 'en') as language, c.email, c.delivery as recipient,
-      s.name as sale, s.tax, s.delivery, p.name as product
+      coalesce(c.language, 'en') as language, c.email, c.delivery as recipient, s.tax, s.delivery,
+      coalesce(g.names ->> c.language, s.name) as sale, coalesce(own.names ->> o.product_id, p.name) as product,
+      own.names as own_names, g.event as date, g.venue
     from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
-    left join contacts c using (order_id)
+    left join contacts c using (order_id) left join goods g on g.sale_id = o.sale_id
+    left join lateral (
+      -- A variant's name is that of its product, and what it is: "Aurora One, 42".
+      select jsonb_object_agg(u.product_id, (about.names ->> c.language) || substr(u.name, length(of.name) + 1)) as names
+      from products u join products of on of.sale_id = u.sale_id and of.product_id = coalesce(u.variant_of, u.product_id)
+      cross join lateral (select g.products -> of.product_id -> 'names' as names) about
+      where u.sale_id = o.sale_id and about.names ? c.language
+        and u.product_id = any(o.product_id || array(select part ->> 'product' from jsonb_array_elements(o.cart) part))
+    ) own on true
     where order_id = any(${ids}::uuid[])`
   return new Map(rows.map((row) => [row.order_id, row]))
 }
@@ -160,7 +175,8 @@ export async function findAsks(
   const ids = jobs.flatMap(({ data }) => ('ask' in data ? [data.ask] : []))
   if (ids.length === 0) return new Map()
   const rows = await sql<MailAsk[]>`
-    select a.ask_id, a.sale_id, a.email, a.language, s.name as sale from mail_asks a join sales s using (sale_id)
+    select a.ask_id, a.sale_id, a.email, a.language, coalesce(g.names ->> a.language, s.name) as sale
+    from mail_asks a join sales s using (sale_id) left join goods g using (sale_id)
     where ask_id = any(${ids}::uuid[])`
   return new Map(rows.map((row) => [row.ask_id, row]))
 }

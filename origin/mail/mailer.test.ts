@@ -62,6 +62,31 @@ test('reports a confirmed order, and a refund', async () => {
   expect(origin.log()).not.toContain(email)
 })
 
+test('names the sale and what was bought in the language of the buyer', async () => {
+  const about = { names: { de: 'Schuhe' }, options: [{ name: 'Size', values: ['42'] }] }
+  const shoe = { product_id: 'shoe', name: 'Shoe', unit_price_minor: 100, currency: 'EUR', total: 0, ...about }
+  const sale = await origin.sale({
+    name: 'Trainers',
+    names: { de: 'Turnschuhe' },
+    contact: { email: 'required' },
+    products: [{ ...shoe, variants: [{ variant_id: 'shoe-42', options: { Size: '42' }, total: 9 }] }],
+  })
+  const buyIn = async (language: string) => {
+    const email = `${randomUUID()}@example.com`
+    await origin.call('POST', `/sales/${sale}/checkout`, {
+      token: await origin.token(sale),
+      headers: { 'accept-language': language, 'idempotency-key': randomUUID() },
+      body: { product_id: 'shoe-42', payment_method: 'pm_ok', contact: { email } },
+    })
+    const [mail] = (await mailsTo(email)) as [Received]
+    return mail.raw.replace(/=\r\n/g, '')
+  }
+  const german = await buyIn('de')
+  for (const text of ['>Turnschuhe</p>', 'Produkt: Schuhe, 42']) expect(german).toContain(text)
+  const french = await buyIn('fr')
+  for (const text of ['>Trainers</p>', ': Shoe, 42']) expect(french).toContain(text)
+})
+
 test('reports a decline only when it is final, and nothing to a buyer without an address', async () => {
   const sale = await saleOf()
   const silent = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })

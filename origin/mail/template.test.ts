@@ -24,6 +24,9 @@ const mail = {
   language: 'en',
   sale: 'Tom & <b>Jerry</b>',
   product: 'A "mouse"',
+  own_names: null,
+  date: null,
+  venue: null,
 }
 
 test('escapes what operators write', () => {
@@ -85,6 +88,8 @@ test('names every line, with section, row and seat, and what is left after a ref
   )
   expect(html).toContain('<dd>Stalls, Reihe A, Platz 8</dd>')
   const returned = cart.map((one, i) => (i === 1 ? { ...one, returned: 'refunded' as const } : one))
+  const named = { ...mail, type: 'order.confirmed', cart, own_names: { one: 'Mütze' } }
+  expect(write(named, 'https://drop.example').text).toContain('Product: 2 × Mütze\nTicket: Stalls')
   const part = write({ ...mail, snapshot: { refunded_minor: 900 }, cart: returned }, 'https://drop.example').text
   expect(part).toContain('Ticket: Stalls, row A, seat 8')
   expect(part).not.toContain('seat 7')
@@ -133,6 +138,16 @@ test('says what happens next once an order is confirmed, by how it is delivered'
   expect(next({ kind: 'pickup' })).toContain('where and when to pick it up')
   expect(next({ kind: 'handover' })).toContain('needs your address')
   expect(next({ kind: 'handover' }, 'order.cancelled')).not.toContain('address:')
+})
+
+test.each(LANGUAGES)('says when and where it takes place, with a way to the calendar, in %s', (language) => {
+  const date = { starts_at: '2026-12-01T19:00:00.000Z', ends_at: '2026-12-01T22:30:00.000Z' }
+  const about = { ...mail, language, venue: 'Pier 4 & Co', date }
+  const { text, html } = write({ ...about, type: 'order.confirmed' }, 'https://drop.example')
+  for (const body of [text, html]) expect(body).toContain('https://drop.example/sales/drop/event.ics')
+  for (const part of ['2026', 'UTC', 'Pier 4 & Co']) expect(text).toContain(part)
+  expect(html).toContain('Pier 4 &amp; Co')
+  expect(write(about, 'https://drop.example').text).not.toContain('event.ics')
 })
 
 test('says the tax that plain prices include', () => {

@@ -1,8 +1,9 @@
 /** A mail to a buyer, as text and as HTML, from what is known of the order, or of the sale. Pure. */
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
+import type { EventTime } from '../../shared/api/goods.ts'
 import type { MailKind } from '../../shared/api/mails.ts'
-import { fill, money, roughly } from '../../shared/format.ts'
+import { fill, moment, money, roughly } from '../../shared/format.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
@@ -36,8 +37,10 @@ export function write(mail: Mail, publicUrl: string): Written {
     WORDS_OF[kind === 'refunded' && refunded < total ? 'refundedInPart' : (kind ?? 'declined')]
   ].map((one) => fill(one, { sale: mail.sale })) as [string, string]
   const price = (minor: number) => money(language, minor, mail.currency)
+  const date = mail.type === 'order.confirmed' ? mail.date : null
   const facts: Fact[] = [
     ...boughtIn(mail, words),
+    ...(date ? whenAndWhere(date, mail.venue, language, words) : []),
     ...billOn(mail).map(({ kind, name, amount_minor, included }): Fact => {
       const what =
         kind === 'discount' ? fill(words.discount, { code: name }) : kind === 'shipping' ? words.shipping : name
@@ -58,6 +61,7 @@ export function write(mail: Mail, publicUrl: string): Written {
     text,
     order: { number, facts, id: mail.order_id },
     next,
+    calendar: date && `${saleUrl}/event.ics`,
     url,
     show,
     sale: mail.sale,
@@ -83,6 +87,7 @@ export function writeNotice({ ask_id, kind, seconds, sale_id, sale, ...mail }: N
     text,
     order: null,
     next: null,
+    calendar: null,
     url,
     show,
     sale,
@@ -108,18 +113,29 @@ const WORDS_OF = {
 } as const satisfies Record<MailKind | 'refundedInPart', keyof MailWords>
 
 function letter(shown: Shown): Written {
-  const { subject, text, order, next, url, show, why, words, stopUrl } = shown
+  const { subject, text, order, next, calendar, url, show, why, words, stopUrl } = shown
   const parts = [
     text,
     ...(order === null
       ? []
       : [`${words.order}: ${order.number}`, order.facts.map(([name, value]) => `${name}: ${value}`).join('\n')]),
     ...(next === null ? [] : [next]),
+    ...(calendar === null ? [] : [`${words.calendar}: ${calendar}`]),
     `${show}: ${url}`,
     why,
     ...(stopUrl === undefined ? [] : [`${words.stop}: ${stopUrl}`]),
   ]
   return { subject, text: parts.join('\n\n'), html: String(page(shown)), ...(stopUrl !== undefined && { stopUrl }) }
+}
+
+function whenAndWhere(
+  { starts_at, ends_at }: EventTime,
+  venue: string | null,
+  lang: Language,
+  words: MailWords,
+): Fact[] {
+  const times = [starts_at, ends_at].flatMap((at) => (at === null ? [] : `${moment(lang, Date.parse(at), 'UTC')} UTC`))
+  return [[words.date, times.join(' – ')], ...(venue === null ? [] : [[words.venue, venue] satisfies Fact])]
 }
 
 /** How it reaches its buyer; null where that is said elsewhere. */
@@ -135,14 +151,14 @@ function nextFor({ delivery, recipient }: Mail, language: Language, words: MailW
 }
 
 /** A fact for each line: what the buyer has, or what they had if nothing is left. */
-function boughtIn({ cart, quantity, product }: Mail, words: MailWords): Fact[] {
+function boughtIn({ cart, quantity, product, own_names }: Mail, words: MailWords): Fact[] {
   const times = (units: number, name: string) => (units === 1 ? name : `${units} × ${name}`)
   if (cart === null) return [[words.product, times(quantity, product)]]
   const units = cart.filter(({ product: of }) => !isPromoCode(of))
   const left = units.filter(({ returned }) => !returned)
-  const nameOf = ({ name, quantity: units, row, number, seat_id }: StoredLine) =>
+  const nameOf = ({ product, name, quantity: units, row, number, seat_id }: StoredLine) =>
     seat_id === undefined
-      ? times(units, name)
+      ? times(units, own_names?.[product] ?? name)
       : `${name}, ${words.row} ${row ?? ''}, ${words.seat} ${number ?? seat_id}`
   return (left.length > 0 ? left : units).map((line) => [line.section ? words.ticket : words.product, nameOf(line)])
 }
@@ -159,6 +175,8 @@ interface Shown {
   readonly url: string
   readonly show: string
   readonly why: string
+  /** The address of its date for a calendar. */
+  readonly calendar: string | null
   readonly words: MailWords
   readonly sale: string
   readonly stopUrl?: string
@@ -171,6 +189,7 @@ const page = ({
   text,
   order,
   next,
+  calendar,
   url,
   show,
   why,
@@ -217,7 +236,7 @@ ${order.facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}
 </dl>
 `
 }${next !== null && html`<p class="lines">${next}</p>\n`}<p><a class="button" href="${url}">${show}</a></p>
-<p class="quiet">${why}${stopUrl !== undefined && html` <a class="quiet" href="${stopUrl}">${words.stop}</a>`}</p>
+${calendar !== null && html`<p><a href="${calendar}">${words.calendar}</a></p>\n`}<p class="quiet">${why}${stopUrl !== undefined && html` <a class="quiet" href="${stopUrl}">${words.stop}</a>`}</p>
 ${order && html`<p class="small">${order.id}</p>`}
 </div>
 </body>

@@ -40,6 +40,10 @@ export interface MailWords {
   readonly pickUp: string
   readonly pickUpLater: string
   readonly handover: string
+  /** When and where what was bought takes place or is picked up, and the way to put that in a calendar. */
+  readonly date: string
+  readonly venue: string
+  readonly calendar: string
   readonly why: string
 }
 
@@ -93,6 +97,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     pickUp: 'Pick it up here: {where}',
     pickUpLater: 'The shop will tell you where and when to pick it up.',
     handover: 'The shop still needs your address: show the order, and go on to the shop from there.',
+    date: 'Date and time',
+    venue: 'Place',
+    calendar: 'Add to calendar',
     why: 'You get this mail because you left this address with your order.',
   },
   de: {
@@ -147,6 +154,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     pickUp: 'Hol es hier ab: {where}',
     pickUpLater: 'Der Shop sagt dir, wo und wann du es abholen kannst.',
     handover: 'Der Shop braucht noch deine Adresse: Öffne die Bestellung und geh von dort weiter zum Shop.',
+    date: 'Termin',
+    venue: 'Ort',
+    calendar: 'In den Kalender',
     why: 'Du bekommst diese Mail, weil du diese Adresse bei deiner Bestellung angegeben hast.',
   },
   fr: {
@@ -210,6 +220,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     pickUp: 'À retirer ici : {where}',
     pickUpLater: 'La boutique vous dira où et quand retirer votre commande.',
     handover: 'La boutique a encore besoin de votre adresse : ouvrez la commande et continuez vers la boutique.',
+    date: 'Date et heure',
+    venue: 'Lieu',
+    calendar: 'Ajouter à l’agenda',
     why: 'Vous recevez ce message parce que vous avez laissé cette adresse avec votre commande.',
   },
   es: {
@@ -261,6 +274,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     pickUp: 'Recógelo aquí: {where}',
     pickUpLater: 'La tienda te dirá dónde y cuándo recogerlo.',
     handover: 'La tienda aún necesita tu dirección: abre el pedido y sigue desde allí a la tienda.',
+    date: 'Fecha y hora',
+    venue: 'Lugar',
+    calendar: 'Añadir al calendario',
     why: 'Recibes este correo porque dejaste esta dirección con tu pedido.',
   },
   ja: {
@@ -309,6 +325,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     pickUp: 'お受け取り場所：{where}',
     pickUpLater: 'お受け取りの場所と日時は、ショップからお知らせします。',
     handover: 'ショップでお届け先の入力が必要です。注文を開き、ショップへお進みください。',
+    date: '日時',
+    venue: '会場',
+    calendar: 'カレンダーに追加',
     why: 'このメールは、ご注文の際にこのアドレスを入力された方にお送りしています。',
   },
   ar: {
@@ -348,6 +367,9 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     pickUp: 'استلمه هنا: {where}',
     pickUpLater: 'سيخبرك المتجر أين ومتى تستلمه.',
     handover: 'لا يزال المتجر بحاجة إلى عنوانك: افتح الطلب وتابع منه إلى المتجر.',
+    date: 'الموعد',
+    venue: 'المكان',
+    calendar: 'أضف إلى التقويم',
     why: 'تصلك هذه الرسالة لأنك تركت هذا العنوان مع طلبك.',
   },
 }

@@ -105,7 +105,7 @@ const PICTURE = /(["\s])(\/images\/[0-9a-f]{32})/g
 
 /** As everyone would see it. Sections of a hall are those that are saved: calls of their own write them. */
 function draftOf(config: SaleConfig, saved: SaleRow | undefined): SaleDraft {
-  const { name, hold_seconds, limit_per_visitor, seller, tax, fees, delivery, test } = config
+  const { name, hold_seconds, limit_per_visitor, seller, tax, fees, delivery, test, mails } = config
   const sections = saved ? publicProducts(saved).filter(({ section_type }) => section_type !== null) : []
   const units = unitsOf(config).map(({ total, buffer, limit_per_visitor: limit, ...unit }) => ({
     ...unit,
@@ -123,6 +123,7 @@ function draftOf(config: SaleConfig, saved: SaleRow | undefined): SaleDraft {
     fees,
     delivery,
     test,
+    mails,
     products: [...units, ...sections],
   }
   return { sale, goods: { version: 0, ...goodsOf(config) } }

@@ -95,6 +95,7 @@ export const SaleDraft = v.object({
     'fees',
     'delivery',
     'test',
+    'mails',
     'products',
   ]),
   goods: v.custom<GoodsDocument>((goods) => typeof goods === 'object' && goods !== null),

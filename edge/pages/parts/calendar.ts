@@ -1,8 +1,10 @@
-/** The opening of a sale for a visitor's own calendar (RFC 5545). */
+/** The opening of a sale, and the date of what is sold, for a visitor's own calendar (RFC 5545). */
+import type { EventTime } from '../../../shared/api/goods.ts'
 import { type Html, html, icon } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
+import { timeAt } from './moments.ts'
 
-/** How long a sale without an end is in the calendar. */
+/** How long the opening of a sale without an end is in the calendar. */
 const LASTS_MS = 30 * 60_000
 const REMIND_MINUTES = 10
 /** Octets in a line, without its end. */
@@ -11,33 +13,66 @@ const LINE_OCTETS = 75
 const pathOf = ({ sale, schedule: { line } }: SaleView) =>
   `/sales/${sale}/opening.ics${line === undefined ? '' : `?line=${line}`}`
 
-export const toCalendar = ({ view, words }: PageContext): Html =>
-  html`<a href="${pathOf(view)}" download="${view.sale}.ics">${icon('calendar')} ${words.addToCalendar}</a>`
+const link = ({ view, words }: PageContext, path: string): Html =>
+  html`<a href="${path}" download="${view.sale}.ics">${icon('calendar')} ${words.addToCalendar}</a>`
+
+export const toCalendar = (context: PageContext): Html => link(context, pathOf(context.view))
+
+/** When what is sold takes place or can be picked up, and the way to put that in a calendar; null where no date is known. */
+export function eventOf(context: PageContext): { readonly time: Html; readonly toCalendar: Html } | null {
+  const { view, lang } = context
+  const event = view.goods?.event
+  if (!event) return null
+  return {
+    time: html`${timeAt(lang, event.starts_at)}${event.ends_at !== null && html` – ${timeAt(lang, event.ends_at)}`}`,
+    toCalendar: link(context, `/sales/${view.sale}/event.ics`),
+  }
+}
 
 export function openingCalendar(view: SaleView): string {
-  const { sale, state, schedule, words, host, nowMs } = view
+  const { sale, state, schedule, words, host } = view
   const from = Date.parse(schedule.opens_at)
   const until = schedule.ends_at === null ? from + LASTS_MS : Date.parse(schedule.ends_at)
-  const url = `${host}/sales/${sale}`
-  const lines = [
-    'BEGIN:VCALENDAR',
-    'VERSION:2.0',
-    'PRODID:-//flash-sale//opening//EN',
-    'BEGIN:VEVENT',
+  return calendar(view, 'opening', [
     `UID:${sale}${schedule.line === undefined ? '' : `-${schedule.line}`}@${new URL(host).hostname}`,
     // A later version of the same event takes its place: an opening may be put off.
     `SEQUENCE:${schedule.version}`,
-    `DTSTAMP:${utc(nowMs)}`,
     `DTSTART:${utc(from)}`,
     `DTEND:${utc(Math.max(from, until))}`,
-    `SUMMARY:${escaped(state.name)}`,
-    `DESCRIPTION:${escaped(`${words.stepLobbyText}\n${url}`)}`,
-    `URL:${url}`,
+    `DESCRIPTION:${escaped(`${words.stepLobbyText}\n${urlOf(view)}`)}`,
     'BEGIN:VALARM',
     'ACTION:DISPLAY',
     `DESCRIPTION:${escaped(state.name)}`,
     `TRIGGER:-PT${REMIND_MINUTES}M`,
     'END:VALARM',
+  ])
+}
+
+/** Without a venue it is where the goods are picked up. */
+export function eventCalendar(view: SaleView, { starts_at, ends_at }: EventTime): string {
+  const { sale, state, goods, host } = view
+  const place = goods?.venue ?? state.delivery.pickup
+  return calendar(view, 'event', [
+    `UID:${sale}-event@${new URL(host).hostname}`,
+    `SEQUENCE:${goods?.version ?? 0}`,
+    `DTSTART:${utc(Date.parse(starts_at))}`,
+    ...(ends_at === null ? [] : [`DTEND:${utc(Date.parse(ends_at))}`]),
+    ...(place === undefined ? [] : [`LOCATION:${escaped(place)}`]),
+  ])
+}
+
+const urlOf = ({ host, sale }: SaleView) => `${host}/sales/${sale}`
+
+function calendar(view: SaleView, name: string, event: readonly string[]): string {
+  const lines = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    `PRODID:-//flash-sale//${name}//EN`,
+    'BEGIN:VEVENT',
+    `DTSTAMP:${utc(view.nowMs)}`,
+    `SUMMARY:${escaped(view.state.name)}`,
+    `URL:${urlOf(view)}`,
+    ...event,
     'END:VEVENT',
     'END:VCALENDAR',
   ]

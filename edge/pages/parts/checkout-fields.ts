@@ -1,5 +1,5 @@
 /** What a form of a turn asks for beside what is bought: delivery, e-mail, promo code, terms; and the sum with the button. */
-import type { AddressField, Markdown } from '../../../shared/api/goods.ts'
+import type { AddressField } from '../../../shared/api/goods.ts'
 import type { PublicProduct } from '../../../shared/api/public.ts'
 import { clock, fill, money } from '../../../shared/format.ts'
 import type { Quote } from '../../checkout/quote.ts'
@@ -7,11 +7,11 @@ import { turnScript } from '../assets.ts'
 import { type Html, html, jsonInScript, texts } from '../html.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
-import { inLanguage } from './announcement.ts'
 import { billRows, type Row } from './bill-rows.ts'
 import { countriesOf, countryNames, lacksPostcodes, needsRegion } from './countries.ts'
 import { describes, type Faults, faultBeside, totalsIn } from './faults.ts'
-import { markdown } from './markdown.ts'
+import { prose } from './markdown.ts'
+import { currencyOf } from './offer.ts'
 
 /** What is typed where, for the browser to fill in (HTML, 4.10.18.7), and how wide its field is. */
 const TYPED: Readonly<
@@ -124,7 +124,7 @@ function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults
 /** The button asks what it would cost; a script does so without leaving the page. */
 function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faults: Faults, totals?: Quote): Html {
   const { checkout } = words
-  const currency = view.state.products[0]?.currency ?? ''
+  const currency = currencyOf(view.state)
   const applied = totals && totals.discount_minor > 0 && faults.promo_code === undefined
   const isOpen = applied || faults.promo_code !== undefined || chosen.promo_code
   return html`<details class="part code" ${isOpen && html`open`}><summary>${checkout.promoCode}</summary><div class="field"><label class="sr" for="code">${checkout.promoCode}</label>
@@ -141,12 +141,7 @@ function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html 
   const isForAll = sold.every(({ has_terms }) => has_terms)
   const read = Object.values(view.goods?.products ?? {}).flatMap(({ terms: text }) => (text ? [text] : []))
   return html`<label class="row check"><input type="checkbox" name="accept" value="terms" ${chosen.accept && html`checked`} ${isForAll && html`required`} ${describes(faults, 'accept')}><span>${words.checkout.accept}</span></label>${faultBeside(faults, 'accept')}
-      ${read.length > 0 && html`<details class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => termsText(text, context.lang))}</details>`}`
-}
-
-function termsText(text: Markdown, lang: string): Html {
-  const said = typeof text === 'string' ? { text, lang } : inLanguage(text, lang)
-  return html`<div class="prose small" dir="auto" lang="${said.lang}">${markdown(said.text)}</div>`
+      ${read.length > 0 && html`<details class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => prose(text, context.lang, 'small'))}</details>`}`
 }
 
 // -- The sum -------------------------------------------------------------------------------------------------------------
@@ -154,7 +149,7 @@ function termsText(text: Markdown, lang: string): Html {
 /** The rows: filled in once they are known, by the script as one chooses. */
 function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Quote): Html {
   const { view, words } = context
-  const currency = view.state.products[0]?.currency ?? ''
+  const currency = currencyOf(view.state)
   const code = entered.chosen.promo_code?.trim()
   const lines: Row[] = totals
     ? [{ name: words.amount, amount: money(context.lang, totals.subtotal_minor, currency) }]
@@ -169,7 +164,7 @@ function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Qu
 
 /** Time, choice, sum and button, always in view. Without a script, the time and the button. */
 function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote, cart?: Html): Html {
-  const currency = view.state.products[0]?.currency ?? ''
+  const currency = currencyOf(view.state)
   const [before = '', after = ''] = words.checkout.timeLeft.split('{t}')
   const sum = money(lang, totals?.total_minor ?? 0, currency)
   const left = clock(lang, (untilMs - view.nowMs) / 1000)
@@ -189,7 +184,7 @@ function offerOf({ view, words }: PageContext, totals?: Quote) {
   return {
     units: products.map(unitData),
     terms: { fees, tax: tax ?? null, delivery },
-    currency: products[0]?.currency ?? '',
+    currency: currencyOf(view.state),
     limit: limit_per_visitor,
     /** What the form as it was sent costs, as the server said. */
     totals: totals ?? null,

@@ -4,7 +4,7 @@ import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { WITHOUT_POSTCODES } from '../../../shared/postcodes.ts'
 
 /** ISO 3166-1, for a sale that sends everywhere. */
-const ALL =
+export const EVERYWHERE: readonly string[] = (
   'AD AE AF AG AI AL AM AO AR AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA CC CD ' +
   'CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG ER ES ET FI FJ FK FM FO FR GA GB GD ' +
   'GE GF GG GH GI GL GM GN GP GQ GR GT GU GW GY HK HN HR HT HU ID IE IL IM IN IQ IR IS IT JE JM JO JP KE KG KH KI ' +
@@ -12,12 +12,14 @@ const ALL =
   'MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW ' +
   'SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ ' +
   'UA UG US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
+).split(' ')
 
 /** Whose addresses need a state or province. */
 const WITH_REGIONS = ['AU', 'BR', 'CA', 'CN', 'ID', 'IN', 'IT', 'JP', 'MX', 'MY', 'US']
 
 /** The countries that a delivery goes to; those without a price are not among them. */
-export function countriesOf({ countries = ALL.split(' '), prices }: Delivery): readonly string[] {
+export function countriesOf({ countries: wanted, prices }: Delivery): readonly string[] {
+  const countries: readonly string[] = wanted ?? EVERYWHERE
   if (!prices || prices.some((price) => !price.countries)) return countries
   return countries.filter((country) => prices.some((price) => price.countries?.includes(country)))
 }

@@ -7,6 +7,7 @@ import { ADDRESS_FIELDS } from '../../checkout/checkout-body.ts'
 import { Quote } from '../../checkout/quote.ts'
 import { type Html, html } from '../html.ts'
 import type { Entered, PageContext } from '../view.ts'
+import { currencyOf } from './offer.ts'
 
 /** By the name of a field or of a part of the form, in the order of the page. */
 export type Faults = Readonly<Record<string, string | undefined>>
@@ -48,7 +49,7 @@ export function checkoutFaults({ view, words, lang }: PageContext, { problem, ch
   if (type.endsWith('/promo-code-unknown') || of(/^promo_code/)) faults.promo_code = checkout.codeUnknown
   if (of(/^accept/)) faults.accept = checkout.acceptFirst
   const now = totalsIn(problem)
-  const currency = view.state.products[0]?.currency ?? ''
+  const currency = currencyOf(view.state)
   if (type.endsWith('/price-changed'))
     faults.sum = fill(checkout.priceChanged, { m: now ? money(lang, now.total_minor, currency) : '…' })
   return inOrder(faults)

@@ -34,6 +34,11 @@ export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' |
   return html`<time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
 }
 
+/** Any other moment, likewise; `zone`: the script names the visitor's zone too. */
+export function timeAt(lang: string, at: string, zone?: 'zone'): Html {
+  return html`<time datetime="${at}" data-moment="${zone}">${moment(lang, Date.parse(at), 'UTC')}&nbsp;UTC</time>`
+}
+
 /** "Opens", and once it has opened "Opened". */
 export const opens = ({ view: { schedule }, words }: PageContext) => [
   during(schedule, BEFORE, words.opensAt, 'span'),

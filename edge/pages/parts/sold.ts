@@ -1,15 +1,16 @@
 /** What is sold: descriptions, what there is of it by choice, terms, delivery and times. */
-import type { Delivery, Markdown } from '../../../shared/api/goods.ts'
+import type { Delivery } from '../../../shared/api/goods.ts'
 import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Words } from '../words/words.ts'
-import { inLanguage } from './announcement.ts'
-import { markdown } from './markdown.ts'
+import { eventOf } from './calendar.ts'
+import { countriesOf, EVERYWHERE } from './countries.ts'
+import { prose } from './markdown.ts'
 import { dateAt, opens } from './moments.ts'
-import { type Item, itemsOf } from './offer.ts'
+import { currencyOf, type Item, itemsOf } from './offer.ts'
 import { during } from './phases.ts'
 
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
@@ -33,7 +34,7 @@ export function aboutSale(context: PageContext): Html {
       <h2 id="about">${words.about}</h2>
       ${described.map(
         ({ name, goods }) => html`${items.length > 1 && html`<h3><bdi>${name}</bdi></h3>`}
-        <div class="prose" dir="auto">${inMarkdown(context, goods.description)}</div>`,
+        ${goods.description && prose(goods.description, context.lang)}`,
       )}
       ${facts(context)}
       ${items.map((item) => item.goods.terms && terms(context, item, items.length > 1))}
@@ -86,12 +87,14 @@ function facts(context: PageContext): Html {
   const { view, words, lang } = context
   const { state, schedule, goods } = view
   const { fees = [], delivery } = state
-  const currency = state.products[0]?.currency ?? 'EUR'
+  const event = eventOf(context)
+  const currency = currencyOf(state)
   const row = (name: string | Html | readonly Html[], text: string | Html) =>
     html`<div><dt>${name}</dt><dd>${text}</dd></div>`
   return html`<dl class="rows">
       ${view.shows.kind !== 'line' && row(opens(context), dateAt(context, 'opens_at'))}
       ${schedule.ends_at !== null && row(words.endsAt, dateAt(context, 'ends_at'))}
+      ${event && row(words.date, html`${event.time} <span class="row links">${event.toCalendar}</span>`)}
       ${goods?.venue && row(words.venue, html`<bdi>${goods.venue}</bdi>`)}
       ${fees.map(
         ({ name, percent, amount_minor, included }) =>
@@ -108,12 +111,15 @@ function facts(context: PageContext): Html {
 /** Countries named one by one. */
 const MAX_COUNTRIES = 6
 
-function deliveryText({ words, lang }: PageContext, { kind, pickup, countries, prices }: Delivery, currency: string) {
+function deliveryText({ words, lang }: PageContext, delivery: Delivery, currency: string) {
+  const { kind, pickup, prices } = delivery
   if (kind === 'pickup') return pickup ? html`${words.pickup}${words.fullStop}<bdi>${pickup}</bdi>` : words.pickup
   if (kind === 'handover') return words.handover
   const names = new Intl.DisplayNames(lang, { type: 'region' })
-  const named = (countries ?? []).slice(0, MAX_COUNTRIES).map((country) => names.of(country) ?? country)
-  const where = named.join(', ') + ((countries?.length ?? 0) > MAX_COUNTRIES ? ' …' : '') || words.everywhere
+  const countries = countriesOf(delivery)
+  const named = countries.slice(0, MAX_COUNTRIES).map((country) => names.of(country) ?? country)
+  const listed = named.join(', ') + (countries.length > MAX_COUNTRIES ? ' …' : '')
+  const where = countries === EVERYWHERE ? words.everywhere : listed
   const lowest = Math.min(...(prices ?? []).map(({ amount_minor }) => amount_minor))
   return Number.isFinite(lowest) && lowest > 0
     ? `${where} (${fill(words.hall.from, { m: money(lang, lowest, currency) })})`
@@ -121,14 +127,9 @@ function deliveryText({ words, lang }: PageContext, { kind, pickup, countries, p
 }
 
 function terms(context: PageContext, { name, goods: { terms } }: Item, isNamed: boolean): Html {
-  const { words } = context
+  const { words, lang } = context
   return html`<details><summary>${words.terms}${isNamed && html`: <bdi>${name}</bdi>`}</summary>
-      <div class="prose small" dir="auto">${inMarkdown(context, terms)}</div></details>`
-}
-
-function inMarkdown({ lang }: Pick<PageContext, 'lang'>, text: Markdown | undefined): Html | false {
-  if (text === undefined || text === null) return false
-  return markdown(typeof text === 'string' ? text : inLanguage(text, lang).text)
+      ${terms && prose(terms, lang, 'small')}</details>`
 }
 
 export type StockTexts = Pick<Words, 'left' | 'noneLeft' | 'sizeLeft' | 'gone'>

@@ -3,6 +3,7 @@ import type { Order } from '../../../shared/api/public.ts'
 import { fill, money } from '../../../shared/format.ts'
 import { buttonTo, type Html, html, icon } from '../html.ts'
 import type { PageContext } from '../view.ts'
+import { eventOf } from './calendar.ts'
 
 interface Stage {
   readonly title: string
@@ -13,7 +14,7 @@ interface Stage {
 
 export function whatNext(context: PageContext, order: Order, path: string): Html {
   const { words } = context
-  const items = stagesOf(context, order, path).map(
+  const items = [...stagesOf(context, order, path), ...dateStage(context)].map(
     ({ title, text, more, isPast }) =>
       html`<li ${isPast && html`class="past"`}><h3>${title}</h3>${text && html`<p class="quiet">${text}</p>`}${more}</li>`,
   )
@@ -47,6 +48,15 @@ function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
       return [paid, { title: after.handover, text: after.handoverText, isPast, ...(!isPast && { more }) }, told]
     }
   }
+}
+
+/** When and where it takes place, if the shop has said so. */
+function dateStage(context: PageContext): Stage[] {
+  const { view, words } = context
+  const event = eventOf(context)
+  if (!event) return []
+  const text = html`${event.time}${view.goods?.venue && html`<br><bdi>${view.goods.venue}</bdi>`}`
+  return [{ title: words.date, text, more: html`<p class="row links">${event.toCalendar}</p>` }]
 }
 
 /** How much, and with what card, where that is known. */

@@ -4,7 +4,7 @@ import { decimal } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
 import { type Body, idFrom, valueAt } from '../sale-form/draft.ts'
 import { MoneyField, NumberField, TextField, TextsField, useForm } from '../sale-form/fields.tsx'
-import { Folded } from '../sale-form/sections.tsx'
+import { Folded, RemoveProduct } from '../sale-form/sections.tsx'
 import { ListField, MarkdownField, Rows } from './goods-fields.tsx'
 import { Pictures } from './picture-fields.tsx'
 import { VariantTable } from './variant-table.tsx'
@@ -13,9 +13,8 @@ import { type Option, optionsOf, unitsOf, type Variant, variantsAfter, variantsO
 const MOST_OPTIONS = 3
 
 export function Product({ i, isOpen }: { i: number; isOpen: boolean }) {
-  const { body, set } = useForm()
+  const { body } = useForm()
   const product = valueAt(body, `products.${i}`) as Body
-  const products = body.products as readonly Body[]
   const path = `products.${i}`
   const variants = variantsOf(product)
   const name = String(product.name || `Product ${i + 1}`)
@@ -77,20 +76,7 @@ export function Product({ i, isOpen }: { i: number; isOpen: boolean }) {
           hint="Whoever buys it must accept them. Empty: none."
         />
       </Folded>
-      {products.length > 1 && (
-        <button
-          type="button"
-          class="link"
-          onClick={() =>
-            set(
-              'products',
-              products.filter((one) => one !== product),
-            )
-          }
-        >
-          Remove {name}
-        </button>
-      )}
+      <RemoveProduct i={i} />
     </Folded>
   )
 }

@@ -81,20 +81,7 @@ export function Products({ isNew }: { isNew: boolean }) {
                 />
               </>
             )}
-            {products.length > 1 && (
-              <button
-                type="button"
-                class="link"
-                onClick={() =>
-                  set(
-                    'products',
-                    products.filter((one) => one !== product),
-                  )
-                }
-              >
-                Remove {String(product.name || `product ${i + 1}`)}
-              </button>
-            )}
+            <RemoveProduct i={i} />
           </fieldset>
         ),
       )}
@@ -116,6 +103,18 @@ export function Products({ isNew }: { isNew: boolean }) {
       )}
       <NumberField path="limit_per_visitor" label="Most units for one visitor" />
     </Section>
+  )
+}
+
+/** Not of the only one. */
+export function RemoveProduct({ i }: { i: number }) {
+  const { body, set } = useForm()
+  const products = body.products as readonly Body[]
+  if (products.length < 2) return null
+  return (
+    <button type="button" class="link" onClick={() => set('products', products.toSpliced(i, 1))}>
+      Remove {String(products[i]?.name || `product ${i + 1}`)}
+    </button>
   )
 }
 
