@@ -18,6 +18,7 @@ import {
   webCryptoKey,
 } from '../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
+import { MAX_SHARDS } from '../shared/ticket-shards.ts'
 import { isLocalHost } from './admission/limits/networks.ts'
 import { type Asset, namedByContent } from './pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
@@ -99,7 +100,7 @@ const Room = v.object({
   ORIGIN_URL: required(url, 'The origin, asked for the state of each live sale about once a second'),
   EDGE_TOKEN: required(v.string(), 'Secret between edge and origin, the same in both'),
   TICKET_SHARDS: setting(
-    whole(1, 256),
+    whole(1, MAX_SHARDS),
     '1',
     'Ticket shards of a sale without `expected_visitors`; must not change during one',
   ),

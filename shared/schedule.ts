@@ -114,10 +114,10 @@ export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }
 }
 
 const POLL_MIN_MS = 1_000
-const POLL_MAX_MS = 60_000
+export const POLL_MAX_MS = 60_000
 /** While the wait is not known (paused, all in carts, held back by the ceiling) .. */
 const POLL_UNKNOWN_MS = 5_000
-/** .. with up to so many people ahead, and as long again with ten times as many: they are called later when the line goes on. */
+/** .. with up to so many people ahead, and twice as long with ten times as many: they are called later when the line goes on. */
 const NEAR = 1_000
 
 /**
@@ -130,7 +130,7 @@ export function pollAfterMs(place: Place, random: number): number {
   const waitMs = place.estimated_wait_time === null ? null : place.estimated_wait_time * 1000
   if (waitMs === null) {
     const tenfolds = Math.max(0, Math.log10((place.position_in_queue ?? 0) / NEAR))
-    return Math.round(POLL_UNKNOWN_MS * (1 + tenfolds) * (0.75 + random / 2))
+    return Math.round(Math.min(POLL_MAX_MS, POLL_UNKNOWN_MS * 2 ** tenfolds * (0.75 + random / 2)))
   }
   // Close to the turn: just after it. Further away: after about a third of the wait, since the line may speed up.
   if (waitMs <= 3 * POLL_MIN_MS) return Math.round(Math.max(POLL_MIN_MS, waitMs) + random * 400)

@@ -9,3 +9,15 @@ export function seeded(seed: number): () => number {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296
   }
 }
+
+/** A count with this mean (Poisson): the normal distribution where it is large. */
+export function poisson(mean: number, random: () => number): number {
+  if (mean <= 0) return 0
+  if (mean > 30) {
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+    return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal))
+  }
+  let count = 0
+  for (let left = random(), least = Math.exp(-mean); left > least; left *= random()) count++
+  return count
+}

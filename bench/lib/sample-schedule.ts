@@ -27,6 +27,7 @@ export const sampleSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   lasts_for_positions: null,
   announcement: null,
   pause_reason: null,
+  next_read_ms: 8_000,
   server_time_ms: 0,
   ...changes,
 })

@@ -35,14 +35,14 @@ export function trafficOf({ requests: { page, final, ...others }, keptRuns, sche
 
 export type Bills = ReturnType<typeof billsOf>
 
-export function billsOf(o: Outcome, s: Scenario, traffic: Traffic) {
+export function billsOf(o: Outcome, traffic: Traffic) {
   const { requests, pagesFromCache, scheduleReads } = traffic
   const costs = (workerRequests: number, runs: number) =>
     costOf({
       workerRequests,
       workerCpuMs: runs * WORKER_CPU_MS,
       objectRequests: o.objectCalls,
-      objectSeconds: o.seconds * (s.shards + 1),
+      objectSeconds: o.seconds * o.objects,
       rowsWritten: o.rowsWritten,
     })
   const all = requests + scheduleReads

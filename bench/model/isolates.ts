@@ -1,135 +1,208 @@
-/** The edge of the model: isolates in many data centres, and the ticket shards they lease numbers from. */
+/** The edge of the model: isolates in many data centres, and the objects they lease numbers and read snapshots from. */
 
-import { Block, Demand, ISOLATE_LEASE_MS, LEASE_MS, type Lease } from '../../edge/queue/lease.ts'
+import {
+  Block,
+  Demand,
+  HUB_LEASE_MS,
+  ISOLATE_LEASE_MS,
+  LEASE_MS,
+  type Lease,
+  type UnusedRange,
+} from '../../edge/queue/lease.ts'
 import { FRESH_MS, MIRROR_MS } from '../../edge/queue/timeline.ts'
-import type { Room } from './room.ts'
-import { PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
+import { hubsOf, mirrorsOf } from '../../edge/queue/tree.ts'
+import { poisson } from '../lib/random.ts'
+import { Loads, type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
 /** The n-th data centre has about 1/n^0.6 of the first one's traffic. */
 const SKEW = 0.6
 /** Requests a second before another isolate starts. */
 const ISOLATE_PER_SECOND = 500
+/** An idle shard gives back what it did not use so long after its lease has ended; a busy one with its next request. */
+const RETURN_MS = 75
+
+/** What grants leases: the room, or a hub. `isShared`: a caller's call of this tick brings these numbers too. */
+interface Upstream {
+  lease(count: number, forMs: number, unused: UnusedRange | null, nowMs: number, isShared: boolean): Lease
+  takeBack(unused: UnusedRange, nowMs: number): void
+}
+
+/** A shard or a hub: it leases from another, and leases on. */
+class Source implements Upstream {
+  readonly #demand = new Demand(LEASE_MS)
+  readonly #upstream: Upstream
+  readonly #livesMs: number
+  readonly #called: (nowMs: number) => void
+  #block: Block | null = null
+  #leasedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(upstream: Upstream, livesMs: number, called: (nowMs: number) => void) {
+    this.#upstream = upstream
+    this.#livesMs = livesMs
+    this.#called = called
+  }
+
+  lease(count: number, forMs: number, unused: UnusedRange | null, nowMs: number, isShared = false): Lease {
+    if (!isShared) this.#called(nowMs)
+    if (unused) this.#block?.takeBack(unused)
+    const lease = this.#block?.sublease(count, forMs, nowMs) ?? this.#renew(count, nowMs).sublease(count, forMs, nowMs)
+    if (!lease) throw new Error('a lease without a number')
+    this.#demand.add(lease.count, nowMs)
+    return lease
+  }
+
+  takeBack(unused: UnusedRange, nowMs: number): void {
+    this.#called(nowMs)
+    this.#block?.takeBack(unused)
+  }
+
+  #renew(count: number, nowMs: number): Block {
+    // While a request is under way all others wait, and the next asks for all of them (ticket-shard.ts).
+    const isShared = nowMs === this.#leasedAtMs
+    let unused = this.#block?.giveBack() ?? null
+    if (unused && nowMs - this.#leasedAtMs > this.#livesMs + RETURN_MS) {
+      this.#upstream.takeBack(unused, nowMs)
+      unused = null
+    }
+    this.#leasedAtMs = nowMs
+    this.#block = new Block(
+      this.#upstream.lease(Math.max(count, this.#demand.forecast(nowMs)), this.#livesMs, unused, nowMs, isShared),
+      nowMs,
+      nowMs,
+    )
+    return this.#block
+  }
+}
 
 interface Isolate {
   readonly share: number
   readonly demand: Demand
+  /** Always the same. */
+  readonly shard: Source
   block: Block | null
-  /** The shard of the block. */
-  from: number
-  /** Until then a request is fetching a block, and others ask for single numbers. */
-  askingUntilMs: number
+  /** A lease on its way, and those who wait for a number. */
+  coming: { readonly lease: Lease; readonly atMs: number } | null
+  waiting: number
 }
 
 export class Edge {
-  readonly shardCalls = new PerSecond()
-  readonly writes = new PerSecond()
+  readonly writes: Loads
+  readonly shardCalls: Loads
+  readonly hubCalls: Loads
+  readonly mirrorCalls: Loads
   readonly #isolates: Isolate[] = []
-  readonly #shards: { block: Block | null; readonly demand: Demand }[]
+  readonly #shards: readonly Source[]
   readonly #s: Scenario
   readonly #random: () => number
+  readonly #room: Upstream & { readonly highest: number }
   #given = 0
-  #highest = 0
 
-  constructor(s: Scenario, peak: number, random: () => number) {
+  constructor(s: Scenario, room: Upstream & { readonly highest: number }, peak: number, random: () => number) {
     this.#s = s
+    this.#room = room
     this.#random = random
+    const hubs = hubsOf(s.shards)
+    this.writes = new Loads(s.shards)
+    this.shardCalls = new Loads(s.shards)
+    this.hubCalls = new Loads(hubs)
+    this.mirrorCalls = hubs > 0 ? new Loads(mirrorsOf(s.shards)) : this.shardCalls
+    const sources = (count: number, livesMs: number, calls: Loads, upstream: (index: number) => Upstream) =>
+      Array.from({ length: count }, (_, i) => new Source(upstream(i), livesMs, (nowMs) => calls.add(i, nowMs)))
+    const byHub = sources(hubs, HUB_LEASE_MS, this.hubCalls, () => room)
+    this.#shards = sources(s.shards, LEASE_MS, this.shardCalls, (i) => byHub[i % hubs] ?? room)
     for (const share of sharesOf(s.dataCentres)) {
-      const here = Math.max(1, Math.ceil((peak * share) / ISOLATE_PER_SECOND))
+      const needed = s.isolates === null ? (peak * share) / ISOLATE_PER_SECOND : s.isolates * share
+      const here = Math.max(1, s.isolates === null ? Math.ceil(needed) : Math.floor(needed))
       for (let i = 0; i < here; i++)
         this.#isolates.push({
           share: share / here,
           demand: new Demand(ISOLATE_LEASE_MS),
+          shard: this.#anyShard().shard,
           block: null,
-          from: 0,
-          askingUntilMs: 0,
+          coming: null,
+          waiting: 0,
         })
     }
-    this.#shards = Array.from({ length: s.shards }, () => ({ block: null, demand: new Demand(LEASE_MS) }))
   }
 
   get isolates(): number {
     return this.#isolates.length
   }
 
+  /** Objects of the queue, with its waiting room. */
+  get objects(): number {
+    const { shards } = this.#s
+    return 1 + shards + (hubsOf(shards) > 0 ? hubsOf(shards) + mirrorsOf(shards) : 0)
+  }
+
+  get calls(): number {
+    const { shardCalls, hubCalls, mirrorCalls } = this
+    return shardCalls.total + hubCalls.total + (mirrorCalls === shardCalls ? 0 : mirrorCalls.total)
+  }
+
   get gaps(): number {
-    return this.#given === 0 ? 0 : Math.max(0, this.#highest - this.#given) / this.#given
+    return this.#given === 0 ? 0 : Math.max(0, this.#room.highest - this.#given) / this.#given
   }
 
   /** Numbers for those who come in this tick. */
-  join(coming: number, nowMs: number, room: Room): void {
+  join(coming: number, nowMs: number): void {
     for (const isolate of this.#isolates) {
-      const here = this.#whole(coming * isolate.share)
-      if (here === 0) continue
-      const known = this.#whole(here * this.#s.known)
-      for (let k = 0; k < known; k++) this.#takeOne(nowMs, room, true)
-      this.#anonymous(isolate, here - known, nowMs, room)
-      this.#given += here
-    }
-    this.#highest = room.highest
-  }
-
-  #anonymous(isolate: Isolate, people: number, nowMs: number, room: Room): void {
-    for (let left = people; left > 0; left--) {
-      isolate.demand.add(1, nowMs)
-      if (isolate.block?.take(nowMs)) continue
-      this.#giveBack(isolate, nowMs)
-      if (isolate.askingUntilMs > nowMs) {
-        this.#takeOne(nowMs, room, false)
-        continue
-      }
-      isolate.askingUntilMs = nowMs + TRIP_MS
-      isolate.from = this.#anyShard()
-      const lease = this.#take(isolate.from, isolate.demand.forecast(), nowMs, room)
-      isolate.block = lease ? new Block(lease, nowMs, nowMs) : null
-      isolate.block?.take(nowMs)
+      const mean = coming * isolate.share
+      const known = poisson(mean * this.#s.known, this.#random)
+      for (let k = 0; k < known; k++) this.#record(nowMs)
+      this.#given += known
+      this.#serve(isolate, poisson(mean * (1 - this.#s.known), this.#random), nowMs)
     }
   }
 
-  /** The unused range of a block goes back to its shard. */
-  #giveBack(isolate: Isolate, nowMs: number): void {
-    const unused = isolate.block?.giveBack()
-    isolate.block = null
-    if (!unused) return
-    this.shardCalls.add(nowMs, 1)
-    this.#shards[isolate.from]?.block?.takeBack(unused)
+  #record(nowMs: number): void {
+    const { shard, index } = this.#anyShard()
+    this.writes.add(index, nowMs)
+    shard.lease(1, LEASE_MS, null, nowMs)
   }
 
-  /** One number by a call of its own. */
-  #takeOne(nowMs: number, room: Room, written: boolean): void {
-    if (written) this.writes.add(nowMs, 1)
-    this.#take(this.#anyShard(), 1, nowMs, room)
+  /** One request leases for all who wait. */
+  #serve(isolate: Isolate, people: number, nowMs: number): void {
+    const { demand, shard } = isolate
+    if (people > 0) demand.add(people, nowMs)
+    isolate.waiting += people
+    const { coming } = isolate
+    if (coming && coming.atMs <= nowMs) {
+      isolate.block = new Block(coming.lease, nowMs, nowMs)
+      isolate.coming = null
+    }
+    for (; isolate.waiting > 0 && isolate.block?.take(nowMs); isolate.waiting--) this.#given++
+    if (isolate.block?.left(nowMs) === 0) {
+      const unused = isolate.block.giveBack()
+      if (unused) shard.takeBack(unused, nowMs)
+      isolate.block = null
+    }
+    if (isolate.waiting === 0 || isolate.coming) return
+    const count = Math.max(isolate.waiting, demand.forecast(nowMs))
+    isolate.coming = { lease: shard.lease(count, ISOLATE_LEASE_MS, null, nowMs), atMs: nowMs + TRIP_MS }
   }
 
-  /** One call to a shard, for a lease. */
-  #take(index: number, count: number, nowMs: number, room: Room): Lease | null {
-    this.shardCalls.add(nowMs, 1)
+  #anyShard(): { shard: Source; index: number } {
+    const index = Math.floor(this.#random() * this.#s.shards)
     const shard = this.#shards[index]
-    if (!shard) return null
-    shard.demand.add(count, nowMs)
-    const lease = shard.block?.sublease(count, nowMs)
-    if (lease) return lease
-    shard.block = room.lease(Math.max(count, shard.demand.forecast()), nowMs)
-    return shard.block.sublease(count, nowMs)
+    if (!shard) throw new Error('no shards')
+    return { shard, index }
   }
 
-  /** Whole people; a fraction counts by chance. */
-  #whole(exact: number): number {
-    return Math.floor(exact) + (this.#random() < exact % 1 ? 1 : 0)
-  }
-
-  #anyShard(): number {
-    return Math.floor(this.#random() * this.#shards.length)
-  }
-
-  /** Counts once a second how often isolates that serve anyone, and shards, refresh their copy. */
-  listen(nowMs: number, workers: PerSecond, room: Room): void {
+  /** Counts once a second how often isolates that serve anyone, and mirrors, refresh their copy. */
+  listen(nowMs: number, workers: PerSecond, roomCalls: Loads): void {
     if (nowMs % 1_000 !== 0) return
     const served = workers.at(nowMs - 1_000)
+    // The copy that comes has an age of its own.
+    const most = 1_000 / (FRESH_MS - MIRROR_MS / 2)
+    const mirrors = mirrorsOf(this.#s.shards)
     let refreshes = 0
     // Each data centre's cache fetches the schedule once a second.
-    for (const { share } of this.#isolates) refreshes += Math.min(1_000 / FRESH_MS, 1 + served * share)
-    this.shardCalls.add(nowMs, refreshes)
-    room.calls.add(nowMs, Math.min(refreshes, (this.#shards.length * 1_000) / MIRROR_MS))
+    for (const { share } of this.#isolates) refreshes += Math.min(most, 1 + served * share)
+    for (let i = 0; i < mirrors; i++) {
+      this.mirrorCalls.add(i, nowMs, refreshes / mirrors)
+      roomCalls.add(0, nowMs, Math.min(refreshes / mirrors, 1_000 / MIRROR_MS))
+    }
   }
 }
 

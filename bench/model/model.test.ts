@@ -12,6 +12,7 @@ const scenario: Scenario = {
   spreadSeconds: 60,
   stampede: 5,
   dataCentres: 40,
+  isolates: null,
   shards: 4,
   known: 0.1,
   holdSeconds: 20,
@@ -61,7 +62,7 @@ describe('the model of a sale', async () => {
 
   describe('billed', () => {
     const traffic = trafficOf(outcome)
-    const { runs, pagesFromCache, readsFromCache, ways } = billsOf(outcome, scenario, traffic)
+    const { runs, pagesFromCache, readsFromCache, ways } = billsOf(outcome, traffic)
     const dollarsOf = (what: string) => ways.find((way) => way.what === what)?.dollars ?? Number.NaN
 
     test('with a cache runs a Worker for what is each visitor’s own, and seldom for what is the same for all', () => {

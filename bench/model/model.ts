@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../../dev/command.ts'
+import { MAX_SHARDS, shardsFor } from '../../shared/ticket-shards.ts'
 import { SHAPES } from '../rehearsal/crowd/arrivals.ts'
 import { type Bills, billsOf, trafficOf } from './bills.ts'
 import { count, sum } from './prices.ts'
@@ -16,9 +17,10 @@ const HELP = `Runs a sale for the whole internet on a virtual clock, with the re
 
   npm run model -- [options]
 
-  --visitors N        (10000000)        --data-centres N   (330)
-  --stock N           (10000)           --shards N         ticket shards (64)
-  --rate N            a second (2000)   --stampede N       the busiest second, as a multiple of the mean (20)
+  --visitors N        (2000000)         --data-centres N   (330)
+  --stock N           (10000)           --isolates N       (as many as the busiest second needs)
+  --rate N            a second (2000)   --shards N         ticket shards (as a sale for so many has)
+  --stampede N        the busiest second, as a multiple of the mean (20)
   --arrivals SHAPE    spike, ramp, early (early)
   --spread SECONDS    over how long they come (900)
   --known SHARE       signed in, or here before (0.1)
@@ -28,10 +30,8 @@ const HELP = `Runs a sale for the whole internet on a virtual clock, with the re
 
 Exit status: 0 done, 2 it could not run, 130 interrupted.`
 
-const SHARDS = [1, 4, 16, 64, 256]
-
 const OPTIONS = {
-  texts: 'visitors stock rate arrivals spread stampede data-centres shards known report',
+  texts: 'visitors stock rate arrivals spread stampede data-centres isolates shards known report',
   flags: 'cost',
 } as const
 
@@ -53,42 +53,36 @@ function scenarioOf(values: { [Name in Exclude<keyof Values, 'cost'>]?: string }
     wholeOf(name, values[name], usual, min, max)
   const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? 'early'))
   if (!arrivals) throw new UsageError(`--arrivals is one of ${SHAPES.join(', ')}.`)
+  const visitors = whole('visitors', 2_000_000, 1_000, 1e9)
   return {
-    visitors: whole('visitors', 10_000_000, 1_000, 1e9),
+    visitors,
     stock: whole('stock', 10_000, 1, 1e8),
     rate: number('rate', 2_000, 1, 100_000),
     arrivals,
     spreadSeconds: number('spread', 900, 1, 86_400),
     stampede: number('stampede', 20, 1, 1_000),
     dataCentres: whole('data-centres', 330, 1, 1_000),
-    shards: whole('shards', 64, 1, 256),
+    isolates: values.isolates === undefined ? null : whole('isolates', 1, 1, 100_000),
+    shards: whole('shards', shardsFor(visitors), 1, MAX_SHARDS),
     known: number('known', 0.1, 0, 1),
     holdSeconds: 90,
     seed: 1,
   }
 }
 
-/** How much of each limit the busiest second uses, the worst first. */
-function strains({ peaks }: Outcome): { what: string; used: number; note: string }[] {
-  const strain = (what: string, calls: number, limit: number, remedy: string) => ({
+/** How much of its soft limit the busiest object of each kind uses in its busiest second, the worst first. */
+export function strains({ peaks }: Outcome): { what: string; used: number; note: string }[] {
+  const strain = (what: string, calls: number, limit: number) => ({
     what,
     used: calls / limit,
-    note: `${count(calls)} of ${count(limit)}; ${remedy}`,
+    note: `${count(calls)} of ${count(limit)}`,
   })
   return [
-    strain(
-      'the coordinator, calls a second',
-      peaks.coordinatorCalls,
-      LIMITS.objectCalls,
-      'fewer shards: each asks it ten times a second',
-    ),
-    strain('a ticket shard, calls a second', peaks.shardCalls, LIMITS.objectCalls, 'more shards (TICKET_SHARDS)'),
-    strain(
-      'a ticket shard, visitors recorded a second',
-      peaks.shardWrites,
-      LIMITS.objectWrites,
-      'more shards, or a lobby that opens earlier',
-    ),
+    strain('the waiting room, calls a second', peaks.coordinatorCalls, LIMITS.objectCalls),
+    strain('a hub, calls a second', peaks.hubCalls, LIMITS.objectCalls),
+    strain('a mirror, calls a second', peaks.mirrorCalls, LIMITS.objectCalls),
+    strain('a ticket shard, calls a second', peaks.shardCalls, LIMITS.objectCalls),
+    strain('a ticket shard, visitors recorded a second', peaks.shardWrites, LIMITS.objectWrites),
   ].sort((a, b) => b.used - a.used)
 }
 
@@ -97,7 +91,7 @@ const line = (what: string, value: string, note = '') =>
   console.log(`  ${what.padEnd(44)}${value.padStart(16)}  ${paint('dim', note)}`)
 const percent = (share = 0) => `${(share * 100).toFixed(0)} %`
 
-function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Outcome }[]): void {
+function print(s: Scenario, o: Outcome): void {
   const each = (many: number, digits = 3) => `${(many / s.visitors).toFixed(digits)} per visitor`
   const requests = Object.values(o.requests).reduce((all, many) => all + many, 0)
   const soldOut = o.soldOutAfterSeconds === null ? 'not sold out' : `sold out after ${count(o.soldOutAfterSeconds)} s`
@@ -105,7 +99,7 @@ function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Out
     `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data centres, stampede ${s.stampede} x, ${s.shards} shards`,
   )
   console.log(
-    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold, ${soldOut}, over for all after ${count(o.seconds)} s`,
+    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold, ${soldOut}, over for all after ${count(o.seconds)} s; seen by 95 % of those who look within ${o.endSeenSeconds.toFixed(1)} s`,
   )
   title('Requests')
   for (const [kind, many] of Object.entries(o.requests)) line(kind, count(many), each(many))
@@ -118,6 +112,7 @@ function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Out
   line('all others', count(requests), `${count(o.peaks.workerRequests)} in the busiest second`)
   title('Objects')
   line('isolates at the height', count(o.isolates))
+  line('objects, with the waiting room', count(o.objects))
   line('calls to objects', count(o.objectCalls), each(o.objectCalls))
   line(
     'calls to the origin, busiest second',
@@ -125,14 +120,9 @@ function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Out
     `the rate is ${count(s.rate)}; order look-ups included`,
   )
   line('numbers never issued, per number issued', o.gaps.toFixed(3))
-  title('What is used up first', '(at the busiest second; above 100 % it breaks)')
+  title('The busiest object of each kind, of its soft limit', '(in its busiest second; above 100 % it breaks)')
   for (const { what, used, note } of strains(o)) line(what, percent(used), note)
-  title('The same sale by the number of shards')
-  for (const { shards, o: other } of sweep) {
-    const [worst] = strains(other)
-    line(`${shards} ${shards === 1 ? 'shard' : 'shards'}`, percent(worst?.used), worst?.what)
-  }
-  printBills(billsOf(o, s, trafficOf(o)), s)
+  printBills(billsOf(o, trafficOf(o)), s)
 }
 
 function printBills({ runs, pagesFromCache, readsFromCache, costs, ways }: Bills, s: Scenario): void {
@@ -189,14 +179,11 @@ async function printMeasuredCost(file: string): Promise<void> {
     pagesFromCache: cache * s.visitors,
     scheduleReads: cdn * s.visitors,
   }
-  printBills(billsOf(await play(s), s, traffic), s)
+  printBills(billsOf(await play(s), traffic), s)
 }
 
 async function printSale(scenario: Scenario): Promise<void> {
-  const sweep: { shards: number; o: Outcome }[] = []
-  for (const shards of SHARDS) sweep.push({ shards, o: await play({ ...scenario, shards }) })
-  const wanted = sweep.find(({ shards }) => shards === scenario.shards)?.o
-  print(scenario, wanted ?? (await play(scenario)), sweep)
+  print(scenario, await play(scenario))
 }
 
 if (import.meta.main)

@@ -1,23 +1,26 @@
 /** The coordinator of the model, with the real controller. */
 
 import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/controller.ts'
-import { Block, LEASE_MS } from '../../edge/queue/lease.ts'
+import { Grants, type Lease, type UnusedRange } from '../../edge/queue/lease.ts'
 import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/queue/timeline.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
-import { PerSecond, type Scenario } from './scenario.ts'
+import { Loads, PerSecond, type Scenario } from './scenario.ts'
 import type { Shop } from './shop.ts'
 
 /** The Worker's defaults. */
 const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
+/** The origin notifies the room of the end within so long. */
+const NOTIFIED_MS = 200
 const SEED = '5e'.repeat(32)
 
 export class Room {
-  readonly calls = new PerSecond()
+  readonly calls = new Loads(1)
   readonly writes = new PerSecond()
   timeline: Timeline
   #next = 1
+  readonly #grants = new Grants()
   #memory: Memory = { ...EMPTY_MEMORY, reached_at_ms: Number.MIN_SAFE_INTEGER }
   #size: number | null = null
   #refreshedAtMs = Number.NEGATIVE_INFINITY
@@ -40,12 +43,25 @@ export class Room {
     return this.#next - 1
   }
 
-  lease(count: number, nowMs: number): Block {
-    this.calls.add(nowMs, 1)
-    this.writes.add(nowMs, 1)
+  lease(count: number, lives_ms: number, unused: UnusedRange | null, nowMs: number, isShared: boolean): Lease {
+    if (!isShared) {
+      this.calls.add(0, nowMs)
+      this.writes.add(nowMs, 1)
+    }
+    if (unused) this.#takeBack(unused)
     const first = this.#next
     this.#next += count
-    return new Block({ id: 1, first, count, lives_ms: LEASE_MS, lapses_in_ms: null }, nowMs, nowMs)
+    return { id: this.#grants.grant(first, count), first, count, lives_ms, lapses_in_ms: null }
+  }
+
+  takeBack(unused: UnusedRange, nowMs: number): void {
+    this.calls.add(0, nowMs)
+    this.#takeBack(unused)
+  }
+
+  /** A closed pre-queue keeps its numbers. */
+  #takeBack(unused: UnusedRange): void {
+    this.#next = Math.max(this.#grants.takeBack(unused, this.#next), (this.#size ?? 0) + 1)
   }
 
   isOver(nowMs: number): boolean {
@@ -54,7 +70,9 @@ export class Room {
 
   /** Refreshes the origin's state once a second, and announces the schedule that follows from it. */
   turn(nowMs: number): void {
-    if (nowMs < 0 || nowMs - this.#refreshedAtMs < REFRESH_EVERY_MS) return
+    const { soldOutAtMs } = this.#shop
+    const isNotified = soldOutAtMs !== null && this.#refreshedAtMs < soldOutAtMs && nowMs >= soldOutAtMs + NOTIFIED_MS
+    if (nowMs < 0 || (nowMs - this.#refreshedAtMs < REFRESH_EVERY_MS && !isNotified)) return
     this.#refreshedAtMs = nowMs
     // The record and the next alarm: each is charged as a row.
     this.writes.add(nowMs, 2)

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { CACHE_TTL } from '../../edge/cache.ts'
 import { inEffect } from '../../edge/queue/timeline.ts'
 import { positionsOf } from '../../shared/draw.ts'
-import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
+import { POLL_MAX_MS, placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
 import { seeded } from '../lib/random.ts'
 import { arrivalTimes, leadMs } from '../rehearsal/crowd/arrivals.ts'
@@ -18,7 +18,9 @@ import { Room } from './room.ts'
 import { PerSecond, type Scenario } from './scenario.ts'
 import { Shop } from './shop.ts'
 
-const TICK_MS = 50
+const TICK_MS = 20
+/** Between so many of the sample the others come evenly, or all would come in clots. */
+const EVENLY = 20
 /** Visitors who really wait, for all the others. */
 const SAMPLE = 20_000
 const MAX_SECONDS = 3_600
@@ -27,9 +29,8 @@ const FINAL_SPREAD_MS = 10_000
 const LISTEN_EVERY_MS = 1_000
 /** The stream of its changes, while it is paid: the forms' answers are the order's page. */
 const ORDER_LOOKS = 1
-/** Share of the waiting who look at the page: it then reads the cached schedule every second (READ_SEEN_MS in edge/client/schedule-reader.ts, and a response). Assumed. */
-const IN_VIEW = 0.3
-const IN_VIEW_READS_MS = 1_100
+/** One in so many of the waiting looks at the page, which then reads the schedule as often as it says (`next_read_ms`): three in ten. Assumed. */
+const looksAt = (visitor: number) => visitor % 10 < 3
 
 export type Outcome = Awaited<ReturnType<typeof play>>
 
@@ -40,9 +41,9 @@ export async function play(s: Scenario) {
   const beginMs = -Math.ceil(leadMs(s.arrivals, spreadMs) / 1000) * 1000
   const arrivals = rush(arrivalTimes(s.arrivals, SAMPLE, spreadMs, random), s, random)
   const each = s.visitors / SAMPLE
-  const edge = new Edge(s, mostWithin(arrivals, 1_000) * each, random)
   const shop = new Shop(s)
   const room = new Room(s, shop)
+  const edge = new Edge(s, room, mostWithin(arrivals, 1_000) * each, random)
   const requests = { page: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
   const workers = new PerSecond()
   const origin = new PerSecond()
@@ -50,6 +51,8 @@ export async function play(s: Scenario) {
   const landings = new PerSecond()
   const finals = new PerSecond()
   const numbers = new Float64Array(SAMPLE)
+  /** How long after the end those learn of it who look at the page. */
+  const seenMs: number[] = []
   let positionOf: ReturnType<typeof positionsOf> | undefined
   let over = 0
   let nowMs = beginMs
@@ -67,6 +70,7 @@ export async function play(s: Scenario) {
     })
     if (place.status === 'sold_out' || place.status === 'ended') {
       over++
+      if (looksAt(visitor) && shop.soldOutAtMs !== null) seenMs.push(nowMs - shop.soldOutAtMs)
       requests.final += each
       const atMs = nowMs + random() * FINAL_SPREAD_MS
       workers.add(atMs, each)
@@ -75,9 +79,9 @@ export async function play(s: Scenario) {
       over++
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
     } else {
-      const pauseMs = pollAfterMs(place, random())
-      reads.add(nowMs, each * IN_VIEW * Math.max(0, pauseMs / IN_VIEW_READS_MS - 1))
-      wheel.at(visitor, clock(nowMs + pauseMs))
+      // As in edge/client/schedule-reader.ts.
+      const mostMs = looksAt(visitor) ? schedule.next_read_ms * (1 - random() / 10) : POLL_MAX_MS
+      wheel.at(visitor, clock(nowMs + Math.min(mostMs, Math.max(1_000, pollAfterMs(place, random())))))
     }
   }
   // The wheel's clock begins at 1.
@@ -89,19 +93,19 @@ export async function play(s: Scenario) {
     if (nowMs % LISTEN_EVERY_MS === 0) await setImmediate()
     const from = next
     while (next < SAMPLE && (arrivals[next] ?? 0) < nowMs + TICK_MS) next++
-    const coming = (next - from) * each
+    const coming = (arrivedBy(arrivals, nowMs + TICK_MS) - arrivedBy(arrivals, nowMs)) * each
     count('page', coming)
     landings.add(nowMs, coming)
     count('join', coming)
     if (room.isOver(nowMs)) over += next - from
     else {
-      edge.join(coming, nowMs, room)
+      if (coming > 0) edge.join(coming, nowMs)
       for (let visitor = from; visitor < next; visitor++) {
         numbers[visitor] = Math.max(1, Math.floor(room.highest - random() * Math.max(0, coming - 1)))
         wheel.at(visitor, clock(nowMs + 1_000 + random() * 500))
       }
     }
-    edge.listen(nowMs, workers, room)
+    edge.listen(nowMs, workers, room.calls)
     room.turn(nowMs)
     const reached = Math.min(room.highest, serving(inEffect(room.timeline, nowMs), nowMs))
     const people = Math.max(0, (reached - called) / (1 + edge.gaps))
@@ -119,6 +123,8 @@ export async function play(s: Scenario) {
     seconds: (nowMs - beginMs) / 1000,
     /** From the opening. */
     soldOutAfterSeconds: shop.soldOutAtMs === null ? null : shop.soldOutAtMs / 1000,
+    /** Within so many seconds 95 % of those who look at the page learn of the end. */
+    endSeenSeconds: (seenMs.sort((a, b) => a - b)[Math.floor(seenMs.length * 0.95)] ?? 0) / 1000,
     requests,
     scheduleReads: reads.total,
     scheduleMisses: missesOf(reads, s),
@@ -129,13 +135,16 @@ export async function play(s: Scenario) {
       final: runsOf(finals, CACHE_TTL.final.inCache, PAGE_VARIANTS),
     },
     isolates: edge.isolates,
-    objectCalls: edge.shardCalls.total + room.calls.total,
-    /** Of the busiest second; of one shard on average. */
+    objects: edge.objects,
+    objectCalls: edge.calls + room.calls.total,
+    /** Of the busiest second, and there of the busiest object of its kind. */
     peaks: {
       workerRequests: workers.peak,
       coordinatorCalls: room.calls.peak,
-      shardCalls: edge.shardCalls.peak / s.shards,
-      shardWrites: edge.writes.peak / s.shards,
+      hubCalls: edge.hubCalls.peak,
+      mirrorCalls: edge.mirrorCalls.peak,
+      shardCalls: edge.shardCalls.peak,
+      shardWrites: edge.writes.peak,
       originCalls: origin.peak,
     },
     rowsWritten: edge.writes.total + room.writes.total,
@@ -143,6 +152,20 @@ export async function play(s: Scenario) {
     gaps: edge.gaps,
     sold: shop.sold,
   }
+}
+
+/** How many of the sample have come by a moment, and parts of one: those between two knots come evenly. */
+function arrivedBy(arrivals: Float64Array, ms: number): number {
+  const last = Math.ceil(arrivals.length / EVENLY)
+  const knot = (n: number) => arrivals[Math.min(n * EVENLY, arrivals.length - 1)] ?? 0
+  let [low, high] = [0, last]
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if (knot(middle) <= ms) low = middle
+    else high = middle
+  }
+  const share = (ms - knot(low)) / Math.max(1e-9, knot(high) - knot(low))
+  return Math.min(arrivals.length, EVENLY * (low + Math.max(0, Math.min(1, share))))
 }
 
 /** Makes the second after the opening as busy as the stampede says, with those who would have come last. */

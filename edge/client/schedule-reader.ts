@@ -1,6 +1,6 @@
 /**
- * Reads the sale's one public schedule now and then: every second while somebody looks at the page, otherwise the less often the
- * further away their turn is. Tabs of one browser share what they read.
+ * Reads the sale's one public schedule now and then: as often as it says while somebody looks at the page (next_read_ms), otherwise
+ * the less often the further away their turn is. Tabs of one browser share what they read.
  */
 import { isFinal, pollAfterMs, type Schedule } from '../../shared/schedule.ts'
 import { failures, showConnection } from './connection.ts'
@@ -20,13 +20,7 @@ import { placeIn } from './queue-view.ts'
 import { refresh } from './refresh.ts'
 
 const READ_MIN_MS = 1_000
-export const READ_MAX_MS = 30_000
-/**
- * Longest time between two reads while somebody looks at the page: what the shop says is to be seen within 3 s. Of these, 0.2 s pass
- * until the origin has notified the waiting room, 0.5 s until the change holds everywhere (ANNOUNCE_MS in queue/timeline.ts), 1.1 s
- * while a cache keeps the copy before and fetches the next (CACHE_TTL.schedule in cache.ts), and 0.1 s on the way here.
- */
-const READ_VISIBLE_MS = 1_100
+export const READ_MAX_MS = 60_000
 /** For someone who has not joined, once the sale is open: only its end could matter. */
 const READ_AT_LANDING_MS = 15_000
 /**
@@ -86,7 +80,7 @@ export const isVisible = () => document.visibilityState === 'visible'
 const nextReadAtMs = (after: Schedule) =>
   performance.now() +
   Math.min(
-    isVisible() ? READ_VISIBLE_MS * (1 - Math.random() / 10) : READ_MAX_MS,
+    isVisible() ? after.next_read_ms * (1 - Math.random() / 10) : READ_MAX_MS,
     Math.max(READ_MIN_MS, pauseAfter(after)),
   )
 

@@ -451,6 +451,7 @@ export function scheduleIn(phase: Phase, nowMs: number): Schedule {
     lasts_for_positions: null,
     announcement: null,
     pause_reason: null,
+    next_read_ms: 8_000,
     server_time_ms: nowMs,
   }
 }

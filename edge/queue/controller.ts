@@ -6,6 +6,7 @@
  * people than may still find something.
  */
 import type { SaleState } from '../../shared/api/internal.ts'
+import { nextReadMs, type Prospect } from '../../shared/next-read.ts'
 import { type Phase, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import {
   calledBeforeClaimWindow,
@@ -61,6 +62,7 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
     lasts_for_positions: draw ? outlook(situation, settings) : null,
     announcement: state.announcement,
     pause_reason: state.pause_reason,
+    next_read_ms: nextReadMs(prospectOf(situation)),
     server_time_ms: fromMs,
   }
   return isSame(next, previous) ? previous : { ...next, version: previous.version + 1 }
@@ -78,6 +80,17 @@ const isSameText = (a: unknown, b: unknown) => typeof a === 'object' && JSON.str
 function outlook({ state, memory, previous, nowMs, highestNumber }: Situation, settings: Settings): number | null {
   const called = previous.draw_seed === null ? 0 : calledBy(previous, nowMs, highestNumber)
   return lastsForPositions(state, memory, called, settings)
+}
+
+function prospectOf(situation: Situation): Prospect {
+  const { state, memory, nowMs, opensAtMs, draw } = situation
+  return {
+    phase: phaseFrom(situation),
+    unitsLeft: unitsOf(state, 'available') + unitsOf(state, 'held'),
+    paidPerSecond: memory.paid_per_second ?? 0,
+    announcedAgoMs: state.announcement && nowMs - Date.parse(state.announcement.since),
+    openedAgoMs: draw && nowMs - opensAtMs,
+  }
 }
 
 function phaseFrom({ draw, state, fromMs, memory, preQueueOpensAtMs, opensAtMs }: Situation): Phase {

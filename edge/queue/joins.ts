@@ -8,7 +8,7 @@
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isAhead } from '../poll.ts'
-import { type JoinRequest, type JoinResponse, type QueueContext, RESPONSE_MS, shardOf, withRetries } from './rpc.ts'
+import { type JoinRequest, type JoinResponse, objectOf, type QueueContext, RESPONSE_MS, withRetries } from './rpc.ts'
 
 /** How long a batch gathers while another call to its shard is under way; without one it leaves at once. */
 const GATHER_MS = 1
@@ -17,7 +17,7 @@ const STUCK_MS = 50
 /** Most joins in one call. */
 const MAX_BATCH = 500
 /** Most shards in memory; one that is forgotten only begins a new batch. */
-const MAX_SHARDS = 1_000
+const MAX_SHARDS = 4_000
 
 interface Waiting {
   readonly request: JoinRequest
@@ -35,21 +35,21 @@ interface ShardBatches {
 
 const shards = new RecentMap<string, ShardBatches>(MAX_SHARDS)
 
-/** The shard's response to a join; null without one in time. */
+/** The response of the shard of this name to a join; null without one in time. */
 export async function joinShard(
   request: JoinRequest,
-  index: number,
+  name: string,
   { env, ctx }: QueueContext,
 ): Promise<JoinResponse | null> {
   const { promise, resolve } = Promise.withResolvers<JoinResponse | null>()
   // The platform ends a request that waits for nothing of its own, so it waits for this timer.
   const timer = setTimeout(() => resolve(null), RESPONSE_MS)
-  const shard = shards.getOrAdd(`${request.queue}/${index}`, () => ({ gathering: null, untilMs: 0, calls: 0 }))
+  const shard = shards.getOrAdd(name, () => ({ gathering: null, untilMs: 0, calls: 0 }))
   const { gathering } = shard
   if (gathering && gathering.length < MAX_BATCH && isAhead(shard.untilMs, Date.now(), STUCK_MS))
     gathering.push({ request, resolve })
   else {
-    const { joinAll } = shardOf(request.queue, index, env)
+    const { joinAll } = objectOf(name, env)
     ctx.waitUntil(sendBatch([{ request, resolve }], shard, joinAll))
   }
   const response = await promise

@@ -45,7 +45,7 @@ it('hands out no number twice, whatever unused ranges come back, in whatever ord
             given.add(number)
           }
         } else if (what === 'sublease') {
-          const sub = chosen?.block.sublease(count, 1)
+          const sub = chosen?.block.sublease(count, 80, 1)
           if (chosen && sub) blocks.push({ block: new Block(sub, 1, 1), parent: chosen.block })
         } else if (what === 'giveBack') {
           const rest = chosen?.block.giveBack()
@@ -64,7 +64,7 @@ it('takes back an unused range once, so that it is no gap', () => {
   const grants = new Grants()
   const id = grants.grant(1, 100)
   const shard = new Block({ id, first: 1, count: 100, lives_ms: 250, lapses_in_ms: null }, 0, 0)
-  const sub = shard.sublease(50, 1)
+  const sub = shard.sublease(50, 80, 1)
   if (!sub) throw new Error('no lease')
   const isolate = new Block(sub, 1, 1)
   for (let i = 0; i < 10; i++) isolate.take(2)
@@ -87,7 +87,7 @@ it('hands out no number of the pre-queue after its end, however slow the calls',
       const shard = new Block(lease, -ask, reply)
       const leasedOnAt = reply + hold
       expect(shard.left(leasedOnAt) === 0 || leasedOnAt <= lapses).toBe(true)
-      const sub = shard.sublease(10, leasedOnAt)
+      const sub = shard.sublease(10, 80, leasedOnAt)
       if (!sub) return
       const isolate = new Block(sub, leasedOnAt - ask, leasedOnAt + trip)
       const at = leasedOnAt + trip + wait

@@ -6,8 +6,10 @@
  * the request wherever being late would matter. So a lease taken before the opening ends before the opening.
  */
 
-/** How long a lease lives, and with one round trip how far two visitors can be out of their order of arrival. */
+/** How long a ticket shard's lease lives, and with one round trip how far two visitors can be out of their order of arrival .. */
 export const LEASE_MS = 250
+/** .. but where shards lease from hubs (tree.ts) it is a hub's, which leases on in the first LEASE_MS. */
+export const HUB_LEASE_MS = 2 * LEASE_MS
 /**
  * How long an isolate may hold the numbers of a sublease: it requests few and often, since what it does not use lies among
  * the numbers of others and cannot come back.
@@ -110,9 +112,14 @@ export class Block {
     return this.left(nowMs) > 0 ? this.#next++ : null
   }
 
-  /** Leases on at most `count` numbers, for no longer than this block itself lives; null when none are left. */
-  sublease(count: number, nowMs: number): Lease | null {
-    const granted = Math.min(count, this.left(nowMs))
+  /**
+   * Leases on up to `count` numbers for `forMs`. Where this block itself lives shorter, as much fewer: the holder could not use
+   * the others. Null when none are left, and after LEASE_MS: what a hub leases on lives as long as any shard's lease.
+   */
+  sublease(count: number, forMs: number, nowMs: number): Lease | null {
+    if (nowMs - this.#beginsAtMs >= LEASE_MS) return null
+    const lives_ms = Math.min(forMs, this.#endsAtMs - nowMs)
+    const granted = Math.min(Math.ceil((count * lives_ms) / forMs), this.left(nowMs))
     if (granted < 1) return null
     const first = this.#next
     this.#next += granted
@@ -120,35 +127,62 @@ export class Block {
       id: this.#grants.grant(first, granted),
       first,
       count: granted,
-      lives_ms: Math.min(ISOLATE_LEASE_MS, this.#endsAtMs - nowMs),
+      lives_ms,
       lapses_in_ms: this.#lapsesAtMs === null ? null : this.#lapsesAtMs - nowMs,
     }
   }
 }
 
+/** The part of a lease's life that tells whether a crowd has just come. */
+const JUST_NOW = 1 / 8
+
 /** How many numbers are taken while a lease lives: what the next lease should hold. */
 export class Demand {
-  readonly #windowMs: number
-  #since = 0
-  #count = 0
-  #before = 0
+  readonly #lately: Rate
+  readonly #justNow: Rate
 
   constructor(windowMs: number) {
-    this.#windowMs = windowMs
+    this.#lately = new Rate(windowMs, 1)
+    this.#justNow = new Rate(windowMs, JUST_NOW)
   }
 
   add(count: number, nowMs: number) {
-    const elapsedMs = nowMs - this.#since
-    if (elapsedMs >= this.#windowMs || elapsedMs < 0) {
-      this.#before = elapsedMs < 0 ? 0 : (this.#count * this.#windowMs) / elapsedMs
-      this.#since = nowMs
-      this.#count = 0
-    }
-    this.#count += count
+    this.#lately.add(count, nowMs)
+    this.#justNow.add(count, nowMs)
   }
 
-  /** Numbers to request beyond those that callers wait for. */
-  forecast(): number {
-    return Math.min(MAX_LEASE, Math.ceil(Math.max(this.#count, this.#before)))
+  /**
+   * Numbers to request, if callers do not wait for more: what is expected less what it may vary by (a standard deviation).
+   * One more request now and then costs less than numbers that nobody gets. When a crowd comes at once, half of it is trusted
+   * at once, less what chance alone may bring.
+   */
+  forecast(nowMs: number): number {
+    const [lately, justNow] = [this.#lately.at(nowMs), this.#justNow.at(nowMs)]
+    const expected = Math.max(lately - Math.sqrt(lately), justNow / 2 - 2 * Math.sqrt(justNow))
+    return Math.min(MAX_LEASE, Math.max(1, Math.round(expected)))
+  }
+}
+
+/** A count in one window, of which what is long ago counts the less. */
+class Rate {
+  readonly #windowMs: number
+  readonly #part: number
+  #count = 0
+  #atMs = 0
+
+  constructor(windowMs: number, part: number) {
+    this.#windowMs = windowMs
+    this.#part = part
+  }
+
+  add(count: number, nowMs: number) {
+    this.#count = this.at(nowMs) + count / this.#part
+    this.#atMs = nowMs
+  }
+
+  /** A clock that was put back says nothing. */
+  at(nowMs: number): number {
+    const elapsedMs = nowMs - this.#atMs
+    return elapsedMs < 0 ? 0 : this.#count * Math.exp(-elapsedMs / (this.#windowMs * this.#part))
   }
 }

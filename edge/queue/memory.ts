@@ -4,6 +4,7 @@
  */
 import type { SaleState } from '../../shared/api/internal.ts'
 import { positionOf } from '../../shared/draw.ts'
+import { paidPerSecondAfter } from '../../shared/next-read.ts'
 import { type Phase, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { lateness, openingPace, type Pace, paceAfter } from './congestion.ts'
 
@@ -81,6 +82,9 @@ export interface Memory {
   readonly uncounted_until_ms: number
   /** Units held or sold then; while the origin does not count, the most there were. */
   readonly taken: number
+  /** Units paid for then, and in a second; not known to an earlier version. */
+  readonly sold?: number
+  readonly paid_per_second?: number
   readonly throttle: number
   /** The rest of the pace, and the usual lateness of the quickest arrivals; not known to an earlier version. */
   readonly proven?: number
@@ -133,6 +137,7 @@ export function observe(memory: Memory, seen: Observation, settings: Settings): 
     polled_at_ms: nowMs,
     open_ms,
     arrivals,
+    ...(state ? salesPace(memory, state, elapsedMs) : {}),
     samples: isDrawn ? withSample(memory.samples, { open_ms, called, arrivals }, settings) : memory.samples,
   }
   const next = { ...counted, lateness_ms: latenessAfter(counted, seen) }
@@ -182,6 +187,11 @@ function newArrivals(memory: Memory, state: SaleState): number {
   return state.counted && memory.counted
     ? Math.max(0, state.arrivals - memory.arrivals_reported)
     : (Math.max(0, unitsTaken(state) - memory.taken) * state.share) / state.limit_per_visitor
+}
+
+function salesPace({ sold: before, paid_per_second = 0 }: Memory, state: SaleState, elapsedMs: number) {
+  const sold = unitsOf(state, 'sold')
+  return { sold, paid_per_second: paidPerSecondAfter(paid_per_second, sold - (before ?? sold), elapsedMs / 1000) }
 }
 
 /** The origin's counters, which the next refresh compares with. */

@@ -10,6 +10,7 @@ import { joinShard } from './joins.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { type JoinRequest, type QueueContext, type ShardCalls, shardOf, withRetries } from './rpc.ts'
 import { readSale, type SaleNow } from './sale-cache.ts'
+import { shardName } from './tree.ts'
 
 /** Most queues with a block in hand; beyond it the block used longest ago becomes a gap. */
 const MAX_BLOCKS = 1_000
@@ -74,7 +75,7 @@ export async function giveUpPlace(now: SaleNow, visitor: string, number: number,
   const shard = shardFor(visitor, now.ticketShards)
   keptUntilMs.delete(placeKey(now, number))
   const leave = (queue: string, left: { visitor: string; number?: number }) =>
-    withRetries(() => shardOf(queue, shard, context.env).leave(left))
+    withRetries(() => shardOf(queue, shard, now.ticketShards, context.env).leave(left))
   await Promise.all([
     leave(now.queue, { visitor, number }),
     now.policy.lines.length > 1 && leave(choicesOf(now.sale), { visitor }),
@@ -91,7 +92,7 @@ const placeKey = ({ queue }: SaleNow, number: number) => `${queue} ${number}`
 export async function hasLeft(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<boolean> {
   const key = placeKey(now, number)
   if (isAhead(keptUntilMs.get(key) ?? 0, Date.now(), KEPT_MS)) return false
-  const shard = shardOf(now.queue, shardFor(visitor, now.ticketShards), context.env)
+  const shard = shardOf(now.queue, shardFor(visitor, now.ticketShards), now.ticketShards, context.env)
   const left = (await withRetries(() => shard.hasLeft(number), ASK_MS)) === true
   if (!left) keptUntilMs.set(key, Date.now() + KEPT_MS)
   return left
@@ -100,7 +101,7 @@ export async function hasLeft(now: SaleNow, visitor: string, number: number, con
 // -- Known visitors ----------------------------------------------------------------------------------------------------
 
 async function recordedNumber(now: SaleNow, request: JoinRequest, context: QueueContext): Promise<Taken | NotTaken> {
-  const joined = await joinShard(request, shardFor(request.visitor, now.ticketShards), context)
+  const joined = await joinShard(request, shardOfVisitor(request, now.ticketShards), context)
   if (joined?.joined) return { now, number: joined.number, first: joined.first }
   return joined === null || joined.reason === 'try-again' ? 'unreachable' : joined.reason
 }
@@ -119,7 +120,7 @@ async function chosenLine(
   if (lines.length < 2) return wanted
   const request = { queue: choicesOf(sale), visitor, has: idOf(wanted) }
   const choose = async (instead_of?: number) => {
-    const joined = await joinShard({ ...request, instead_of }, shardFor(visitor, ticketShards), context)
+    const joined = await joinShard({ ...request, instead_of }, shardOfVisitor(request, ticketShards), context)
     return joined?.joined ? joined.number : null
   }
   const chosen = await choose(leaves === undefined ? undefined : idOf(leaves))
@@ -134,6 +135,8 @@ async function chosenLine(
 const choicesOf = (sale: string) => queueName(sale, '')
 const idOf = (line: string) => hashOf(line) + 1
 const shardFor = (visitor: string, shards: number) => hashOf(visitor) % shards
+const shardOfVisitor = ({ queue, visitor }: JoinRequest, shards: number) =>
+  shardName(queue, shardFor(visitor, shards), shards)
 
 // -- Unknown visitors --------------------------------------------------------------------------------------------------
 
@@ -193,9 +196,9 @@ async function leaseBlock(
 ): Promise<boolean> {
   const nowMs = Date.now()
   counter.leasingUntilMs = nowMs + LEASING_MS
-  const shard = shardOf(queue, counter.shard, context.env)
+  const shard = shardOf(queue, counter.shard, ticketShards, context.env)
   const leased = await withRetries(
-    () => shard.take({ queue, count: Math.max(counter.wanted, counter.demand.forecast()) }),
+    () => shard.take({ queue, count: Math.max(counter.wanted, counter.demand.forecast(nowMs)) }),
     untilMs - nowMs,
   )
   if (!leased) {

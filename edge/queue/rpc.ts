@@ -7,6 +7,7 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 import type { Env } from '../config.ts'
 import type { Lease, UnusedRange } from './lease.ts'
 import type { SaleSnapshot } from './timeline.ts'
+import { mirrorName, mirrorsOf, shardName, upstreamName } from './tree.ts'
 
 /** What the queue needs of the request that it works for: its objects, and leave to go on behind the response. */
 export interface QueueContext {
@@ -33,6 +34,8 @@ export type SnapshotResponse =
 export interface LeaseRequest {
   readonly queue: string
   readonly count: number
+  /** How long the numbers are wanted for; left out: by a ticket shard (LEASE_MS). */
+  readonly for_ms?: number
   /** What the caller did not use of its lease before. */
   readonly unused?: UnusedRange
 }
@@ -64,17 +67,19 @@ export interface LeaveRequest {
   readonly number?: number
 }
 
-export interface RoomCalls {
+/** What the waiting room and a hub do for those that lease from them. */
+export interface UpstreamCalls {
   poll(request: SnapshotRequest): Promise<SnapshotResponse>
   lease(request: LeaseRequest): Promise<LeaseResponse>
   takeBack(unused: UnusedRange): Promise<void>
+}
+
+export interface RoomCalls extends UpstreamCalls {
   refresh(queue: string): Promise<SnapshotResponse>
 }
 
-export interface ShardCalls {
-  poll(request: SnapshotRequest): Promise<SnapshotResponse>
+export interface ShardCalls extends UpstreamCalls {
   take(request: LeaseRequest): Promise<LeaseResponse>
-  takeBack(unused: UnusedRange): Promise<void>
   /** The responses in the order of the requests. */
   joinAll(requests: readonly JoinRequest[]): Promise<readonly JoinResponse[]>
   leave(request: LeaveRequest): Promise<void>
@@ -86,8 +91,24 @@ export function roomOf(queue: string, env: Env): RoomCalls {
   return releasing<RoomCalls>(env.WAITING_ROOM.getByName(queue))
 }
 
-export function shardOf(queue: string, index: number, env: Env): ShardCalls {
-  return releasing<ShardCalls>(env.TICKET_SHARD.getByName(`${queue}/${index}`))
+/** A ticket shard, a hub or a mirror, by its name (tree.ts). */
+export function objectOf(name: string, env: Env): ShardCalls {
+  return releasing<ShardCalls>(env.TICKET_SHARD.getByName(name))
+}
+
+export function shardOf(queue: string, index: number, shards: number, env: Env): ShardCalls {
+  return objectOf(shardName(queue, index, shards), env)
+}
+
+/** One of those that hand on the waiting room's snapshots. */
+export function anyMirrorOf(queue: string, shards: number, env: Env): ShardCalls {
+  return objectOf(mirrorName(queue, Math.floor(Math.random() * mirrorsOf(shards)), shards), env)
+}
+
+/** What an object of this queue leases from, and reads snapshots from. */
+export function upstreamOf(name: string, queue: string, env: Env): UpstreamCalls {
+  const upstream = upstreamName(name)
+  return upstream === queue ? roomOf(queue, env) : objectOf(upstream, env)
 }
 
 /**

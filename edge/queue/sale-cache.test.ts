@@ -5,7 +5,7 @@ import { type Call, publicNow } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, edgeEnv, product, stopClock, TestSale, withShards } from '../testing/visitors.ts'
-import { RESPONSE_MS, type SnapshotRequest, shardOf } from './rpc.ts'
+import { objectOf, RESPONSE_MS, type SnapshotRequest } from './rpc.ts'
 import { storeSnapshot } from './sale-cache.ts'
 import { FRESH_MS, type SaleSnapshot } from './timeline.ts'
 
@@ -86,7 +86,7 @@ it.concurrent('keeps the line moving where every response of the shards is late'
   await sale.until((schedule) => schedule.phase === 'open')
   const late = (name: string) => ({
     poll: async (request: SnapshotRequest) => {
-      const response = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).poll(request)
+      const response = await objectOf(name, edgeEnv).poll(request)
       await scheduler.wait(2_000)
       return response
     },

@@ -10,7 +10,7 @@ import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 import { CountSum } from './counts.ts'
-import { type QueueContext, type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
+import { anyMirrorOf, type QueueContext, type SnapshotRequest, withRetries } from './rpc.ts'
 import {
   ANNOUNCE_MS,
   CLOCK_TOLERANCE_MS,
@@ -229,7 +229,7 @@ function backOff(queue: CachedQueue) {
 const shardsOf = ({ copy }: CachedQueue, { config }: QueueContext) =>
   copy?.snapshot.ticket_shards ?? config.TICKET_SHARDS
 
-/** A snapshot from any ticket shard: they hand on the waiting room's. Each try makes its own request. */
+/** A snapshot from any mirror: they hand on the waiting room's. Each try makes its own request. */
 function poll(
   queue: CachedQueue,
   context: QueueContext,
@@ -237,9 +237,8 @@ function poll(
   withinMs?: number,
 ) {
   return withRetries(() => {
-    const shard = Math.floor(Math.random() * shardsOf(queue, context))
     const request = { queue: queue.name, has_policy: queue.copy?.policy.version, counts: queue.counts.drain() }
-    return shardOf(queue.name, shard, context.env).poll({ ...request, ...waiting() })
+    return anyMirrorOf(queue.name, shardsOf(queue, context), context.env).poll({ ...request, ...waiting() })
   }, withinMs)
 }
 

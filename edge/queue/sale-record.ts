@@ -2,6 +2,7 @@
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
+import { USUAL_MS } from '../../shared/next-read.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
 import { nextSchedule, onClockPutBack, shifted } from './controller.ts'
@@ -72,6 +73,7 @@ export function newRecord(
     lasts_for_positions: null,
     announcement: state.announcement,
     pause_reason: state.pause_reason,
+    next_read_ms: USUAL_MS,
     server_time_ms: nowMs,
   }
   return {

@@ -1,6 +1,7 @@
 /**
  * A ticket shard: gives ticket numbers to its share of the visitors, from blocks that the waiting room leases to it, and
- * hands on the waiting room's snapshots, so that the crowd never meets the waiting room.
+ * hands on the waiting room's snapshots, so that the crowd never meets the waiting room. Where a sale has many shards, some
+ * objects of this class are hubs and mirrors between them and the waiting room (tree.ts).
  *
  * Known visitors are stored before they get a response: a visitor who joins twice has the same number. They join in batches,
  * since a write costs five times as much as all else about a join, and as much for one as for fifty. A number is unique
@@ -10,7 +11,7 @@ import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../shared/api/access.ts'
 import type { Env } from '../config.ts'
 import { CountSum } from './counts.ts'
-import { Block, Demand, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
+import { Block, Demand, HUB_LEASE_MS, ISOLATE_LEASE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
 import {
   type JoinRequest,
   type JoinResponse,
@@ -22,8 +23,11 @@ import {
   type ShardCalls,
   type SnapshotRequest,
   type SnapshotResponse,
+  type UpstreamCalls,
+  upstreamOf,
 } from './rpc.ts'
 import { MIRROR_MS } from './timeline.ts'
+import { isHub } from './tree.ts'
 
 /** Leases requested for one caller before it gets "try again". */
 const MAX_LEASES_PER_CALL = 5
@@ -59,6 +63,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #coming: JoinRequest[] = []
   #batch: Promise<Batch> | null = null
   #batchBefore: Promise<unknown> = Promise.resolve()
+  readonly #blockMs: number
   readonly #demand = new Demand(LEASE_MS)
   /** True once the tables exist: an object called for an unknown sale leaves nothing behind. */
   #hasTables = false
@@ -68,8 +73,18 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.#blockMs = isHub(this.#name) ? HUB_LEASE_MS : LEASE_MS
     const tables = ctx.storage.sql.exec("select 1 from sqlite_master where name = 'visitors'")
     this.#hasTables = tables.toArray().length > 0
+  }
+
+  /** Objects are called by name only (rpc.ts). */
+  get #name(): string {
+    return this.ctx.id.name ?? ''
+  }
+
+  #upstream(queue: string): UpstreamCalls {
+    return upstreamOf(this.#name, queue, this.env)
   }
 
   /** Known visitors join; `first` where the number is new. */
@@ -106,16 +121,26 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */
-  async take(request: LeaseRequest): Promise<LeaseResponse> {
-    const count = Math.max(1, Math.min(MAX_LEASE, Math.floor(request.count)))
-    if (request.unused) this.#block?.takeBack(request.unused)
+  take(request: LeaseRequest): Promise<LeaseResponse> {
+    return this.#sublease(request, ISOLATE_LEASE_MS)
+  }
+
+  /** As a hub: subleases to a ticket shard. */
+  lease(request: LeaseRequest): Promise<LeaseResponse> {
+    return this.#sublease(request, LEASE_MS)
+  }
+
+  async #sublease({ queue, count: wanted, unused }: LeaseRequest, forMs: number): Promise<LeaseResponse> {
+    const count = Math.max(1, Math.min(MAX_LEASE, Math.floor(wanted)))
+    if (unused) this.#block?.takeBack(unused)
     for (let leases = 0; ; leases++) {
       const nowMs = Date.now()
-      if (leases === 0) this.#demand.add(count, nowMs)
-      const lease = this.#block?.sublease(count, nowMs)
-      if (lease) return { granted: true, lease }
-      if (leases === MAX_LEASES_PER_CALL || (await this.#lease(request.queue, count)) === 'closed')
-        return { granted: false }
+      const lease = this.#block?.sublease(count, forMs, nowMs)
+      if (lease) {
+        this.#demand.add(lease.count, nowMs)
+        return { granted: true, lease }
+      }
+      if (leases === MAX_LEASES_PER_CALL || (await this.#lease(queue, count)) === 'closed') return { granted: false }
     }
   }
 
@@ -149,7 +174,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const requestedAtMs = Date.now()
     const before = this.#snapshot?.response
     const policy = before?.known ? before.snapshot.policy : undefined
-    const response = await roomOf(queue, this.env).poll({
+    const response = await this.#upstream(queue).poll({
       queue,
       has_policy: policy?.version,
       counts: this.#counts.drain(),
@@ -265,14 +290,15 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     // Not all callers of this event have come in when the first of them finds the block used up.
     await Promise.resolve()
     const requestedAtMs = Date.now()
-    const count = Math.min(MAX_LEASE, Math.max(this.#wanted, this.#demand.forecast()))
+    const count = Math.min(MAX_LEASE, Math.max(this.#wanted, this.#demand.forecast(requestedAtMs)))
     const unused = this.#block?.giveBack()
-    const leased = await roomOf(queue, this.env).lease({ queue, count, ...(unused ? { unused } : {}) })
+    const request = { queue, count, for_ms: this.#blockMs, ...(unused ? { unused } : {}) }
+    const leased = await this.#upstream(queue).lease(request)
     if (!leased.granted) return 'closed'
     const block = new Block(leased.lease, requestedAtMs, Date.now())
     this.#block = block
     // After its end, when the isolates have sent back theirs.
-    setTimeout(() => this.ctx.waitUntil(this.#giveBack(queue, block)), LEASE_MS + RETURN_MS)
+    setTimeout(() => this.ctx.waitUntil(this.#giveBack(queue, block)), this.#blockMs + RETURN_MS)
     return 'leased'
   }
 
@@ -280,7 +306,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const unused = this.#block === block ? block.giveBack() : null
     // No retry: delivery is unknown, and a loss only leaves a gap.
     if (unused)
-      await roomOf(queue, this.env)
+      await this.#upstream(queue)
         .takeBack(unused)
         .catch(() => {})
   }

@@ -21,9 +21,9 @@ export const ANNOUNCE_MS = 500
 /** A ticket shard hands on a copy up to this age; then it requests the next one from the waiting room. */
 export const MIRROR_MS = 100
 /** An isolate answers from a copy up to this age without refreshing it. */
-export const FRESH_MS = 200
+export const FRESH_MS = 250
 /** Up to this age it answers and refreshes behind the response; beyond it, it refreshes first. */
-export const USABLE_MS = 400
+export const USABLE_MS = 450
 
 /** An unknown sale is requested again after so long, by an isolate and by the waiting room. */
 export const UNKNOWN_MS = 400

@@ -16,15 +16,15 @@ import { purgeSale } from '../cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
 import { REFRESH_EVERY_MS } from './controller.ts'
 import { CountSum } from './counts.ts'
-import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
+import { Grants, HUB_LEASE_MS, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
 import { uncalled } from './memory.ts'
 import {
   type LeaseRequest,
   type LeaseResponse,
+  objectOf,
   type RoomCalls,
   type SnapshotRequest,
   type SnapshotResponse,
-  shardOf,
 } from './rpc.ts'
 import {
   cachedContentOf,
@@ -40,6 +40,7 @@ import {
   withState,
 } from './sale-record.ts'
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
+import { objectNames } from './tree.ts'
 
 /** With REFRESH_EVERY_MS less than UNREACHED_MS: one refresh without a response leaves the queue as it is. */
 const ORIGIN_TIMEOUT_MS = 800
@@ -56,8 +57,9 @@ const PURGE_AFTER_MS = 400
 const PURGE_AGAIN_MS = 15_000
 /** Longest wait of a reader for a newer schedule. */
 const MAX_WAIT_MS = 20_000
-/** Most calls to shards at once while they are warmed. */
-const WARM_BATCH = 16
+/** Ticket shards are started by parts, one with each alarm of the last minute: all of them in half a minute. */
+const WARM_PARTS = WARM_MS / 2 / REFRESH_EVERY_MS
+const MIN_WARMED = 16
 
 export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   readonly #config: RoomConfig
@@ -73,6 +75,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
   #refreshing: Promise<void> | null = null
   readonly #counts = new CountSum()
+  /** How many of the shards were started in this round. */
+  #warmed = 0
   /** Readers who wait for a newer schedule. */
   readonly #waiting = new Set<() => void>()
 
@@ -123,7 +127,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const closesInMs = sale.opensAtMs - nowMs
     const lapsesInMs = sale.closed ? null : closesInMs > 0 ? Math.min(LAPSE_MS, closesInMs) : LAPSE_MS
     const id = this.#grants.grant(first, count)
-    return { granted: true, lease: { id, first, count, lives_ms: LEASE_MS, lapses_in_ms: lapsesInMs } }
+    const lives_ms = Math.min(HUB_LEASE_MS, request.for_ms ?? LEASE_MS)
+    return { granted: true, lease: { id, first, count, lives_ms, lapses_in_ms: lapsesInMs } }
   }
 
   async takeBack(unused: UnusedRange): Promise<void> {
@@ -327,17 +332,19 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.ctx.storage.setAlarm(nowMs + Math.min(...moments.filter((ms) => ms > 0)))
   }
 
-  /** Starts the ticket shards before the opening, so that no visitor waits for one to start. */
+  /**
+   * Starts the ticket shards before the opening, so that no visitor waits for one to start: a part of them with each alarm, since
+   * the next refresh waits for this one.
+   */
   async #warmShards(record: SaleRecord) {
     const { closed, opensAtMs } = record
     if (closed || opensAtMs - Date.now() > WARM_MS) return
-    const { ticket_shards } = record.state
     const queue = queueOfRecord(record)
-    const shards = Array.from({ length: ticket_shards ?? this.#config.ticketShards }, (_, i) =>
-      shardOf(queue, i, this.env),
-    )
-    for (let i = 0; i < shards.length; i += WARM_BATCH)
-      await Promise.allSettled(shards.slice(i, i + WARM_BATCH).map((shard) => shard.poll({ queue })))
+    const names = objectNames(queue, record.state.ticket_shards ?? this.#config.ticketShards)
+    const count = Math.max(MIN_WARMED, Math.ceil(names.length / WARM_PARTS))
+    const next = names.slice(this.#warmed, this.#warmed + count)
+    this.#warmed = this.#warmed + count < names.length ? this.#warmed + count : 0
+    await Promise.allSettled(next.map((name) => objectOf(name, this.env).poll({ queue })))
   }
 }
 

@@ -312,6 +312,7 @@ export function beforeOpening(rate: number): Schedule {
     lasts_for_positions: null,
     announcement: null,
     pause_reason: null,
+    next_read_ms: 8_000,
     server_time_ms: BEGINNING_MS,
   }
 }

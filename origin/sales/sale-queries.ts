@@ -3,6 +3,7 @@
 import type { Texts } from '../../shared/api/fields.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
+import { shardsFor } from '../../shared/ticket-shards.ts'
 import { writeGoods } from '../goods/goods-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ADMIN_NAME, audit, changed } from '../operators/audit.ts'
@@ -89,7 +90,7 @@ export async function writeSale(
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
               ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.limit_per_order ?? null}, ${config.oversell_policy},
               ${tx.json(config.access)}, ${tx.json(config.lines)}, ${config.expected_visitors},
-              ${shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
+              ${config.expected_visitors === null ? null : shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
               ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
               ${tx.json(config.fees)}, ${tx.json(config.delivery)},
               ${config.indexed}, ${config.mails}, ${config.test})
@@ -213,13 +214,6 @@ export function unitsOf({ products }: Pick<SaleConfig, 'products'>) {
     ]
   })
 }
-
-/** Each expected visitor may join within the same few seconds; a shard records some hundreds a second. */
-const VISITORS_PER_SHARD = 10_000
-const MAX_SHARDS = 256
-
-const shardsFor = (visitors: number | null) =>
-  visitors === null ? null : Math.min(MAX_SHARDS, Math.ceil(visitors / VISITORS_PER_SHARD))
 
 /**
  * Writes to the log what has become of a sale since the last time, each change once: the row's lock lets one caller after the

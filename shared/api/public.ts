@@ -368,6 +368,8 @@ export const Schedule = v.object({
   /** The announcement, and why the sale is paused. */
   announcement: v.nullable(Announcement),
   pause_reason: v.nullable(v.record(v.string(), v.string())),
+  /** How long whoever looks at the page waits before the next read, unless their own turn comes earlier. */
+  next_read_ms: v.number(),
   server_time_ms: v.number(),
 })
 export type Schedule = v.InferOutput<typeof Schedule>

@@ -21,7 +21,7 @@ import { BY_SCRIPT, type Crowd } from './crowd.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
 /** As in edge/client/schedule-reader.ts: the longest between two reads, and between two looks at the clock. */
-const READ_MAX_MS = 30_000
+const READ_MAX_MS = 60_000
 const CLOCK_EVERY_MS = 500
 /** Browsers load the final page spread out, at most this many a second. */
 const FINALS_PER_SECOND = 1_000

@@ -133,8 +133,11 @@ describe('a forecast', () => {
   })
 
   it('warns of what is likely a mistake, and of nothing else', () => {
-    expect([...warningsIn(sale, NOW_MS, false)]).toEqual([])
-    const fields = (changes: Body, isOpen = false) => [...warningsIn({ ...sale, ...changes }, NOW_MS, isOpen).keys()]
+    const told = { ...sale, expected_visitors: 5_000 }
+    expect([...warningsIn(told, NOW_MS, false)]).toEqual([])
+    const fields = (changes: Body, isOpen = false) => [...warningsIn({ ...told, ...changes }, NOW_MS, isOpen).keys()]
+    expect(fields({ expected_visitors: null })).toEqual(['expected_visitors'])
+    expect(fields({ expected_visitors: null }, true)).toEqual([])
     expect(fields({ opens_at: '2026-11-22T19:00:00Z' })).toEqual(['opens_at'])
     expect(fields({ opens_at: '2026-11-22T19:00:00Z' }, true)).toEqual([])
     expect(fields({ ends_at: new Date(Date.parse(String(sale.opens_at)) + 60_000).toISOString() })).toEqual(['ends_at'])

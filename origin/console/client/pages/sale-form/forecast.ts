@@ -43,6 +43,11 @@ export function warningsIn(body: Body, nowMs: number, isOpen: boolean): Readonly
     warnings.set('admission.rate_per_second', `All is sold in ${span(seconds)}. Can the checkout take so many at once?`)
   if (seconds !== null && seconds > LONGEST_SECONDS)
     warnings.set('admission.rate_per_second', `The stock lasts ${span(seconds)}: the last in line wait that long.`)
+  if (!isOpen && (body.expected_visitors ?? '') === '')
+    warnings.set(
+      'expected_visitors',
+      'Read when the sale is created: without it the line is for 10,000 visitors for each of the edge’s TICKET_SHARDS.',
+    )
   const limit = Number(body.limit_per_visitor)
   if (units > 0 && limit > units) warnings.set('limit_per_visitor', 'This is more than there is.')
   return warnings

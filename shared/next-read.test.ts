@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { PHASES } from './api/public.ts'
+import {
+  JUST_ANNOUNCED_MS,
+  JUST_OPENED_MS,
+  nextReadMs,
+  type Prospect,
+  paidPerSecondAfter,
+  SOON_MS,
+  USUAL_MS,
+} from './next-read.ts'
+
+const prospects: fc.Arbitrary<Prospect> = fc.record({
+  phase: fc.constantFrom(...PHASES),
+  unitsLeft: fc.nat(1_000_000),
+  paidPerSecond: fc.double({ min: 0, max: 10_000, noNaN: true }),
+  announcedAgoMs: fc.option(fc.integer({ min: -60_000, max: 600_000 })),
+  openedAgoMs: fc.option(fc.integer({ min: -60_000, max: 600_000 })),
+})
+const selling = prospects.map((prospect) => ({ ...prospect, phase: 'open' as const }))
+
+test('is never more often than a cache changes, and never so seldom that an announcement is late before the end', () => {
+  fc.assert(
+    fc.property(prospects, (prospect) => {
+      const ms = nextReadMs(prospect)
+      expect(ms).toBeGreaterThanOrEqual(SOON_MS)
+      if (prospect.phase !== 'sold_out' && prospect.phase !== 'ended') expect(ms).toBeLessThanOrEqual(USUAL_MS)
+    }),
+  )
+})
+
+test('is no later with fewer units, or a faster sale', () => {
+  fc.assert(
+    fc.property(
+      selling,
+      fc.nat(1_000_000),
+      fc.double({ min: 0, max: 10_000, noNaN: true }),
+      (prospect, fewer, faster) => {
+        const unitsLeft = Math.max(0, prospect.unitsLeft - fewer)
+        expect(nextReadMs({ ...prospect, unitsLeft })).toBeLessThanOrEqual(nextReadMs(prospect))
+        const paidPerSecond = prospect.paidPerSecond + faster
+        expect(nextReadMs({ ...prospect, paidPerSecond })).toBeLessThanOrEqual(nextReadMs(prospect))
+      },
+    ),
+  )
+})
+
+test('is soon for as long as all that is left may be paid for, and just after an announcement and the opening', () => {
+  fc.assert(
+    fc.property(selling, (prospect) => {
+      expect(nextReadMs({ ...prospect, unitsLeft: 1 })).toBe(SOON_MS)
+      expect(nextReadMs({ ...prospect, unitsLeft: prospect.paidPerSecond * 4.9 })).toBe(SOON_MS)
+      expect(nextReadMs({ ...prospect, announcedAgoMs: JUST_ANNOUNCED_MS - 1 })).toBe(SOON_MS)
+      expect(nextReadMs({ ...prospect, openedAgoMs: JUST_OPENED_MS - 1 })).toBe(SOON_MS)
+    }),
+  )
+  const quiet = { phase: 'open', unitsLeft: 100, paidPerSecond: 0, announcedAgoMs: null, openedAgoMs: null } as const
+  expect(nextReadMs(quiet)).toBe(USUAL_MS)
+  expect(nextReadMs({ ...quiet, announcedAgoMs: JUST_ANNOUNCED_MS, openedAgoMs: JUST_OPENED_MS })).toBe(USUAL_MS)
+  expect(nextReadMs({ ...quiet, unitsLeft: 0, phase: 'upcoming' })).toBe(USUAL_MS)
+})
+
+test('the pace rises at once, and falls slowly', () => {
+  expect(paidPerSecondAfter(10, 500, 1)).toBe(500)
+  expect(paidPerSecondAfter(500, 0, 1)).toBe(300)
+  expect(paidPerSecondAfter(500, -3, 2)).toBeCloseTo(180)
+  expect(paidPerSecondAfter(7, 5, 0)).toBe(7)
+})
