@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the search of the front', () => {
     await page.keyboard.press('ArrowDown')
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toContain('Orchestra')
     await page.keyboard.press('Escape')
-    expect(await page.evaluate('document.activeElement.type')).toBe('search')
+    expect(await page.evaluate('document.activeElement.name')).toBe('q')
     expect(loads()).toBe(1)
     await page.close()
   })
