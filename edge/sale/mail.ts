@@ -45,7 +45,8 @@ export async function mailedPage(sale: string, call: Call): Promise<Response> {
  * mail program by itself (RFC 8058), ends these mails to the address.
  */
 export async function stopMail(id: string, call: Call): Promise<Response> {
-  limitAddress('mail', call.config.JOINS_PER_ADDRESS, call)
+  // A mail provider calls for many readers.
+  limitAddress('mail stop', call.config.STATUS_PER_ADDRESS, call)
   const isDone = call.request.method === 'POST'
   if (isDone) await tellOrigin(`/internal/mail/stop/${id}`, null, call)
   const { lang } = languageOf(call)
