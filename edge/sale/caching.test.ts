@@ -142,7 +142,9 @@ it.each(BOTH)(
             const response = await call(path, { method, headers: { accept, ...cookies } }, env)
             const { headers } = response
             const about = `${phase} ${method} ${path} ${accept} ${Object.keys(cookies)}: ${response.status}`
-            const cached = /GET|HEAD/.test(method) ? cachedAs(path, accept, phase) : null
+            // Before a site it has a front of its own.
+            const isOff = where !== 'alone' && /^\/(search.*)?$/.test(path)
+            const cached = /GET|HEAD/.test(method) && !isOff ? cachedAs(path, accept, phase) : null
             const said = [headers.get('cache-control'), headers.get('cdn-cache-control')]
             // The site's, which has said nothing.
             if (headers.get('cloudflare-cdn-cache-control') === 'no-store' || said[0]?.startsWith('private')) {
