@@ -85,14 +85,14 @@ it('starts every ticket shard in the minute before the opening, and none long be
       return { poll: async () => ({ known: false, reason: 'unavailable' }) }
     }
     let alarmInMs = 0
-    await inRoom(sale, { TICKET_SHARDS: '40', TICKET_SHARD: { getByName } }, async (room, state) => {
+    await inRoom(sale, { TICKET_SHARDS: '20', TICKET_SHARD: { getByName } }, async (room, state) => {
       await announced(room, sale)
       alarmInMs = ((await state.storage.getAlarm()) ?? Number.NaN) - Date.now()
-      await room.alarm()
+      for (let alarm = 0; alarm < 3; alarm++) await room.alarm()
     })
     return { alarmInMs, shards: names.map((name) => name.replace(`${sale.name}/`, '')) }
   }
-  expect((await started(50_000)).shards).toEqual(Array.from({ length: 40 }, (_, index) => String(index)))
+  expect((await started(50_000)).shards).toEqual([...Array(20).keys(), ...Array(16).keys()].map(String))
   const early = await started(90_000)
   expect(early.shards).toEqual([])
   // It refreshes when that minute begins.
