@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await page.getByText(`for the camera by olga-${sale}`).waitFor()
     expect(await faultsInAllLooks(page)).toEqual([])
     await page.getByRole('button', { name: 'Choose none' }).click()
-    await page.getByRole('button', { name: 'Choose the seats blocked: for the camera' }).click()
+    await page.getByRole('button', { name: 'Choose 3 seats blocked: for the camera' }).click()
     await page.getByRole('button', { name: 'Release 3 seats' }).click()
     await dialog.getByRole('button', { name: 'Release 3 seats' }).click()
     await legend.getByText('0 blocked').waitFor()

@@ -485,7 +485,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const tested = chosen.getByRole('row').filter({ hasText: 'webhook.test' })
     await tested.getByText('Delivered').waitFor()
     expect(tests().map((message) => verify(first, message))).toMatchObject([{ type: 'webhook.test' }])
-    await tested.getByRole('button', { name: /^Send webhook.test of/ }).click()
+    await tested.getByRole('button', { name: /^Send again: webhook.test of/ }).click()
     await page.getByRole('dialog', { name: 'Send again' }).getByRole('button', { name: 'Send it again' }).click()
     await page.getByText('1 message is sent again.').waitFor()
     await expect.poll(() => tests().length).toBe(2)

@@ -60,7 +60,7 @@ it('does without its second script, and loads it again', async () => {
   await run(20_000, { number: '5000', load })
   expect(Number(stub.things.serving?.textContent)).toBeGreaterThan(3)
   expect(stub.things.draw?.dataset.draw).toBe('before')
-  await passes(12_000)
+  await passes(45_000)
   expect(load).toHaveBeenCalledTimes(2)
   await vi.waitFor(() => expect(stub.things.draw?.dataset.draw).toBe('holds'), 30_000)
 })

@@ -14,8 +14,9 @@ it('shows and announces the place, and leaves a translation of it until it chang
   Object.assign(who ?? {}, { textContent: 'personne devant' })
   await passes(2_000)
   expect(who?.textContent).toBe('personne devant')
-  stub.answer = () => schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000), ends_at_ms: NOW_MS + 90_000 })
-  await passes(70_000)
+  const slower = { version: 4, anchor_position: 49, rate_per_second: 0.005 }
+  stub.answer = () => schedule({ ...slower, ends_at: iso(135_000), ends_at_ms: NOW_MS + 135_000 })
+  await passes(130_000)
   expect(who?.textContent).toBe('You are next')
   expect(announced()).toBe('You are next. Too late.')
   expect(document.title).toBe('You are next · Air · Max')
@@ -44,7 +45,7 @@ it('says to which place the stock is likely to last, while that is known', async
   await vi.waitFor(() => expect(shown).toHaveBeenLastCalledWith('hidden', false), 30_000)
   expect(lastsTo.textContent).toBe('1,230')
   stub.answer = () => schedule({ version: 4, anchor_position: 40, rate_per_second: 0.0001, lasts_for_positions: null })
-  await passes(40_000)
+  await passes(70_000)
   expect(shown).toHaveBeenLastCalledWith('hidden', true)
 })
 

@@ -144,7 +144,6 @@ it('responds to unknown sales, paths and methods as the contract says', async ()
     ['GET', '/sales/%F0%9F%98%80/schedule', 404, 'unknown-sale'],
     ['GET', '/sales/..%2fadmin/schedule', 404, 'unknown-sale'],
     ['GET', '/nothing/here', 404, 'not-found'],
-    ['GET', '/', 404, 'not-found'],
     ['GET', '/sales', 404, 'unknown-sale'],
     ['GET', '/internal/sales/x', 404, 'not-found'],
     ['POST', '/internal/sales/x/refresh', 401, 'unauthorized'],

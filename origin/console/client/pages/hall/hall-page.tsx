@@ -141,12 +141,9 @@ function Blocks({ blocks, blocked, map, onShow }: BlocksProps) {
                   {instant(since)}
                 </span>
               </span>
-              <button
-                type="button"
-                aria-label={`Choose the seats blocked: ${reason}`}
-                onClick={() => onShow(new Set(seats))}
-              >
+              <button type="button" onClick={() => onShow(new Set(seats))}>
                 Choose {count(group.length)} {group.length === 1 ? 'seat' : 'seats'}
+                <span class="unseen"> blocked: {reason}</span>
               </button>
             </li>
           )

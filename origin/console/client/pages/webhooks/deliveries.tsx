@@ -114,7 +114,7 @@ function Row({ one, endpoint }: { one: Delivery; endpoint: Endpoint }) {
           <Confirm
             action="Send again"
             act="Send it again"
-            name={`Send ${type} of ${moment(created_at)} again`}
+            name={`Send again: ${type} of ${moment(created_at)}`}
             effect="The same message with the same id, once more. Receivers know it by its id. There is no undo."
             onConfirm={() => sendAgain(endpoint, { delivery })}
           />
