@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from '../parse.ts'
 import { ProblemError } from '../problem.ts'
+import { DEFAULT_MAILS } from './mails.ts'
 import { SaleConfig } from './operator.ts'
 
 const sale = {
@@ -26,6 +27,7 @@ describe('a sale', () => {
   it('gets the defaults of the contract, and its times in UTC', () => {
     expect(parse(SaleConfig, sale)).toEqual({
       ...sale,
+      mails: [...DEFAULT_MAILS],
       admission: { rate_per_second: 200, max_inside: null },
       opens_at: '2026-11-27T11:00:00.000Z',
       ends_at: null,
