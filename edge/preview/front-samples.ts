@@ -6,19 +6,22 @@ import { arrange, type FrontSale } from '../front/listing.ts'
 import type { Brand } from '../pages/brand.ts'
 import type { FrontView } from '../pages/front-page.ts'
 import { renderFront, renderSearch } from '../pages/index.ts'
-import type { Language, Words } from '../pages/words/words.ts'
+import { WORDS } from '../pages/words/words.ts'
+import type { SampleOptions } from './samples.ts'
+
+/** Whose samples all are. */
+export const HOUSE: Brand = { name: 'Halfway Records' }
 
 const HOUR_MS = 3_600_000
 
-interface FrontSamples {
-  readonly lang: Language
-  readonly nowMs: number
-  readonly words: Words
-  readonly brand: Brand
-  readonly called: string | undefined
-}
-
-export function frontSamples({ lang, nowMs, words, brand, called }: FrontSamples): Record<string, () => string> {
+/** By name, each rendered when it is called for. */
+export function frontSamples({
+  lang,
+  nowMs,
+  brand = HOUSE,
+  called,
+  words = WORDS[lang],
+}: SampleOptions): Readonly<Record<string, () => string>> {
   const at = (hours: number) => new Date(nowMs + hours * HOUR_MS).toISOString()
   const image = (n: number) => ({
     url: `/images/${String(n).repeat(32)}`,

@@ -14,7 +14,7 @@ import { namedIn } from '../pages/parts/offer.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { type Language, WORDS, type Words } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
-import { frontSamples } from './front-samples.ts'
+import { frontSamples, HOUSE } from './front-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
 import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './shoe-samples.ts'
 
@@ -110,13 +110,13 @@ const render = (view: SaleView) => renderSale({ ...view, state: namedIn(view.lan
 
 /** All pages, rendered. */
 export const samples = (options: SampleOptions) =>
-  Object.entries(samplePages(options)).map(([name, page]) => ({ name, html: page() }))
+  Object.entries({ ...samplePages(options), ...frontSamples(options) }).map(([name, page]) => ({ name, html: page() }))
 
 /** By name, each rendered when it is called for. */
 export function samplePages({
   lang,
   nowMs,
-  brand = { name: 'Halfway Records' },
+  brand = HOUSE,
   called,
   schedule: over = {},
   words = WORDS[lang],
@@ -408,8 +408,7 @@ export function samplePages({
   }
   for (const status of ORDER_STATUSES) pages[`order-${status}`] = inShop(ordered(status))
   for (const reason of CANCEL_REASONS) pages[`order-cancelled-${reason}`] = inShop(ordered('cancelled', { reason }))
-  // A preview is of one sale.
-  return sale ? pages : { ...pages, ...frontSamples({ lang, nowMs, words, brand, called }) }
+  return pages
 }
 
 /** What is for sale, with something left of it; and the product of which there is one left. */
