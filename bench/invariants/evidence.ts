@@ -307,6 +307,8 @@ export interface Evidence extends Records {
   readonly operator: OperatorRecord
   /** Null where nothing was attacked, and nobody limited. */
   readonly attackers: AttackRecord | null
+  /** Ticket shards of the sale. */
+  readonly shards: number
   /** Null where nothing was killed. */
   readonly faults: FaultRecord | null
 }

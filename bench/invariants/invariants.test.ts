@@ -149,6 +149,7 @@ function good(): Evidence {
     stores: agreed,
     hall: null,
     goods: null,
+    shards: 1,
     faults: null,
   }
 }
@@ -511,11 +512,11 @@ test('an inversion is measured from the answer of one to the call of the other, 
   const joined = (number: number, joinSentMs: number, joinAnsweredMs: number) =>
     Object.assign({}, nothing, { number, joinSentMs, joinAnsweredMs })
   const first = joined(2, 0, 10)
-  expect(inversions([first, joined(1, 110, 120)])).toEqual({ worstMs: 100, beyond: 0, inverted: 1 })
-  expect(inversions([joined(1, 0, 10), joined(2, 110, 120)])).toMatchObject({ worstMs: 0, inverted: 0 })
-  expect(inversions([joined(2, 0, 50), joined(1, 40, 60)])).toMatchObject({ inverted: 0 })
-  expect(inversions([first, joined(1, 269, 279)]).beyond).toBe(0)
-  expect(inversions([first, joined(1, 271, 281)]).beyond).toBe(1)
+  expect(inversions([first, joined(1, 110, 120)], 250)).toEqual({ worstMs: 100, beyond: 0, inverted: 1 })
+  expect(inversions([joined(1, 0, 10), joined(2, 110, 120)], 250)).toMatchObject({ worstMs: 0, inverted: 0 })
+  expect(inversions([joined(2, 0, 50), joined(1, 40, 60)], 250)).toMatchObject({ inverted: 0 })
+  expect(inversions([first, joined(1, 269, 279)], 250).beyond).toBe(0)
+  expect(inversions([first, joined(1, 271, 281)], 250).beyond).toBe(1)
 })
 
 test('the most within a window counts no moment at its end', () => {

@@ -1,5 +1,6 @@
 /** Checks of the queue: numbers, the draw, the order of arrival, and how fast it moves. */
 import { LEASE_MS } from '../../edge/queue/lease.ts'
+import { orderBoundMs } from '../../edge/queue/tree.ts'
 import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'
@@ -130,28 +131,31 @@ function speedGainsNothing({ visits }: Evidence, draw: Draw): Check {
  * After the opening nobody who asked clearly later may stand before somebody who was answered earlier. The bound is a time: not
  * judged with faults, since servers that restart take the processors from the edge.
  */
-function firstCome({ visits, faults }: Evidence, draw: Draw): Check {
+function firstCome({ visits, shards, faults }: Evidence, draw: Draw): Check {
   const late = visits.filter((s) => s.number !== null && s.number > (draw?.size ?? 0))
-  const { worstMs, beyond, inverted } = inversions(late)
+  const { worstMs, beyond, inverted } = inversions(late, orderBoundMs(shards))
   return check(
     'first come, first served',
     faults ? null : ifAny(late.length, beyond === 0),
-    `${n(late.length)} joined after the opening; ${n(inverted)} overtook somebody, the worst by ${worstMs.toFixed(0)} ms; ${n(beyond)} by more than ${LEASE_MS} ms + a round trip`,
+    `${n(late.length)} joined after the opening; ${n(inverted)} overtook somebody, the worst by ${worstMs.toFixed(0)} ms; ${n(beyond)} by more than ${orderBoundMs(shards)} ms + a round trip`,
   )
 }
 
 /**
  * An inversion: one visitor was answered, and another who asked this many milliseconds later got a lower number. The
- * bound is a lease's life and the round trip of the one who overtook.
+ * bound is a lease's life (`boundMs`) and the round trip of the one who overtook.
  */
-export function inversions(visits: readonly VisitRecord[]): { worstMs: number; beyond: number; inverted: number } {
+export function inversions(
+  visits: readonly VisitRecord[],
+  boundMs: number,
+): { worstMs: number; beyond: number; inverted: number } {
   const byNumber = [...visits].sort((a, b) => (b.number ?? 0) - (a.number ?? 0))
   let [worstMs, beyond, inverted] = [0, 0, 0]
   let earliestAnswerBehind = Number.POSITIVE_INFINITY
   for (const { joinSentMs, joinAnsweredMs } of byNumber) {
     const laterMs = joinSentMs - earliestAnswerBehind
     if (laterMs > 0) inverted++
-    if (laterMs > LEASE_MS + (joinAnsweredMs - joinSentMs)) beyond++
+    if (laterMs > boundMs + (joinAnsweredMs - joinSentMs)) beyond++
     worstMs = Math.max(worstMs, laterMs)
     earliestAnswerBehind = Math.min(earliestAnswerBehind, joinAnsweredMs)
   }

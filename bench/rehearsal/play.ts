@@ -8,6 +8,7 @@ import { type DemoShop, startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
 import { visitorKey } from '../../edge/visitor/visitor-secret.ts'
+import { shardsFor } from '../../shared/ticket-shards.ts'
 import { Attackers } from '../attacks/attackers.ts'
 import { isGood } from '../invariants/check.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
@@ -231,6 +232,7 @@ export class Rehearsal {
       holdMs: options.holdSeconds * 1000,
       ownSystem: options.edge === undefined,
       cutShort,
+      shards: needsAccount ? shardsFor(options.visitors) : options.shards,
       faults,
     })
     const checks = judged.concat(limited)

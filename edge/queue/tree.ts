@@ -13,6 +13,7 @@
  *
  * The numbers below keep each object under 60 % of what it can serve, at 2 and 20 million visitors (`npm run model`).
  */
+import { HUB_LEASE_MS, LEASE_MS } from './lease.ts'
 
 /** Most shards that call the waiting room themselves. */
 const DIRECT_SHARDS = 24
@@ -20,6 +21,9 @@ const SHARDS_PER_HUB = 50
 const MIRRORS = 20
 
 export const hubsOf = (shards: number) => (shards > DIRECT_SHARDS ? Math.ceil(shards / SHARDS_PER_HUB) : 0)
+
+/** How far two visitors can be out of their order of arrival, beside a round trip: the life of a block of numbers. */
+export const orderBoundMs = (shards: number) => (hubsOf(shards) > 0 ? HUB_LEASE_MS : LEASE_MS)
 
 /** Those that isolates read snapshots from. */
 export const mirrorsOf = (shards: number) => (shards > DIRECT_SHARDS ? MIRRORS : shards)
