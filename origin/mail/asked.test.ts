@@ -70,6 +70,7 @@ const schedule = (sale: string, called: number, changes: object = {}) => ({
   lasts_for_positions: null,
   announcement: null,
   pause_reason: null,
+  next_read_ms: 8_000,
   server_time_ms: Date.now(),
   ...changes,
 })

@@ -35,6 +35,7 @@ const edge = createServer((request, response) => {
       lasts_for_positions: null,
       announcement: null,
       pause_reason: null,
+      next_read_ms: 8_000,
       products: [],
       pre_queue_opens_at: at,
       opens_at: at,

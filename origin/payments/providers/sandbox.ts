@@ -340,7 +340,13 @@ export async function startSandbox(options: SandboxOptions) {
     }
   })()
 
-  const server = serve({ fetch: app.fetch, port: options.port ?? 0, hostname: '127.0.0.1' }) as Server
+  const server = serve({
+    fetch: app.fetch,
+    port: options.port ?? 0,
+    hostname: '127.0.0.1',
+    // Tests and a rehearsal run it beside other servers, whose Response stays what it is.
+    overrideGlobalObjects: false,
+  }) as Server
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
