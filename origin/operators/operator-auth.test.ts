@@ -28,7 +28,7 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
     ],
     ...['GET /sales/:sale/chart', 'GET /sales/:sale/hall', 'GET /sales/:sale/hall/seats/:section/:seat'],
     ...['GET /webhooks', 'GET /webhooks/:endpoint', 'GET /webhooks/:endpoint/deliveries'],
-    'GET /sales/:sale/promo-codes',
+    ...['GET /sales/:sale/promo-codes', 'GET /search/synonyms'],
   ],
   operator: [
     ...['PUT /sales/:sale', 'POST /sales/:sale/open', 'POST /sales/:sale/pause', 'POST /sales/:sale/resume'],
@@ -42,6 +42,7 @@ const CALLS: Readonly<Record<Role, readonly string[]>> = {
     ...['PUT /sales/:sale/invitations', 'POST /sales/:sale/invitations/links', 'POST /sales/:sale/box-office'],
     ...['PUT /sales/:sale/sections/:section', 'DELETE /sales/:sale/sections/:section', 'PUT /sales/:sale/chart'],
     ...['PUT /sales/:sale/sections/:section/seats', 'POST /sales/:sale/seats/block', 'POST /sales/:sale/seats/release'],
+    'PUT /search/synonyms',
     ...['POST /orders/:order/move', 'POST /sales/:sale/preview', 'PUT /sales/:sale/promo-codes', 'POST /images'],
   ],
   owner: [
@@ -74,7 +75,7 @@ async function statusOf(route: string, as: { token?: string; headers?: Record<st
 const NOTHING = randomUUID()
 
 test('every route of the operators is in the list of who may call it', () => {
-  const none = { config: { ADMIN_TOKEN }, sales: { requireSale: () => {} } } as unknown
+  const none = { config: { ADMIN_TOKEN, payment: { perSecond: null } }, sales: { requireSale: () => {} } } as unknown
   const { routes } = operatorRoutes(none as Parameters<typeof operatorRoutes>[0])
   const found = new Set(routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))
   expect([...found].sort()).toEqual(ALL.map(({ route }) => route).sort())
