@@ -132,7 +132,9 @@ export async function startStripe(options: StripeOptions) {
     const data = refunds.filter((made) => made.payment_intent === c.req.query('payment_intent')).reverse()
     return send({ status: 200, body: { object: 'list', data, has_more: false } })
   })
-  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
+  // Other servers of the worker keep the Response that they have.
+  const own = { port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false }
+  const server = serve({ fetch: app.fetch, ...own }) as Server
   await once(server, 'listening')
 
   async function write(c: Context, act: (form: URLSearchParams) => Reply): Promise<Response> {
