@@ -71,8 +71,9 @@ describe('bad input', () => {
 
   test('a body that is too large is refused, with a length or chunked', async () => {
     const tooLarge = { type: '/problems/body-too-large', status: 413 }
-    const padded = (size: number) => JSON.stringify({ quantity: 1, padding: 'x'.repeat(size) })
-    for (const body of [padded(1_000_000), new Blob([padded(70_000)]).stream()])
+    // More than is taken, and little enough to be sent before the connection is closed.
+    const padded = JSON.stringify({ quantity: 1, padding: 'x'.repeat(70_000) })
+    for (const body of [padded, new Blob([padded]).stream()])
       expect((await origin.checkout(sale, { body })).body).toMatchObject(tooLarge)
   })
 
