@@ -2,18 +2,12 @@
 import { moment } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
 import { inLanguage } from '../../pages/parts/announcement.ts'
+import { element } from '../element.ts'
 import { byId, each, type Page, show } from '../page.ts'
 import type { Tools } from './page-state.ts'
 
-export function element(tag: string, attributes: Readonly<Record<string, string>>, ...content: (Node | string)[]) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  made.append(...content)
-  return made
-}
-
 /** A text of the shop's, of any language and direction. */
-export const shopText = (tag: string, texts: Readonly<Record<string, string>>, page: Page) => {
+export const shopText = (tag: keyof HTMLElementTagNameMap, texts: Readonly<Record<string, string>>, page: Page) => {
   const { text, lang } = inLanguage(texts, page.lang)
   return element(tag, { dir: 'auto', lang }, text)
 }

@@ -6,8 +6,9 @@ import type { Feed, Post, Posts } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
 import { POST_PICTURE } from '../../pages/parts/feed.ts'
 import { fileSet, middleFile } from '../../pages/parts/picture.ts'
+import { element } from '../element.ts'
 import { byId, get, type Page, show } from '../page.ts'
-import { element, shopText, timeElement } from './announcement.ts'
+import { shopText, timeElement } from './announcement.ts'
 
 /** After a read that failed, in milliseconds. */
 const AGAIN_MS = 10_000

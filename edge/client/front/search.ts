@@ -6,9 +6,10 @@ import { fill } from '../../../shared/format.ts'
 import type { Entry } from '../../../shared/search/entries.ts'
 import { partsOf } from '../../../shared/search/marks.ts'
 import { type Hit, type Marked, SearchIndex } from '../../../shared/search/search-index.ts'
+import { element } from '../element.ts'
 import { get, write } from '../page.ts'
 import { RecentSearches } from './recent.ts'
-import { button, cross, element, link, paragraph } from './suggest-parts.ts'
+import { button, cross, link, paragraph } from './suggest-parts.ts'
 
 /** Hits and completions below the field. */
 const [MAX_HITS, MAX_COMPLETIONS] = [6, 2]
@@ -51,13 +52,15 @@ export function start(form: HTMLFormElement): void {
       input.focus()
     }
     const items = recent.list.map((q) =>
-      element('li', {}, [
-        link(searchPath(q), [element('bdi', {}, [q])]),
+      element(
+        'li',
+        {},
+        link(searchPath(q), element('bdi', {}, q)),
         button(fill(words.deleteOne ?? '', { q }), cross(), () => remove(q)),
-      ]),
+      ),
     )
     const all = button(words.deleteAll ?? '', cross(), () => remove(null))
-    recentBox.replaceChildren(paragraph([element('b', {}, [words.recent ?? '']), all]), element('ul', {}, items))
+    recentBox.replaceChildren(paragraph(element('b', {}, words.recent ?? ''), all), element('ul', {}, ...items))
     recentBox.hidden = items.length === 0
   }
 
@@ -156,22 +159,22 @@ function thumbOf({ image }: Entry): { thumb?: string } {
 
 function typedParts({ completions, hits, didYouMean, marked }: Suggested, words: Readonly<Record<string, string>>) {
   const shown = (text: string) =>
-    partsOf(text, marked).map((part) => (part.isHit ? element('mark', {}, [part.text]) : part.text))
+    partsOf(text, marked).map((part) => (part.isHit ? element('mark', {}, part.text) : part.text))
   const ofHits = hits.map(({ title, snippet, path, thumb }) => {
     const picture = thumb === undefined ? [] : [thumbnail(thumb)]
-    const text = element('span', {}, [element('bdi', {}, shown(title)), element('small', {}, [snippet])])
-    return element('li', {}, [link(path, [...picture, text])])
+    const text = element('span', {}, element('bdi', {}, ...shown(title)), element('small', {}, snippet))
+    return element('li', {}, link(path, ...picture, text))
   })
-  const ofCompletions = completions.map((q) => element('li', {}, [link(searchPath(q), [element('bdi', {}, [q])])]))
-  const list = element('ul', {}, [...ofCompletions, ...ofHits])
+  const ofCompletions = completions.map((q) => element('li', {}, link(searchPath(q), element('bdi', {}, q))))
+  const list = element('ul', {}, ...ofCompletions, ...ofHits)
   if (didYouMean === undefined) return [list]
   const [before = '', after = ''] = (words.didYouMean ?? '').split('{q}')
-  const guess = link(searchPath(didYouMean), [element('b', {}, [element('bdi', {}, [didYouMean])])])
-  return [list, paragraph([element('span', {}, [before, guess, after])])]
+  const guess = link(searchPath(didYouMean), element('b', {}, element('bdi', {}, didYouMean)))
+  return [list, paragraph(element('span', {}, before, guess, after))]
 }
 
 const thumbnail = (src: string) =>
-  element('div', { class: 'pic thumb' }, [element('img', { src, alt: '', decoding: 'async' }, [])])
+  element('div', { class: 'pic thumb' }, element('img', { src, alt: '', decoding: 'async' }))
 
 /** Arrows go through what is suggested, Escape back to the field. */
 function moveFocus(event: KeyboardEvent, form: HTMLElement, input: HTMLElement): void {

@@ -1,23 +1,14 @@
-/** Elements, made without HTML of anyone's. */
+/** What stands below the field of a search. */
+import { element } from '../element.ts'
+
 type Child = Node | string
 
-export function element<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  attributes: Readonly<Record<string, string>>,
-  children: readonly Child[],
-): HTMLElementTagNameMap[K] {
-  const made = document.createElement(name)
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
-  made.append(...children)
-  return made
-}
+export const link = (href: string, ...content: Child[]) => element('a', { href }, ...content)
 
-export const link = (href: string, children: readonly Child[]) => element('a', { href }, children)
-
-export const paragraph = (children: readonly Child[]) => element('p', { class: 'small' }, children)
+export const paragraph = (...content: Child[]) => element('p', { class: 'small' }, ...content)
 
 export function button(label: string, sign: Node, act: () => void): HTMLButtonElement {
-  const made = element('button', { type: 'button', class: 'icon-button', 'aria-label': label }, [sign])
+  const made = element('button', { type: 'button', class: 'icon-button', 'aria-label': label }, sign)
   made.addEventListener('click', act)
   return made
 }
