@@ -143,6 +143,14 @@ export function isCached(request: Request, etag: string): boolean {
   return cached.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
 }
 
+/** What `make` writes, or a 304 to a caller who has what the tag in these headers names. */
+export const sendTagged = (
+  request: Request,
+  headers: Readonly<Record<'etag', string>>,
+  make: () => BodyInit,
+): Response =>
+  isCached(request, headers.etag) ? new Response(null, { status: 304, headers }) : new Response(make(), { headers })
+
 export type Fields = Readonly<Record<string, string>>
 
 const decoder = new TextDecoder()

@@ -61,6 +61,18 @@ export async function callOrigin(path: string, init: RequestInit, { config }: Ca
   }
 }
 
+interface InternalCall extends RequestInit {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A call of the edge's own, below `/internal`. */
+export const callInternal = (path: string, call: Call, init: InternalCall = {}): Promise<Response> =>
+  callOrigin(
+    `/internal${path}`,
+    { ...init, headers: { ...init.headers, authorization: `Bearer ${call.config.EDGE_TOKEN}` } },
+    call,
+  )
+
 /** While the token is being changed: no fault of the visitor's. Only the body says so, of which HEAD has none. */
 async function isEdgeRefused(response: Response): Promise<boolean> {
   if (response.status !== 403) return false

@@ -1,6 +1,6 @@
 /** The shop front, the same for all: nothing here reads a cookie but the language of a link. */
 import { CACHE_TTL, cacheTimes } from '../cache.ts'
-import { type Call, etagOf, hostOf, isCached, wantsJson } from '../call.ts'
+import { type Call, etagOf, hostOf, sendTagged, wantsJson } from '../call.ts'
 import { script, style } from '../pages/assets.ts'
 import type { FrontView } from '../pages/front-page.ts'
 import { renderFront } from '../pages/index.ts'
@@ -27,7 +27,7 @@ export async function showFront(call: Call): Promise<Response> {
     etag,
     ...cacheTimes(CACHE_TTL.front),
   }
-  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(make(), { headers })
+  return sendTagged(call.request, headers, make)
 }
 
 function listOf({ now, soon, over }: Arranged) {

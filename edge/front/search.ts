@@ -7,7 +7,7 @@ import { parse } from '../../shared/parse.ts'
 import { type Found, MAX_QUERY } from '../../shared/search/search-index.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
 import { CACHE_TTL, cacheTimes } from '../cache.ts'
-import { type Call, isCached, refuse, wantsHtml } from '../call.ts'
+import { type Call, refuse, sendTagged, wantsHtml } from '../call.ts'
 import { renderSearch } from '../pages/index.ts'
 import { PAGE_HEADERS } from '../pages/respond.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
@@ -55,8 +55,8 @@ export async function searchIndex(call: Call): Promise<Response> {
     ...cacheTimes(CACHE_TTL.immutable),
     'cache-control': `public, max-age=${CACHE_TTL.immutable.inBrowsers}, immutable`,
   }
-  if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
-  return Response.json({ entries: entriesIn(front), synonyms: front.catalogue.synonyms }, { headers })
+  const index = () => JSON.stringify({ entries: entriesIn(front), synonyms: front.catalogue.synonyms })
+  return sendTagged(call.request, headers, index)
 }
 
 function queryOf(call: Call): v.InferOutput<typeof SearchQuery> {

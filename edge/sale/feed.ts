@@ -8,7 +8,7 @@ import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, etagOf, isCached, publicNow, sendProblem } from '../call.ts'
+import { type Call, etagOf, publicNow, sendProblem, sendTagged } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
@@ -60,7 +60,7 @@ async function send(body: Posts | Feed, caching: Readonly<Record<string, string>
   const text = JSON.stringify(body)
   const etag = await etagOf(new TextEncoder().encode(text))
   const headers = { 'content-type': 'application/json', etag, ...caching }
-  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(text, { headers })
+  return sendTagged(call.request, headers, () => text)
 }
 
 function absent(sale: string): Response {

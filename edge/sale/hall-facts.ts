@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { tryParse } from '../../shared/parse.ts'
 import type { Call } from '../call.ts'
-import { callOrigin } from '../origin.ts'
+import { callInternal } from '../origin.ts'
 import type { HallFacts } from '../pages/view.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 
@@ -49,8 +49,7 @@ export async function hallFacts(
 
 async function readChart(sale: string, version: number, call: Call): Promise<HallFacts | null> {
   try {
-    const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
-    const response = await callOrigin(`/internal/sales/${sale}/chart?v=${version}`, { headers }, call)
+    const response = await callInternal(`/sales/${sale}/chart?v=${version}`, call)
     const chart = response.ok ? tryParse(Chart, await response.json()) : undefined
     return chart ? factsOf(chart) : null
   } catch {

@@ -5,7 +5,7 @@
 import { type AvailabilityDocument, HallAvailability, type SectionsDocument } from '../../shared/api/hall.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, etagOf, isCached, publicNow, refuse } from '../call.ts'
+import { type Call, etagOf, publicNow, refuse, sendTagged } from '../call.ts'
 import { requireBuyer } from '../checkout/checkout.ts'
 import { Copies } from '../copies.ts'
 import { passOn } from '../origin.ts'
@@ -32,8 +32,7 @@ export async function sections(sale: string, call: Call): Promise<Response> {
   const { facts, stockAtMs } = await publicNow(sale, call)
   const { body, etag } = known.get(facts) ?? (await writeSections(facts))
   const headers = headersFor(sale, etag)
-  if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
-  return new Response(`${body.slice(0, -1)},"as_of":"${new Date(stockAtMs).toISOString()}"}`, { headers })
+  return sendTagged(call.request, headers, () => `${body.slice(0, -1)},"as_of":"${new Date(stockAtMs).toISOString()}"}`)
 }
 
 /** Without its time: as long as nothing changes, callers keep what they have. */
@@ -92,7 +91,7 @@ export async function availability(sale: string, section: string, call: Call): P
   const hall = await halls.of(sale, () => loadAvailability(sale, call))
   const { body, etag } = hall.written.get(section) ?? (await writeAvailability(hall, section))
   const headers = headersFor(sale, etag)
-  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+  return sendTagged(call.request, headers, () => body)
 }
 
 async function loadAvailability(sale: string, call: Call): Promise<HallCopy> {

@@ -5,7 +5,7 @@ import { pageOf } from '../../shared/feed.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Call, refuse } from '../call.ts'
 import { Copies } from '../copies.ts'
-import { callOrigin } from '../origin.ts'
+import { callInternal } from '../origin.ts'
 
 const pages = new Copies<FeedPage>({ max: 1_000, freshMs: 1_000, waitMs: 2_000 })
 
@@ -31,9 +31,8 @@ export function postsOf(sale: string, call: Call): Promise<readonly Post[]> {
 
 const read = (sale: string, page: number | null, call: Call) =>
   pages.of(`${sale} ${page}`, async () => {
-    const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
     const query = page === null ? '' : `?page=${page}`
-    const response = await callOrigin(`/internal/sales/${sale}/feed${query}`, { headers }, call)
+    const response = await callInternal(`/sales/${sale}/feed${query}`, call)
     if (response.status === 404) refuse('not-found')
     const found = response.ok ? tryParse(FeedPage, await response.json()) : null
     return found ?? refuse('try-again', { retry_after_seconds: 2 })

@@ -1,7 +1,7 @@
 /** Documents of a sale that never change under their version, as the origin writes them: a hall's chart, a sale's goods. */
 import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../cache.ts'
-import { type Call, etagOf, isCached, refuse } from '../call.ts'
-import { callOrigin } from '../origin.ts'
+import { type Call, etagOf, refuse, sendTagged } from '../call.ts'
+import { callInternal } from '../origin.ts'
 
 type Kind = 'chart' | 'goods'
 
@@ -26,7 +26,7 @@ export async function sendVersion(
   }
   const { body, etag } = await load(version)
   const headers = { 'content-type': 'application/json', etag, ...immutableHeaders(sale) }
-  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+  return sendTagged(call.request, headers, () => body)
 }
 
 export async function loadVersion(kind: Kind, sale: string, version: number, call: Call): Promise<Version> {
@@ -37,7 +37,6 @@ export async function loadVersion(kind: Kind, sale: string, version: number, cal
 
 /** What the origin tells the edge. Where another process of it knows a newer version, this one does in a moment. */
 export async function readInternal(path: string, call: Call): Promise<Response> {
-  const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
-  const response = await callOrigin(`/internal${path}`, { headers }, call)
+  const response = await callInternal(path, call)
   return response.ok ? response : refuse('try-again', { retry_after_seconds: 1 })
 }
