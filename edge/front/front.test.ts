@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import type { ListedSale, Listing } from '../../shared/api/front.ts'
+import { anySale } from '../../shared/search/testing.ts'
 import { call as callEdge, edgeEnv, requestsTo, stub } from '../testing/visitors.ts'
 import { arrange } from './listing.ts'
 
@@ -9,21 +10,13 @@ const frontEnv = { ...edgeEnv, ORIGIN_URL: `${edgeEnv.ORIGIN_URL}/front` } as ty
 const call = (path: string, init: RequestInit = {}, env = frontEnv) => callEdge(path, init, env)
 const HOUR_MS = 3_600_000
 const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
-const listed = (sale: string, name: string, more: Partial<ListedSale> = {}): ListedSale => ({
-  sale,
-  name,
-  opens_at: at(1),
-  pre_queue_opens_at: at(-1),
-  ends_at: null,
-  image: { url: '/images/a', alt: '' },
-  price_from_minor: 1_000,
-  currency: 'EUR',
-  prices_differ: false,
-  venue: null,
-  shop: 'Halfway',
-  products: [],
-  ...more,
-})
+const listed = (sale: string, name: string, more: Partial<ListedSale> = {}): ListedSale =>
+  anySale(sale, name, {
+    opens_at: at(1),
+    pre_queue_opens_at: at(-1),
+    image: { url: '/images/a', alt: '' },
+    ...more,
+  })
 
 const SALES = [
   listed('next', 'Aurora One'),

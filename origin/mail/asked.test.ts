@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
+import type { Schedule } from '../../shared/schedule.ts'
 import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
 import { startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders } from '../ledger/order-statements.ts'
@@ -47,33 +49,16 @@ const restock = (email: string) =>
 const stop = (id: string) => origin.call('POST', `/internal/mail/stop/${id}`, { token: origin.edgeToken })
 
 /** The public schedule of a sale that opened without a lobby and has called so many. */
-const schedule = (sale: string, called: number, changes: object = {}) => ({
-  sale,
-  version: 1,
-  phase: 'open',
-  anchor_at_ms: Date.now(),
-  anchor_position: called,
-  rate_per_second: 0.1,
-  ceiling: 1_000,
-  missed_through: 0,
-  pre_queue_size: 0,
-  draw_commitment: '00'.repeat(32),
-  draw_seed: '00'.repeat(32),
-  draw_beacon: null,
-  beacon_announced: false,
-  pre_queue_opens_at: new Date().toISOString(),
-  opens_at: new Date().toISOString(),
-  ends_at: null,
-  pre_queue_opens_at_ms: Date.now(),
-  ends_at_ms: null,
-  products: [],
-  lasts_for_positions: null,
-  announcement: null,
-  pause_reason: null,
-  next_read_ms: 8_000,
-  server_time_ms: Date.now(),
-  ...changes,
-})
+const schedule = (sale: string, called: number, changes: Partial<Schedule> = {}): Schedule =>
+  sampleSchedule({
+    sale,
+    anchor_at_ms: Date.now(),
+    anchor_position: called,
+    rate_per_second: 0.1,
+    ceiling: 1_000,
+    server_time_ms: Date.now(),
+    ...changes,
+  })
 
 test('whoever asks in line is mailed as their turn comes near, as it comes, or once all is sold', async () => {
   const sale = await origin.sale({ name: 'Drop' })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
 import type { SaleReport } from '../../shared/api/report.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
@@ -18,32 +19,19 @@ const edge = createServer((request, response) => {
   const [, sale = ''] = /^\/sales\/([^/]+)\/schedule(?:\?|$)/.exec(request.url ?? '') ?? []
   if (sale === '' || sale === unknownToEdge) return void response.writeHead(404).end()
   response.end(
-    JSON.stringify({
-      sale,
-      version: 1,
-      phase: 'open',
-      anchor_at_ms: 0,
-      anchor_position: 0,
-      rate_per_second: 1,
-      ceiling: 99,
-      missed_through: 0,
-      pre_queue_size: SIZE,
-      draw_commitment: commitmentOf(seed),
-      draw_seed: seed,
-      draw_beacon: null,
-      beacon_announced: false,
-      lasts_for_positions: null,
-      announcement: null,
-      pause_reason: null,
-      next_read_ms: 8_000,
-      products: [],
-      pre_queue_opens_at: at,
-      opens_at: at,
-      ends_at: null,
-      pre_queue_opens_at_ms: 0,
-      ends_at_ms: null,
-      server_time_ms: Date.now(),
-    }),
+    JSON.stringify(
+      sampleSchedule({
+        sale,
+        rate_per_second: 1,
+        ceiling: 99,
+        pre_queue_size: SIZE,
+        draw_commitment: commitmentOf(seed),
+        draw_seed: seed,
+        pre_queue_opens_at: at,
+        opens_at: at,
+        server_time_ms: Date.now(),
+      }),
+    ),
   )
 })
 let unknownToEdge = ''

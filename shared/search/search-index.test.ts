@@ -1,41 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ListedSale } from '../api/front.ts'
 import { entriesOf } from './entries.ts'
 import { partsOf } from './marks.ts'
 import { SearchIndex } from './search-index.ts'
-
-const sale = (sale: string, name: string, more: Partial<ListedSale> = {}): ListedSale => ({
-  sale,
-  name,
-  opens_at: '2026-11-27T12:00:00.000Z',
-  pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
-  ends_at: null,
-  image: null,
-  price_from_minor: 1_000,
-  currency: 'EUR',
-  prices_differ: false,
-  venue: null,
-  shop: 'Halfway',
-  products: [],
-  ...more,
-})
+import { anySale } from './testing.ts'
 
 const SALES = [
-  sale('pizza', 'Pizza oven night', { venue: 'New York Loft' }),
-  sale('slices', 'Pizza by the slice', { venue: 'Rome' }),
-  sale('arnold', 'Schwarzenegger in person', { venue: 'Grand Hall' }),
-  sale('house', 'The house of cards', {
+  anySale('pizza', 'Pizza oven night', { venue: 'New York Loft' }),
+  anySale('slices', 'Pizza by the slice', { venue: 'Rome' }),
+  anySale('arnold', 'Schwarzenegger in person', { venue: 'Grand Hall' }),
+  anySale('house', 'The house of cards', {
     products: [{ product_id: 'cards', name: 'A deck', description: { en: 'For a long evening by the fire.' } }],
   }),
-  sale('cafe', 'Café Noir', {
+  anySale('cafe', 'Café Noir', {
     products: [{ product_id: 'cup', name: 'Cup', names: { ja: '珈琲カップ' }, tags: ['Crème'] }],
   }),
-  sale('shirts', 'Summer cotton', {
+  anySale('shirts', 'Summer cotton', {
     products: [{ product_id: 'tee', name: 'T-shirt', description: { en: 'Cut in one piece, dyed by hand.' } }],
   }),
-  sale('socks', 'Winter wool', { products: [{ product_id: 'sweat', name: 'Sweatshirt', tags: ['warm'] }] }),
-  sale('aurora', 'Aurora One', {
+  anySale('socks', 'Winter wool', { products: [{ product_id: 'sweat', name: 'Sweatshirt', tags: ['warm'] }] }),
+  anySale('aurora', 'Aurora One', {
     products: [{ product_id: 'shoe', name: 'Shoe', names: { ar: 'أورورا' }, tags: ['aurora'] }],
   }),
 ]
@@ -105,10 +89,10 @@ it('ranks a title above tags, tags above a description, and that above the rest'
   const ranked = SearchIndex.over(
     entriesOf({
       sales: [
-        sale('body', 'Plain', { shop: 'Lamp' }),
-        sale('described', 'Plain', { products: [{ ...products[0], description: { en: 'Lamp' } }] as never }),
-        sale('tagged', 'Plain', { products: [{ ...products[0], tags: ['Lamp'] }] as never }),
-        sale('titled', 'Lamp'),
+        anySale('body', 'Plain', { shop: 'Lamp' }),
+        anySale('described', 'Plain', { products: [{ ...products[0], description: { en: 'Lamp' } }] as never }),
+        anySale('tagged', 'Plain', { products: [{ ...products[0], tags: ['Lamp'] }] as never }),
+        anySale('titled', 'Lamp'),
       ],
     }),
     [],
@@ -126,7 +110,7 @@ it('completes what is typed, with words that occur together', () => {
 
 it('shows a title in the language of the page, and a piece of the text around what was found', () => {
   expect(find('カップ', 'ja').hits[0]?.title).toBe('珈琲カップ')
-  const long = sale('long', 'Long', {
+  const long = anySale('long', 'Long', {
     products: [
       {
         product_id: 'l',
@@ -160,7 +144,7 @@ describe('of any text', () => {
   it('the marked parts are the text', () => {
     fc.assert(
       fc.property(text, text, (q, other) => {
-        const { marked } = SearchIndex.over(entriesOf({ sales: [sale('s', q)] }), []).search(q, {
+        const { marked } = SearchIndex.over(entriesOf({ sales: [anySale('s', q)] }), []).search(q, {
           lang: 'en',
           limit: 1,
         })
@@ -178,7 +162,7 @@ describe('of any text', () => {
     const word = fc.stringMatching(/^[b-z]{5,12}$/)
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.nat(), (words, at) => {
-        const one = SearchIndex.over(entriesOf({ sales: [sale('s', words.join(' '))] }), [])
+        const one = SearchIndex.over(entriesOf({ sales: [anySale('s', words.join(' '))] }), [])
         const finds = (q: string) => one.search(q, { lang: 'en', limit: 5 }).hits.length > 0
         for (const each of words) {
           const place = at % each.length
