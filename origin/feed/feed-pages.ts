@@ -21,7 +21,7 @@ export class FeedPages {
 
   /** The newest posts, or a page by its number. Null: there is no such page. */
   async read(saleId: string, page: number | null, nowMs: number): Promise<FeedPage | null> {
-    const newest = await this.#fresh(`${saleId}`, nowMs, () => readNewest(this.#sql, saleId))
+    const newest = await this.#fresh(saleId, nowMs, () => readNewest(this.#sql, saleId))
     if (page === null) return newest
     if (page < 1 || page > Math.max(1, pageOf(newest.latest))) return null
     return this.#fresh(`${saleId} ${page}`, nowMs, () => readPage(this.#sql, saleId, page))

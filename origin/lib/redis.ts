@@ -32,7 +32,7 @@ export function connectRedis(url: string, log: Logger): Redis | Cluster {
   return redis
 }
 
-/** A connection of its own to the same Redis, as one that listens needs. */
+/** A connection of its own to the same Redis, as one that listens needs. The two types of client share no signature. */
 export const anotherConnection = (redis: Redis | Cluster): Redis | Cluster =>
   redis instanceof Cluster ? redis.duplicate() : redis.duplicate()
 

@@ -3,9 +3,6 @@ import { hash } from 'node:crypto'
 import type { MailAsk } from '../../shared/api/internal.ts'
 import type { AskedMail } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { mailAsks } from '../ledger/schema/mail.ts'
-
-export type AskRow = Readonly<typeof mailAsks.$inferSelect>
 
 /** As `refused_mail` has an address. */
 const hashOf = (email: string) => hash('sha256', email.toLowerCase())
@@ -13,18 +10,16 @@ const hashOf = (email: string) => hash('sha256', email.toLowerCase())
 export const hashed = (sql: Queryable, email: unknown) =>
   sql`encode(sha256(convert_to(lower(${email as string}), 'utf8')), 'hex')`
 
-/** Asks of one address for one sale; asked again, with the place and language of now. False: the address wants none. */
-export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<boolean> {
+/** Asks of one address for one sale; asked again, with the place and language of now. Of one that wants none nothing is noted. */
+export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<void> {
   const { about, email, language, line, visitor, number } = asked
   const next = about === 'turn' ? 'turn_near' : 'restocked'
-  const rows = await sql`
+  await sql`
     insert into mail_asks (sale_id, line, about, next, email, language, visitor, number)
     select ${saleId}, ${line}, ${about}, ${next}, ${email}, ${language}, ${visitor}, ${number}
     where not exists (select from refused_mail where email_hash = ${hashOf(email)})
     on conflict (sale_id, about, lower(email)) do update set line = excluded.line, next = excluded.next,
-      language = excluded.language, visitor = excluded.visitor, number = excluded.number, position = null
-    returning 1`
-  return rows.length > 0
+      language = excluded.language, visitor = excluded.visitor, number = excluded.number, position = null`
 }
 
 /** The address of an order or an ask gets no mails any more but those about its orders. False: there is none. */

@@ -99,7 +99,6 @@ export type Calls = Pick<CallBudget, 'isShort' | 'room' | 'take'>
 const budgetKey = (account: string) => `{payments:${account}}:budget`
 const waitingKey = (account: string) => `{payments:${account}}:waiting`
 
-/** The charges that wait for calls; throws where Redis does not answer. */
-export async function chargesWaiting(redis: Pick<Store, 'get'>, account: string): Promise<number> {
-  return Number(await withTimeout(redis.get(waitingKey(account)), REDIS_TIMEOUT_MS))
-}
+/** The charges that wait for calls. */
+export const chargesWaiting = async (redis: Pick<Store, 'get'>, account: string): Promise<number> =>
+  Number(await redis.get(waitingKey(account)))

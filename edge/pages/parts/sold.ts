@@ -5,7 +5,6 @@ import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
-import type { Words } from '../words/words.ts'
 import { eventOf } from './calendar.ts'
 import { countriesOf, EVERYWHERE } from './countries.ts'
 import { prose } from './markdown.ts'
@@ -131,5 +130,3 @@ function terms(context: PageContext, { name, goods: { terms } }: Item, isNamed: 
   return html`<details><summary>${words.terms}${isNamed && html`: <bdi>${name}</bdi>`}</summary>
       ${terms && prose(terms, lang, 'small')}</details>`
 }
-
-export type StockTexts = Pick<Words, 'left' | 'noneLeft' | 'sizeLeft' | 'gone'>
