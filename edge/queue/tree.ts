@@ -33,7 +33,7 @@ export function shardName(queue: string, index: number, shards: number): string 
   return hubs > 0 ? `${hubName(queue, index % hubs)}/${index}` : `${queue}/${index}`
 }
 
-export const hubName = (queue: string, index: number) => `${queue}/hub-${index}`
+const hubName = (queue: string, index: number) => `${queue}/hub-${index}`
 
 export const mirrorName = (queue: string, index: number, shards: number) =>
   shards > DIRECT_SHARDS ? `${queue}/mirror-${index}` : shardName(queue, index, shards)

@@ -8,7 +8,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Store } from '../stock/scripts.ts'
 
 /** How long a search is kept. */
-export const SEARCH_DAYS = 30
+const SEARCH_DAYS = 30
 /** Of the list in Redis: then it is read from the ledger again, without those that have become too old. */
 const LIST_SECONDS = 24 * 3600
 

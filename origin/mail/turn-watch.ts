@@ -3,6 +3,7 @@
  * does, and works out their places.
  */
 import * as v from 'valibot'
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { Schedule } from '../../shared/api/public.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { calledAtMs, isDrawn, isFinal, serving } from '../../shared/schedule.ts'
@@ -49,7 +50,7 @@ async function mailLine(sql: Sql, waiting: Waiting, schedule: Schedule): Promise
 
 async function scheduleOf(edgeUrl: string, { saleId, line }: Waiting): Promise<Schedule | null> {
   const url = new URL(`/sales/${saleId}/schedule`, edgeUrl)
-  if (line !== 'public') url.searchParams.set('line', line)
+  if (line !== PUBLIC_LINE) url.searchParams.set('line', line)
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
   const read = response.ok ? v.safeParse(Schedule, await response.json()) : null
   return read?.success ? read.output : null

@@ -39,7 +39,7 @@ const LONG_SOUND = 6
 const LATIN = /^[a-z]+$/
 
 /** So many letters may be wrong. */
-export const errorsIn = (term: string) => (term.length < 4 ? 0 : term.length < 8 ? 1 : 2)
+const errorsIn = (term: string) => (term.length < 4 ? 0 : term.length < 8 ? 1 : 2)
 
 export class Vocabulary {
   readonly #words = new SearchableMap<Known>()

@@ -12,7 +12,7 @@ export interface View {
 }
 
 /** Neighbouring seats at least so far apart are drawn, in pixels: closer ones would be a grey haze. */
-export const SEATS_FROM_PX = 7
+const SEATS_FROM_PX = 7
 /** At this distance of neighbours there is room for a number. */
 const NUMBERS_FROM_PX = 26
 /** Of the distance between neighbours. */
@@ -231,7 +231,7 @@ export class Painter {
 }
 
 /** The part of the hall that can be seen. */
-export const boxSeen = ({ view: { k, x, y }, width, height, hall }: Scene): Box => ({
+const boxSeen = ({ view: { k, x, y }, width, height, hall }: Scene): Box => ({
   x0: -x / k - hall.spacing,
   y0: -y / k - hall.spacing,
   x1: (width - x) / k + hall.spacing,

@@ -15,7 +15,7 @@ import { during } from './phases.ts'
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
 
 /** What a variant is, without its product's name: "42", or "Blue, L". */
-export const variantName = ({ variant, name }: PublicProduct): string => Object.values(variant ?? {}).join(', ') || name
+const variantName = ({ variant, name }: PublicProduct): string => Object.values(variant ?? {}).join(', ') || name
 
 /** Beside the price: the tax in it, and how many one person may have. */
 export function priceNote({ view, words, lang }: PageContext): string {
