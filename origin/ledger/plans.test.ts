@@ -133,6 +133,8 @@ test('statements keep to the indexes, even if they were planned while the tables
 test('the sales in use are read without those long over, and what is changed comes back', async () => {
   const database = await ledgerDatabase()
   const sql = connect(database.url, 1)
+  // Postgres may analyze by itself: that keeps the vacuum below from cleaning, and the statistics are older than the mark.
+  for (const table of ['sales', 'products']) await sql`alter table ${sql(table)} set (autovacuum_enabled = off)`
   const ids = ['one', 'two', 'three']
   for (const id of ids) await writeSale(sql, id, saleOf(5))
   await sql`insert into sales (sale_id, name, opens_at, ends_at, hold_seconds, limit_per_visitor, rate_per_second, oversell_policy)
@@ -147,7 +149,7 @@ test('the sales in use are read without those long over, and what is changed com
     return row?.rows
   }
   // What was just changed is in the index until it is cleaned.
-  await sql`vacuum sales`
+  await sql`vacuum analyze sales`
   const before = await read()
   const { sales } = await readSales(sql, ['ended-8'])
   expect((await read()) - before).toBeLessThan(50)
