@@ -19,7 +19,7 @@ const listed = (sale: string, name: string, more: Partial<ListedSale> = {}): Lis
   })
 
 const SALES = [
-  listed('next', 'Aurora One'),
+  listed('next', 'Aurora One', { names: { de: 'Aurora Eins' } }),
   listed('later', 'Night Orchestra', { opens_at: at(30), pre_queue_opens_at: at(29), image: null }),
   listed('running', 'Slow Weather', { opens_at: at(-1) }),
   listed('gone', 'Aurora Zero', { opens_at: at(-9) }),
@@ -97,7 +97,9 @@ it('is one page for all, which caches keep through a rush', async () => {
   const etag = response.headers.get('etag') ?? ''
   const again = (headers: Record<string, string>) => call('/', { headers: { 'if-none-match': etag, ...headers } })
   await expect.poll(async () => (await again(page.headers)).status).toBe(304)
-  expect((await again({ ...page.headers, 'accept-language': 'de' })).status).toBe(200)
+  const german = await again({ ...page.headers, 'accept-language': 'de' })
+  expect(german.status).toBe(200)
+  expect(await german.text()).toMatch(/<h1><a href="\/sales\/next"><bdi>Aurora Eins</)
   expect((await again(json.headers)).status).toBe(200)
 })
 

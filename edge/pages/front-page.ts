@@ -1,5 +1,6 @@
 /** The shop front: the next sale, large; those that run; those that come; those that are over. The same for all. */
 import { clock, count, fill, isNear, moment, money, shortly } from '../../shared/format.ts'
+import { titleIn } from '../../shared/search/entries.ts'
 import type { Arranged, FrontSale } from '../front/listing.ts'
 import { frontScript, searchScript } from './assets.ts'
 import type { Brand } from './brand.ts'
@@ -110,7 +111,7 @@ const pathOf = ({ lang, choseLanguage }: FrontView, sale: string) =>
   `/sales/${sale}${choseLanguage ? `?lang=${lang}` : ''}`
 
 function feature(front: Front, sale: FrontSale): Html {
-  const { words } = front
+  const { words, lang } = front
   const isBefore = sale.phase === 'upcoming' || sale.phase === 'pre_queue'
   const path = pathOf(front, sale.sale)
   const about = aboutOf(front, sale)
@@ -118,7 +119,7 @@ function feature(front: Front, sale: FrontSale): Html {
     ${sale.image && html`<div class="pic goods-pic">${picture(sale.image, { sizes: LARGE, eager: true })}</div>`}
     <div class="stack figure">
       <p class="quiet">${isBefore ? words.front.next : words.front.now}</p>
-      <h1><a href="${path}"><bdi>${sale.name}</bdi></a></h1>
+      <h1><a href="${path}"><bdi>${titleIn(sale, lang)}</bdi></a></h1>
       <p class="lead">${about && html`<bdi>${about}</bdi>${words.fullStop}`}<b>${priceOf(front, sale)}</b></p>
       ${isBefore ? countdown(front, sale) : html`<p class="chip live">${stateOf(front, sale)}</p>`}
       <p>${buttonTo(path, sale.phase === 'pre_queue' ? words.joinLobby : words.front.see, 'wide')}</p>
@@ -138,7 +139,7 @@ function countdown(front: Front, { opens_at }: FrontSale): Html {
 }
 
 function card(front: Front, sale: FrontSale, sizes: string): Html {
-  const { words, nowMs } = front
+  const { words, lang, nowMs } = front
   const isBefore = sale.phase === 'upcoming' || sale.phase === 'pre_queue'
   const isSoon = (Date.parse(sale.opens_at) - nowMs) / 1000 < DAY_SECONDS
   const about = aboutOf(front, sale)
@@ -146,20 +147,20 @@ function card(front: Front, sale: FrontSale, sizes: string): Html {
   return html`<li class="good">
       ${sale.image && html`<div class="pic">${picture({ ...sale.image, alt: '' }, { sizes })}</div>`}
       <span class="chip ${!isBefore && 'live'}">${isBefore ? when : stateOf(front, sale)}</span>
-      <h3><a href="${pathOf(front, sale.sale)}"><bdi>${sale.name}</bdi></a></h3>
+      <h3><a href="${pathOf(front, sale.sale)}"><bdi>${titleIn(sale, lang)}</bdi></a></h3>
       ${about && html`<p class="small quiet"><bdi>${about}</bdi></p>`}
       <p class="small"><b>${priceOf(front, sale)}</b></p>
     </li>`
 }
 
 function row(front: Front, sale: FrontSale): Html {
-  const { words } = front
+  const { words, lang } = front
   const path = pathOf(front, sale.sale)
   const [before, after = ''] = words.front.endedOn.split('{d}')
   const ended = sale.ends_at && html`${before}${shortDate(front, sale.ends_at)}${after}`
   return html`<li>${sale.image && html`<div class="pic thumb">${picture({ ...sale.image, alt: '' }, { sizes: '56px' })}</div>`}
-      <div><h3><a href="${path}"><bdi>${sale.name}</bdi></a></h3><small>${sale.phase === 'sold_out' ? words.soldOut : ended}</small></div>
-      <a class="button second" href="${path}" aria-label="${fill(words.front.lookBackAt, { name: sale.name })}">${words.front.lookBack}</a></li>`
+      <div><h3><a href="${path}"><bdi>${titleIn(sale, lang)}</bdi></a></h3><small>${sale.phase === 'sold_out' ? words.soldOut : ended}</small></div>
+      <a class="button second" href="${path}" aria-label="${fill(words.front.lookBackAt, { name: titleIn(sale, lang) })}">${words.front.lookBack}</a></li>`
 }
 
 /** What a sale that runs is like. */
@@ -170,8 +171,9 @@ function stateOf({ words, lang }: Front, { phase, left }: FrontSale): string {
 }
 
 /** Where it is, or what is sold, where the sale's name does not say so. */
-function aboutOf({ lang }: Front, { name, venue, products }: FrontSale): string {
-  const named = products.map((product) => product.names?.[lang] ?? product.name).filter((one) => one !== name)
+function aboutOf({ lang }: Front, sale: FrontSale): string {
+  const { venue, products } = sale
+  const named = products.map((product) => titleIn(product, lang)).filter((one) => one !== titleIn(sale, lang))
   return venue ?? named.slice(0, 3).join(', ')
 }
 

@@ -56,7 +56,10 @@ export function frontSamples({
   }
   const sales = [
     sold('aurora', called ?? 'Aurora One', 1.62, { price_from_minor: 18_900, products: [pairs] }),
-    sold('slow', 'Slow Weather', -2, { products: [{ product_id: 'lp', name: 'Record, orange sleeve' }] }),
+    sold('slow', 'Slow Weather', -2, {
+      names: { de: 'Langsames Wetter', fr: 'Temps lent', es: 'Tiempo lento', ja: '遅い天気', ar: 'طقس بطيء' },
+      products: [{ product_id: 'lp', name: 'Record, orange sleeve' }],
+    }),
     sold('harbour', 'Harbour Nights', -30, { price_from_minor: 3_800, prices_differ: true, venue: 'Pier 4' }),
     sold('night', 'Night Orchestra', 23.6, { price_from_minor: 3_200, prices_differ: true, venue: 'Grand Hall' }),
     sold('tidal', 'Tidal Forms', 60, {

@@ -1,4 +1,5 @@
 /** The catalogue's rows, and the shop's synonyms. */
+import type { Texts } from '../../shared/api/fields.ts'
 import type { Catalogue, Synonyms } from '../../shared/api/front.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -20,6 +21,7 @@ export interface ListedRow {
   }[]
   readonly brand: GoodsDocument['brand']
   readonly venue: string | null
+  readonly names: Texts | null
   readonly goods: GoodsDocument['products'] | null
 }
 
@@ -27,7 +29,7 @@ export interface ListedRow {
 export const readListed = (sql: Queryable, max: number) =>
   sql<ListedRow[]>`
     select s.sale_id, s.name, s.opens_at, coalesce(s.pre_queue_opens_at, s.created_at) as pre_queue_opens_at,
-      coalesce(s.ended_at, s.ends_at) as ends_at, g.brand, g.venue, g.products as goods,
+      coalesce(s.ended_at, s.ends_at) as ends_at, g.brand, g.venue, g.names, g.products as goods,
       (select coalesce(json_agg(json_build_object('product_id', p.product_id, 'name', p.name, 'variant_of', p.variant_of,
           'unit_price_minor', p.unit_price_minor, 'currency', p.currency, 'is_section', p.section_type is not null)
           order by p.place, p.product_id), '[]')

@@ -96,7 +96,15 @@ function withinLimit(sales: readonly ListedSale[]): readonly ListedSale[] {
 }
 
 /** A sale as the front shows it, and search reads it. */
-export function listedSale({ sale_id, name, opens_at, pre_queue_opens_at, ends_at, ...row }: ListedRow): ListedSale {
+export function listedSale({
+  sale_id,
+  name,
+  names,
+  opens_at,
+  pre_queue_opens_at,
+  ends_at,
+  ...row
+}: ListedRow): ListedSale {
   const { products, goods, brand, venue } = row
   const parents = new Set(products.map(({ variant_of }) => variant_of))
   const units = products.filter(({ product_id }) => !parents.has(product_id))
@@ -107,6 +115,7 @@ export function listedSale({ sale_id, name, opens_at, pre_queue_opens_at, ends_a
   return {
     sale: sale_id,
     name,
+    ...(names && { names }),
     opens_at: opens_at.toISOString(),
     pre_queue_opens_at: pre_queue_opens_at.toISOString(),
     ends_at: ends_at?.toISOString() ?? null,

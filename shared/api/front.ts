@@ -7,6 +7,7 @@ import type { Image } from './goods.ts'
 export interface ListedSale {
   readonly sale: string
   readonly name: string
+  readonly names?: Texts
   readonly opens_at: string
   readonly pre_queue_opens_at: string
   /** When it ends or has ended; null: once all is sold. */

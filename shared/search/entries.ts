@@ -24,7 +24,7 @@ export function entriesOf({ sales }: Pick<Catalogue, 'sales'>): Entry[] {
   return [...sales.flatMap(ofSale), ...venuesOf(sales)].map((entry, id) => ({ ...entry, id }))
 }
 
-function ofSale({ sale, name, image, venue, shop, products }: ListedSale): Omit<Entry, 'id'>[] {
+function ofSale({ sale, name, names, image, venue, shop, products }: ListedSale): Omit<Entry, 'id'>[] {
   const pictured = image ? { image } : {}
   const around = [venue, shop].filter((one) => one !== null)
   const named = products.map((product) => product.name).join(', ')
@@ -32,6 +32,7 @@ function ofSale({ sale, name, image, venue, shop, products }: ListedSale): Omit<
     type: 'sale',
     sale,
     name,
+    ...(names && { names }),
     tags: [],
     description: { en: named },
     body: around.join('\n'),
@@ -45,7 +46,7 @@ function ofSale({ sale, name, image, venue, shop, products }: ListedSale): Omit<
     ...(product.names && { names: product.names }),
     tags: product.tags ?? [],
     description: product.description ?? {},
-    body: [name, ...around].join('\n'),
+    body: [name, ...Object.values(names ?? {}), ...around].join('\n'),
     ...(product.image ? { image: product.image } : pictured),
   }))
   return [{ ...itself, type: 'sale' as const }, ...ofProducts]
