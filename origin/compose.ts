@@ -197,23 +197,16 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
     .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 
+  const sendsMail = config.SMTP_URL !== undefined && config.MAIL_FROM !== undefined
   const internalRoutes = new Hono()
     .use('*', requireSecret(config.EDGE_TOKEN))
-    .route(
-      '/',
-      edgeRoutes({
-        sales,
-        policies,
-        queues,
-        sendsMail: config.SMTP_URL !== undefined && config.MAIL_FROM !== undefined,
-      }),
-    )
+    .route('/', edgeRoutes({ sales, policies, queues, sendsMail }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))
     .route('/', mailRoutes({ sql, sales }))
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
-    .route('/', catalogueRoutes(new Catalogues(sql, sales)))
+    .route('/', catalogueRoutes(new Catalogues(sql, sales, sendsMail)))
     .route('/', recentSearchRoutes(searches))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)

@@ -26,10 +26,10 @@ const SALES = [
   listed('old', 'First Light', { opens_at: at(-99), ends_at: at(-90) }),
 ]
 const STATES: Listing['states'] = {
-  next: { phase: 'upcoming', left: 10 },
-  later: { phase: 'upcoming', left: 10 },
-  running: { phase: 'open', left: 3 },
-  gone: { phase: 'sold_out', left: 0 },
+  next: { phase: 'upcoming', left: 10, tells_restock: true },
+  later: { phase: 'upcoming', left: 10, tells_restock: false },
+  running: { phase: 'open', left: 3, tells_restock: false },
+  gone: { phase: 'sold_out', left: 0, tells_restock: true },
 }
 let version = 0
 const publish = (sales: readonly ListedSale[], states = STATES) =>
@@ -94,6 +94,8 @@ it('is one page for all, which caches keep through a rush', async () => {
   expect(response.headers.has('set-cookie')).toBe(false)
   const html = await response.text()
   expect(html).toMatch(/<h1><a href="\/sales\/next"><bdi>Aurora One<[\s\S]*role="timer"[\s\S]*3 left/)
+  expect(html).toMatch(/href="\/sales\/gone#restock" aria-label="Tell me if Aurora Zero comes back">/)
+  expect(html).toMatch(/href="\/sales\/old" aria-label="Look back at First Light">/)
   const etag = response.headers.get('etag') ?? ''
   const again = (headers: Record<string, string>) => call('/', { headers: { 'if-none-match': etag, ...headers } })
   await expect.poll(async () => (await again(page.headers)).status).toBe(304)
@@ -224,7 +226,9 @@ it('passes on the searches of an account alone', async () => {
 
 it('shows no more of a kind than fits, those nearest in time', () => {
   const many = Array.from({ length: 100 }, (_, i) => listed(`s${i}`, 'S', { opens_at: at(100 - i) }))
-  const states = Object.fromEntries(many.map(({ sale }) => [sale, { phase: 'upcoming', left: 1 } as const]))
+  const states = Object.fromEntries(
+    many.map(({ sale }) => [sale, { phase: 'upcoming', left: 1, tells_restock: false } as const]),
+  )
   const { soon } = arrange({ catalogue: { sales: many, synonyms: [] }, states }, Date.now())
   expect(soon).toHaveLength(48)
   expect(soon[0]?.sale).toBe('s99')

@@ -50,6 +50,8 @@ export interface FrontSale extends ListedSale {
   readonly phase: Phase
   /** Units for sale, as of some seconds ago. */
   readonly left: number
+  /** Its page takes addresses, for a mail about a restock. */
+  readonly tells_restock: boolean
 }
 
 /** The sales of a front: those that run, then those that come, the next first, then those that are over, the last first. */
@@ -89,8 +91,8 @@ function stateOf(
   sale: ListedSale,
   state: Listing['states'][string] | undefined,
   nowMs: number,
-): Pick<FrontSale, 'phase' | 'left'> {
-  if (!state) return { phase: 'ended', left: 0 }
+): Pick<FrontSale, 'phase' | 'left' | 'tells_restock'> {
+  if (!state) return { phase: 'ended', left: 0, tells_restock: false }
   const hasLobby = state.phase === 'upcoming' && Date.parse(sale.pre_queue_opens_at) <= nowMs
   return hasLobby ? { ...state, phase: 'pre_queue' } : state
 }

@@ -26,7 +26,7 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
 /** One mail if more comes in. */
 function restockForm(context: PageContext): Html {
   const [title, text] = context.words.restock
-  return html`<details class="panel"><summary>${title}</summary><p class="quiet">${text}</p>${mailForm(context, title)}</details>`
+  return html`<details class="panel"><summary>${title}</summary><p class="quiet" id="restock">${text}</p>${mailForm(context, title)}</details>`
 }
 
 /** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */

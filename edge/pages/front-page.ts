@@ -157,10 +157,12 @@ function row(front: Front, sale: FrontSale): Html {
   const { words, lang } = front
   const path = pathOf(front, sale.sale)
   const [before, after = ''] = words.front.endedOn.split('{d}')
+  const tells = sale.phase === 'sold_out' && sale.tells_restock
+  const [short, named] = tells ? words.front.tellMe : words.front.lookBack
   const ended = sale.ends_at && html`${before}${shortDate(front, sale.ends_at)}${after}`
   return html`<li>${sale.image && html`<div class="pic thumb">${picture({ ...sale.image, alt: '' }, { sizes: '56px' })}</div>`}
       <div><h3><a href="${path}"><bdi>${titleIn(sale, lang)}</bdi></a></h3><small>${sale.phase === 'sold_out' ? words.soldOut : ended}</small></div>
-      <a class="button second" href="${path}" aria-label="${fill(words.front.lookBackAt, { name: titleIn(sale, lang) })}">${words.front.lookBack}</a></li>`
+      <a class="button second" href="${path}${tells && '#restock'}" aria-label="${fill(named, { name: titleIn(sale, lang) })}">${short}</a></li>`
 }
 
 /** What a sale that runs is like. */

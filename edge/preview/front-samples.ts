@@ -48,6 +48,7 @@ export function frontSamples({
   const state = (phase: FrontSale['phase'] & ('upcoming' | 'open' | 'paused' | 'sold_out'), left = 400) => ({
     phase,
     left,
+    tells_restock: phase === 'sold_out',
   })
   const pairs = {
     product_id: 'pairs',

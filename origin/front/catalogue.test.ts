@@ -53,7 +53,7 @@ test('lists a sale with what the front shows and search reads', async () => {
         },
       ],
     })
-  expect((await listing()).states[sale]).toEqual({ phase: 'open', left: 7 })
+  expect((await listing()).states[sale]).toEqual({ phase: 'open', left: 7, tells_restock: false })
 })
 
 test('tells a caller that has the catalogue only how its sales are, and the rest once one has changed', async () => {

@@ -32,11 +32,13 @@ interface Read {
 export class Catalogues {
   readonly #sql: Sql
   readonly #sales: Pick<Sales, 'inUse' | 'nowMs'>
+  readonly #sendsMail: boolean
   #read: { readonly atMs: number; readonly value: Promise<Read> } | null = null
 
-  constructor(sql: Sql, sales: Pick<Sales, 'inUse' | 'nowMs'>) {
+  constructor(sql: Sql, sales: Pick<Sales, 'inUse' | 'nowMs'>, sendsMail: boolean) {
     this.#sql = sql
     this.#sales = sales
+    this.#sendsMail = sendsMail
   }
 
   /** `has`: the version of the catalogue that the caller has. Fails as the ledger does. */
@@ -45,7 +47,11 @@ export class Catalogues {
     const nowMs = this.#sales.nowMs()
     const states = this.#listed().map((sale) => [
       sale.sale_id,
-      { phase: phaseOf(sale, nowMs), left: sale.products.reduce((sum, product) => sum + available(product), 0) },
+      {
+        phase: phaseOf(sale, nowMs),
+        left: sale.products.reduce((sum, product) => sum + available(product), 0),
+        tells_restock: this.#sendsMail && sale.mails.includes('restocked'),
+      },
     ])
     return { version, catalogue: has === version ? null : catalogue, states: Object.fromEntries(states) }
   }

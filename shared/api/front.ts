@@ -70,7 +70,15 @@ export const LISTED_PHASES = ['upcoming', 'open', 'paused', 'all_in_carts', 'sol
 export const Listing = v.object({
   version: v.string(),
   catalogue: v.nullable(v.custom<Catalogue>((value) => typeof value === 'object' && value !== null)),
-  states: v.record(SaleId, v.object({ phase: v.picklist(LISTED_PHASES), left: v.number() })),
+  states: v.record(
+    SaleId,
+    v.object({
+      phase: v.picklist(LISTED_PHASES),
+      left: v.number(),
+      /** Its page takes addresses, for a mail about a restock. */
+      tells_restock: v.optional(v.boolean(), false),
+    }),
+  ),
 })
 export type Listing = v.InferOutput<typeof Listing>
 
