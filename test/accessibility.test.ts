@@ -1,4 +1,7 @@
-/** Every page in every state, checked by axe against WCAG 2.2 AA; some of them also in the other look, width and languages. */
+/**
+ * Every page in every state, checked by axe against WCAG 2.2 AA, and by its width where letters are large; some of them also in the
+ * other look, width and languages.
+ */
 import { randomUUID } from 'node:crypto'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -44,6 +47,8 @@ const IN_ONE_WINDOW = `{
 }`
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1280, height: 900 }
+/** A phone that shows all of it twice as large (WCAG 2.2, 1.4.4 and 1.4.10). */
+const ENLARGED = { width: 195, height: 422 }
 const LOOKS = [
   { scheme: 'light', size: PHONE },
   { scheme: 'light', size: DESK },
@@ -83,6 +88,9 @@ describe.skipIf(!hasBrowser)('axe finds nothing', () => {
         const faults = await faultsShown(i === 0 ? ALL : SEEN)
         if (faults.length > 0) found[`${name} in ${lang}, ${scheme}, ${size.width}`] = faults
       }
+      await tab.setViewportSize(ENLARGED)
+      const tooWide = await tab.evaluate('document.documentElement.scrollWidth - innerWidth')
+      if (tooWide !== 0) found[`${name} in ${lang}, ${ENLARGED.width}`] = [`${tooWide} px wider than the window`]
     }
     return found
   }
