@@ -25,17 +25,21 @@ export function tryParse<T>(schema: v.GenericSchema<unknown, T>, value: unknown)
   return result.success ? result.output : undefined
 }
 
+/** The JSON body as it is. Throws `invalid-request` (400). */
+export function jsonIn(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw malformed('The body is not JSON.')
+  }
+}
+
 /**
  * The JSON body as the schema reads it. Throws a ProblemError: `invalid-request` (400) if it is not JSON or not an
  * object, `invalid-fields` (422) if fields are wrong.
  */
 export function parseJson<T>(schema: v.GenericSchema<unknown, T>, body: string): T {
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch {
-    throw malformed('The body is not JSON.')
-  }
+  const value = jsonIn(body)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('The body must be a JSON object.')
   return parse(schema, value)

@@ -2,7 +2,7 @@
 import { type Context, Hono } from 'hono'
 import { SearchMade, Synonyms } from '../../shared/api/front.ts'
 import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
-import { parse } from '../../shared/parse.ts'
+import { jsonIn, parse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { headerOf, jsonBody, readText, refuse } from '../lib/request.ts'
@@ -31,16 +31,6 @@ export const searchRoutes = ({ sql }: { readonly sql: Sql }) =>
   new Hono()
     .get('/search/synonyms', async (c) => c.json(await readSynonyms(sql)))
     .put('/search/synonyms', async (c) => {
-      await writeSynonyms(sql, parse(Synonyms, await listIn(c)), operatorOf(c))
+      await writeSynonyms(sql, parse(Synonyms, jsonIn(await readText(c))), operatorOf(c))
       return c.json(await readSynonyms(sql))
     })
-
-/** The body is a list, and not an object as elsewhere. */
-async function listIn(c: Context): Promise<unknown> {
-  const text = await readText(c)
-  try {
-    return JSON.parse(text)
-  } catch {
-    return refuse(problem('invalid-request', { detail: 'The body must be a list of lists of words, as JSON.' }))
-  }
-}

@@ -2,6 +2,7 @@
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import * as v from 'valibot'
 import { MAX_PROMO_CODES, PromoCode } from '../../shared/api/goods.ts'
+import { jsonIn } from '../../shared/parse.ts'
 import { type FieldError, problem } from '../../shared/problem.ts'
 import { refuse } from '../lib/request.ts'
 
@@ -23,12 +24,7 @@ export const codesInCsv = (text: string): PromoCode[] => codesOf(csvRows(text))
 
 /** The codes of a list, or of `{ codes: [..] }`. */
 export function codesInJson(text: string): PromoCode[] {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return refuse(problem('invalid-request', { detail: 'The body is not JSON.' }))
-  }
+  const body = jsonIn(text)
   const codes = Array.isArray(body) ? body : Object(body).codes
   if (!Array.isArray(codes)) return refuse(problem('invalid-request', { detail: 'The body must be a list of codes.' }))
   return codesOf(codes.map((value, i) => ({ field: `codes.${i}`, value })))

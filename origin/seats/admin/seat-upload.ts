@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import type { Context } from 'hono'
 import { MAX_SEATS } from '../../../shared/api/hall-admin.ts'
-import { bodyTooLarge } from '../../../shared/parse.ts'
+import { bodyTooLarge, jsonIn } from '../../../shared/parse.ts'
 import { problem } from '../../../shared/problem.ts'
 import { headerOf, readText, refuse } from '../../lib/request.ts'
 import { COLUMNS, headerErrors, SeatTable } from './seat-table.ts'
@@ -72,12 +72,7 @@ function fieldsOf(header: readonly string[], record: readonly string[]): Record<
 }
 
 function readJson(text: string, table: SeatTable): void {
-  let rows: unknown
-  try {
-    rows = JSON.parse(text)
-  } catch {
-    refuse(problem('invalid-request', { detail: 'The body is not JSON.' }))
-  }
+  const rows = jsonIn(text)
   if (!Array.isArray(rows)) refuse(problem('invalid-request', { detail: 'The body must be a list of seats.' }))
   for (const [i, row] of rows.entries()) {
     const line = `seat ${i + 1}`
