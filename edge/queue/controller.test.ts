@@ -225,6 +225,17 @@ describe('the controller', () => {
     }
   })
 
+  it('finds buyers for what comes back behind numbers that nobody holds, before their turn has passed', () => {
+    const settings = { ...SETTINGS, claimSeconds: 180 }
+    for (const seed of SEEDS) {
+      const units = 10 + seed
+      const called = settings.admissionsPerUnit * units
+      const scenario = { ...plain, seed, stock: units, crowd: 1_000, abandoned: 0.3, seconds: 180 }
+      const moments = [...play({ ...scenario, gap: [called + 1, called + 40] }, settings)]
+      expect(moments.at(-1), `seed ${seed}`).toMatchObject({ available: 0, held: 0, sold: units })
+    }
+  })
+
   it('counts nobody as a no-show where everybody is late', () => {
     for (const seed of SEEDS) {
       const slow = { ...plain, seed, rate: 500, stock: 2_000, slowestArrivalMs: 10_000 + 3_000 * (seed % 20) }

@@ -239,8 +239,7 @@ export function showRatio(memory: Memory, settings: Settings): { share: number; 
   const lately = at(memory, settledMs, 'called') - at(memory, settledMs - WINDOW_MAX_MS, 'called')
   const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
   const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
-  const { uncounted_until_ms } = memory
-  if (uncounted_until_ms > 0 && settledMs - wantedMs < uncounted_until_ms) return { share: 1, sureShare: 1 }
+  if (!isCounted(memory, settledMs - wantedMs)) return { share: 1, sureShare: 1 }
   // The window begins at a sample, since arrivals between two refreshes are not known.
   const from = sampleUntil(memory, memory.open_ms - wantedMs)
   const windowMs = memory.open_ms - from.open_ms
@@ -251,6 +250,10 @@ export function showRatio(memory: Memory, settings: Settings): { share: number; 
   return { share, sureShare }
 }
 
+/** Whether the origin has counted all arrivals since then. */
+const isCounted = ({ uncounted_until_ms }: Memory, sinceMs: number) =>
+  uncounted_until_ms === 0 || sinceMs >= uncounted_until_ms
+
 /** How many people were called and will still come, if this share of those called turns up in the end. */
 export function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
   const calledInTime = Math.max(0, called - calledBeforeClaimWindow(memory, settings))
@@ -260,9 +263,22 @@ export function onTheirWay(memory: Memory, called: number, share: number, settin
 
 /** The most of those just called who can be on their way, besides any who have arrived meanwhile. */
 function mostOnTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
-  const settledMs = memory.open_ms - settleMs(memory, settings)
-  const unsettled = Math.max(0, called - at(memory, settledMs, 'called'))
-  return Math.min(unsettled, unsettled * share + MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share)))
+  const most = unsettled(memory, called, settings)
+  return Math.min(most, most * share + MARGIN_SIGMAS * Math.sqrt(most * share * (1 - share)))
+}
+
+/** How many were called so lately that they do not count as no-shows. */
+const unsettled = (memory: Memory, called: number, settings: Settings) =>
+  Math.max(0, called - at(memory, memory.open_ms - settleMs(memory, settings), 'called'))
+
+/**
+ * How many people are to be expected of those called: whoever has not come in time counts as a no-show until they do. Else a unit
+ * would stand free for the whole claim window behind each number that nobody holds.
+ */
+function expected(memory: Memory, called: number, share: number, settings: Settings): number {
+  const all = onTheirWay(memory, called, share, settings)
+  if (!isCounted(memory, memory.open_ms - settings.claimSeconds * 1000)) return all
+  return Math.min(all, unsettled(memory, called, settings) * share)
 }
 
 /** Those called who may still come: in units that are reserved for them, and the most people that they may be. */
@@ -270,7 +286,7 @@ export function comingIn(memory: Memory, called: number, settings: Settings) {
   const { share, sureShare } = showRatio(memory, settings)
   return {
     may_come: Math.round(onTheirWay(memory, called, 1, settings)),
-    coming_units: onTheirWay(memory, called, share, settings) / settings.admissionsPerUnit,
+    coming_units: expected(memory, called, share, settings) / settings.admissionsPerUnit,
     coming_people: Math.max(
       onTheirWay(memory, called, sureShare, settings),
       mostOnTheirWay(memory, called, sureShare, settings),

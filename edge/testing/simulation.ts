@@ -20,6 +20,8 @@ export interface Scenario {
   readonly stock: number
   readonly crowd: number
   readonly showShare: number
+  /** The first and the last of some numbers that nobody holds. */
+  readonly gap?: readonly [number, number]
   readonly maxInside: number | null
   readonly seconds: number
   /** Longest time from being called to the first checkout call. */
@@ -204,7 +206,8 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
         })
         continue
       }
-      if (random() >= scenario.showShare) continue
+      const [first, last] = scenario.gap ?? [0, 0]
+      if (random() >= scenario.showShare || (number >= first && number <= last)) continue
       onTheirWay++
       later(ms + TICK_MS + (scenario.delayMs?.(second) ?? 0) + random() * scenario.slowestArrivalMs, () => {
         onTheirWay--
