@@ -55,6 +55,7 @@ export const {
   turnScript,
   frontScript,
   searchScript,
+  pushWorker,
   shareImage,
 } = ASSETS
 

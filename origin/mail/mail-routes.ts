@@ -10,7 +10,7 @@ import { readBody, refuse } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { ask, askForPush, endPush, refuseMail } from './asks.ts'
-import { faultIn } from './push.ts'
+import { faultIn } from './channels/push.ts'
 
 interface MailRoutesDeps {
   readonly sql: Sql

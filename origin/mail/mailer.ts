@@ -13,6 +13,9 @@ import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { deleteAsks } from './asks.ts'
+import { Push } from './channels/push.ts'
+import { CONNECT_TIMEOUT_MS, CONNECTIONS, Smtp } from './channels/smtp.ts'
+import { Undelivered } from './channels/undelivered.ts'
 import {
   type Channels,
   findAsks,
@@ -22,10 +25,7 @@ import {
   type MailOrder,
   type Notice,
 } from './mail-queries.ts'
-import { Push } from './push.ts'
-import { CONNECT_TIMEOUT_MS, CONNECTIONS, Smtp } from './smtp.ts'
 import { headlineOf, write } from './template.ts'
-import { Undelivered } from './undelivered.ts'
 
 /** Messages handed to the connections at a time: one leaves while the next is ready. */
 const IN_PROGRESS = 2 * CONNECTIONS

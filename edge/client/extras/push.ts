@@ -1,6 +1,6 @@
 /**
- * Messages of the sale by push (W3C Push API), which come while no page of it is open: off at first. What is remembered is whom they
- * are for, a ticket number or someone without one: whoever joins again, or comes back when all is sold, is subscribed anew.
+ * Messages of the sale by push (W3C Push API), which come while no page of it is open: off at first. What was sent is remembered, the
+ * ticket number and the endpoint: whoever joins again, or comes back when all is sold, is subscribed anew.
  */
 import { byId, get, type Page, show, store, stored, write } from '../page.ts'
 
@@ -12,6 +12,8 @@ const SCOPE = '/assets/flash-sale-'
 const storageKeyOf = ({ sale }: Page) => `push ${sale}`
 /** Whether this browser gets what the sale sends. */
 export const isPushed = (page: Page) => stored(storageKeyOf(page)) !== null && Notification.permission === 'granted'
+
+const sentOf = ({ number }: Page, { endpoint }: PushSubscription) => `${number} ${endpoint}`
 
 const subscription = async () =>
   (await navigator.serviceWorker.getRegistration(SCOPE))?.pushManager.getSubscription() ?? null
@@ -25,11 +27,12 @@ export async function showPush(page: Page): Promise<void> {
   // The last one is missing where a page is not secure.
   const isSupported = 'PushManager' in globalThis && 'Notification' in globalThis && 'serviceWorker' in navigator
   if (!isSupported || Notification.permission === 'denied') return
-  const isOn = isPushed(page) && (await subscription()) !== null
-  check(button, isOn)
+  const subscribed = isPushed(page) ? await subscription() : null
+  check(button, subscribed !== null)
   show(button, true)
   button.onclick = () => void attempt(() => toggle(button, page), button)
-  if (isOn && stored(storageKeyOf(page)) !== String(page.number)) await attempt(() => subscribe(button, page), button)
+  if (subscribed && stored(storageKeyOf(page)) !== sentOf(page, subscribed))
+    await attempt(() => subscribe(button, page), button)
 }
 
 const check = (button: HTMLElement, isOn: boolean) => button.setAttribute('aria-checked', String(isOn))
@@ -58,18 +61,21 @@ async function subscribe(button: HTMLElement, page: Page): Promise<void> {
     return pushManager.subscribe(options)
   })
   await send('POST', page, subscribed.toJSON())
-  store(storageKeyOf(page), String(page.number))
+  store(storageKeyOf(page), sentOf(page, subscribed))
   check(button, true)
 }
 
 async function registered(): Promise<ServiceWorkerRegistration> {
   const registration = await navigator.serviceWorker.register(__PUSH_WORKER__, { scope: SCOPE })
   const worker = registration.installing ?? registration.waiting
+  if (registration.active || !worker) return registration
   // Only an active worker can be subscribed.
-  if (!registration.active && worker)
-    await new Promise<void>((resolve) =>
-      worker.addEventListener('statechange', () => worker.state === 'activated' && resolve()),
-    )
+  await new Promise<void>((resolve, reject) => {
+    worker.onstatechange = () => {
+      if (worker.state === 'activated') resolve()
+      if (worker.state === 'redundant') reject(new Error('the worker could not be installed'))
+    }
+  })
   return registration
 }
 

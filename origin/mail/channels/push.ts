@@ -4,11 +4,11 @@
  */
 import { createPublicKey } from 'node:crypto'
 import { buildPushPayload } from '@block65/webcrypto-web-push'
-import type { MailKind, PushSubscription } from '../../shared/api/mails.ts'
-import type { VapidConfig } from '../config.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
-import type { Sender } from '../webhooks/sender.ts'
-import type { Headline } from './template.ts'
+import type { MailKind, PushSubscription } from '../../../shared/api/mails.ts'
+import type { VapidConfig } from '../../config.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
+import type { Sender } from '../../webhooks/sender.ts'
+import type { Headline } from '../template.ts'
 import { Undelivered } from './undelivered.ts'
 
 /** For how long a push service has a message for a browser that is not there: what is late by more helps nobody. */

@@ -1,7 +1,7 @@
 /** The channel of mails: a mail server. */
 import { createTransport, type Transporter } from 'nodemailer'
-import { messageOf } from './message.ts'
-import type { Written } from './template.ts'
+import { messageOf } from '../message.ts'
+import type { Written } from '../template.ts'
 import { Undelivered } from './undelivered.ts'
 
 export const CONNECTIONS = 5
