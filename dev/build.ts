@@ -29,7 +29,14 @@ export const styleSheet = () => bundleAsset('pages/style.css', 'style', 'text/cs
 
 /** The assets as the constant that assets.ts declares; the tests inside workerd define it too. */
 export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
-  const extras = await bundleAsset('client/extras/extras.ts', 'extras', SCRIPT)
+  // Classic: not every browser has modules in service workers. It loads nothing.
+  const pushWorker = {
+    ...(await bundleAsset('client/push-worker.ts', 'push-worker', SCRIPT, { format: 'iife' })),
+    policy: "default-src 'none'",
+  }
+  const extras = await bundleAsset('client/extras/extras.ts', 'extras', SCRIPT, {
+    define: { __PUSH_WORKER__: JSON.stringify(pushWorker.path) },
+  })
   const proofWorker = await bundleAsset(`${ALTCHA}/workers/scrypt.js`, 'proof-worker', SCRIPT, { format: 'iife' })
   // 1200 by 630, for those who show a link to a sale: they take no SVG.
   const picture = readFileSync(path('pages/share.png')).toString('base64')
@@ -52,6 +59,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     frontScript: await bundleAsset('client/front/front.ts', 'front', SCRIPT),
     searchScript: await bundleAsset('client/front/search.ts', 'search', SCRIPT),
     paymentScript: await bundleAsset('client/stripe-payment.ts', 'payment', SCRIPT),
+    pushWorker,
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }
   return { __ASSETS__: JSON.stringify(assets) }

@@ -2,7 +2,7 @@
  * The data folder of a system on one machine. One system at a time uses it, and the next start finds data and secrets there
  * again. Secrets are made once, so that tokens outlive a restart.
  */
-import { randomBytes } from 'node:crypto'
+import { createECDH, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
@@ -92,6 +92,8 @@ const Secrets = v.object({
   // Absent in folders of 0.2.0.
   orderKeys: v.optional(SecretJwkSet, newKeySet),
   webhookKeys: v.optional(SecretJwkSet, newKeySet),
+  /** Keys of push messages (RFC 8292), in base64url. */
+  vapidKeys: v.optional(v.object({ public: secretText, private: secretText }), newVapidKeys),
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
@@ -119,6 +121,13 @@ export function loadSecrets(dataDir: string, adminToken: string | undefined): Se
   return inUse
 }
 
+export function newVapidKeys() {
+  const pair = createECDH('prime256v1')
+  const key = pair.generateKeys('base64url')
+  // A private key that begins with zeros comes without them.
+  return { public: key, private: Buffer.from(pair.getPrivateKey('hex').padStart(64, '0'), 'hex').toString('base64url') }
+}
+
 function newSecrets(): Secrets {
   const secret = () => randomBytes(32).toString('base64url')
   return {
@@ -129,5 +138,6 @@ function newSecrets(): Secrets {
     admissionKeys: newKeySet(),
     orderKeys: newKeySet(),
     webhookKeys: newKeySet(),
+    vapidKeys: newVapidKeys(),
   }
 }

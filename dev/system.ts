@@ -134,6 +134,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ORDER_KEYS: JSON.stringify(secrets.orderKeys),
       WEBHOOK_KEYS: JSON.stringify(secrets.webhookKeys),
       WEBHOOK_SECRET: secrets.webhookSecret,
+      VAPID_PUBLIC_KEY: secrets.vapidKeys.public,
+      VAPID_PRIVATE_KEY: secrets.vapidKeys.private,
+      VAPID_SUBJECT: 'mailto:shop@example.com',
       ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
       ...options.originEnv,
     }

@@ -1,8 +1,9 @@
 /** A request on its way through the Worker, and the responses that handlers share. */
 
 import { bytesToHex } from '@noble/hashes/utils.js'
+import type * as v from 'valibot'
 import { PUBLIC_LINE } from '../shared/api/access.ts'
-import { MAX_BODY_BYTES } from '../shared/parse.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, parseJson } from '../shared/parse.ts'
 import {
   type Problem,
   ProblemError,
@@ -150,6 +151,13 @@ export const sendTagged = (
   make: () => BodyInit,
 ): Response =>
   isCached(request, headers.etag) ? new Response(null, { status: 304, headers }) : new Response(make(), { headers })
+
+/** The JSON of a request as the schema reads it. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
+export async function jsonIn<T>(schema: v.GenericSchema<unknown, T>, request: Request): Promise<T> {
+  if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES))
+    throw new ProblemError(bodyTooLarge())
+  return parseJson(schema, await request.text().catch(() => refuse('invalid-request')))
+}
 
 export type Fields = Readonly<Record<string, string>>
 

@@ -24,6 +24,7 @@ import { goods } from './sale/goods.ts'
 import { availability, chart, followSections, seatsPage, sections } from './sale/hall.ts'
 import { image } from './sale/images.ts'
 import { askForMail, mailedPage, stopMail } from './sale/mail.ts'
+import { askForPush, endPush } from './sale/push.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, eventDate, schedule, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
@@ -87,6 +88,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/queue/status': get(ofSale(status)),
   '/sales/:sale/challenge': get(ofSale(challenge)),
   '/sales/:sale/mail': { methods: { GET: ofSale(mailedPage), POST: ofSale(askForMail) } },
+  '/sales/:sale/push': { methods: { POST: ofSale(askForPush), DELETE: ofSale(endPush) } },
   '/sales/:sale/leave': form(ofSale(leaveForm), salePage),
 
   '/sales/:sale/sections/:section/seats': buyers(get(ofSection(seatsPage))),

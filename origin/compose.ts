@@ -179,7 +179,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     const retention = new Retention({ config, sql, metrics })
     const load = () => loadShedder.load()
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
-    const mailer = createMailer({ config, sql, metrics, log })
+    const mailer = createMailer({ config, sql, sender: webhookSender, metrics, log })
     const own = { deliverer, mailer, retention, scheduler, edgeUrl: config.EDGE_URL }
     startActor('worker', createWorker({ ...stock, redis, changes, orders, payments, reconciler, ...own }))
   }
@@ -198,12 +198,13 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 
   const sendsMail = config.SMTP_URL !== undefined && config.MAIL_FROM !== undefined
+  const pushKey = config.vapid?.VAPID_PUBLIC_KEY ?? null
   const internalRoutes = new Hono()
     .use('*', requireSecret(config.EDGE_TOKEN))
-    .route('/', edgeRoutes({ sales, policies, queues, sendsMail }))
+    .route('/', edgeRoutes({ sales, policies, queues, sendsMail, pushKey }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))
-    .route('/', mailRoutes({ sql, sales }))
+    .route('/', mailRoutes({ sql, sales, pushSender: config.vapid && webhookSender }))
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
     .route('/', catalogueRoutes(new Catalogues(sql, sales, sendsMail)))

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newVapidKeys } from '../dev/data-folder.ts'
 import { readConfig, SETTINGS } from './config.ts'
 
 const production = {
@@ -37,6 +38,18 @@ describe('in production', () => {
     expect(readConfig(whole).oidc?.OIDC_ROLES).toMatchObject({ operator: 'operator' })
     expect(() => readConfig({ ...whole, OIDC_ISSUER: 'http://id.example' })).toThrow(/^OIDC_ISSUER: https is required/)
     expect(() => readConfig({ ...whole, OIDC_ROLES: '{"a":"boss"}' })).toThrow(/^OIDC_ROLES: a JSON object/)
+  })
+
+  it('push takes a pair of keys that belong together, and whom to ask about them', () => {
+    const { public: VAPID_PUBLIC_KEY, private: VAPID_PRIVATE_KEY } = newVapidKeys()
+    const pair = { VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY, VAPID_SUBJECT: 'mailto:shop@example.com' }
+    expect(readConfig({ ...given, ...pair }).vapid).toEqual(pair)
+    expect(readConfig(given).vapid).toBeUndefined()
+    for (const name of ['VAPID_PUBLIC_KEY', 'VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'])
+      expect(() => readConfig({ ...given, ...pair, [name]: undefined })).toThrow(new RegExp(`^${name}: not set$`))
+    const other = { ...given, ...pair, VAPID_PRIVATE_KEY: newVapidKeys().private }
+    expect(() => readConfig(other)).toThrow(/^VAPID_PRIVATE_KEY: is not that of VAPID_PUBLIC_KEY$/)
+    expect(() => readConfig({ ...given, ...pair, VAPID_SUBJECT: 'me' })).toThrow(/^VAPID_SUBJECT: mailto: or/)
   })
 
   it('anything but development is production', () => {

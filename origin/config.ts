@@ -2,7 +2,7 @@
  * The origin's settings: name, form, default and description of each. In production no secret has a default, and neither has
  * what decides about money.
  */
-import { createHmac } from 'node:crypto'
+import { createECDH, createHmac } from 'node:crypto'
 import * as v from 'valibot'
 import { ROLES } from '../shared/api/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../shared/keys.ts'
@@ -163,6 +163,22 @@ const Stripe = v.object({
   STRIPE_API_URL: optional(httpUrl, 'Replaces the API of Stripe'),
 })
 
+const Vapid = v.object({
+  VAPID_PUBLIC_KEY: required(
+    v.pipe(v.string(), v.regex(/^B[\w-]{86}$/, '65 bytes of an uncompressed P-256 point in base64url are required')),
+    'Key that browsers subscribe with to messages by push (RFC 8292); none are sent unless set',
+  ),
+  VAPID_PRIVATE_KEY: required(
+    v.pipe(v.string(), v.regex(/^[\w-]{43}$/, '32 bytes in base64url are required')),
+    'Its private half, which signs what is sent',
+  ),
+  VAPID_SUBJECT: required(
+    v.pipe(v.string(), v.regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, 'mailto: or an https URL is required')),
+    'Where the operators of push services reach the shop, `mailto:` or an https URL',
+  ),
+})
+export type VapidConfig = v.InferOutput<typeof Vapid>
+
 const S3 = v.object({
   IMAGES_S3_ENDPOINT: required(httpUrl, 'S3-compatible storage of uploaded pictures, such as R2; a folder unless set'),
   IMAGES_S3_BUCKET: required(v.string(), 'Bucket there'),
@@ -220,7 +236,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** Every setting of the origin, for docs/settings.md. */
-export const SETTINGS = settingDocs(Settings, S3, Stripe, Sandbox, Oidc)
+export const SETTINGS = settingDocs(Settings, Vapid, S3, Stripe, Sandbox, Oidc)
 
 /** `perSecond`: the calls that the provider takes a second; null: any number. */
 type PaymentConfig = { readonly perSecond: number | null } & (
@@ -234,6 +250,8 @@ export interface Config extends v.InferOutput<typeof Settings> {
   readonly payment: PaymentConfig
   /** Only where it is set. */
   readonly oidc?: OidcConfig
+  /** Only where it is set. */
+  readonly vapid?: VapidConfig
   /** Only where pictures are there. */
   readonly s3?: v.InferOutput<typeof S3>
   /** The sandbox, which takes the payments of test sales in every case. */
@@ -252,6 +270,17 @@ const DEVELOPMENT = {
 }
 
 const isTestKey = (key: string) => key.includes('_test_')
+
+/** The point of P-256 that belongs to a private key, uncompressed, in base64url; null for no key. */
+function publicKeyOf(privateKey: string): string | null {
+  const pair = createECDH('prime256v1')
+  try {
+    pair.setPrivateKey(privateKey, 'base64url')
+    return pair.getPublicKey('base64url')
+  } catch {
+    return null
+  }
+}
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
@@ -329,8 +358,17 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     return read(Oidc)
   }
 
+  function readVapid(): VapidConfig | undefined {
+    if (!Object.keys(given).some((name) => name.startsWith('VAPID_'))) return undefined
+    const vapid = read(Vapid)
+    if (vapid && publicKeyOf(vapid.VAPID_PRIVATE_KEY) !== vapid.VAPID_PUBLIC_KEY)
+      errors.push('VAPID_PRIVATE_KEY: is not that of VAPID_PUBLIC_KEY')
+    return vapid
+  }
+
   const settings = read(Settings)
   const oidc = readOidc()
+  const vapid = readVapid()
   const s3 = Object.keys(given).some((name) => name.startsWith('IMAGES_S3_')) ? read(S3) : undefined
   const sandbox = readSandbox()
   for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN']) checkSecret(name)
@@ -342,9 +380,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     warnings.push("ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session")
   if (settings?.SMTP_URL !== undefined && settings.MAIL_FROM === undefined)
     errors.push('MAIL_FROM: must be set, since SMTP_URL is')
-  if (production && settings?.SMTP_URL !== undefined && (settings.PUBLIC_URL ?? settings.EDGE_URL) === undefined)
+  const sends = settings?.SMTP_URL !== undefined || vapid !== undefined
+  if (production && sends && (settings?.PUBLIC_URL ?? settings?.EDGE_URL) === undefined)
     errors.push('PUBLIC_URL: must be set, since mails link there')
   const payment = readPayment()
   if (!settings || !payment || !sandbox || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
-  return { ...settings, payment, sandbox, ...(oidc && { oidc }), ...(s3 && { s3 }), warnings }
+  return { ...settings, payment, sandbox, ...(oidc && { oidc }), ...(vapid && { vapid }), ...(s3 && { s3 }), warnings }
 }

@@ -43,10 +43,10 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly orders: Orders
   readonly payments: Pick<Payments, 'calls' | 'charges' | 'captures' | 'refunds'>
   readonly deliverer: Deliverer
-  /** Undefined where no mail is sent. */
+  /** Undefined where neither mails nor push messages are sent. */
   readonly mailer: Mailer | undefined
   readonly scheduler: Scheduler
-  /** Without one nobody is mailed about their turn. */
+  /** Without one nobody hears of their turn. */
   readonly edgeUrl: string | undefined
 }
 
@@ -74,7 +74,7 @@ export function createWorker(deps: WorkerDeps): Actor {
   if (mailer)
     readers.set(
       MAIL_READER,
-      loop('mail reader', READER_MS, deps, () => thenJobs(readMails(sql))),
+      loop('mail reader', READER_MS, deps, () => thenJobs(readMails(sql, mailer.channels))),
     )
   const turnMails =
     mailer && deps.edgeUrl !== undefined ? [every(2_000, 'turn mails', () => mailTurns(sql, deps.edgeUrl ?? ''))] : []

@@ -107,7 +107,11 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     providerCalls: counter('provider_calls_total', 'Calls taken from the budget of the provider, by what for', 'kind'),
 
     // -- Mail --
-    mails: counter('mail_attempts_total', 'Attempts to send a mail to a buyer, by outcome', 'outcome'),
+    mails: counter(
+      'mail_attempts_total',
+      'Attempts to send a mail or a push message to a buyer, by outcome',
+      'outcome',
+    ),
     // -- Webhooks --
     webhooks: counter('webhook_attempts_total', 'Attempts to deliver a message to an endpoint, by outcome', 'outcome'),
     webhookBacklog: gauge('webhook_deliveries_pending', 'Messages that wait to be delivered to active endpoints'),

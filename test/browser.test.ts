@@ -1,6 +1,7 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, vi } from 'vitest'
+import { newVapidKeys } from '../dev/data-folder.ts'
 import { commitmentOf } from '../shared/draw.ts'
 import { button, hasText, heading, isConnected, link, newTab, storyTest, toggle } from './in-browser.ts'
 import type { RunSystem } from './one-system.ts'
@@ -244,6 +245,79 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const again = await newTab(page, await sale('noticed-again', 600_000))
     await button(again, 'Take a place in the lobby').click()
     await expect.poll(() => toggle(again, 'Play a sound').getAttribute('aria-checked')).toBe('true')
+  })
+
+  test('a visitor switches messages by push on and off, and a click on one opens its page', async ({
+    newPage,
+    expect,
+  }) => {
+    const url = await sale('pushed', 600_000)
+    const page = await newPage()
+    // A browser without windows and without a network has no push service, and shows no notifications.
+    const subscription = {
+      endpoint: 'https://127.0.0.1/push',
+      keys: { p256dh: newVapidKeys().public, auth: 'A'.repeat(22) },
+    }
+    await page.addInitScript(`globalThis.asked = 0
+      Object.defineProperty(Notification, 'permission', { get: () => (localStorage.allowed ? 'granted' : 'default') })
+      Notification.requestPermission = async () => {
+        asked++
+        localStorage.allowed = 'yes'
+        return 'granted'
+      }
+      const subscribed = ${JSON.stringify(subscription)}
+      subscribed.toJSON = () => subscribed
+      PushManager.prototype.getSubscription = async () => (localStorage.key ? subscribed : null)
+      PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+        localStorage.key = applicationServerKey
+        return subscribed
+      }`)
+    const statuses: number[] = []
+    page.on('response', (response) => response.url() === `${url}/push` && statuses.push(response.status()))
+    await page.goto(url)
+    await button(page, 'Take a place in the lobby').click()
+    const push = toggle(page, 'Notify this device, even with the page closed')
+    await push.waitFor()
+    const asked = () => page.evaluate<number>('asked')
+    expect([await asked(), page.context().serviceWorkers()]).toEqual([0, []])
+    const [worker] = await Promise.all([page.context().waitForEvent('serviceworker'), push.click()])
+    const isOn = (wanted: boolean) => expect.poll(() => push.getAttribute('aria-checked')).toBe(String(wanted))
+    await isOn(true)
+    expect([await asked(), statuses]).toEqual([1, [204]])
+    expect(await page.evaluate('localStorage.key')).toMatch(/^B[\w-]{86}$/)
+    expect(await page.evaluate('navigator.serviceWorker.controller')).toBeNull()
+
+    await worker.evaluate(`globalThis.told = []
+      registration.showNotification = async (...shown) => void told.push(shown)
+      clients.openWindow = async (...opened) => void told.push(opened)`)
+    const message = { title: 'Hello', body: 'You', lang: 'en', url: `${url}/order/7`, tag: 'a' }
+    const cdp = await page.context().newCDPSession(page)
+    const registered = Promise.withResolvers<string>()
+    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      for (const { registrationId, scopeURL } of registrations)
+        if (scopeURL.startsWith(system.edgeUrl)) registered.resolve(registrationId)
+    })
+    await cdp.send('ServiceWorker.enable')
+    const to = { origin: system.edgeUrl, registrationId: await registered.promise }
+    await cdp.send('ServiceWorker.deliverPushMessage', { ...to, data: JSON.stringify(message) })
+    const told = () => worker.evaluate<unknown>('told')
+    const shown = [message.title, { body: 'You', lang: 'en', tag: 'a', data: message.url }]
+    await expect.poll(told).toEqual([shown])
+    await worker.evaluate(
+      `dispatchEvent(Object.assign(new ExtendableEvent('notificationclick'), { notification: { close() {}, data: '${message.url}' } }))`,
+    )
+    await expect.poll(told).toEqual([shown, [message.url]])
+
+    await page.reload()
+    await isOn(true)
+    await push.click()
+    await isOn(false)
+    expect([await asked(), statuses]).toEqual([0, [204, 204]])
+    const plain = await newPage({ javaScriptEnabled: false })
+    await plain.goto(url)
+    await button(plain, 'Take a place in the lobby').click()
+    await heading(plain, 'You are in the lobby').waitFor()
+    expect(await plain.locator('#notice-push').isVisible()).toBe(false)
   })
 
   test('the page confirms that the revealed seed fits its commitment', async ({ visitor, expect }) => {

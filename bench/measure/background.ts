@@ -64,7 +64,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const sealer = new SecretSealer(config.WEBHOOK_KEYS)
   const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light' })
-  const mailer = createMailer(deps)
+  const mailer = createMailer({ ...deps, sender })
 
   const isEmpty = async (queue: QueueName) =>
     (await sql`select from jobs where queue = ${queue} and state = 'pending' limit 1`).length === 0
@@ -92,7 +92,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
     webhooks: () => run('webhook', deliverer),
     mails: async () => {
       if (!mailer) throw new Error('No mail server is set.')
-      await all(() => readMails(sql))
+      await all(() => readMails(sql, mailer.channels))
       await run('mail', mailer)
     },
     async close() {

@@ -11,6 +11,8 @@ export interface Asset {
   readonly body: string
   /** True if the body is not text: it is written in base64. */
   readonly isBinary?: true
+  /** Its content security policy: of a worker that outlives its page. */
+  readonly policy?: string
 }
 
 const NAMES = [
@@ -27,6 +29,7 @@ const NAMES = [
   'turnScript',
   'frontScript',
   'searchScript',
+  'pushWorker',
   'shareImage',
 ] as const
 type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
@@ -52,6 +55,7 @@ export const {
   turnScript,
   frontScript,
   searchScript,
+  pushWorker,
   shareImage,
 } = ASSETS
 
@@ -79,6 +83,7 @@ export function asset(path: string, brandStyle: Asset | null): Response | null {
       'content-type': found.isBinary ? found.type : `${found.type}; charset=utf-8`,
       'cache-control': exact ? FOREVER : NEVER,
       'x-content-type-options': 'nosniff',
+      ...(found.policy && { 'content-security-policy': found.policy }),
     },
   })
 }

@@ -1,6 +1,6 @@
 /** The end of a sale: sold out, or ended. */
 import { buttonTo, type Html, heading, html } from './html.ts'
-import { mailForm } from './mail-pages.ts'
+import { mailForm, pushSwitch } from './mail-pages.ts'
 import { drawPanel } from './parts/draw-panel.ts'
 import { feedSection } from './parts/feed.ts'
 import { thumbnail } from './parts/gallery.ts'
@@ -16,6 +16,7 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
     ${heading(title, text)}
     ${phase === 'ended' && toSite(context)}
     ${phase === 'sold_out' && view.state.mails.includes('restocked') && restockForm(context)}
+    ${phase === 'sold_out' && pushSwitch(context, 'restocked')}
   </section>
   ${aboutSale(context)}
   ${feedSection(context)}

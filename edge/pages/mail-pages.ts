@@ -1,4 +1,5 @@
 /** What those see who asked for a mail, or want none any more; and the form that asks. */
+import type { MailKind } from '../../shared/api/mails.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
 import type { Words } from './words/words.ts'
@@ -16,6 +17,12 @@ export const mailForm = ({ view, words }: PageContext, label: string): Html =>
       <div class="field"><label>${words.email}<input type="email" name="email" autocomplete="email" maxlength="254" value="${view.accountEmail ?? ''}" required></label></div>
       <p><button class="button second">${label}</button></p>
     </form>`
+
+/** Switches messages by push on and off; the script shows it where the browser has them. */
+export const pushSwitch = ({ view: { state }, words }: PageContext, kind: MailKind): Html | false =>
+  (state.push?.kinds.includes(kind) ?? false) &&
+  html`<button type="button" class="switch" role="switch" id="notice-push" aria-checked="false" data-key="${state.push?.key}" data-failed="${words.proof.error}" hidden><span>${words.noticePush}</span><i aria-hidden="true"></i></button>
+      <p class="small quiet" id="push-failed" role="status"></p>`
 
 /** `isDone`: otherwise a button ends them. */
 export function stopContent(words: Words, isDone: boolean): Html {

@@ -136,6 +136,7 @@ export function samplePages({
       name: sale?.name ?? called ?? 'Night Swim, first pressing',
       indexed: true,
       mails: sale?.mails ?? ['turn', 'restocked'],
+      push: { key: 'a-key', kinds: sale?.mails ?? ['turn', 'restocked'] },
       test: sale?.test ?? false,
       hold_seconds: sale?.hold_seconds ?? 90,
       limit_per_visitor: limit,

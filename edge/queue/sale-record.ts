@@ -194,7 +194,7 @@ export function roundAfter(atMs: number): number {
 
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
-  const { contact, seller, tax, fees, delivery, indexed, mails, test } = state
+  const { contact, seller, tax, fees, delivery, indexed, mails, push, test } = state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
   return {
     sale,
@@ -211,6 +211,7 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
     delivery,
     indexed,
     mails,
+    push,
     test,
     products,
     goods_version: state.goods_version ?? null,

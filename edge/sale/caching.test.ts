@@ -8,7 +8,7 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { ADMISSION, QUEUE, signToken } from '../../shared/tokens.ts'
 import { tagOf } from '../cache.ts'
 import { type Env, readConfig } from '../config.ts'
-import { proofScript, proofStyle, proofWorker, script, style } from '../pages/assets.ts'
+import { proofScript, proofStyle, proofWorker, pushWorker, script, style } from '../pages/assets.ts'
 import {
   call,
   cookiesOf,
@@ -246,7 +246,15 @@ it('sends its own asset for one of another version, uncached', async () => {
     await call(`/sales/${(await new TestSale().publish()).name}`, { headers: { accept: 'text/html' } }, env)
   ).text()
   const [brand = ''] = /\/assets\/[a-z-]+brand[^"]+/.exec(page) ?? []
-  for (const path of [style.path, script.path, proofStyle.path, proofScript.path, proofWorker.path, brand]) {
+  for (const path of [
+    style.path,
+    script.path,
+    proofStyle.path,
+    proofScript.path,
+    proofWorker.path,
+    pushWorker.path,
+    brand,
+  ]) {
     const own = await call(path, {}, env)
     expect(own.headers.get('cache-control'), path).toContain('immutable')
     const other = await call(path.replace(/[0-9a-f]{16}/, '0123456789abcdef'), {}, env)
@@ -254,6 +262,7 @@ it('sends its own asset for one of another version, uncached', async () => {
     expect(other.headers.get('content-type')).toBe(own.headers.get('content-type'))
     expect(await other.text()).toBe(await own.text())
   }
+  expect((await call(pushWorker.path)).headers.get('content-security-policy')).toBe("default-src 'none'")
   for (const path of [
     style.path.replace('style', 'other'),
     style.path.replace('css', 'js'),

@@ -59,3 +59,45 @@ it('ends mails with one click of a mail program, and with a button on a page for
   expect((await requestsTo(`/internal/mail/stop/${id}`)).calls).toBe(1)
   expect((await call('/mail/stop/x')).status).toBe(404)
 })
+
+it('subscribes a browser in line, or anybody when all is sold, and ends that', async () => {
+  const sale = await new TestSale(600_000).publish({ push: { key: 'a-key', kinds: ['turn', 'restocked'] } })
+  const path = `/internal/sales/${sale.name}/push-asks`
+  const push = { endpoint: 'https://push.example/a', keys: { p256dh: 'B'.repeat(87), auth: 'A'.repeat(22) } }
+  const tell = (method: string, body: string, headers = {}) =>
+    call(`/sales/${sale.name}/push`, { method, headers: { 'content-length': String(body.length), ...headers }, body })
+  const told = async () => (await requestsTo(path)).requests.map(({ body }) => JSON.parse(String(body)))
+  await stub(path, 200, {})
+  const cookie = cookiesOf(await sale.join({ 'sec-fetch-site': 'same-origin' }))
+  const line = await call(`/sales/${sale.name}/line`, { headers: { accept: 'text/html', cookie } })
+  expect(await line.text()).toMatch(/id="notice-push" [^>]*data-key="a-key" [^>]*hidden/)
+  const subscribed = JSON.stringify({ ...push, expirationTime: null })
+  expect((await tell('POST', subscribed, { cookie, 'accept-language': 'fr' })).status).toBe(204)
+  const [visitor, number] = [expect.any(String), expect.any(Number)]
+  expect(await told()).toEqual([{ about: 'turn', push, language: 'fr', line: 'public', visitor, number }])
+  // Without a place there is no turn, and another host's page has no say.
+  expect((await tell('POST', subscribed)).status).toBe(401)
+  expect((await tell('POST', subscribed, { cookie, 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  const http = { ...push, endpoint: 'http://push.example/a' }
+  for (const [body, status] of [
+    ['{}', 422],
+    [JSON.stringify(http), 422],
+    ['no', 400],
+    [' '.repeat(70_000), 413],
+  ] as const)
+    expect((await tell('POST', body, { cookie })).status).toBe(status)
+
+  const { endpoint } = push
+  expect((await tell('DELETE', JSON.stringify({ endpoint }))).status).toBe(204)
+  expect((await told()).at(-1)).toEqual({ endpoint })
+  const detail = 'push.endpoint: an address of the public Internet is required'
+  await stub(path, 422, { type: '/problems/invalid-fields', title: '', status: 422, detail })
+  await sale.publish({ phase: 'sold_out' })
+  await sale.until(({ phase }) => phase === 'sold_out')
+  expect(await (await sale.page()).text()).toContain('id="notice-push"')
+  const refused = await tell('POST', subscribed)
+  expect([refused.status, await refused.json()]).toEqual([422, expect.objectContaining({ detail })])
+  expect((await told()).at(-1)).toMatchObject({ about: 'restock', number: null })
+  // Known from now on.
+  expect(cookiesOf(refused)).toContain('visitor-secret')
+})

@@ -260,6 +260,7 @@ export function stateOf(
     pause_reason: null,
     indexed: true,
     mails: [],
+    push: null,
     test: false,
     share: 1,
     name: 'A sale',

@@ -22,10 +22,11 @@ export interface JobData {
   readonly mail: OrderMail | AskedMail
 }
 
-/** `event`: transaction and number of the event that the mail is about. */
+/** `event`: transaction and number of the event that the mail is about; `push`: the ask of the browser that gets it instead. */
 export interface OrderMail {
   readonly order: string
   readonly event: string
+  readonly push?: string
   readonly type: string
   readonly snapshot: OrderSnapshot | null
 }

@@ -1,6 +1,6 @@
-/** Mails that somebody asked for on a page of a sale: one's turn and what comes of it, or a restock. Each is sent once. */
+/** Messages that somebody asked for on a page of a sale, by mail or by push: one's turn and what comes of it, or a restock. Each is sent once. */
 import { hash } from 'node:crypto'
-import type { MailAsk } from '../../shared/api/internal.ts'
+import type { MailAsk, PushAsk } from '../../shared/api/internal.ts'
 import type { AskedMail } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 
@@ -13,20 +13,61 @@ export const hashed = (sql: Queryable, email: unknown) =>
 /** Asks of one address for one sale; asked again, with the place and language of now. Of one that wants none nothing is noted. */
 export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<void> {
   const { about, email, language, line, visitor, number } = asked
-  const next = about === 'turn' ? 'turn_near' : 'restocked'
   await sql`
     insert into mail_asks (sale_id, line, about, next, email, language, visitor, number)
-    select ${saleId}, ${line}, ${about}, ${next}, ${email}, ${language}, ${visitor}, ${number}
+    select ${saleId}, ${line}, ${about}, ${firstOf[about]}, ${email}, ${language}, ${visitor}, ${number}
     where not exists (select from refused_mail where email_hash = ${hashOf(email)})
     on conflict (sale_id, about, lower(email)) do update set line = excluded.line, next = excluded.next,
       language = excluded.language, visitor = excluded.visitor, number = excluded.number, position = null`
 }
 
+const firstOf = { turn: 'turn_near', restock: 'restocked' } as const
+
+/** Browsers of one visitor that a sale pushes to. */
+const MAX_BROWSERS = 5
+
+/** The same by push: one ask for each browser and sale; beyond a visitor's limit the oldest ends. */
+export async function askForPush(sql: Sql, saleId: string, asked: PushAsk): Promise<void> {
+  const { about, push, language, line, visitor, number } = asked
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into mail_asks (sale_id, line, about, next, push, language, visitor, number)
+      values (${saleId}, ${line}, ${about}, ${firstOf[about]}, ${tx.json(push)}, ${language}, ${visitor}, ${number})
+      on conflict (sale_id, (push ->> 'endpoint')) do update set line = excluded.line, about = excluded.about,
+        next = excluded.next, push = excluded.push, language = excluded.language, visitor = excluded.visitor,
+        number = excluded.number, position = null, created_at = excluded.created_at`
+    const tooMany = await tx<{ ask_id: string }[]>`
+      select ask_id from mail_asks where sale_id = ${saleId} and visitor = ${visitor} and push is not null
+      order by created_at desc, ask_id offset ${MAX_BROWSERS}`
+    await deleteAsks(tx, tooMany)
+  })
+}
+
+/** A browser gets no more messages of the sale. */
+export async function endPush(sql: Sql, saleId: string, endpoint: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    const found = await tx<{ ask_id: string }[]>`
+      select ask_id from mail_asks where sale_id = ${saleId} and push ->> 'endpoint' = ${endpoint}`
+    await deleteAsks(tx, found)
+  })
+}
+
+/** Deletes asks with their messages. Returns how many. */
+export async function deleteAsks(tx: Queryable, asks: readonly { readonly ask_id: string }[]): Promise<number> {
+  if (asks.length === 0) return 0
+  const ids = asks.map(({ ask_id }) => ask_id)
+  await tx`delete from jobs where queue = 'mail' and lane = any(${ids.flatMap((id) => [id, holdLane(id)])}::text[])`
+  return (await tx`delete from mail_asks where ask_id = any(${ids}::uuid[])`).count
+}
+
+/** The message about the end of a hold waits in a lane of its own: others of its order do not wait for it. */
+export const holdLane = (lane: string) => `${lane} hold`
+
 /** The address of an order or an ask gets no mails any more but those about its orders. False: there is none. */
 export async function refuseMail(sql: Sql, id: string): Promise<boolean> {
   return sql.begin(async (tx) => {
     const found = await tx<{ email: string }[]>`
-      select email from mail_asks where ask_id = ${id} union all
+      select email from mail_asks where ask_id = ${id} and email is not null union all
       select email from contacts where order_id = ${id} and email is not null`
     for (const { email } of found) {
       await tx`insert into refused_mail (email_hash) values (${hashOf(email)}) on conflict do nothing`

@@ -1,7 +1,7 @@
 /** Mails to buyers: which events are worth one, and what a mail says of its order, or of the sale that it was asked for. */
 import type { TransactionSql } from 'postgres'
 import type { Address, EventTime } from '../../shared/api/goods.ts'
-import type { MailKind } from '../../shared/api/mails.ts'
+import type { MailKind, PushSubscription } from '../../shared/api/mails.ts'
 import { readEvents } from '../events/reader.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { AskedMail, Job, OrderMail } from '../jobs/queues.ts'
@@ -9,7 +9,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import type { contacts, orders } from '../ledger/schema/orders.ts'
 import type { sales } from '../ledger/schema/sales.ts'
-import { hashed, queueRestock } from './asks.ts'
+import { hashed, holdLane, queueRestock } from './asks.ts'
 
 /** An older event is not mailed: the sender was set up after the sale, or was away for a day. */
 const MAX_AGE_HOURS = 24
@@ -26,8 +26,9 @@ export interface MailOrder
     >,
     Readonly<Pick<typeof sales.$inferSelect, 'tax' | 'delivery'>>,
     Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
-  /** Null: it was deleted meanwhile. */
+  /** Null: it was deleted meanwhile, or the message is for a browser. */
   readonly email: string | null
+  readonly push: PushSubscription | null
   /** Where it goes to. */
   readonly recipient: Address | null
   /** Names are those in its language, where the shop has said them in that. */
@@ -39,16 +40,20 @@ export interface MailOrder
   readonly date: EventTime | null
   readonly venue: string | null
 }
-export type Mail = OrderMail & Omit<MailOrder, 'email' | 'status'>
+export type Mail = Omit<OrderMail, 'push'> & Omit<MailOrder, 'email' | 'push' | 'status'>
 
 /** What a mail that was asked for needs to know. */
 export interface MailAsk extends Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
   readonly ask_id: string
   readonly sale_id: string
   readonly sale: string
-  readonly email: string
+  readonly email: string | null
+  readonly push: PushSubscription | null
 }
-export type Notice = AskedMail & Omit<MailAsk, 'email'>
+export type Notice = AskedMail & Omit<MailAsk, 'email' | 'push'>
+
+/** The ways by which messages are sent here. */
+export type Channels = Readonly<Record<'mail' | 'push', boolean>>
 
 /** The mail that an event of an order is worth; null for none. */
 export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKind | null {
@@ -74,7 +79,8 @@ export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKin
 export const MAIL_READER = 'mail'
 
 /** Queues the mails of the next events; true if there may be more. */
-export const readMails = (sql: Sql) => readEvents(sql, MAIL_READER, addMails, undefined, needed(sql))
+export const readMails = (sql: Sql, channels: Channels) =>
+  readEvents(sql, MAIL_READER, (tx, events) => addMails(tx, events, channels), undefined, needed(sql))
 
 /** Orders that were reserved are many, and read only where a sale mails about the end of holds. */
 const needed = (sql: Sql) => sql`
@@ -89,11 +95,11 @@ const NEEDED = [
   'sale.restocked',
 ] as const
 
-/** The mail about the end of a hold waits in a lane of its own: others of its order do not wait for it. */
-export const holdLane = (order: string) => `${order} hold`
-
-/** Queues a mail for each event that is worth one, if its buyer left an address: those of an order one after the other. */
-export async function addMails(tx: TransactionSql, events: readonly EventRow[]): Promise<void> {
+/**
+ * Queues a mail for each event that is worth one, if its buyer left an address, and the same for each browser of theirs that the
+ * sale pushes to: those of an order, or a browser, one after the other.
+ */
+async function addMails(tx: TransactionSql, events: readonly EventRow[], channels: Channels): Promise<void> {
   for (const { type, sale_id } of events)
     if (type === 'sale.restocked' && sale_id !== null) await queueRestock(tx, sale_id)
   const mailed = events.flatMap(({ xid, seq, order_id, order_ids, ...event }) => {
@@ -103,26 +109,35 @@ export async function addMails(tx: TransactionSql, events: readonly EventRow[]):
     return of.map((order) => ({ xid, seq, order, kind, type: event.type, snapshot: event.data }))
   })
   if (mailed.length === 0) return
-  const found = await tx<{ place: number; reserved_until: Date; buyer: string }[]>`
-    select n.place::int, o.reserved_until, o.sale_id || ' ' || lower(c.email) as buyer
-    from unnest(${mailed.map(({ xid }) => xid)}::text[]::xid8[], ${mailed.map(({ seq }) => seq)}::bigint[],
-      ${mailed.map(({ order }) => order)}::uuid[], ${mailed.map(({ kind }) => kind)}::text[])
-      with ordinality as n (xid, seq, order_id, kind, place)
-    join events e on (e.xid, e.seq) = (n.xid, n.seq)
-    join orders o on o.order_id = n.order_id
-    join sales s on s.sale_id = o.sale_id and n.kind = any(s.mails)
-    join contacts c on c.order_id = o.order_id and c.email is not null
-    where e.at > clock_timestamp() - ${MAX_AGE_HOURS} * interval '1 hour'
-      -- What is picked up is in its buyer's hands.
-      and (n.kind <> 'sent' or s.delivery ->> 'kind' in ('address', 'handover'))
-      and (n.kind not like 'hold%' or not exists (
+  const found = await tx<{ place: number; reserved_until: Date; buyer: string; push: string | null }[]>`
+    with due as materialized (
+      select n.place::int, n.kind, o.order_id, o.sale_id, o.visitor, o.reserved_until
+      from unnest(${mailed.map(({ xid }) => xid)}::text[]::xid8[], ${mailed.map(({ seq }) => seq)}::bigint[],
+        ${mailed.map(({ order }) => order)}::uuid[], ${mailed.map(({ kind }) => kind)}::text[])
+        with ordinality as n (xid, seq, order_id, kind, place)
+      join events e on (e.xid, e.seq) = (n.xid, n.seq)
+      join orders o on o.order_id = n.order_id
+      join sales s on s.sale_id = o.sale_id and n.kind = any(s.mails)
+      where e.at > clock_timestamp() - ${MAX_AGE_HOURS} * interval '1 hour'
+        -- What is picked up is in its buyer's hands.
+        and (n.kind <> 'sent' or s.delivery ->> 'kind' in ('address', 'handover')))
+    -- One reminder a sale of what was not paid, to those who have nothing else of it.
+    select place, reserved_until, due.sale_id || ' ' || lower(c.email) as buyer, null as push
+    from due join contacts c on c.order_id = due.order_id and c.email is not null
+    where ${channels.mail} and (kind not like 'hold%' or not exists (
         select from refused_mail r where r.email_hash = ${hashed(tx, tx`c.email`)}))
-      -- One reminder a sale of what was not paid, to those who have nothing else of it.
-      and (n.kind <> 'hold_ended' or not exists (
+      and (kind <> 'hold_ended' or not exists (
         select from contacts other join orders oo using (order_id)
-        where lower(other.email) = lower(c.email) and oo.sale_id = o.sale_id and oo.order_id <> o.order_id
+        where lower(other.email) = lower(c.email) and oo.sale_id = due.sale_id and oo.order_id <> due.order_id
           and (oo.status in ('reserved', 'paying', 'confirmed', 'fulfilled') or exists (
-            select from jobs j where j.lane = oo.order_id::text and j.data ->> 'type' = 'order.expired'))))`
+            select from jobs j where j.lane = oo.order_id::text and j.data ->> 'type' = 'order.expired'))))
+    union all
+    select place, reserved_until, a.ask_id::text, a.ask_id::text
+    from due join mail_asks a on a.sale_id = due.sale_id and a.visitor = due.visitor and a.push is not null
+    where ${channels.push} and (kind <> 'hold_ended' or not exists (
+        select from orders oo where oo.sale_id = due.sale_id and oo.visitor = due.visitor and oo.order_id <> due.order_id
+          and oo.status in ('reserved', 'paying', 'confirmed', 'fulfilled'))
+      and not exists (select from jobs j where j.lane = a.ask_id::text and j.data ->> 'type' = 'order.expired'))`
   const reminded = new Set<string>()
   const jobs = found
     .sort((a, b) => a.place - b.place)
@@ -132,11 +147,12 @@ export async function addMails(tx: TransactionSql, events: readonly EventRow[]):
       reminded.add(buyer)
       return isFirst
     })
-    .map(({ place, reserved_until }) => {
+    .map(({ place, reserved_until, push }) => {
       const { xid, seq, order, type, kind, snapshot } = mailed[place - 1] as (typeof mailed)[number]
-      const data = { order, event: `${xid}-${seq}`, type, snapshot: snapshot as OrderMail['snapshot'] }
-      if (kind !== 'hold_ends') return { lane: order, data }
-      return { lane: holdLane(order), data, runAt: new Date(reserved_until.getTime() - BEFORE_END_MS) }
+      const message = { order, event: `${xid}-${seq}`, type, snapshot: snapshot as OrderMail['snapshot'] }
+      const [lane, data] = push === null ? [order, message] : [push, { ...message, push }]
+      if (kind !== 'hold_ends') return { lane, data }
+      return { lane: holdLane(lane), data, runAt: new Date(reserved_until.getTime() - BEFORE_END_MS) }
     })
   await addJobs(tx, 'mail', jobs)
 }
@@ -150,7 +166,7 @@ export async function findMailOrders(
   if (ids.length === 0) return new Map()
   const rows = await sql<MailOrder[]>`
     select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill,
-      coalesce(c.language, 'en') as language, c.email, c.delivery as recipient, s.tax, s.delivery,
+      coalesce(c.language, 'en') as language, c.email, null as push, c.delivery as recipient, s.tax, s.delivery,
       coalesce(g.names ->> c.language, s.name) as sale, coalesce(own.names ->> o.product_id, p.name) as product,
       own.names as own_names, g.event as date, g.venue
     from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
@@ -167,15 +183,15 @@ export async function findMailOrders(
   return new Map(rows.map((row) => [row.order_id, row]))
 }
 
-/** What these mails were asked for by, by id. */
+/** The asks that these messages are for, by id. */
 export async function findAsks(
   sql: Queryable,
   jobs: readonly Pick<Job<'mail'>, 'data'>[],
 ): Promise<ReadonlyMap<string, MailAsk>> {
-  const ids = jobs.flatMap(({ data }) => ('ask' in data ? [data.ask] : []))
+  const ids = jobs.flatMap(({ data }) => ('ask' in data ? [data.ask] : (data.push ?? [])))
   if (ids.length === 0) return new Map()
   const rows = await sql<MailAsk[]>`
-    select a.ask_id, a.sale_id, a.email, a.language, coalesce(g.names ->> a.language, s.name) as sale
+    select a.ask_id, a.sale_id, a.email, a.push, a.language, coalesce(g.names ->> a.language, s.name) as sale
     from mail_asks a join sales s using (sale_id) left join goods g using (sale_id)
     where ask_id = any(${ids}::uuid[])`
   return new Map(rows.map((row) => [row.ask_id, row]))

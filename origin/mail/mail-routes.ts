@@ -1,25 +1,46 @@
-/** The edge's calls for those who ask for a mail, and for those who want none. Below `/internal`. */
+/** The edge's calls for those who ask for messages by mail or by push, and for those who want none. Below `/internal`. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
-import { MailAsk } from '../../shared/api/internal.ts'
+import { MailAsk, PushAsk } from '../../shared/api/internal.ts'
+import { EndedPush } from '../../shared/api/mails.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { readBody, refuse } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
-import { ask, refuseMail } from './asks.ts'
+import type { Sender } from '../webhooks/sender.ts'
+import { ask, askForPush, endPush, refuseMail } from './asks.ts'
+import { faultIn } from './channels/push.ts'
 
 interface MailRoutesDeps {
   readonly sql: Sql
   readonly sales: Pick<Sales, 'find'>
+  /** Reaches push services; undefined where push is not set up. */
+  readonly pushSender: Pick<Sender, 'reaches'> | undefined
 }
 
-export const mailRoutes = ({ sql, sales }: MailRoutesDeps): Hono =>
+export const mailRoutes = ({ sql, sales, pushSender }: MailRoutesDeps): Hono =>
   new Hono()
     .post('/sales/:sale/mail-asks', async (c) => {
       const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
       // Not said to whoever asks: the address may be somebody else's.
       await ask(sql, sale_id, await readBody(c, MailAsk))
+      return c.body(null, 204)
+    })
+
+    .post('/sales/:sale/push-asks', async (c) => {
+      const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
+      if (!pushSender) refuse(problem('not-found'))
+      const asked = await readBody(c, PushAsk)
+      const fault = await faultIn(asked.push, pushSender)
+      if (fault) refuse(problem('invalid-fields', { detail: `${fault.field}: ${fault.detail}`, errors: [fault] }))
+      await askForPush(sql, sale_id, asked)
+      return c.body(null, 204)
+    })
+
+    .delete('/sales/:sale/push-asks', async (c) => {
+      const { endpoint } = await readBody(c, EndedPush)
+      await endPush(sql, c.req.param('sale'), endpoint)
       return c.body(null, 204)
     })
 

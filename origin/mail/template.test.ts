@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { shortNumber } from '../../shared/short-number.ts'
-import { write, writeNotice } from './template.ts'
+import { write } from './template.ts'
 
 const mail = {
   order: 'the-order',
@@ -54,7 +54,7 @@ test.each(LANGUAGES)('shows the amounts, the order and the link to it in %s', (l
 test.each(LANGUAGES)('says in %s what was asked for, and how it ends', (language) => {
   const ask = { ask: 'the-ask', ask_id: 'the-ask', sale_id: 'drop', sale: 'Tom & <b>Jerry</b>', language, seconds: 300 }
   const subjects = (['turn_near', 'turn', 'sold_out', 'restocked'] as const).map((kind) => {
-    const { html, text, subject, stopUrl } = writeNotice({ ...ask, kind }, 'https://drop.example')
+    const { html, text, subject, stopUrl } = write({ ...ask, kind }, 'https://drop.example')
     expect(stopUrl).toBe('https://drop.example/mail/stop/the-ask')
     for (const body of [html, text]) {
       expect(body).toContain(`https://drop.example/sales/drop${kind.startsWith('turn') ? '/line' : ''}`)

@@ -1,4 +1,4 @@
-/** A mail to a buyer, as text and as HTML, from what is known of the order, or of the sale. Pure. */
+/** A message to a buyer in a few words, and a mail as text and as HTML, from what is known of the order, or of the sale. Pure. */
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import type { EventTime } from '../../shared/api/goods.ts'
@@ -27,15 +27,56 @@ const languageOf = (language: string): Language => LANGUAGES.find((one) => one =
 const stopUrlOf = (publicUrl: string, id: string) => `${publicUrl}/mail/stop/${id}`
 const saleUrlOf = (publicUrl: string, saleId: string) => `${publicUrl}/sales/${encodeURIComponent(saleId)}`
 
-export function write(mail: Mail, publicUrl: string): Written {
+/** What a message says, by mail or by push. */
+export interface Headline {
+  readonly kind: MailKind
+  readonly language: Language
+  readonly subject: string
+  readonly text: string
+  /** Where its reader goes on, and what is on the button. */
+  readonly url: string
+  readonly show: string
+}
+
+export const headlineOf = (message: Mail | Notice, publicUrl: string): Headline =>
+  'ask_id' in message ? noticeHeadline(message, publicUrl) : orderHeadline(message, publicUrl)
+
+function orderHeadline(mail: Mail, publicUrl: string): Headline {
   const language = languageOf(mail.language)
   const words = WORDS[language]
-  const kind = kindOf({ type: mail.type, data: mail.snapshot })
-  const total = totalOf(mail)
-  const refunded = mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? total) : 0
-  const [subject, text] = words[
-    WORDS_OF[kind === 'refunded' && refunded < total ? 'refundedInPart' : (kind ?? 'declined')]
-  ].map((one) => fill(one, { sale: mail.sale })) as [string, string]
+  const kind = kindOf({ type: mail.type, data: mail.snapshot }) ?? 'declined'
+  const isPart = kind === 'refunded' && refundedIn(mail) < totalOf(mail)
+  const [subject, text] = textsOf(words, isPart ? 'refundedInPart' : kind, { sale: mail.sale })
+  const saleUrl = saleUrlOf(publicUrl, mail.sale_id)
+  const [url, show] =
+    kind === 'hold_ended' ? [`${saleUrl}/line`, words.toLine] : [`${saleUrl}/order/${mail.order_id}`, words.show]
+  return { kind, language, subject, text, url, show }
+}
+
+function noticeHeadline({ kind, seconds, sale_id, sale, ...notice }: Notice, publicUrl: string): Headline {
+  const language = languageOf(notice.language)
+  const words = WORDS[language]
+  const [subject, text] = textsOf(words, kind, { sale, t: roughly(language, seconds ?? 0) })
+  const saleUrl = saleUrlOf(publicUrl, sale_id)
+  const isTurn = kind === 'turn' || kind === 'turn_near'
+  const [url, show] = isTurn ? [`${saleUrl}/line`, words.toLine] : [saleUrl, words.toSale]
+  return { kind, language, subject, text, url, show }
+}
+
+const textsOf = (words: MailWords, kind: keyof typeof WORDS_OF, filled: Parameters<typeof fill>[1]) =>
+  words[WORDS_OF[kind]].map((one) => fill(one, filled)) as [subject: string, text: string]
+
+const refundedIn = (mail: Mail) =>
+  mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? totalOf(mail)) : 0
+
+export const write = (message: Mail | Notice, publicUrl: string): Written =>
+  'ask_id' in message ? writeNotice(message, publicUrl) : writeOrder(message, publicUrl)
+
+function writeOrder(mail: Mail, publicUrl: string): Written {
+  const headline = orderHeadline(mail, publicUrl)
+  const { kind, language } = headline
+  const words = WORDS[language]
+  const refunded = refundedIn(mail)
   const price = (minor: number) => money(language, minor, mail.currency)
   const date = mail.type === 'order.confirmed' ? mail.date : null
   const facts: Fact[] = [
@@ -46,24 +87,17 @@ export function write(mail: Mail, publicUrl: string): Written {
         kind === 'discount' ? fill(words.discount, { code: name }) : kind === 'shipping' ? words.shipping : name
       return [included ? fill(words.included, { name: what }) : what, price(amount_minor)]
     }),
-    [words.total, price(total)],
+    [words.total, price(totalOf(mail))],
     ...(refunded > 0 ? [[words.refundedSoFar, price(refunded)] satisfies Fact] : []),
   ]
   const number = shortNumber(mail.number)
   const next = kind === 'confirmed' || kind === 'sent' ? nextFor(mail, language, words) : null
-  const saleUrl = saleUrlOf(publicUrl, mail.sale_id)
-  const [url, show] =
-    kind === 'hold_ended' ? [`${saleUrl}/line`, words.toLine] : [`${saleUrl}/order/${mail.order_id}`, words.show]
   const isReminder = kind === 'hold_ends' || kind === 'hold_ended'
   return letter({
-    language,
-    subject,
-    text,
+    ...headline,
     order: { number, facts, id: mail.order_id },
     next,
-    calendar: date && `${saleUrl}/event.ics`,
-    url,
-    show,
+    calendar: date && `${saleUrlOf(publicUrl, mail.sale_id)}/event.ics`,
     sale: mail.sale,
     why: words.why,
     words,
@@ -71,29 +105,19 @@ export function write(mail: Mail, publicUrl: string): Written {
   })
 }
 
-/** A mail that was asked for on a page of the sale. */
-export function writeNotice({ ask_id, kind, seconds, sale_id, sale, ...mail }: Notice, publicUrl: string): Written {
-  const language = languageOf(mail.language)
-  const words = WORDS[language]
-  const filled = { sale, t: roughly(language, seconds ?? 0) }
-  const [subject, text] = words[WORDS_OF[kind]].map((one) => fill(one, filled)) as [string, string]
-  const saleUrl = saleUrlOf(publicUrl, sale_id)
-  const isTurn = kind === 'turn' || kind === 'turn_near'
-  const [url, show] = isTurn ? [`${saleUrl}/line`, words.toLine] : [saleUrl, words.toSale]
-  const stopUrl = stopUrlOf(publicUrl, ask_id)
+/** What was asked for on a page of the sale. */
+function writeNotice(notice: Notice, publicUrl: string): Written {
+  const headline = noticeHeadline(notice, publicUrl)
+  const words = WORDS[headline.language]
   return letter({
-    language,
-    subject,
-    text,
+    ...headline,
     order: null,
     next: null,
     calendar: null,
-    url,
-    show,
-    sale,
+    sale: notice.sale,
     why: words.whyAsked,
     words,
-    stopUrl,
+    stopUrl: stopUrlOf(publicUrl, notice.ask_id),
   })
 }
 
@@ -163,17 +187,11 @@ function boughtIn({ cart, quantity, product, own_names }: Mail, words: MailWords
   return (left.length > 0 ? left : units).map((line) => [line.section ? words.ticket : words.product, nameOf(line)])
 }
 
-interface Shown {
-  readonly language: Language
-  readonly subject: string
-  readonly text: string
+interface Shown extends Headline {
   /** `id`: for support, in small print. */
   readonly order: { readonly number: string; readonly facts: readonly Fact[]; readonly id: string } | null
   /** In lines. */
   readonly next: string | null
-  /** Where the button leads, and what is on it. */
-  readonly url: string
-  readonly show: string
   readonly why: string
   /** The address of its date for a calendar. */
   readonly calendar: string | null

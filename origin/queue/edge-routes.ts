@@ -15,9 +15,11 @@ interface EdgeRoutesDeps {
   readonly queues: Pick<SaleQueues, 'stateOf'>
   /** Whether a mail server is set up. */
   readonly sendsMail: boolean
+  /** Null where push is not set up. */
+  readonly pushKey: string | null
 }
 
-export const edgeRoutes = ({ sales, policies, queues, sendsMail }: EdgeRoutesDeps): Hono =>
+export const edgeRoutes = ({ sales, policies, queues, sendsMail, pushKey }: EdgeRoutesDeps): Hono =>
   new Hono().get('/sales/:queue', async (c) => {
     const { sale: saleId, line } = saleAndLineOf(c.req.param('queue'))
     const found = (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
@@ -35,6 +37,7 @@ export const edgeRoutes = ({ sales, policies, queues, sendsMail }: EdgeRoutesDep
       line,
       contact: sale.contact.email,
       mails: sendsMail ? sale.mails : [],
+      push: pushKey === null ? null : { key: pushKey, kinds: sale.mails },
       read_ago_ms: sales.readAgoMs(),
       pre_queue_opens_in_ms: (sale.pre_queue_opens_at ?? sale.created_at).getTime() - nowMs,
       opens_in_ms: sale.opens_at.getTime() - nowMs,

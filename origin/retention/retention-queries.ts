@@ -4,7 +4,7 @@
  */
 import type { PendingQuery, Row } from 'postgres'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { holdLane } from '../mail/mail-queries.ts'
+import { deleteAsks, holdLane } from '../mail/asks.ts'
 import { ALL_SALES, audit } from '../operators/audit.ts'
 import { isInUse } from '../sales/sale-queries.ts'
 
@@ -34,20 +34,13 @@ export async function deleteContacts(tx: Queryable): Promise<number> {
   return deleteContactsOf(tx, ids(due))
 }
 
-/** Who asked for mails about a sale, and the mails to them: when its contacts go, or that many days after they asked. */
-export async function deleteAsks(tx: Queryable): Promise<number> {
+/** Who asked for messages about a sale, and the messages to them: when its contacts go, or that many days after they asked. */
+export async function deleteOldAsks(tx: Queryable): Promise<number> {
   const due = await tx<{ ask_id: string }[]>`
     select a.ask_id from mail_asks a join sales s using (sale_id)
     where coalesce(s.ended_at, s.ends_at, a.created_at) + (s.contact ->> 'retention_days')::int * interval '1 day' < clock_timestamp()
     limit ${RETENTION_BATCH}`
-  return deleteAsksOf(tx, due)
-}
-
-async function deleteAsksOf(tx: Queryable, asks: readonly { readonly ask_id: string }[]): Promise<number> {
-  if (asks.length === 0) return 0
-  const ids = asks.map(({ ask_id }) => ask_id)
-  await tx`delete from jobs where queue = 'mail' and lane = any(${ids}::text[])`
-  return (await tx`delete from mail_asks where ask_id = any(${ids}::uuid[])`).count
+  return deleteAsks(tx, due)
 }
 
 async function deleteContactsOf(tx: Queryable, orders: readonly string[]): Promise<number> {
@@ -190,7 +183,7 @@ export function forgetVisitor(sql: Sql, visitor: string, operator: string): Prom
         select o.order_id from sales s cross join lateral (${ordersOf(tx, visitor)}) o`,
     )
     const contacts = await deleteContactsOf(tx, orders)
-    await deleteAsksOf(tx, await tx<{ ask_id: string }[]>`select ask_id from mail_asks where visitor = ${visitor}`)
+    await deleteAsks(tx, await tx<{ ask_id: string }[]>`select ask_id from mail_asks where visitor = ${visitor}`)
     const { count: notes } = await tx`delete from order_notes where order_id = any(${orders}::uuid[])`
     await tx`
       insert into forgotten_visitors (visitor, asked_at) values (${visitor}, clock_timestamp())

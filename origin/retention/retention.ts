@@ -9,7 +9,6 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
 import {
   anonymizeOrders,
-  deleteAsks,
   deleteAudit,
   deleteContacts,
   deleteDead,
@@ -17,6 +16,7 @@ import {
   deleteEvents,
   deleteFindings,
   deleteInvited,
+  deleteOldAsks,
   deleteRuns,
   finishForgetting,
   RETENTION_BATCH,
@@ -38,7 +38,7 @@ type Step = (tx: Queryable, days: Days) => Promise<number>
 /** By what they end. */
 const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['contacts', deleteContacts],
-  ['mail_asks', deleteAsks],
+  ['mail_asks', deleteOldAsks],
   ['forgotten_orders', finishForgetting],
   ['orders', (tx, days) => anonymizeOrders(tx, days.RETENTION_ORDERS_DAYS)],
   ['invited_visitors', (tx, days) => deleteInvited(tx, days.RETENTION_ORDERS_DAYS)],

@@ -1,6 +1,7 @@
-/** Sends one message to an endpoint, and says how it went. Redirects are not followed: the next host was not checked. */
+/** Sends one message to an endpoint: a shop's system, or a push service. It says how it went. Redirects are not followed: the next host was not checked. */
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
 import { TimeoutError } from '../lib/with-timeout.ts'
 import { isPublic, literalIn, publicLookup, type Resolve, refused } from './network-guard.ts'
@@ -39,7 +40,7 @@ interface SenderOptions {
 export class Sender {
   readonly #options: SenderOptions
   readonly #timeoutMs: number
-  readonly #lookup
+  readonly #lookup: { readonly lookup?: LookupFunction }
   readonly #agents
   readonly #endpoints = new Map<string, Reach>()
 
@@ -61,7 +62,15 @@ export class Sender {
     return null
   }
 
-  async send(to: string, headers: Record<string, string>, body: string): Promise<Sent> {
+  /** Whether it may be reached, also by what its name resolves to now. */
+  async reaches(url: URL): Promise<boolean> {
+    const { lookup } = this.#lookup
+    if (this.refusal(url) !== null) return false
+    if (!lookup || literalIn(url) !== undefined) return true
+    return new Promise((resolve) => lookup(url.hostname, { all: true }, (error) => resolve(error === null)))
+  }
+
+  async send(to: string, headers: Record<string, string>, body: string | Uint8Array): Promise<Sent> {
     const endpoint = this.#endpointOf(to)
     if ('refusal' in endpoint) return { status: null, error: endpoint.refusal }
     try {
@@ -89,16 +98,16 @@ export class Sender {
   #post(
     { options }: Reachable,
     headers: Record<string, string>,
-    body: string,
+    body: string | Uint8Array,
   ): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
       const request = (options.protocol === 'https:' ? requestHttps : requestHttp)({
         ...options,
         headers: {
-          ...headers,
           'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
           'user-agent': 'flash-sale-webhooks',
+          ...headers,
+          'content-length': Buffer.byteLength(body),
         },
       })
       // Half as much processor time as a signal and a stream's iterator take.

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { Policy } from './access.ts'
 import { Email, LANGUAGES, Texts } from './fields.ts'
 import { Delivery, Fees, type GoodsDocument, NO_DELIVERY } from './goods.ts'
+import { PushOffer, PushSubscription } from './mails.ts'
 import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
@@ -39,6 +40,7 @@ export const SaleState = v.object({
   ...OnReceipts,
   indexed: v.boolean(),
   mails: v.optional(v.array(v.string()), []),
+  push: v.optional(v.nullable(PushOffer), null),
   test: v.boolean(),
   fees: v.optional(Fees, []),
   delivery: v.optional(Delivery, { ...NO_DELIVERY }),
@@ -73,16 +75,18 @@ export type SaleState = v.InferOutput<typeof SaleState>
 export const FeedPage = v.object({ ...Posts.entries, latest: v.number() })
 export type FeedPage = v.InferOutput<typeof FeedPage>
 
-/** A mail that a visitor asks for: about their turn, with their ticket number, or about a restock. */
-export const MailAsk = v.object({
+const asked = {
   about: v.picklist(['turn', 'restock']),
-  email: Email,
   language: v.picklist(LANGUAGES),
   line: v.string(),
-  visitor: v.nullable(v.string()),
   number: v.nullable(v.number()),
-})
+}
+/** A mail that a visitor asks for: about their turn, with their ticket number, or about a restock. */
+export const MailAsk = v.object({ ...asked, email: Email, visitor: v.nullable(v.string()) })
 export type MailAsk = v.InferOutput<typeof MailAsk>
+/** The same by push, which also brings what the sale mails about the visitor's orders. */
+export const PushAsk = v.object({ ...asked, push: PushSubscription, visitor: v.string() })
+export type PushAsk = v.InferOutput<typeof PushAsk>
 
 /** What an operator has not saved yet of a sale, which may not exist yet, for the edge to preview a page with it. */
 export const SaleDraft = v.object({

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
 import { Email, exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
 import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
+import { PushOffer } from './mails.ts'
 
 // -- Announcements ----------------------------------------------------------------------------------------------------
 
@@ -309,6 +310,8 @@ export const PublicSale = v.object({
   indexed: v.boolean(),
   /** The mails that it sends; none where mail is not set up. */
   mails: v.optional(v.array(v.string()), []),
+  /** Null where push is not set up. */
+  push: v.optional(v.nullable(PushOffer), null),
   /** A sale to try things with: no money moves. */
   test: v.boolean(),
   products: v.array(PublicProduct),

@@ -13,6 +13,7 @@ import { noticeTurn } from './notices.ts'
 import { showOrderButtons } from './order-buttons.ts'
 import { checkOwnOrder } from './own-order.ts'
 import type { PageState, Tools } from './page-state.ts'
+import { showPush } from './push.ts'
 import { showStock } from './stock.ts'
 import { showOutlook } from './stock-outlook.ts'
 import { showTurnForm } from './turn-form.ts'
@@ -29,6 +30,7 @@ export function show(state: PageState, tools: Tools): void {
   showOutlook(state)
   showWay(state)
   noticeTurn(state)
+  void showPush(page)
   showHall()
   showTurnForm()
   showOrderButtons()

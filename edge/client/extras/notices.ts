@@ -4,8 +4,9 @@
  */
 import type { Status } from '../../../shared/schedule.ts'
 import { mayLeave } from '../../../shared/schedule.ts'
-import { byId, retitle, show, store, stored, textsOf, write } from '../page.ts'
+import { byId, type Page, retitle, show, store, stored, textsOf, write } from '../page.ts'
 import type { PageState } from './page-state.ts'
+import { isPushed } from './push.ts'
 
 type Kind = 'sound' | 'notification'
 const KINDS: readonly Kind[] = ['sound', 'notification']
@@ -48,11 +49,12 @@ function sound(rounds = ROUNDS): void {
   }
 }
 
-function notify(title: string, sale: string): void {
-  if (!isOn('notification') || document.hasFocus()) return
+function notify(title: string, page: Page): void {
+  // By push the turn is notified as well.
+  if (!isOn('notification') || isPushed(page) || document.hasFocus()) return
   try {
     const { name: body = '' } = textsOf('stage')
-    const notification = new Notification(title, { body, tag: `turn ${sale}`, requireInteraction: true })
+    const notification = new Notification(title, { body, tag: `turn ${page.sale}`, requireInteraction: true })
     notification.onclick = () => {
       window.focus()
       notification.close()
@@ -109,7 +111,7 @@ export function noticeTurn({ page, place }: PageState): void {
     const title = document.querySelector('[data-when=ready] h1')?.textContent ?? ''
     if (title) retitle(title)
     if (isOn('sound')) sound()
-    notify(title, page.sale)
+    notify(title, page)
   }
   before = place.status
 }

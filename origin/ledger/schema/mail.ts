@@ -1,7 +1,8 @@
-/** Who asked for a mail before they have an order, and who wants none. */
+/** Who asked for a mail before they have an order, or for messages by push, and who wants none. */
 import { sql } from 'drizzle-orm'
-import { index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { Language } from '../../../shared/api/fields.ts'
+import type { PushSubscription } from '../../../shared/api/mails.ts'
 import { instant } from './columns.ts'
 import { sales } from './sales.ts'
 
@@ -17,7 +18,9 @@ export const mailAsks = pgTable(
     about: text().$type<'turn' | 'restock'>().notNull(),
     /** The mail that comes next; null: all were sent. */
     next: text().$type<'turn_near' | 'turn' | 'restocked'>(),
-    email: text().notNull(),
+    email: text(),
+    /** Instead of an address: a browser, which also gets the messages about its visitor's orders. */
+    push: jsonb().$type<PushSubscription>(),
     language: text().$type<Language>().notNull(),
     visitor: text(),
     /** The ticket number of who waits, and the position that follows from it once there is one. */
@@ -27,8 +30,10 @@ export const mailAsks = pgTable(
   },
   (t) => [
     uniqueIndex('one_ask').on(t.sale_id, t.about, sql`lower(${t.email})`),
+    uniqueIndex('one_push').on(t.sale_id, sql`(${t.push} ->> 'endpoint')`),
     index('asks_next').on(t.sale_id, t.line, t.next, t.position).where(sql`next is not null`),
     index('asks_of_visitor').on(t.visitor),
+    check('mail_or_push', sql`num_nonnulls(email, push) = 1`),
   ],
 )
 

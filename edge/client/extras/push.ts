@@ -1,0 +1,94 @@
+/**
+ * Messages of the sale by push (W3C Push API), which come while no page of it is open: off at first. What was sent is remembered, the
+ * ticket number and the endpoint: whoever joins again, or comes back when all is sold, is subscribed anew.
+ */
+import { byId, get, type Page, show, store, stored, write } from '../page.ts'
+
+/** Where the service worker is; build.ts puts it in. */
+declare const __PUSH_WORKER__: string
+/** A path without pages: the worker has none to control. */
+const SCOPE = '/assets/flash-sale-'
+
+const storageKeyOf = ({ sale }: Page) => `push ${sale}`
+/** Whether this browser gets what the sale sends. */
+export const isPushed = (page: Page) => stored(storageKeyOf(page)) !== null && Notification.permission === 'granted'
+
+const sentOf = ({ number }: Page, { endpoint }: PushSubscription) => `${number} ${endpoint}`
+
+const subscription = async () =>
+  (await navigator.serviceWorker.getRegistration(SCOPE))?.pushManager.getSubscription() ?? null
+
+let set: HTMLElement | null = null
+
+export async function showPush(page: Page): Promise<void> {
+  const button = byId('notice-push')
+  if (!button || button === set) return
+  set = button
+  // The last one is missing where a page is not secure.
+  const isSupported = 'PushManager' in globalThis && 'Notification' in globalThis && 'serviceWorker' in navigator
+  if (!isSupported || Notification.permission === 'denied') return
+  const subscribed = isPushed(page) ? await subscription() : null
+  check(button, subscribed !== null)
+  show(button, true)
+  button.onclick = () => void attempt(() => toggle(button, page), button)
+  if (subscribed && stored(storageKeyOf(page)) !== sentOf(page, subscribed))
+    await attempt(() => subscribe(button, page), button)
+}
+
+const check = (button: HTMLElement, isOn: boolean) => button.setAttribute('aria-checked', String(isOn))
+
+async function attempt(act: () => Promise<void>, button: HTMLElement): Promise<void> {
+  const failed = await act().then(
+    () => '',
+    () => button.dataset.failed,
+  )
+  write(byId('push-failed'), failed)
+}
+
+async function toggle(button: HTMLElement, page: Page): Promise<void> {
+  if (button.getAttribute('aria-checked') === 'true') return unsubscribe(button, page)
+  // Asked here, and not by the subscription: then a refusal is no failure.
+  if ((await Notification.requestPermission()) === 'granted') await subscribe(button, page)
+  else show(button, Notification.permission !== 'denied')
+}
+
+async function subscribe(button: HTMLElement, page: Page): Promise<void> {
+  const { pushManager } = await registered()
+  const options = { userVisibleOnly: true, applicationServerKey: button.dataset.key ?? null }
+  const subscribed = await pushManager.subscribe(options).catch(async () => {
+    // Subscribed with a key that the shop had before.
+    await (await pushManager.getSubscription())?.unsubscribe()
+    return pushManager.subscribe(options)
+  })
+  await send('POST', page, subscribed.toJSON())
+  store(storageKeyOf(page), sentOf(page, subscribed))
+  check(button, true)
+}
+
+async function registered(): Promise<ServiceWorkerRegistration> {
+  const registration = await navigator.serviceWorker.register(__PUSH_WORKER__, { scope: SCOPE })
+  const worker = registration.installing ?? registration.waiting
+  if (registration.active || !worker) return registration
+  // Only an active worker can be subscribed.
+  await new Promise<void>((resolve, reject) => {
+    worker.onstatechange = () => {
+      if (worker.state === 'activated') resolve()
+      if (worker.state === 'redundant') reject(new Error('the worker could not be installed'))
+    }
+  })
+  return registration
+}
+
+/** The browser stays subscribed: other sales may send it messages. */
+async function unsubscribe(button: HTMLElement, page: Page): Promise<void> {
+  const { endpoint } = (await subscription()) ?? {}
+  if (endpoint !== undefined) await send('DELETE', page, { endpoint })
+  store(storageKeyOf(page), null)
+  check(button, false)
+}
+
+async function send(method: 'POST' | 'DELETE', { sale }: Page, body: object): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await get(`/sales/${sale}/push`, { method, headers, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`it was answered ${response.status}`)
+}

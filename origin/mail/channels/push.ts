@@ -1,0 +1,75 @@
+/**
+ * The channel of push messages: the push service of each browser (RFC 8030), to which the origin says who it is (VAPID, RFC 8292), and
+ * which cannot read the message (RFC 8291).
+ */
+import { createPublicKey } from 'node:crypto'
+import { buildPushPayload } from '@block65/webcrypto-web-push'
+import type { MailKind, PushSubscription } from '../../../shared/api/mails.ts'
+import type { VapidConfig } from '../../config.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
+import type { Sender } from '../../webhooks/sender.ts'
+import type { Headline } from '../template.ts'
+import { Undelivered } from './undelivered.ts'
+
+/** For how long a push service has a message for a browser that is not there: what is late by more helps nobody. */
+const TTL_SECONDS: Readonly<Partial<Record<MailKind, number>>> = { turn_near: 300, turn: 300, hold_ends: 30 }
+const OTHER_TTL_SECONDS = 24 * 3600
+
+/** The browser has unsubscribed, or its service has forgotten it (RFC 8030, 7.3). */
+const GONE = [404, 410]
+/** Nothing of it changes by waiting: a wrong request, or one too large. Keys that are refused can be corrected. */
+const REFUSED = [400, 413]
+const LOOKUP_TIMEOUT_MS = 3_000
+
+export class Push {
+  readonly #vapid: VapidConfig
+  readonly #sender: Pick<Sender, 'send'>
+
+  constructor(vapid: VapidConfig, sender: Pick<Sender, 'send'>) {
+    this.#vapid = vapid
+    this.#sender = sender
+  }
+
+  /** `id`: the same where a message is sent again, which then replaces the one shown. Throws Undelivered. */
+  async send({ kind, language, subject, text, url }: Headline, to: PushSubscription, id: string): Promise<void> {
+    const { VAPID_SUBJECT: subject_, VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey } = this.#vapid
+    const ttl = TTL_SECONDS[kind]
+    const { headers, body } = await buildPushPayload(
+      {
+        data: { title: subject, body: text, lang: language, url, tag: id },
+        options: { ttl: ttl ?? OTHER_TTL_SECONDS, urgency: ttl === undefined ? 'normal' : 'high' },
+      },
+      { ...to, expirationTime: null },
+      { subject: subject_, publicKey, privateKey },
+    )
+    const { status, error } = await this.#sender.send(to.endpoint, headers, body)
+    if (error === null) return
+    // Of an answer only its status: the rest may repeat the endpoint, which is a secret of the browser.
+    if (status === null) throw new Undelivered('the push service was not reached', 'failed')
+    const why = GONE.includes(status) ? 'gone' : REFUSED.includes(status) ? 'refused' : 'failed'
+    throw new Undelivered(`the push service answered ${status}`, why, { status })
+  }
+}
+
+/** What is wrong with a subscription, by its field; null where messages can be sent to it. */
+export async function faultIn(
+  { endpoint, keys }: PushSubscription,
+  sender: Pick<Sender, 'reaches'>,
+): Promise<{ readonly field: string; readonly detail: string } | null> {
+  if (!URL.canParse(endpoint)) return { field: 'push.endpoint', detail: 'an https URL is required' }
+  if (!isPoint(keys.p256dh)) return { field: 'push.keys.p256dh', detail: 'a point of P-256 is required' }
+  if (await withTimeout(sender.reaches(new URL(endpoint)), LOOKUP_TIMEOUT_MS, () => false)) return null
+  return { field: 'push.endpoint', detail: 'an address of the public Internet is required' }
+}
+
+/** Whether it is on the curve, uncompressed (RFC 8291, 2.1). */
+function isPoint(p256dh: string): boolean {
+  const bytes = Buffer.from(p256dh, 'base64url')
+  const coordinate = (from: number) => bytes.subarray(from, from + 32).toString('base64url')
+  try {
+    createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x: coordinate(1), y: coordinate(33) } })
+    return bytes[0] === 4
+  } catch {
+    return false
+  }
+}
