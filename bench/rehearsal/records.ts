@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { UsageError } from '../../dev/command.ts'
 import type { DemoHall } from '../../dev/demo/hall.ts'
 import { connectRedis } from '../../origin/lib/redis.ts'
-import { Gate } from '../../origin/stock/gate.ts'
+import { Gate } from '../../origin/stock/gate/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { HELD, SOLD } from '../../shared/order-status.ts'
 import type {

@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { connectRedis } from '../lib/redis.ts'
-import { Gates } from '../stock/gate.ts'
+import { Gates } from '../stock/gate/gate.ts'
 import { storedDetails, withoutContact } from '../stock/intents.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 

@@ -24,7 +24,7 @@ import { writeSale } from '../sales/sale-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { Sales } from '../sales/sales.ts'
 import { Halls } from '../seats/halls.ts'
-import { Gate, Gates } from '../stock/gate.ts'
+import { Gate, Gates } from '../stock/gate/gate.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 import { Checkout } from './checkout.ts'
 import type { Outcome } from './outcome.ts'
@@ -445,6 +445,8 @@ describe.concurrent('a checkout', () => {
         await tx`select 1 from sales where sale_id = ${sale} for update`
         const asked = buy()
         await expect.poll(() => there.intents.count()).toBe(1)
+        // Whoever waits for the ledger has the gate's answer.
+        if (what === 'give back') await untilLocked(sql)
         proxy.lose('answers')
         await record(tx, sale, [other], false)
         return { asked }

@@ -6,7 +6,7 @@ import { reservationOf } from '../../test/origin-process.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
-import type { GateVerdict } from '../stock/gate.ts'
+import type { GateVerdict } from '../stock/gate/verdicts.ts'
 import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf, refusal } from './outcome.ts'
 
 const now = new Date()

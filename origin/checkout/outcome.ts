@@ -8,7 +8,7 @@ import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts
 import { wishedSections } from '../seats/cart-choice.ts'
 import type { Seat } from '../seats/chart.ts'
 import { isPromoCode } from '../stock/cart.ts'
-import type { GateVerdict, Stock } from '../stock/gate.ts'
+import type { GateVerdict, Stock } from '../stock/gate/verdicts.ts'
 import { priceChanged } from './pricing.ts'
 
 /** What one checkout call has come to so far. */

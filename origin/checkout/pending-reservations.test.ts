@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { reservationOf } from '../../test/origin-process.ts'
-import type { Gate } from '../stock/gate.ts'
+import type { Gate } from '../stock/gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
 

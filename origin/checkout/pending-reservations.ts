@@ -4,7 +4,7 @@
  */
 import type { Reservation } from '../ledger/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Gate } from '../stock/gate.ts'
+import type { Gate } from '../stock/gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 
 /** A response waits this long for the commit .. */

@@ -13,7 +13,7 @@ import { chooseQuoted } from '../seats/cart-choice.ts'
 import type { Chart } from '../seats/chart.ts'
 import { Free } from '../seats/free.ts'
 import { takenSeats } from '../seats/seat-queries.ts'
-import { quotedOf } from '../stock/gate.ts'
+import { quotedOf } from '../stock/gate/verdicts.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
 const RECORD_BATCH = 500

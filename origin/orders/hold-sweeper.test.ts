@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addHall } from '../../test/hall.ts'
 import { eventuallyMatches, type TestOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { Gate } from '../stock/gate.ts'
+import { Gate } from '../stock/gate/gate.ts'
 import { defineScripts } from '../stock/scripts.ts'
 
 const database = useDatabase()

@@ -6,7 +6,7 @@
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/order-statements.ts'
 import type { Sales } from '../sales/sales.ts'
-import type { Gate, Gates } from '../stock/gate.ts'
+import type { Gate, Gates } from '../stock/gate/gate.ts'
 import type { SaleWork } from '../stock/sale-work.ts'
 import { holdEnd, type Orders } from './orders.ts'
 

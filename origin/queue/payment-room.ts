@@ -5,7 +5,7 @@
 import { withTimeout } from '../lib/with-timeout.ts'
 import { chargesWaiting } from '../payments/call-budget.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
-import type { Gates } from '../stock/gate.ts'
+import type { Gates } from '../stock/gate/gate.ts'
 import type { Store } from '../stock/scripts.ts'
 
 /** The rest of a hold is for its buyer, to enter a card. */

@@ -5,7 +5,7 @@ import { addHall } from '../../test/hall.ts'
 import { reservationOf, saleOf, type TestOrigin, useOrigin, useOwnOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
-import { Gate } from './gate.ts'
+import { Gate } from './gate/gate.ts'
 import type { Finding } from './reconciler.ts'
 import { defineScripts, type Store } from './scripts.ts'
 

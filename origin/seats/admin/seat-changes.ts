@@ -10,7 +10,7 @@ import { findOrder, moveOrders, type OrderRow } from '../../ledger/order-stateme
 import type { StoredLine } from '../../ledger/schema/orders.ts'
 import { audit } from '../../operators/audit.ts'
 import { publishPhase } from '../../sales/sale-queries.ts'
-import type { SectionSeat } from '../../stock/gate.ts'
+import type { SectionSeat } from '../../stock/gate/gate.ts'
 import { conflict, lockRunningSale, lockSections } from './section-queries.ts'
 
 /** Seats that changed, by section: what the fast gate is told. */

@@ -3,11 +3,11 @@ import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { freePort, LOOPBACK } from '../../dev/processes.ts'
-import { reservationOf } from '../../test/origin-process.ts'
-import { useRedis } from '../../test/servers.ts'
+import { freePort, LOOPBACK } from '../../../dev/processes.ts'
+import { reservationOf } from '../../../test/origin-process.ts'
+import { useRedis } from '../../../test/servers.ts'
+import { defineScripts, type Store } from '../scripts.ts'
 import { Gate } from './gate.ts'
-import { defineScripts, type Store } from './scripts.ts'
 
 const server = useRedis()
 let redis: Store

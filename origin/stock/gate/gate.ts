@@ -5,17 +5,20 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
-import type { Problem } from '../../shared/problem.ts'
-import { isBoxOffice, type Quoted, type Reservation } from '../ledger/record.ts'
-import { Batcher } from '../lib/batcher.ts'
-import { type CartChoice, chooseQuoted, isNamed } from '../seats/cart-choice.ts'
-import { Free } from '../seats/free.ts'
-import { Offers } from '../seats/offers.ts'
-import { cartOf, isPromoCode, partsOf, type Units, unitsText } from './cart.ts'
-import { Intents, storedDetails } from './intents.ts'
-import type { LiveOrder } from './reconciliation-queries.ts'
-import { Replicas } from './replicas.ts'
-import type { Store } from './scripts.ts'
+import type { Problem } from '../../../shared/problem.ts'
+import { isBoxOffice, type Reservation } from '../../ledger/record.ts'
+import { Batcher } from '../../lib/batcher.ts'
+import { type CartChoice, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
+import { Free } from '../../seats/free.ts'
+import { Offers } from '../../seats/offers.ts'
+import { isPromoCode, unitsText } from '../cart.ts'
+import { Intents, storedDetails } from '../intents.ts'
+import { Replicas } from '../replicas.ts'
+import type { Store } from '../scripts.ts'
+import { type GateKeys, gateKeys, listed } from './gate-keys.ts'
+import { type HoldEnd, settleHolds } from './hold-ends.ts'
+import { Rebuild } from './rebuild.ts'
+import { type GateVerdict, type KnownKey, readKnownKey, readVerdicts, type Stock } from './verdicts.ts'
 
 /** Callers in one script call. More would block Redis for longer than a millisecond. */
 const RESERVE_BATCH = 128
@@ -26,8 +29,6 @@ const POSTPONE_MS = 5_000
 const MAX_REMEMBERED = 20
 /** Seats are chosen again where another process took them meanwhile; each time somebody has got some. */
 const CHOICES = 10
-/** Orders restored, or ended, in one call. */
-const REBUILD_CHUNK = 500
 /** A gate that no worker has compared for this long belongs to a sale that is over, and is deleted. */
 const GATE_TTL_MS = 24 * 3_600_000
 /** More units than any visitor has. */
@@ -43,70 +44,11 @@ interface Terms {
   readonly limits?: Readonly<Record<string, number>>
 }
 
-export interface HoldEnd extends Units {
-  readonly order: string
-  readonly visitor: string
-  readonly key: string
-  /**
-   * release: the units come back; unpaid: they do, and the order counts as failed; sell: they stay gone; refuse: they come
-   * back, the key is free again, the intent is gone.
-   */
-  readonly how: 'release' | 'unpaid' | 'sell' | 'refuse'
-}
-
-export const refused = ({ order, visitor, product, quantity, cart, key }: Reservation): HoldEnd => ({
-  order,
-  visitor,
-  product,
-  quantity,
-  ...(cart && { cart }),
-  key,
-  how: 'refuse',
-})
-
-export interface Stock {
-  readonly available: number
-  readonly held: number
-}
-
 /** A seat by its place in the bitmap of taken seats. */
 export interface SectionSeat {
   readonly section: string
   readonly seat: number
 }
-
-interface ProductStock extends Stock {
-  readonly product: string
-}
-
-export interface KnownKey {
-  readonly order: string
-  readonly hash: string
-}
-
-export type GateVerdict =
-  /** With the seats that were chosen for it, and what they cost. */
-  | ({ readonly verdict: 'reserved' } & Quoted & Stock)
-  | ({ readonly verdict: 'replay' } & KnownKey & Stock)
-  /** How many units of the sale the visitor has, and their latest order. */
-  | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
-  /** unpaid: how many unpaid orders the visitor has, if any. */
-  /** product: the one of a cart of which too few are left; null if no seats fit its wishes. */
-  | ({ readonly verdict: 'none'; readonly unpaid?: number; readonly product?: string | null } & Stock)
-  /** Seats of the cart that somebody else has, or that are blocked. */
-  | { readonly verdict: 'seat_taken'; readonly seats: readonly number[] }
-  /** How many units of a product the visitor has, of which they may have no more. */
-  | { readonly verdict: 'product_limit'; readonly product: string; readonly units: number; readonly order: string }
-  /** The seats chosen for it cannot be sold at their price, and were not taken. */
-  | { readonly verdict: 'priced_out'; readonly problem: Problem }
-  /** Others want the remaining units, and come first: so many earlier orders of the visitor failed. */
-  | ({ readonly verdict: 'unpaid'; readonly unpaid: number } & Stock)
-  | { readonly verdict: 'fenced' }
-  /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait to be recorded. */
-  | { readonly verdict: 'unknown' }
-
-const KEYS = ['stock', 'holds', 'keys', 'visitors', 'unrecorded', 'unpaid', 'seats', 'limited'] as const
-type GateKeys = Readonly<Record<(typeof KEYS)[number], string>>
 
 interface Call {
   readonly reservation: Reservation
@@ -130,16 +72,7 @@ export class Gate {
 
   constructor(redis: Store, saleId: string, replicas = new Replicas(redis)) {
     this.#redis = redis
-    this.#key = {
-      stock: `{${saleId}}:stock`,
-      holds: `{${saleId}}:holds`,
-      keys: `{${saleId}}:keys`,
-      visitors: `{${saleId}}:visitors`,
-      unrecorded: `{${saleId}}:unrecorded`,
-      unpaid: `{${saleId}}:unpaid_orders`,
-      seats: `{${saleId}}:seats`,
-      limited: `{${saleId}}:limited`,
-    }
+    this.#key = gateKeys(saleId)
     this.intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
@@ -232,7 +165,7 @@ export class Gate {
       ...new Set(calls.flatMap(({ reservation: r }) => (r.cart ? r.cart.map(({ product }) => product) : r.product))),
     ]
     const placeOf = new Map(products.map((product, i) => [product, i + 1]))
-    const args = [...KEYS.map((name) => this.#key[name]), holdMs, limit, demand.join(' '), products.length, ...products]
+    const args = [...listed(this.#key), holdMs, limit, demand.join(' '), products.length, ...products]
     // Those of promo codes come with the calls that use them.
     const limitOf = (product: string) =>
       isPromoCode(product)
@@ -253,7 +186,11 @@ export class Gate {
       return calls.map(() => ({ verdict }))
     }
     if (reply[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
-    return readVerdicts(reply, products, calls)
+    return readVerdicts(
+      reply,
+      products,
+      calls.map(({ reservation }) => reservation),
+    )
   }
 
   /** The order behind a key, also while the gate is fenced; undefined if it is not known, or Redis does not answer. */
@@ -298,7 +235,7 @@ export class Gate {
   /** Ends holds, each once; returns how many it ended. */
   settle(ends: readonly HoldEnd[]): Promise<number> {
     if (ends.length === 0) return Promise.resolve(0)
-    return this.#redis.settleHolds(keysToSettle(this.#key), '', ...ends.flatMap(argsOf))
+    return settleHolds(this.#redis, this.#key, ends)
   }
 
   /** Takes in what the ledger knows of a visitor: a rebuild keeps these, a Redis that came back empty has lost them. */
@@ -375,110 +312,8 @@ export class Gate {
   }
 }
 
-export const quotedOf = ({ cart, charge }: Quoted): Quoted => ({ ...(cart && { cart }), ...(charge && { charge }) })
-
 /** Its seats are still to be chosen. */
 const isOpen = ({ choice, cart }: Reservation) => choice !== undefined && cart === undefined
-
-const keysToSettle = (key: GateKeys) => KEYS.map((name) => key[name])
-const argsOf = (end: HoldEnd) => [end.order, end.visitor, unitsText(end), end.quantity, end.key, end.how]
-
-/** A key's value: see reserve.lua. */
-function readKnownKey(value: string): KnownKey {
-  const [order = '', hash = ''] = value.split('|')
-  return { order, hash }
-}
-
-/** The reply of reserve.lua. */
-function readVerdicts(
-  [letters, ...reply]: readonly (string | number)[],
-  products: readonly string[],
-  calls: readonly Call[],
-): GateVerdict[] {
-  const stocks = new Map(
-    products.map((product, i) => [product, { available: Number(reply[2 * i]), held: Number(reply[2 * i + 1]) }]),
-  )
-  let next = 2 * products.length
-  return Array.from(String(letters), (letter, i): GateVerdict => {
-    if (letter === 'f') return { verdict: 'fenced' }
-    const { reservation } = calls[i] as Call
-    const stockOf = (product: string) => stocks.get(product) ?? { available: 0, held: 0 }
-    const { available, held } = stockOf(partsOf(reservation)[0]?.product ?? '')
-    if (letter === 'r') return { verdict: 'reserved', available, held, ...quotedOf(reservation) }
-    if (letter === 'n') return { verdict: 'none', available, held }
-    const detail = String(reply[next++])
-    if (letter === 'u') return { verdict: 'unpaid', unpaid: Number(detail), available, held }
-    if (letter === 'e') return { verdict: 'none', unpaid: Number(detail), available, held }
-    if (letter === 'k') return { verdict: 'replay', ...readKnownKey(detail), available, held }
-    if (letter === 's') return { verdict: 'seat_taken', seats: detail.split(',').map(Number) }
-    if (letter === 'm') {
-      const [place, unpaid] = detail.split('|').map(Number)
-      const product = products[(place ?? 0) - 1] ?? null
-      return { verdict: 'none', product, ...(unpaid && { unpaid }), ...stockOf(product ?? '') }
-    }
-    if (letter === 'o') {
-      const [place, units, order = ''] = detail.split('|')
-      return { verdict: 'product_limit', product: products[Number(place) - 1] ?? '', units: Number(units), order }
-    }
-    const [units, order = ''] = detail.split('|')
-    return { verdict: 'limit', units: Number(units), order, available, held }
-  })
-}
-
-/**
- * The rebuild of a gate from the ledger, while it is fenced. Orders that begin and end meanwhile are noted in the gate, and
- * `open` counts the notes that the ledger's counts do not include. Overtaken by another's fence, it changes nothing any more.
- */
-export class Rebuild {
-  readonly #redis: Store
-  readonly #key: GateKeys
-  readonly #fence: string
-
-  constructor(redis: Store, key: GateKeys, fence: string) {
-    this.#redis = redis
-    this.#key = key
-    this.#fence = fence
-  }
-
-  async restore(orders: readonly LiveOrder[]): Promise<void> {
-    const { stock, holds, keys, visitors, seats, limited } = this.#key
-    for (let at = 0; at < orders.length; at += REBUILD_CHUNK) {
-      const chunk = orders.slice(at, at + REBUILD_CHUNK)
-      const args = chunk.flatMap((o) => {
-        const cart = cartOf(o.lines)
-        const units = cart ? unitsText({ product: '', quantity: 0, cart }) : ''
-        return [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? '', units]
-      })
-      await this.#redis.restoreOrders(stock, holds, keys, visitors, seats, limited, this.#fence, ...args)
-    }
-  }
-
-  /**
-   * Ends the holds of orders that ended after they were read to be restored and before the counts were read. Orders that
-   * end later are counted by their own calls, before the gate opens or after.
-   */
-  async settle(ends: readonly HoldEnd[]): Promise<void> {
-    for (let at = 0; at < ends.length; at += REBUILD_CHUNK) {
-      const args = ends.slice(at, at + REBUILD_CHUNK).flatMap(argsOf)
-      await this.#redis.settleHolds(keysToSettle(this.#key), this.#fence, ...args)
-    }
-  }
-
-  /** Marks the seats that operators block. */
-  async block(seats: readonly number[]): Promise<void> {
-    for (let at = 0; at < seats.length; at += REBUILD_CHUNK) {
-      const commands = this.#redis.multi()
-      for (const seat of seats.slice(at, at + REBUILD_CHUNK)) commands.setbit(this.#key.seats, seat, 1)
-      await commands.exec()
-    }
-  }
-
-  /** Opens the gate with the ledger's counts; false if another rebuild has begun. */
-  async open(counts: readonly ProductStock[]): Promise<boolean> {
-    const args = counts.flatMap(({ product, available, held }) => [product, available, held])
-    return (await this.#redis.unfenceGate(this.#key.stock, this.#fence, ...args)) === 1
-  }
-}
 
 /** The fast gates of this process, one per sale. */
 export class Gates {
