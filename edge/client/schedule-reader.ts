@@ -84,7 +84,7 @@ export const isVisible = () => document.visibilityState === 'visible'
 const nextReadAtMs = (after: Schedule) =>
   performance.now() +
   Math.min(
-    isVisible() ? after.next_read_ms * (1 - Math.random() / 20) : POLL_MAX_MS,
+    isVisible() ? after.next_read_ms * (1 - Math.random() / 50) : POLL_MAX_MS,
     Math.max(READ_MIN_MS, pauseAfter(after)),
   )
 
