@@ -32,6 +32,11 @@ const url = v.pipe(
   v.transform((text) => text.replace(/\/+$/, '')),
 )
 
+const host = v.pipe(
+  url,
+  v.check((text) => new URL(text).origin === text, 'must be a scheme and a host alone'),
+)
+
 function number(min: number, max: number) {
   const between = `must be between ${min} and ${max}`
   return v.pipe(v.string(), v.transform(Number), v.number(between), v.minValue(min, between), v.maxValue(max, between))
@@ -129,12 +134,10 @@ const Worker = v.object({
   QUEUE_KEYS: required(SecretKeySetting, 'JWK set that signs places in line, symmetric'),
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set that signs admissions, symmetric or Ed25519'),
   ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
-  PUBLIC_URL: optional(
-    v.pipe(
-      url,
-      v.check((text) => new URL(text).origin === text, 'must be a scheme and a host alone'),
-    ),
-    "The edge as browsers reach it, for links to it; without it, the request's host",
+  PUBLIC_URL: optional(host, "The edge as browsers reach it, for links to it; without it, the request's host"),
+  SCHEDULE_URL: optional(
+    host,
+    'Host of a CDN that pulls `/sales/*/schedule` from the origin: pages read schedules there, and from the edge when it fails',
   ),
   JOINS_PER_ADDRESS: setting(
     rate,

@@ -26,7 +26,7 @@ import { image } from './sale/images.ts'
 import { askForMail, mailedPage, stopMail } from './sale/mail.ts'
 import { askForPush, endPush } from './sale/push.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
-import { calendar, eventDate, schedule, showSale } from './sale/sale-page.ts'
+import { calendar, eventDate, schedule, scheduleForOrigin, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
@@ -124,6 +124,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/.well-known/jwks.json': get((_, call) => jwks(call)),
   '/healthz': get((_, call) => health(call)),
   '/internal/sales/:queue/refresh': post(({ queue }, call) => refresh(queue, call)),
+  '/internal/sales/:sale/schedule': get(ofSale(scheduleForOrigin)),
   '/internal/sales/:sale/purge': post(ofSale(purge)),
   '/internal/sales/:sale/preview/:state': post(({ sale, state }, call) => previewDraft(sale, state, call)),
 }

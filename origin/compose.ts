@@ -61,6 +61,7 @@ import { PaymentRoom } from './queue/payment-room.ts'
 import { QueueReports } from './queue/queue-reports.ts'
 import { ResponseTimes } from './queue/response-times.ts'
 import { SaleQueues } from './queue/sale-queues.ts'
+import { scheduleRoutes } from './queue/schedule-routes.ts'
 import { Live } from './report/live.ts'
 import { SaleCounts } from './report/sale-counts.ts'
 import { Retention } from './retention/retention.ts'
@@ -257,6 +258,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
       '/console': console,
       '/images': imageRoutes(images),
       '/webhooks': paymentWebhooks(payments),
+      '/sales': scheduleRoutes({ sales, config }),
       '/': buyerRoutes,
     },
   })

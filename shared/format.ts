@@ -117,8 +117,8 @@ export function moment(lang: string, atMs: number, timeZone?: string, timeStyle:
   return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
 }
 
-/** Within so many days of now a weekday says which day it is. */
-const WEEKDAYS_MS = 6 * 86_400_000
+/** Within six days of now a weekday says which day it is. */
+const WEEKDAYS_MS = 518_400_000
 export const isNear = (atMs: number, nowMs: number) => Math.abs(atMs - nowMs) < WEEKDAYS_MS
 
 /** The same in few words: "Sat, 12:00" where it is near, else "December 3". */

@@ -50,7 +50,7 @@ test('is soon for as long as all that is left may be paid for, and just after an
   fc.assert(
     fc.property(selling, (prospect) => {
       expect(nextReadMs({ ...prospect, unitsLeft: 1 })).toBe(SOON_MS)
-      expect(nextReadMs({ ...prospect, unitsLeft: prospect.paidPerSecond * 4.9 })).toBe(SOON_MS)
+      expect(nextReadMs({ ...prospect, unitsLeft: prospect.paidPerSecond * 9.9 })).toBe(SOON_MS)
       expect(nextReadMs({ ...prospect, announcedAgoMs: JUST_ANNOUNCED_MS - 1 })).toBe(SOON_MS)
       expect(nextReadMs({ ...prospect, openedAgoMs: JUST_OPENED_MS - 1 })).toBe(SOON_MS)
     }),
@@ -63,7 +63,7 @@ test('is soon for as long as all that is left may be paid for, and just after an
 
 test('the pace rises at once, and falls slowly', () => {
   expect(paidPerSecondAfter(10, 500, 1)).toBe(500)
-  expect(paidPerSecondAfter(500, 0, 1)).toBe(300)
-  expect(paidPerSecondAfter(500, -3, 2)).toBeCloseTo(180)
+  expect(paidPerSecondAfter(500, 0, 1)).toBe(250)
+  expect(paidPerSecondAfter(500, -3, 2)).toBeCloseTo(125)
   expect(paidPerSecondAfter(7, 5, 0)).toBe(7)
 })

@@ -7,22 +7,22 @@ import type { Phase } from './api/public.ts'
 import { isFinal } from './schedule.ts'
 
 /*
- * A change is published 0.7 s after it happened (0.2 s until the waiting room knows, ANNOUNCE_MS in edge/queue/timeline.ts), and a
- * cache keeps the copy before for up to 1.1 s more.
+ * The waiting room knows of a change after 0.2 s. It holds 0.5 s later (ANNOUNCE_MS in edge/queue/timeline.ts), except the end of a line
+ * that stands, which isolates know up to 0.45 s later; and a cache keeps the copy before for up to a second more.
  */
 
 /** The end of the sale is seen by 95 % within 3 s .. */
-export const SOON_MS = 1_600
+export const SOON_MS = 1_900
 /** .. and an announcement within 10 s. */
-export const USUAL_MS = 8_000
+export const USUAL_MS = 9_200
 /** The operator who has said something may correct it. */
 export const JUST_ANNOUNCED_MS = 20_000
 /** After the end only a restock could matter. */
 const FINAL_MS = 30_000
 /** A sale that has just opened has no pace yet. */
 export const JUST_OPENED_MS = 8_000
-/** As many units as may be paid for within this time are the last ones .. */
-const LAST_SECONDS = 5
+/** As many units as may be paid for within this time, in which every page reads once more, are the last ones .. */
+const LAST_SECONDS = 10
 /** .. and so few in any case. */
 const LAST_UNITS = 1
 
@@ -47,7 +47,7 @@ export function nextReadMs({ phase, unitsLeft, paidPerSecond, ...ago }: Prospect
 }
 
 /** How much of the pace is left a second later: it rises at once, and falls slowly. */
-const PACE_KEPT = 0.6
+const PACE_KEPT = 0.5
 
 /** Units paid for in a second, after another look at the count. */
 export const paidPerSecondAfter = (before: number, paid: number, elapsedSeconds: number): number =>

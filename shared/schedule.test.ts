@@ -154,7 +154,7 @@ describe('polling', () => {
     estimated_wait_time: seconds,
   })
 
-  it('takes from a second to a minute, longer the further away the turn', () => {
+  it('takes from a second to two minutes, longer the further away the turn', () => {
     fc.assert(
       fc.property(
         fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
@@ -162,7 +162,7 @@ describe('polling', () => {
         (wait, random) => {
           const ms = pollAfterMs(place(wait), random)
           expect(ms).toBeGreaterThanOrEqual(750)
-          expect(ms).toBeLessThanOrEqual(60_000)
+          expect(ms).toBeLessThanOrEqual(120_000)
         },
       ),
     )
@@ -170,8 +170,13 @@ describe('polling', () => {
 
   it('is frequent near the front of a line that stands still, and rarer the further back', () => {
     const pollMs = [0, 999, 9_999, 99_999, 999_999].map((ahead) => pollAfterMs(place(null, ahead), 0.5))
-    expect(pollMs).toEqual([5_000, 5_000, 10_000, 20_000, 40_000])
+    expect(pollMs).toEqual([5_000, 5_000, 15_811, 50_000, 120_000])
     const means = [1, 10, 60, 300].map((seconds) => pollAfterMs(place(seconds), 0.5))
     expect(means).toEqual([...means].sort((a, b) => a - b))
+  })
+
+  it('waits for the draw before the opening, and asks only whether it was put forward', () => {
+    const lobby = (seconds: number) => ({ ...place(seconds), status: 'pre_queue' as const, position: null })
+    expect([0, 5, 90, 400].map((seconds) => pollAfterMs(lobby(seconds), 0.5))).toEqual([1_800, 6_800, 91_800, 120_000])
   })
 })

@@ -13,7 +13,7 @@ import { positionOf } from './draw.ts'
 export type { Phase, Schedule, Status }
 
 /** Nobody can join any more, and every visitor sees the same. */
-export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
+export function isFinal(phase: Phase | Status): phase is 'sold_out' | 'ended' {
   return phase === 'sold_out' || phase === 'ended'
 }
 
@@ -114,25 +114,29 @@ export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }
 }
 
 const POLL_MIN_MS = 1_000
-export const POLL_MAX_MS = 60_000
+export const POLL_MAX_MS = 120_000
 /** While the wait is not known (paused, all in carts, held back by the ceiling) .. */
 const POLL_UNKNOWN_MS = 5_000
-/** .. with up to so many people ahead, and twice as long with ten times as many: they are called later when the line goes on. */
+/** .. with up to so many people ahead, and ten times as long with a hundred times as many: they are called later when the line goes on. */
 const NEAR = 1_000
+/** The draw is published half a second after the opening (ANNOUNCE_MS), and a cache keeps the copy before for a second more. */
+const DRAWN_AFTER_MS = 1_600
 
 /**
  * When to poll again, in milliseconds from now: the further away the turn, the longer; spread by `random` (uniform in
  * [0, 1)), so that a crowd that started together does not poll together.
  */
-export function pollAfterMs(place: Place, random: number): number {
-  const { status } = place
-  if (status === 'sold_out' || status === 'ended' || status === 'missed_turn') return POLL_MAX_MS
-  const waitMs = place.estimated_wait_time === null ? null : place.estimated_wait_time * 1000
-  if (waitMs === null) {
-    const tenfolds = Math.max(0, Math.log10((place.position_in_queue ?? 0) / NEAR))
-    return Math.round(Math.min(POLL_MAX_MS, POLL_UNKNOWN_MS * 2 ** tenfolds * (0.75 + random / 2)))
-  }
-  // Close to the turn: just after it. Further away: after about a third of the wait, since the line may speed up.
-  if (waitMs <= 3 * POLL_MIN_MS) return Math.round(Math.max(POLL_MIN_MS, waitMs) + random * 400)
-  return Math.round(Math.min(POLL_MAX_MS, waitMs * (0.25 + random / 6)))
+export function pollAfterMs({ status, estimated_wait_time, position_in_queue }: Place, random: number): number {
+  if (isFinal(status) || status === 'missed_turn') return POLL_MAX_MS
+  const waitMs = (estimated_wait_time ?? 0) * 1000
+  const ms =
+    estimated_wait_time === null
+      ? POLL_UNKNOWN_MS * Math.sqrt(Math.max(1, (position_in_queue ?? 0) / NEAR)) * (0.75 + random / 2)
+      : status === 'pre_queue'
+        ? waitMs + DRAWN_AFTER_MS + random * 400
+        : // Close to the turn: just after it. Further away: after about a third of the wait, since the line may speed up.
+          waitMs <= 3 * POLL_MIN_MS
+          ? Math.max(POLL_MIN_MS, waitMs) + random * 400
+          : waitMs * (0.25 + random / 6)
+  return Math.round(Math.min(POLL_MAX_MS, ms))
 }

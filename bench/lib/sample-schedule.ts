@@ -1,5 +1,7 @@
 /** A schedule for measurements and tests: of an open sale after its draw, with a queue that stands. */
+
 import { commitmentOf } from '../../shared/draw.ts'
+import { USUAL_MS } from '../../shared/next-read.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 
 const SEED = 'ab'.repeat(32)
@@ -27,7 +29,7 @@ export const sampleSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   lasts_for_positions: null,
   announcement: null,
   pause_reason: null,
-  next_read_ms: 8_000,
+  next_read_ms: USUAL_MS,
   server_time_ms: 0,
   ...changes,
 })

@@ -4,7 +4,7 @@
  * that pass through it in its own way. How often caches run the Worker follows from how long the edge lets them keep (edge/cache.ts).
  */
 import { sharesOf } from './isolates.ts'
-import { CDNS, type Cdn, costOf, count, sum } from './prices.ts'
+import { CDNS, type Cdn, costOf, count, SCHEDULE_CDN, sum } from './prices.ts'
 import type { Outcome } from './sale.ts'
 import { type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
@@ -13,6 +13,9 @@ const WORKER_CPU_MS = 0.15
 /** Of a response with its headers, as the edge sends it; of all but the schedule at most. */
 const SCHEDULE_BYTES = 750
 const RESPONSE_BYTES = 6_000
+
+/** Of the origin, for a CDN that serves schedules (origin/queue/schedule-routes.ts). */
+const PULLS_PER_SECOND = 5
 
 /** What visitors ask for. */
 interface Traffic {
@@ -48,6 +51,7 @@ export function billsOf(o: Outcome, traffic: Traffic) {
   const all = requests + scheduleReads
   const readsFromCache = Math.max(0, scheduleReads - o.keptRuns.schedule)
   const runs = all - pagesFromCache - readsFromCache
+  const pulls = o.seconds * PULLS_PER_SECOND
   const behindCdn = requests - pagesFromCache + Math.min(scheduleReads, o.scheduleMisses)
   const uncached = costs(all, all)
   return {
@@ -64,6 +68,13 @@ export function billsOf(o: Outcome, traffic: Traffic) {
         dollars: sum(costs(all, runs)),
         note: `as many are billed, ${count(runs)} run a Worker`,
       },
+      {
+        what: `Workers Cache, schedules from ${SCHEDULE_CDN.name}`,
+        dollars:
+          sum(costs(requests + pulls, requests - pagesFromCache + pulls)) +
+          passingThrough({ requests: 0, scheduleReads }, SCHEDULE_CDN),
+        note: `SCHEDULE_URL: ${count(requests + pulls)} are billed, ${count(requests - pagesFromCache + pulls)} run a Worker`,
+      },
       ...CDNS.map((cdn) => ({
         what: cdn.name,
         dollars: sum(costs(behindCdn, behindCdn)) + passingThrough(traffic, cdn),
@@ -73,7 +84,10 @@ export function billsOf(o: Outcome, traffic: Traffic) {
   }
 }
 
-function passingThrough({ requests, scheduleReads }: Traffic, { perMillion, perGb }: Cdn): number {
+function passingThrough(
+  { requests, scheduleReads }: Omit<Traffic, 'pagesFromCache'>,
+  { perMillion, perGb }: Cdn,
+): number {
   const bytes = requests * RESPONSE_BYTES + scheduleReads * SCHEDULE_BYTES
   return ((requests + scheduleReads) / 1e6) * perMillion + (bytes / 1e9) * perGb
 }

@@ -78,6 +78,16 @@ describe('the model of a sale', async () => {
       expect(dollarsOf('Workers Cache')).toBeCloseTo(dollarsOf('a Worker before every request') - saved)
     })
 
+    test('by a CDN that serves schedules costs no Worker for them', () => {
+      const { requests, scheduleReads } = traffic
+      const own = billsOf(outcome, { ...traffic, scheduleReads: 0 }).ways.find(({ what }) => what === 'Workers Cache')
+      const dollars = dollarsOf('Workers Cache, schedules from a CDN that bills bytes')
+      expect(dollars).toBeCloseTo((own?.dollars ?? 0) + (scheduleReads * 750 * 0.01) / 1e9, 2)
+      expect(dollars).toBeLessThan(
+        dollarsOf('Workers Cache') - ((scheduleReads - requests) * PRICES.workerRequest) / 2e6,
+      )
+    })
+
     test('by another CDN costs least by the byte, and most by the request', () => {
       expect(dollarsOf('a CDN that bills bytes')).toBeLessThan(dollarsOf('Workers Cache'))
       expect(dollarsOf('a CDN that bills requests and bytes')).toBeGreaterThan(
@@ -86,8 +96,11 @@ describe('the model of a sale', async () => {
     })
   })
 
-  test('calls objects no more often for a crowd that waits longer', async () => {
+  test('tells those who look in time, and calls objects no more often for a crowd that waits longer', async () => {
     const patient = await play({ ...scenario, holdSeconds: 60 })
+    expect(patient.scheduleReads / scenario.visitors).toBeLessThan(40)
+    expect(patient.endSeenSeconds).toBeLessThan(3.2)
+    for (const { announcementSeenSeconds } of [patient, outcome]) expect(announcementSeenSeconds).toBeCloseTo(9.7, 0)
     const perSecond = (o: typeof outcome) => o.objectCalls / o.seconds
     expect(perSecond(patient)).toBeLessThanOrEqual(perSecond(outcome))
   })

@@ -99,7 +99,7 @@ function print(s: Scenario, o: Outcome): void {
     `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data centres, stampede ${s.stampede} x, ${s.shards} shards`,
   )
   console.log(
-    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold, ${soldOut}, over for all after ${count(o.seconds)} s; seen by 95 % of those who look within ${o.endSeenSeconds.toFixed(1)} s`,
+    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold, ${soldOut}, over for all after ${count(o.seconds)} s; seen by 95 % of those who look within ${o.endSeenSeconds.toFixed(1)} s, an announcement within ${o.announcementSeenSeconds.toFixed(1)} s`,
   )
   title('Requests')
   for (const [kind, many] of Object.entries(o.requests)) line(kind, count(many), each(many))

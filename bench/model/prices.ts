@@ -22,9 +22,11 @@ export interface Cdn {
   readonly perMillion: number
   readonly perGb: number
 }
-/** Two ways: by the byte (docs.bunny.net/cdn/pricing), or by the request too (aws.amazon.com/cloudfront/pricing, US); 2026-11. */
+/** The one that pays for schedules (SCHEDULE_URL): by the byte (docs.bunny.net/cdn/pricing); 2026-11. */
+export const SCHEDULE_CDN: Cdn = { name: 'a CDN that bills bytes', perMillion: 0, perGb: 0.01 }
+/** Two ways: that, or by the request too (aws.amazon.com/cloudfront/pricing, US); 2026-11. */
 export const CDNS: readonly Cdn[] = [
-  { name: 'a CDN that bills bytes', perMillion: 0, perGb: 0.01 },
+  SCHEDULE_CDN,
   { name: 'a CDN that bills requests and bytes', perMillion: 1, perGb: 0.085 },
 ]
 

@@ -3,7 +3,7 @@
 import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/controller.ts'
 import { Grants, type Lease, type UnusedRange } from '../../edge/queue/lease.ts'
 import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/memory.ts'
-import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/queue/timeline.ts'
+import { announce, inEffect, latest, nextFromMs, type Timeline } from '../../edge/queue/timeline.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Loads, PerSecond, type Scenario } from './scenario.ts'
@@ -12,7 +12,7 @@ import type { Shop } from './shop.ts'
 /** The Worker's defaults. */
 const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
 /** The origin notifies the room of the end within so long. */
-const NOTIFIED_MS = 200
+export const NOTIFIED_MS = 200
 const SEED = '5e'.repeat(32)
 
 export class Room {
@@ -85,7 +85,7 @@ export class Room {
     const before = inEffect(this.timeline, nowMs)
     this.#memory = observe(this.#memory, { nowMs, state, schedule: before, highestNumber: this.highest }, SETTINGS)
     const previous = latest(this.timeline)
-    const fromMs = Math.max(nowMs + ANNOUNCE_MS, Number.isFinite(previous.from_ms) ? previous.from_ms : 0)
+    const fromMs = nextFromMs(previous, state.phase, nowMs)
     const schedule = nextSchedule(
       {
         nowMs,

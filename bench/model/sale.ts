@@ -5,16 +5,16 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { CACHE_TTL } from '../../edge/cache.ts'
-import { inEffect } from '../../edge/queue/timeline.ts'
+import { ANNOUNCE_MS, inEffect, USABLE_MS } from '../../edge/queue/timeline.ts'
 import { positionsOf } from '../../shared/draw.ts'
-import { POLL_MAX_MS, placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
+import { isFinal, POLL_MAX_MS, placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
 import { seeded } from '../lib/random.ts'
 import { arrivalTimes, leadMs } from '../rehearsal/crowd/arrivals.ts'
 import { Wheel } from '../rehearsal/crowd/timer-wheel.ts'
 import { missesOf, PAGE_VARIANTS, runsOf } from './bills.ts'
 import { Edge } from './isolates.ts'
-import { Room } from './room.ts'
+import { NOTIFIED_MS, Room } from './room.ts'
 import { PerSecond, type Scenario } from './scenario.ts'
 import { Shop } from './shop.ts'
 
@@ -39,6 +39,8 @@ export async function play(s: Scenario) {
   const spreadMs = s.spreadSeconds * 1000
   // On the grid of ticks.
   const beginMs = -Math.ceil(leadMs(s.arrivals, spreadMs) / 1000) * 1000
+  // In the lobby the operator says something. Pages then read more often for a while, which is not counted.
+  const announcedAtMs = beginMs / 2
   const arrivals = rush(arrivalTimes(s.arrivals, SAMPLE, spreadMs, random), s, random)
   const each = s.visitors / SAMPLE
   const shop = new Shop(s)
@@ -53,6 +55,9 @@ export async function play(s: Scenario) {
   const numbers = new Float64Array(SAMPLE)
   /** How long after the end those learn of it who look at the page. */
   const seenMs: number[] = []
+  /** The same of an announcement, and who has seen it. */
+  const announcedMs: number[] = []
+  const hasSeen = new Set<number>()
   let positionOf: ReturnType<typeof positionsOf> | undefined
   let over = 0
   let nowMs = beginMs
@@ -62,8 +67,14 @@ export async function play(s: Scenario) {
   }
   const read = (visitor: number) => {
     reads.add(nowMs, each)
-    // A copy in a cache is up to a second old.
-    const schedule = inEffect(room.timeline, nowMs - random() * 1_000)
+    // A copy in a cache is up to a second old, and an isolate learns of the end up to USABLE_MS late.
+    const copiedMs = nowMs - random() * 1_000
+    if (looksAt(visitor) && copiedMs >= announcedAtMs + NOTIFIED_MS + ANNOUNCE_MS && !hasSeen.has(visitor)) {
+      hasSeen.add(visitor)
+      if ((arrivals[visitor] ?? 0) < announcedAtMs) announcedMs.push(nowMs - announcedAtMs)
+    }
+    const known = inEffect(room.timeline, copiedMs)
+    const schedule = isFinal(known.phase) ? inEffect(room.timeline, copiedMs - random() * USABLE_MS) : known
     const place = placeOf(schedule, numbers[visitor] ?? 1, nowMs, (draw, number) => {
       positionOf ??= positionsOf(draw)
       return positionOf(number)
@@ -80,7 +91,7 @@ export async function play(s: Scenario) {
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
     } else {
       // As in edge/client/schedule-reader.ts.
-      const mostMs = looksAt(visitor) ? schedule.next_read_ms * (1 - random() / 10) : POLL_MAX_MS
+      const mostMs = looksAt(visitor) ? schedule.next_read_ms * (1 - random() / 50) : POLL_MAX_MS
       wheel.at(visitor, clock(nowMs + Math.min(mostMs, Math.max(1_000, pollAfterMs(place, random())))))
     }
   }
@@ -124,7 +135,8 @@ export async function play(s: Scenario) {
     /** From the opening. */
     soldOutAfterSeconds: shop.soldOutAtMs === null ? null : shop.soldOutAtMs / 1000,
     /** Within so many seconds 95 % of those who look at the page learn of the end. */
-    endSeenSeconds: (seenMs.sort((a, b) => a - b)[Math.floor(seenMs.length * 0.95)] ?? 0) / 1000,
+    endSeenSeconds: secondsOf95(seenMs),
+    announcementSeenSeconds: secondsOf95(announcedMs),
     requests,
     scheduleReads: reads.total,
     scheduleMisses: missesOf(reads, s),
@@ -153,6 +165,9 @@ export async function play(s: Scenario) {
     sold: shop.sold,
   }
 }
+
+/** Within so many seconds 95 % of them. */
+const secondsOf95 = (ms: number[]) => (ms.sort((a, b) => a - b)[Math.floor(ms.length * 0.95)] ?? 0) / 1000
 
 /** How many of the sample have come by a moment, and parts of one: those between two knots come evenly. */
 function arrivedBy(arrivals: Float64Array, ms: number): number {

@@ -45,7 +45,7 @@ it('says to which place the stock is likely to last, while that is known', async
   await vi.waitFor(() => expect(shown).toHaveBeenLastCalledWith('hidden', false), 30_000)
   expect(lastsTo.textContent).toBe('1,230')
   stub.answer = () => schedule({ version: 4, anchor_position: 40, rate_per_second: 0.0001, lasts_for_positions: null })
-  await passes(70_000)
+  await passes(130_000)
   expect(shown).toHaveBeenLastCalledWith('hidden', true)
 })
 

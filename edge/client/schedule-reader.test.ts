@@ -8,12 +8,12 @@ it('shows the newest schedule, also when an older one comes after it', async () 
   stub.things = { ...inLine(), serving: new Thing() }
   const older = { version: 10, anchor_position: 100 }
   stub.answer = () => schedule(times(/schedule$/) === 2 ? older : { version: 11, anchor_position: 200 })
-  await run(70_000, { number: '5000' })
+  await run(130_000, { number: '5000' })
   expect(times(/schedule$/)).toBe(2)
   expect(stub.things.serving?.textContent).toBe('200')
   stub.answer = () => schedule({ version: 12, anchor_position: 300 })
-  await passes(70_000)
-  expect(stub.things.serving?.textContent).toMatch(/^30[01]$/)
+  await passes(130_000)
+  expect(stub.things.serving?.textContent).toMatch(/^30\d$/)
 })
 
 it('fetches no sooner after a schedule that is older than its own', async () => {
@@ -57,3 +57,46 @@ it('fetches the schedule when the sale ends', async () => {
   await passes(2_500)
   expect(times(/schedule$/)).toBe(before + 1)
 })
+
+const CDN = 'https://schedule.shop.example'
+const atCdn = /^https:.*schedule$/
+const atEdge = /^\/sales\/demo\/schedule$/
+
+it('reads from a CDN where there is one, and nothing from the edge while it works', async () => {
+  stub.things = { ...inLine(), serving: new Thing() }
+  stub.answer = () => schedule({ anchor_position: 200 })
+  await run(300_000, { number: '5000', scheduleHost: CDN })
+  expect(times(atCdn)).toBeGreaterThan(1)
+  expect(times(atEdge)).toBe(0)
+  expect(stub.things.serving?.textContent).toMatch(/^20\d$/)
+})
+
+const old = () => schedule({ server_time_ms: Date.now() - 3_500 })
+const NEVER = 3_600_000
+it.each<[string, () => unknown, number]>([
+  ['answers with an error', () => ({ status: 500, json: async () => ({ type: '/problems/try-again' }) }), 20],
+  ['serves another page', () => ({ json: async () => JSON.parse('<html>') }), 20],
+  ['hangs', () => schedule(), NEVER],
+  ['serves an old copy', old, 20],
+])(
+  'reads from the edge within five seconds while the CDN %s, and from the CDN again a minute later',
+  async (_, answer, inMs) => {
+    stub.things = { ...inLine(), serving: new Thing() }
+    stub.answersIn = (path) => (atCdn.test(path) ? inMs : 20)
+    stub.answer = (path) => (atCdn.test(path) ? answer() : schedule({ anchor_position: 200 }))
+    Object.assign(document, { visibilityState: 'visible' })
+    await run(4_600, { number: '5000', scheduleHost: CDN })
+    expect(stub.things.serving?.textContent).toMatch(/^20\d$/)
+    await passes(25_000)
+    expect(times(atCdn)).toBe(1)
+    expect(times(atEdge)).toBeGreaterThan(1)
+    stub.answersIn = () => 20
+    stub.answer = () => schedule({ anchor_position: 300 })
+    await passes(70_000)
+    const before = times(atEdge)
+    await passes(30_000)
+    expect(times(atEdge)).toBe(before)
+    expect(times(atCdn)).toBeGreaterThan(1)
+    expect(stub.things.serving?.textContent).toMatch(/^30\d$/)
+  },
+)

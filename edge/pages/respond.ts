@@ -56,13 +56,12 @@ export const PAGE_HEADERS = {
   'referrer-policy': 'same-origin',
   vary: 'accept, accept-language',
 }
-const TURNSTILE_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy(TURNSTILE) }
 
-/** Only pages that show Turnstile's widget, or Stripe's form, may load anything from other hosts. */
-export function headersOf({ turnstile, shows }: Pick<SaleView, 'turnstile'> & Partial<Pick<SaleView, 'shows'>>) {
-  if (shows?.kind === 'payment')
-    return { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy(stripe(shows.stripe.script)) }
-  return turnstile === undefined ? PAGE_HEADERS : TURNSTILE_HEADERS
+/** Only pages that show Turnstile's widget, Stripe's form, or a schedule from a CDN, may load anything from other hosts. */
+export function headersOf({ turnstile, shows, scheduleUrl }: Pick<SaleView, 'turnstile' | 'shows' | 'scheduleUrl'>) {
+  const allowed = shows.kind === 'payment' ? stripe(shows.stripe.script) : turnstile === undefined ? {} : TURNSTILE
+  const calls = [allowed.calls, scheduleUrl].filter((one) => one !== undefined).join(' ')
+  return { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy({ ...allowed, calls }) }
 }
 
 type Moment = Pick<SaleNow, 'sale' | 'line' | 'facts' | 'schedule' | 'atMs' | 'policy'>
@@ -113,6 +112,7 @@ export async function viewOf(
     invites: access.invitation === 'required',
     protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
+    scheduleUrl: config.SCHEDULE_URL,
     ...(showsPosts && { posts }),
     shows,
   }

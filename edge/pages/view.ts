@@ -49,6 +49,8 @@ export interface SaleView {
   readonly protects: boolean
   /** The path of the shop's own payment page, with `{order}` in it, or of ours; null: the page offers the sandbox's methods. */
   readonly paymentPage: string | null
+  /** The host from which the page's script reads the schedule; undefined: the edge's. */
+  readonly scheduleUrl?: string | undefined
   readonly lang: Language
   /** The visitor chose the language, whatever their browser asks for. */
   readonly choseLanguage?: boolean

@@ -8,7 +8,7 @@ import type { RoomConfig } from '../config.ts'
 import { nextSchedule, onClockPutBack, shifted } from './controller.ts'
 import { calledBy, comingIn, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './memory.ts'
 import { productsLeft } from './outlook.ts'
-import { ANNOUNCE_MS, announce, inEffect, latest, type SaleFacts, type Timeline } from './timeline.ts'
+import { ANNOUNCE_MS, announce, inEffect, latest, nextFromMs, type SaleFacts, type Timeline } from './timeline.ts'
 
 /** A reader waits for a refresh if the last one is older: longer than a refresh takes, so only after a pause. */
 export const REFRESH_LATE_MS = 2_000
@@ -169,7 +169,7 @@ export function withNextSchedule(
   // At once where nobody can know anything else: at the very first refresh, and with an empty pre-queue, where there is
   // nothing to draw and no lease to lapse.
   const isNobodyDrawn = sale.closed?.size === 0 && previous.schedule.draw_seed === null
-  const fromMs = isNew || isNobodyDrawn ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
+  const fromMs = isNew || isNobodyDrawn ? nowMs : nextFromMs(previous, sale.state.phase, nowMs)
   const draw = drawOf(sale, nowMs, config.beaconUrl !== null)
   const schedule = nextSchedule({ ...sale, nowMs, fromMs, previous: previous.schedule, highestNumber, draw }, config)
   if (schedule === previous.schedule) return sale

@@ -6,7 +6,17 @@ import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { nextSchedule } from './controller.ts'
 import { LAPSE_MS } from './lease.ts'
 import { EMPTY_MEMORY, observe } from './memory.ts'
-import { ANNOUNCE_MS, announce, FRESH_MS, inEffect, latest, MIRROR_MS, type Timeline, USABLE_MS } from './timeline.ts'
+import {
+  ANNOUNCE_MS,
+  announce,
+  FRESH_MS,
+  inEffect,
+  latest,
+  MIRROR_MS,
+  nextFromMs,
+  type Timeline,
+  USABLE_MS,
+} from './timeline.ts'
 
 const CROWD = 100_000
 
@@ -20,7 +30,7 @@ it('lets no two isolates contradict each other, however old their copies', () =>
   const change = fc.record({
     afterMs: fc.integer({ min: 1, max: 900 }),
     rate: fc.constantFrom(1, 20, 100, 750),
-    phase: fc.constantFrom<SaleState['phase']>('open', 'open', 'open', 'paused', 'all_in_carts'),
+    phase: fc.constantFrom<SaleState['phase']>('open', 'open', 'open', 'paused', 'all_in_carts', 'sold_out'),
     available: fc.constantFrom(0, 3, 50_000),
   })
   fc.assert(
@@ -35,7 +45,7 @@ it('lets no two isolates contradict each other, however old their copies', () =>
         const previous = latest(timeline)
         const seen = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD }
         memory = observe(memory, seen, SETTINGS)
-        const fromMs = Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
+        const fromMs = nextFromMs(previous, phase, nowMs)
         const moments = { nowMs, fromMs, preQueueOpensAtMs: 0, opensAtMs: 0, endsAtMs: null }
         const known = { state, memory, highestNumber: CROWD, draw: { size: 0, seed: '00', beacon: null } }
         const schedule = nextSchedule({ ...moments, ...known, previous: previous.schedule }, SETTINGS)
@@ -57,6 +67,15 @@ it('lets no two isolates contradict each other, however old their copies', () =>
     }),
     { numRuns: 300 },
   )
+})
+
+it('ends a line that stands at once, and one that moves as announced', () => {
+  const from = { from_ms: 0, schedule: { ...beforeOpening(100), draw_seed: '00', rate_per_second: 0 } }
+  expect(nextFromMs(from, 'sold_out', 1_000)).toBe(1_000)
+  expect(nextFromMs({ ...from, from_ms: 1_300 }, 'ended', 1_000)).toBe(1_300)
+  expect(nextFromMs(from, 'open', 1_000)).toBe(1_000 + ANNOUNCE_MS)
+  for (const moving of [{ rate_per_second: 1 }, { draw_seed: null }])
+    expect(nextFromMs({ from_ms: 0, schedule: { ...from.schedule, ...moving } }, 'sold_out', 1_000)).toBe(1_500)
 })
 
 it('refreshes a copy before it is too old to use, and reveals the seed after the last earlier lease has lapsed', () => {

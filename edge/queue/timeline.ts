@@ -8,7 +8,7 @@
  */
 import type { Policy } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
-import type { Schedule } from '../../shared/schedule.ts'
+import { isDrawn, isFinal, type Phase, type Schedule } from '../../shared/schedule.ts'
 
 /*
  * Ages of a snapshot, counted from the moment at which the waiting room made it. A shard's copy must still be fresh when
@@ -67,6 +67,15 @@ export function inEffect(timeline: Timeline, atMs: number): Schedule {
 /** The schedule announced last, in effect or not yet. */
 export function latest(timeline: Timeline): Announcement {
   return timeline[timeline.length - 1] ?? timeline[0]
+}
+
+/**
+ * From when the next schedule holds. The end of a line that stands moves nobody, so it holds at once: isolates learn of it one after
+ * the other, within USABLE_MS.
+ */
+export function nextFromMs({ from_ms, schedule }: Announcement, phase: Phase, nowMs: number): number {
+  const isStanding = isDrawn(schedule) && schedule.rate_per_second === 0
+  return Math.max(nowMs + (isStanding && isFinal(phase) ? 0 : ANNOUNCE_MS), from_ms)
 }
 
 /** Adds an announcement, and drops those that are superseded for good by `nowMs`. */

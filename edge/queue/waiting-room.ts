@@ -50,10 +50,10 @@ const CALL_EVERY_MS = 100
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
 /**
- * When a sale's cached responses are purged: once the change holds in every isolate, and again when one that heard of it late
+ * When a sale's cached responses are purged: once the change is known in every isolate (USABLE_MS), and again when one that heard of it late
  * can no longer have responded by what was before.
  */
-const PURGE_AFTER_MS = 400
+const PURGE_AFTER_MS = 500
 const PURGE_AGAIN_MS = 15_000
 /** Longest wait of a reader for a newer schedule. */
 const MAX_WAIT_MS = 20_000

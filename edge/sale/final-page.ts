@@ -6,7 +6,7 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, etagOf, isCached, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
-import { PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 import { goodsOf } from './goods.ts'
@@ -50,8 +50,7 @@ async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Fina
   const body = new TextEncoder().encode(text)
   const etag = await etagOf(body)
   const headers = new Headers({
-    ...PAGE_HEADERS,
-    ...(isJson && { 'content-type': 'application/json' }),
+    ...(view ? headersOf(view) : { ...PAGE_HEADERS, 'content-type': 'application/json' }),
     ...cacheHeaders(now.sale, isWhole ? CACHE_TTL.final : CACHE_TTL.landing),
     etag,
   })

@@ -1,6 +1,7 @@
 /** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../admission/proofs/invitation.ts'
+import { requireEdgeToken } from '../backend.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, hostOf, inLine, isCached, lineParameter, NO_STORE, publicNow, refuse, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
@@ -97,6 +98,17 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   const { json, etag, headers } = written
   if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
   return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
+}
+
+/** `GET /internal/sales/{sale}/schedule`: the same for the origin, from which a CDN pulls it; no other cache adds to its age. */
+export async function scheduleForOrigin(sale: string, call: Call): Promise<Response> {
+  await requireEdgeToken(call)
+  const { body, status, headers } = await schedule(sale, call)
+  const etag = headers.get('etag') ?? ''
+  return new Response(body, {
+    status,
+    headers: { 'content-type': 'application/json', etag, 'cache-control': NO_STORE },
+  })
 }
 
 /** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */

@@ -20,8 +20,7 @@ import { askOrder, authenticate, checkout, giveBack, pay, refusedForGood } from 
 import { BY_SCRIPT, type Crowd } from './crowd.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
-/** As in edge/client/schedule-reader.ts: the longest between two reads, and between two looks at the clock. */
-const READ_MAX_MS = 60_000
+/** As in edge/client/room.ts: the longest between two looks at the clock. */
 const CLOCK_EVERY_MS = 500
 /** Browsers load the final page spread out, at most this many a second. */
 const FINALS_PER_SECOND = 1_000
@@ -147,7 +146,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
     crowd.go(visitor, 'claim')
     return claimTurn(crowd, visitor, dueMs)
   }
-  const readInMs = Math.min(READ_MAX_MS, pollAfterMs(place, options.random()))
+  const readInMs = pollAfterMs(place, options.random())
   const calledInMs =
     place.status === 'waiting' && place.position !== null
       ? calledAtMs(schedule.copy, place.position) - serverMs + options.random() * CLOCK_EVERY_MS

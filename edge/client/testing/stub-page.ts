@@ -39,6 +39,7 @@ export const stub = {
   listeners: new Map<string, (event: unknown) => void>(),
   answer: (_path: string): unknown => schedule(),
   answersInMs: 20,
+  answersIn: null as ((path: string) => number) | null,
 }
 export const reload: Mock = vi.fn()
 export const replaceState: Mock = vi.fn()
@@ -71,6 +72,8 @@ interface PageOptions {
   number?: string
   /** One visitor's page, and not the same for all. */
   own?: boolean
+  /** The host of a CDN from which it reads the schedule. */
+  scheduleHost?: string
   /** Loads the second script. */
   load?: () => Promise<typeof import('../extras/extras.ts')>
 }
@@ -82,6 +85,7 @@ export async function begin({
   path,
   number = '50',
   own = true,
+  scheduleHost,
   load = () => import('../extras/extras.ts'),
 }: PageOptions = {}): Promise<void> {
   const stage = new Thing({
@@ -89,6 +93,7 @@ export async function begin({
     ...(path === null ? {} : { path: path ?? '/sales/demo' }),
     number,
     ...(own && { own: '' }),
+    ...(scheduleHost && { host: scheduleHost }),
     nowMs: String(NOW_MS),
     commitment: OPEN.draw_commitment,
     name: 'Air · Max',
@@ -121,6 +126,7 @@ export function useStubPage(): void {
       listeners: new Map(),
       answer: () => schedule(),
       answersInMs: 20,
+      answersIn: null,
     })
     browser.onLine = true
     const listen = (name: string, act: (event: unknown) => void) => void stub.listeners.set(name, act)
@@ -151,7 +157,7 @@ export function useStubPage(): void {
     vi.stubGlobal('fetch', async (path: string, { signal }: { signal: AbortSignal }) => {
       stub.requested.push(path)
       await new Promise((done, fail) => {
-        setTimeout(done, stub.answersInMs)
+        setTimeout(done, stub.answersIn?.(path) ?? stub.answersInMs)
         signal.addEventListener('abort', fail)
       })
       const body = stub.answer(path)

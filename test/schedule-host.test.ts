@@ -1,0 +1,124 @@
+/** Those who wait read the schedule from a CDN, which pulls it from the origin: no Worker serves them, and the edge does while the CDN fails. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, vi } from 'vitest'
+import { type System, startSystem } from '../dev/system.ts'
+import type { Schedule } from '../shared/schedule.ts'
+import { button, hasText, storyTest } from './in-browser.ts'
+import { ledgerDatabase } from './servers.ts'
+import { hasBrowser } from './shared-part.ts'
+import { type CdnMode, startScheduleCdn } from './stand-ins/schedule-cdn.ts'
+
+const SALE = 'pulled'
+const PATH = `/sales/${SALE}/schedule`
+/** What the browser reports when the visitor comes back to the page, which then reads at once. */
+const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
+/** Longer than a copy may be old. */
+const STALE_MS = 3_500
+
+const test = storyTest(/Failed to load resource|blocked by CORS policy/)
+
+describe.skipIf(!hasBrowser)('a schedule on a CDN', () => {
+  let cdn: Awaited<ReturnType<typeof startScheduleCdn>>
+  let system: System
+
+  beforeAll(async () => {
+    const [database, started] = await Promise.all([ledgerDatabase(), startScheduleCdn()])
+    cdn = started
+    system = await startSystem({ databaseUrl: database.url, edgeVars: { SCHEDULE_URL: cdn.url } })
+    cdn.pullsFrom(system.originUrl)
+    await admin('PUT', '', {
+      name: 'Pulled',
+      opens_at: new Date().toISOString(),
+      products: [{ product_id: 'one', name: 'One', unit_price_minor: 100, currency: 'EUR', total: 5 }],
+      lines: [
+        { line: 'members', weight: 1, opens_early_seconds: 0, access: {} },
+        { line: 'public', weight: 1, opens_early_seconds: 0, access: {} },
+      ],
+      admission: { rate_per_second: 0.01 },
+    })
+    await vi.waitFor(() => scheduleAt(system.edgeUrl), 60_000)
+  })
+  afterAll(async () => {
+    await system?.stop()
+    cdn?.stop()
+  })
+
+  async function admin(method: string, path: string, body?: object): Promise<void> {
+    const response = await fetch(`${system.originUrl}/admin/sales/${SALE}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(await response.text())
+  }
+  const announce = (text: string) => admin('PUT', '/announcement', { text: { en: text } })
+
+  /** A page in line, with its reads of the schedule at the edge. */
+  async function pageInLine(visitor: (url: string) => Promise<Page>) {
+    const page = await visitor(`${system.edgeUrl}/sales/${SALE}`)
+    const atEdge: string[] = []
+    page.on('request', (request) => {
+      if (request.url().startsWith(system.edgeUrl + PATH)) atEdge.push(request.url())
+    })
+    await button(page, 'Join the line').first().click()
+    await page.locator('#line').waitFor()
+    return { page, atEdge }
+  }
+
+  test('is the edge’s, for anyone, for a second, and costs the edge five reads a second at most', async ({
+    expect,
+  }) => {
+    const [own, pulled] = await Promise.all([scheduleAt(system.edgeUrl), fetch(system.originUrl + PATH)])
+    expect(Object.fromEntries(pulled.headers)).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'public, max-age=1',
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'age',
+      etag: expect.stringMatching(/^W\/"/),
+    })
+    expect(await pulled.json()).toEqual({ ...own, server_time_ms: expect.any(Number) })
+    const many = await Promise.all(Array.from({ length: 50 }, () => fetch(system.originUrl + PATH)))
+    const times = await Promise.all(many.map(async (one) => ((await one.json()) as Schedule).server_time_ms))
+    expect(new Set(times).size).toBeLessThanOrEqual(1 + (Math.max(...times) - Math.min(...times)) / 100)
+    expect(await scheduleAt(system.originUrl, '?line=members')).toMatchObject({ sale: SALE, line: 'members' })
+    for (const path of [`${PATH}?line=none`, '/sales/none/schedule', `${PATH}/more`])
+      expect((await fetch(system.originUrl + path)).status).toBeGreaterThanOrEqual(403)
+    expect((await fetch(`${system.edgeUrl}/internal${PATH}`)).status).toBe(401)
+  })
+
+  test('is read there by the page, without a token, and never at the edge', async ({ visitor, expect }) => {
+    const { page, atEdge } = await pageInLine(visitor)
+    const before = cdn.requests.length
+    await announce('Doors are open.')
+    await expect.poll(() => page.evaluate(`${RETURNING}, document.body.innerText`)).toContain('Doors are open.')
+    expect(atEdge).toEqual([])
+    expect(cdn.requests.length).toBeGreaterThan(before)
+    for (const { url, headers } of cdn.requests) {
+      expect(url).toMatch(PATH)
+      for (const secret of ['cookie', 'authorization', 'referer']) expect(headers).not.toHaveProperty(secret)
+    }
+    const policy = (await fetch(`${system.edgeUrl}/sales/${SALE}`)).headers.get('content-security-policy')
+    expect(policy).toContain(`connect-src 'self' ${cdn.url};`)
+  })
+
+  test.for<CdnMode>(['error', 'hangs', 'stale'])(
+    'is read at the edge by a page whose CDN fails: %s',
+    async (mode, { visitor, expect }) => {
+      const { page, atEdge } = await pageInLine(visitor)
+      cdn.set(mode)
+      const text = `It ${mode}.`
+      await announce(text)
+      if (mode === 'stale') await page.waitForTimeout(STALE_MS)
+      await page.evaluate(RETURNING)
+      await hasText(page.locator('#shop-announcement'), text)
+      expect(atEdge.length).toBeGreaterThan(0)
+      cdn.set('works')
+    },
+  )
+})
+
+async function scheduleAt(url: string, query = ''): Promise<Schedule> {
+  const response = await fetch(url + PATH + query)
+  if (!response.ok) throw new Error(`${response.status}`)
+  return response.json() as Promise<Schedule>
+}
