@@ -119,7 +119,13 @@ const FAULT_SHARES = {
   front: 0.1,
 }
 const CALM_SHARES = {
-  ...{ ...NOBODY, abandon: 0.1, declines: 0.05, banks: 0.06, timeouts: 0.01, pollers: 0.02, known: 0.02 },
+  ...NOBODY,
+  abandon: 0.1,
+  declines: 0.05,
+  banks: 0.06,
+  timeouts: 0.01,
+  pollers: 0.02,
+  known: 0.02,
   front: 0.1,
 }
 const FAULT_HANG_UPS = 0.05

@@ -162,6 +162,8 @@ export class Rehearsal {
       },
       visit,
     )
+    const recorded = await cdn?.record(FRONT_PATHS)
+    const stopPosts = options.shares.front > 0 ? await postMeanwhile(to, sale) : undefined
     await firstSchedule(crowd)
     console.log(
       `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,
@@ -177,8 +179,6 @@ export class Rehearsal {
     live.start()
     const killSeconds = options.spreadSeconds + opensInMs / 1000
     const killing = killable && startFaults(killable, options.faults, killSeconds, crowd, seeded(options.seed))
-    const stopPosts = options.shares.front > 0 ? await postMeanwhile(to, sale) : undefined
-    const recorded = await cdn?.record(FRONT_PATHS)
     const before = await cdn?.counts()
     const attackers = new Attackers({
       ...options,

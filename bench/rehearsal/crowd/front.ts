@@ -7,7 +7,6 @@ import type { Feed } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
 import type { Answer } from '../../lib/http.ts'
 import type { Crowd } from './crowd.ts'
-import type { Kind } from './tally.ts'
 import type { Visitor } from './visitors.ts'
 
 const HTML = 'text/html'
@@ -24,7 +23,7 @@ const FEED_AGAIN_MS = 10_000
 const FEED_SPREAD = 0.25
 
 interface Ask {
-  readonly kind: Kind & ('front' | 'search')
+  readonly kind: 'front' | 'search'
   readonly path: string
   readonly accept: string
 }
@@ -57,7 +56,7 @@ function ask(
 }
 
 /** What a visitor's search asks for, by the front as its page is. */
-export function searchesOf(front: string, visitor: number, random: () => number): Ask[] {
+function searchesOf(front: string, visitor: number, random: () => number): Ask[] {
   const indexPath = / data-index="([^"]+)"/.exec(front)?.[1]
   const typed = misspelt(SOUGHT, random)
   const ofText = (q: string) => `/search?q=${q}`
