@@ -42,13 +42,13 @@ export async function* recentSearches({ rounds, seconds }: Pick<Bench, 'rounds' 
     const newcomer = () => shop.session(`newcomer-${newcomers++}`)
     const health: Next = ({ host }) => requestText('GET', '/healthz', host)
     const results = await contest(rounds, {
-      floor: () => openLoop({ ...load, next: health }, READS_PER_SECOND),
+      floor: () => openLoop({ ...load, url: system.originUrl, next: health }, READS_PER_SECOND),
       alone: () => closedLoop({ ...load, next: read(session) }, 1),
       list: () => openLoop({ ...load, next: read(session) }, READS_PER_SECOND),
       first: () => openLoop({ ...load, next: read(newcomer) }, READS_PER_SECOND),
       added: () => openLoop({ ...load, next: add }, WRITES_PER_SECOND),
     })
-    const floor = { what: `/healthz of the edge, ${READS_PER_SECOND} a second`, measured: results.floor }
+    const floor = { what: `/healthz of the origin, ${READS_PER_SECOND} a second`, measured: results.floor }
     yield {
       title: 'The latest searches of an account, through the edge',
       against: '',
