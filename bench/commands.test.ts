@@ -171,7 +171,7 @@ describe('a command', () => {
 })
 
 describe('a rehearsal on a running system', () => {
-  const crowd = ['--visitors=50', '--max-minutes=0.5', '--admin-token=t', '--out', folder]
+  const crowd = ['--visitors=50', '--front=0', '--max-minutes=0.5', '--admin-token=t', '--out', folder]
 
   test('fails without an edge before it creates a sale', async () => {
     asked.length = 0

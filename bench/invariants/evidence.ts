@@ -277,6 +277,17 @@ export interface FaultRecord {
   readonly broken: readonly string[]
 }
 
+/** What ran a Worker behind the cache of one data centre, of the shop front, its search and the posts of a sale. */
+export interface FrontRecord {
+  readonly fetches: readonly { readonly path: string; readonly atMs: number }[]
+  /** When the cache was told to take back what it had of the sale. */
+  readonly purgesMs: readonly number[]
+  /** False where there were more than could be written down. */
+  readonly isWhole: boolean
+  /** By the crowd: of pages, searches of free text, and posts. */
+  readonly requests: { readonly front: number; readonly search: number; readonly feed: number }
+}
+
 export interface Evidence extends Records {
   readonly stock: number
   readonly rate: number
@@ -311,4 +322,6 @@ export interface Evidence extends Records {
   readonly shards: number
   /** Null where nothing was killed. */
   readonly faults: FaultRecord | null
+  /** Null without a cache before the edge. */
+  readonly front: FrontRecord | null
 }

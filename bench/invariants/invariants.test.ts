@@ -151,6 +151,7 @@ function good(): Evidence {
     goods: null,
     shards: 1,
     faults: null,
+    front: null,
   }
 }
 

@@ -5,6 +5,7 @@
 import { n } from '../lib/figures.ts'
 import { type Check, check, ifAny } from './check.ts'
 import type { Evidence, Gains } from './evidence.ts'
+import { frontChecks } from './front-checks.ts'
 import { goodsChecks } from './goods-checks.ts'
 import { orderChecks } from './order-checks.ts'
 import { queueChecks } from './queue-checks.ts'
@@ -20,6 +21,7 @@ export const judge = (e: Evidence): Check[] => [
   ...seatChecks(e),
   ...goodsChecks(e),
   ...queueChecks(e),
+  ...frontChecks(e),
   ...attempts(e),
   ...attackChecks(e),
 ]

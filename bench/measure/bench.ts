@@ -10,6 +10,7 @@ import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } 
 import { againstAlternatives } from './parts/alternatives.ts'
 import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
+import { feedReaders } from './parts/feed.ts'
 import { findBySearch } from './parts/find.ts'
 import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
@@ -17,6 +18,7 @@ import { manySales } from './parts/many-sales.ts'
 import { mapOfHall } from './parts/map.ts'
 import { orderStreams } from './parts/order-streams.ts'
 import { againstOrigin } from './parts/origin.ts'
+import { recentSearches } from './parts/recent-searches.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
 import { seats } from './parts/seats.ts'
@@ -28,7 +30,15 @@ import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
 /** Parts with servers of their own, those that share a system, and all of them. */
-const ALONE = { recovery, search: searches, life, map: mapOfHall, find: findBySearch }
+const ALONE = {
+  recovery,
+  search: searches,
+  life,
+  map: mapOfHall,
+  find: findBySearch,
+  recent: recentSearches,
+  feed: feedReaders,
+}
 const SHARED = {
   edge: againstEdge,
   origin: againstOrigin,
@@ -52,7 +62,7 @@ const HELP = `Measures the system against its limits and its alternatives, on th
   --rounds N       rounds of which the median counts (5)
   --seconds N      length of one (1.6)
   --crowd N        the largest crowd that really joins, for growth, the orders that are searched, and a hundred times the
-                   listeners of seats-stream and order-streams (1000000)
+                   listeners of seats-stream and order-streams, a thousand times the readers of feed (1000000)
   --out FOLDER     where bench.json and aims.md go (bench/results)
   --help           this text
 

@@ -31,6 +31,12 @@ describe('load', () => {
     expect(ms.p90).toBeGreaterThan(150)
   })
 
+  test('in an open loop sends each request when it is due', async () => {
+    const { ms } = await openLoop({ ...load, url: server.url, seconds: 1 }, 1)
+    // A request that were sent an interval late would have waited for a second.
+    expect([ms.count, ms.max < 900]).toEqual([1, true])
+  })
+
   test('in a closed loop shows a stall at its end in the latency', async () => {
     const beganMs = performance.now()
     const stalling = (client: HttpClient) => {

@@ -87,7 +87,8 @@ export async function openLoop(load: Load & { url: string }, perSecond: number, 
   let answered = 0
   await new Promise<void>((resolve) => {
     const tick = () => {
-      const due = Math.min(total, Math.floor(((performance.now() - beganMs) / 1000) * perSecond))
+      // The first is due at once.
+      const due = Math.min(total, 1 + Math.floor(((performance.now() - beganMs) / 1000) * perSecond))
       for (; sent < due; sent++) {
         const intendedMs = beganMs + (sent / perSecond) * 1000
         const text = load.next(client)

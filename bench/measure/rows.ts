@@ -6,6 +6,8 @@ export interface Aim {
   readonly ratio?: number
   readonly cpuRatio?: number
   readonly perSecond?: number
+  /** Of what should be rare. */
+  readonly mostPerSecond?: number
   readonly cpuMicros?: number
   /** Of a second. */
   readonly corePercent?: number
@@ -77,6 +79,7 @@ const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   ratio: { isAtLeast: true, of: ({ ratio }) => ratio, text: times },
   cpuRatio: { isAtLeast: true, of: ({ cpuRatio }) => cpuRatio, text: (value) => `${times(value)} by CPU` },
   perSecond: { isAtLeast: true, of: ({ measured }) => measured.perSecond, text: (value) => `${n(value)}/s` },
+  mostPerSecond: { of: ({ measured }) => measured.perSecond, text: (value) => `${n(value)}/s` },
   cpuMicros: { of: ({ measured }) => measured.cpuMicros, text: (value) => `${value.toFixed(0)} us of CPU` },
   corePercent: {
     of: ({ measured }) => measured.cpuMicros && measured.cpuMicros / 1e4,

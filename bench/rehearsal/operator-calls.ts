@@ -1,11 +1,11 @@
 /**
- * The shop's operator: refunds and cancels some of the confirmed orders while the crowd still buys. Each call is made again until
- * it is answered, with the same key, as the operators' console does.
+ * The shop's operator: refunds and cancels some of the confirmed orders while the crowd still buys, and writes posts. Each call about
+ * an order is made again until it is answered, with the same key, as the operators' console does.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GivenBack, OperatorRecord } from '../invariants/evidence.ts'
-import type { Target } from './records.ts'
+import { admin, type Target } from './records.ts'
 
 const MAX_ORDERS = 500
 const PART_MINOR = 1_900
@@ -23,6 +23,9 @@ const ACTS: readonly (Omit<GivenBack, 'calls'> & { readonly what: 'refund' | 'ca
 const KEEPING = ACTS.filter(({ restocked }) => !restocked)
 const CALL_TIMEOUT_MS = 5_000
 const AGAIN_MS = 300
+/** More than a page of the feed. */
+const FIRST_POSTS = 12
+const POST_EVERY_MS = 2_000
 /** An origin that is killed is back sooner. */
 const ANSWERED_WITHIN_MS = 60_000
 
@@ -92,5 +95,23 @@ export class Operator {
       }
       await sleep(AGAIN_MS)
     }
+  }
+}
+
+/** Has the sale's feed filled with more than a page of posts, and then with another post every two seconds, until the function is called. */
+export async function postMeanwhile(to: OperatorOptions['to'], sale: string): Promise<() => Promise<void>> {
+  const post = (n: number) => admin(to, 'POST', `/sales/${sale}/feed`, { text: { en: `Post ${n} of the shop.` } })
+  for (let n = 1; n <= FIRST_POSTS; n++) await post(n)
+  const stopping = new AbortController()
+  const posting = (async () => {
+    for (let n = FIRST_POSTS + 1; !stopping.signal.aborted; n++) {
+      await sleep(POST_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      // One that the origin does not take, since it was killed, is left out.
+      if (!stopping.signal.aborted) await post(n).catch(() => {})
+    }
+  })()
+  return async () => {
+    stopping.abort()
+    await posting
   }
 }

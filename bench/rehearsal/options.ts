@@ -34,6 +34,8 @@ The crowd
   --no-shows SHARE     of visitors who do not come when they are called (0)
   --pollers SHARE      of visitors whose client has no script, and polls the status (0.02)
   --known SHARE        of visitors who bring a cookie (0.02)
+  --front SHARE        of visitors who come by the shop front, search there, and have the sale's posts read while they wait
+                       (0.1; 0 is for an edge before another site, which has no front)
   --bots SHARE         of visitors who are bots (0; 0.1 with --arrivals bots)
   --identities WHO     what visitors have: cookies (the default), invitations, or accounts of the shop, which the sale
                        then asks for (only with its own system)
@@ -114,15 +116,25 @@ const FAULT_SHARES = {
   known: 0.02,
   pairs: 0.2,
   payAtOnce: 0.3,
+  front: 0.1,
 }
-const CALM_SHARES = { ...NOBODY, abandon: 0.1, declines: 0.05, banks: 0.06, timeouts: 0.01, pollers: 0.02, known: 0.02 }
+const CALM_SHARES = {
+  ...NOBODY,
+  abandon: 0.1,
+  declines: 0.05,
+  banks: 0.06,
+  timeouts: 0.01,
+  pollers: 0.02,
+  known: 0.02,
+  front: 0.1,
+}
 const FAULT_HANG_UPS = 0.05
 /** Bots of each attack for every visitor. */
 const BOTS_PER_VISITOR = 1 / 3
 
 const OPTIONS = {
   texts: [
-    'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
+    'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known front bots identities think seed',
     'stock seats code-uses rate provider-rate hold unpaid claim shards proof',
     'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
@@ -219,7 +231,13 @@ export function readOptions(args: readonly string[]) {
     shares: sharesOf(
       // On a running system a buyer who never comes back from the bank would hold a unit for minutes.
       calm
-        ? { ...CALM_SHARES, bots: arrivals === 'bots' ? 0.1 : 0, ...(values.edge !== undefined && { banks: 0 }) }
+        ? {
+            ...CALM_SHARES,
+            bots: arrivals === 'bots' ? 0.1 : 0,
+            ...(values.edge !== undefined && { banks: 0 }),
+            // What is sought is the limit of joins, turns and checkouts.
+            ...(capacity && { front: 0 }),
+          }
         : FAULT_SHARES,
       (name, usual) => number(name, usual, 0, 1),
     ),
@@ -278,7 +296,7 @@ function attacksOf(list: string | undefined): Attack[] {
 
 function sharesOf(usual: typeof NOBODY, share: (name: Name, usual: number) => number) {
   const shares = { ...usual, noShows: share('no-shows', usual.noShows) }
-  for (const name of ['abandon', 'declines', 'banks', 'timeouts', 'pollers', 'known', 'bots'] as const)
+  for (const name of ['abandon', 'declines', 'banks', 'timeouts', 'pollers', 'known', 'front', 'bots'] as const)
     shares[name] = share(name, usual[name])
   const { abandon, declines, banks, timeouts, flaky, webhookTwice, giveBack } = shares
   if (abandon + declines + banks + timeouts + flaky + webhookTwice + giveBack > 1)

@@ -31,7 +31,7 @@ import { visit } from './crowd/visit.ts'
 import { PLAN, visitorsOf } from './crowd/visitors.ts'
 import { startFaults, startKillableSystem } from './faults.ts'
 import { drawHall } from './hall-records.ts'
-import { Operator } from './operator-calls.ts'
+import { Operator, postMeanwhile } from './operator-calls.ts'
 import type { Options } from './options.ts'
 import { Live } from './progress.ts'
 import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords } from './records.ts'
@@ -44,6 +44,8 @@ const PRICE = { unit_price_minor: 4900, currency: 'EUR' }
 /** An interruption waits this long for the sale to be ended. */
 const END_WITHIN_MS = 3_000
 const MAX_DOTS = 4_000
+/** The front, its search, and the sale's posts. */
+const FRONT_PATHS = '^/($|search|sales/[^/]+/(feed|posts))'
 
 /** Everything there is to say about a rehearsal: this is also report.json. */
 export type Result = Awaited<ReturnType<Rehearsal['play']>>
@@ -160,6 +162,8 @@ export class Rehearsal {
       },
       visit,
     )
+    const recorded = await cdn?.record(FRONT_PATHS)
+    const stopPosts = options.shares.front > 0 ? await postMeanwhile(to, sale) : undefined
     await firstSchedule(crowd)
     console.log(
       `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,
@@ -200,6 +204,8 @@ export class Rehearsal {
     await attackers.stop()
     const after = await cdn?.counts()
     const toEdge = before && after && after.toEdge - before.toEdge
+    const reached = await recorded?.()
+    await stopPosts?.()
     clearTimeout(end)
     const faults: FaultRecord | null = (await killing?.stop()) ?? null
     const samples = live.stop()
@@ -234,6 +240,7 @@ export class Rehearsal {
       cutShort,
       shards: needsAccount ? shardsFor(options.visitors) : options.shards,
       faults,
+      front: reached ? { ...reached, requests: crowd.tally.requests } : null,
     })
     const checks = judged.concat(limited)
     crowd.close()

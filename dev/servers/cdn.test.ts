@@ -223,6 +223,22 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     expect(seen[0]?.headers['cf-connecting-ip']).toBe('203.0.113.7')
   })
 
+  test('writes down what reached it of some paths, and when something was taken back', async () => {
+    await ask(path('/a?q=%20b'))
+    const stop = await cdn.record(`^${path('/a')}`)
+    const beganMs = Date.now()
+    for (let n = 0; n < 3; n++) for (const rest of ['/a?q=%20b', '/a?q=c', '/b']) await ask(path(rest))
+    headers['cache-tag'] = 'recorded'
+    await ask(path('/a'))
+    await purge(cdn.url, 'recorded', PURGE_TOKEN)
+    await ask(path('/a'))
+    const { fetches, purgesMs, isWhole } = await stop()
+    expect(fetches.map((fetched) => fetched.path)).toEqual(['/a?q=c', '/a', '/a'].map(path))
+    expect(purgesMs).toHaveLength(1)
+    const [, before = 0, after = 0] = fetches.map(({ atMs }) => atMs - (purgesMs[0] ?? 0))
+    expect([before <= 0, after >= 0, (fetches[0]?.atMs ?? 0) >= beganMs - 1, isWhole]).toEqual([true, true, true, true])
+  })
+
   test('counts what it served and what it asked for', async () => {
     const before = await cdn.counts()
     for (let n = 0; n < 100; n++) await ask()

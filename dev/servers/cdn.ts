@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { folderFor } from '../leftovers.ts'
-import { freePort, LOOPBACK, LocalError, Server, type ServerOptions } from '../processes.ts'
+import { freePort, LOOPBACK, LocalError, Server, type ServerOptions, startChild, untilReady } from '../processes.ts'
 import { ensureProgram, findOnPath } from './install.ts'
 
 interface CdnOptions {
@@ -39,6 +39,15 @@ interface CdnCounts {
   readonly hits: number
 }
 
+/** Requests that reached the edge, and when. */
+export interface CdnRecord {
+  readonly fetches: readonly { readonly path: string; readonly atMs: number }[]
+  /** When something was taken back. */
+  readonly purgesMs: readonly number[]
+  /** False where more happened than could be written down. */
+  readonly isWhole: boolean
+}
+
 const RULES = fileURLToPath(new URL('./cdn.vcl', import.meta.url))
 const COUNT_WITHIN_MS = 10_000
 /** A thread adds what it has counted once its connection has been idle for 50 ms. */
@@ -46,6 +55,9 @@ const COUNTED_AFTER_MS = 250
 
 /** Parameters of Varnish that differ from its own. */
 const PARAMETERS = {
+  // The log has what a record of fetches is made of, and so a crowd does not overrun its reader.
+  vsl_mask:
+    '-ReqHeader,-ReqUnset,-RespHeader,-RespUnset,-BereqHeader,-BereqUnset,-BerespHeader,-BerespUnset,-ObjHeader,-VCL_call,-VCL_return',
   // As on Cloudflare, a response that says nothing is kept: a forgotten Cache-Control must show on this machine.
   default_ttl: 7_200,
   // Only stale-while-revalidate allows what is stale, and what nobody may be served is not kept.
@@ -63,6 +75,7 @@ const PARAMETERS = {
   timeout_idle: 600,
 }
 const MEMORY = '128m'
+const LOG = '16m'
 
 /** Starts the cache. To purge, the edge's CACHE_PURGE_URL must be this cache's address, and its CACHE_PURGE_TOKEN the same. */
 export async function startCdn(options: CdnOptions): Promise<Cdn> {
@@ -87,7 +100,7 @@ export async function startCdn(options: CdnOptions): Promise<Cdn> {
         ...['-F', '-n', workdir, '-i', identity, '-f', rules, '-T', 'none'],
         ...listens.flatMap((address) => ['-a', address]),
         // As ourselves, who own the folder. The log in shared memory is for Varnish's own tools only.
-        ...['-j', 'none', '-s', `malloc,${MEMORY}`, '-s', `Transient=malloc,${MEMORY}`, '-l', '1m'],
+        ...['-j', 'none', '-s', `malloc,${MEMORY}`, '-s', `Transient=malloc,${MEMORY}`, '-l', LOG],
         ...Object.entries(PARAMETERS).flatMap(([name, value]) => ['-p', `${name}=${value}`]),
       ],
       logFile: join(folder, 'cdn.log'),
@@ -118,6 +131,39 @@ export class Cdn extends Server {
     const { counters } = JSON.parse(stdout) as { counters: Record<string, { value: number }> }
     const [requests = 0, toEdge = 0, hits = 0] = names.map((name) => counters[name]?.value)
     return { requests, toEdge, hits }
+  }
+
+  /** Writes down what reaches the edge from now on, until the function is called: of paths, with their queries, that a pattern finds. */
+  async record(paths: string): Promise<() => Promise<CdnRecord>> {
+    const reader = await startChild({
+      name: 'the record of the cache',
+      command: findOnPath('varnishncsa') ?? 'varnishncsa',
+      args: [
+        ...['-n', this.#workdir, '-b', '-c', '-q', `BereqURL ~ "${paths}" or ReqMethod eq "PURGE"`],
+        ...['-F', '%{VSL:Timestamp:Start[1]}x %m %{VSL:BereqURL}x'],
+      ],
+      logFile: `${this.#workdir}-record.log`,
+    })
+    // It reads once it has read of a purge, which purges nothing without the secret.
+    await untilReady(reader, async () => {
+      await fetch(this.url, { method: 'PURGE' })
+      return reader.logTail().includes('PURGE')
+    })
+    const fromMs = Date.now()
+    return async () => {
+      await sleep(COUNTED_AFTER_MS)
+      const isWhole = reader.running()
+      await reader.stop()
+      const text = reader.logTail()
+      const lines = [...text.matchAll(/(\d+\.\d+) (\S+) (\S+)$/gm)]
+        .map(([, seconds, method, path = '']) => ({ method, path, atMs: Number(seconds) * 1000 }))
+        .filter(({ atMs }) => atMs >= fromMs)
+      return {
+        fetches: lines.flatMap(({ method, path, atMs }) => (method === 'PURGE' ? [] : { path, atMs })),
+        purgesMs: lines.flatMap(({ method, atMs }) => (method === 'PURGE' ? atMs : [])),
+        isWhole: isWhole && !/overrun/i.test(text),
+      }
+    }
   }
 }
 

@@ -1,14 +1,20 @@
 /**
- * The visitors' search at ten thousand entries, as the edge does it: queries with typing errors, beginnings, several words and
- * words written together, beside the floor of one exact word in a map of words. In this process, since nothing is sent.
+ * The visitors' search at ten thousand entries: queries with typing errors, beginnings, several words and words written together.
+ * First the search alone, in this process, beside the floor of one exact word in a map of words; then all that the edge does for a
+ * response, one query after the other, and at a steady rate, where a query may wait for those before it.
  */
+import { loadSecrets } from '../../../dev/data-folder.ts'
+import { freePort, temporaryFolder } from '../../../dev/processes.ts'
+import { serveOnLoopback } from '../../../dev/servers/loopback.ts'
+import { startEdge } from '../../../dev/servers/workerd.ts'
 import type { ListedSale } from '../../../shared/api/front.ts'
 import { entriesOf } from '../../../shared/search/entries.ts'
 import { SearchIndex } from '../../../shared/search/search-index.ts'
 import { wordsOf } from '../../../shared/search/words.ts'
 import { n } from '../../lib/figures.ts'
 import { Histogram } from '../../lib/histogram.ts'
-import { flat, type Measured, nowMeasuring } from '../load.ts'
+import { requestText } from '../../lib/http.ts'
+import { closedLoop, contest, flat, type Measured, median, type Next, nowMeasuring, openLoop } from '../load.ts'
 import { type Aim, type Row, row, type Table } from '../rows.ts'
 import type { Bench } from '../table.ts'
 
@@ -17,15 +23,19 @@ const PRODUCTS = 3
 const VENUES = 400
 const VOCABULARY = 8_000
 const QUERIES = 200
+/** A second, at a steady rate. */
+const RATE = 100
 const AIM: Aim = { p99Ms: 20 }
+const SYNONYMS = [['home', 'house', 'residence', 'dwelling']]
 const OPTIONS = { lang: 'en', limit: 20 } as const
 
-export async function* findBySearch({ rounds }: Pick<Bench, 'rounds'>): AsyncGenerator<Table> {
+export async function* findBySearch({ rounds, seconds }: Pick<Bench, 'rounds' | 'seconds'>): AsyncGenerator<Table> {
   const random = randomOf(7)
   const word = wordsBy(random)
-  const entries = entriesOf({ sales: salesOf(word) })
+  const sales = salesOf(word)
+  const entries = entriesOf({ sales })
   nowMeasuring(`  the index of ${n(entries.length)} entries`)
-  const index = SearchIndex.over(entries, [['home', 'house', 'residence', 'dwelling']])
+  const index = SearchIndex.over(entries, SYNONYMS)
   const wrong = (text: string) => {
     const at = Math.floor(random() * text.length)
     return `${text.slice(0, at)}q${text.slice(at + 1)}`
@@ -50,29 +60,86 @@ export async function* findBySearch({ rounds }: Pick<Bench, 'rounds'>): AsyncGen
     )
   })
   yield {
-    title: `Searches in ${n(entries.length)} entries`,
+    title: `Searches in ${n(entries.length)} entries, alone`,
     against: 'of the floor',
     rows: [...rows, row('floor: an exact word in a map', floorOf, null)],
   }
+  const makers = Object.values(kinds)
+  let asked = 0
+  const query = () => makers[asked++ % makers.length]?.() ?? ''
+  yield {
+    title: `Searches of all kinds in ${n(entries.length)} entries, at the edge`,
+    against: '',
+    rows: await atEdge(sales, query, { rounds, seconds }),
+  }
 }
 
+/** An edge whose origin is this process. */
+async function atEdge(
+  sales: readonly ListedSale[],
+  query: () => string,
+  { rounds, seconds }: Pick<Bench, 'rounds' | 'seconds'>,
+): Promise<Row[]> {
+  const listing = JSON.stringify({ version: 'bench', catalogue: { sales, synonyms: SYNONYMS }, states: {} })
+  const known = JSON.stringify({ version: 'bench', catalogue: null, states: {} })
+  const origin = await serveOnLoopback((request, response) => {
+    response.setHeader('content-type', 'application/json').end(request.url?.endsWith('has=bench') ? known : listing)
+  })
+  const { path, remove } = temporaryFolder('bench')
+  const { edgeToken, queueKeys, admissionKeys } = loadSecrets(path, undefined)
+  const edge = await startEdge({
+    port: await freePort(),
+    originUrl: origin.url,
+    dataDir: path,
+    vars: {
+      EDGE_TOKEN: edgeToken,
+      QUEUE_KEYS: JSON.stringify(queueKeys),
+      ADMISSION_KEYS: JSON.stringify(admissionKeys),
+      ENVIRONMENT: 'development',
+    },
+  })
+  try {
+    nowMeasuring('  the index of the edge')
+    const first = await fetch(`${edge.url}/search?q=first`)
+    if (!first.ok) throw new Error(`The edge responded ${first.status} to a search.`)
+    const next: Next = ({ host }) =>
+      requestText('GET', `/search?q=${encodeURIComponent(query())}`, host, ['accept: application/json'])
+    const load = { url: edge.url, pids: [edge.pid], seconds, next, right: 200 }
+    const { one, steady } = await contest(rounds, {
+      one: () => closedLoop(load, 1),
+      steady: () => openLoop(load, RATE),
+    })
+    return [
+      row('one after the other', one, null, AIM),
+      row(`${RATE} a second, each with the wait for those before it`, steady, null, AIM),
+    ]
+  } finally {
+    await edge.stop()
+    origin.stop()
+    remove()
+  }
+}
+
+/** Latency is the median of each query's rounds: whatever else the machine does now and then is left out. */
 function measure(rounds: number, make: () => string, search: (q: string) => unknown): Measured {
-  const histogram = new Histogram()
   const queries = Array.from({ length: QUERIES }, make)
   // Code becomes warm.
   for (const q of queries) search(q)
+  const times = queries.map((): number[] => [])
   const cpu = process.cpuUsage()
   const startedMs = performance.now()
   for (let round = 0; round < rounds; round++)
-    for (const q of queries) {
+    for (const [i, q] of queries.entries()) {
       const beganMs = performance.now()
       search(q)
-      histogram.add(performance.now() - beganMs)
+      times[i]?.push(performance.now() - beganMs)
     }
-  const ms = histogram.summary()
   const { user, system } = process.cpuUsage(cpu)
-  const perSecond = (ms.count * 1000) / (performance.now() - startedMs)
-  return { ...flat(perSecond), ms, cpuMicros: (user + system) / ms.count }
+  const count = rounds * QUERIES
+  const perSecond = (count * 1000) / (performance.now() - startedMs)
+  const histogram = new Histogram()
+  for (const each of times) histogram.add(median(each))
+  return { ...flat(perSecond), ms: histogram.summary(), cpuMicros: (user + system) / count }
 }
 
 function exactWord(texts: readonly string[]) {

@@ -48,6 +48,9 @@ const CONNECTIONS = 256
  * ask for the same kind of thing, which takes each about as long.
  */
 const POOL_OF: Readonly<Record<Exclude<Kind, 'bank' | 'stream'>, 'pages' | 'queue' | 'shop'>> = {
+  front: 'pages',
+  search: 'pages',
+  feed: 'pages',
   page: 'pages',
   final: 'pages',
   challenge: 'queue',
@@ -337,6 +340,11 @@ export class Crowd {
     const { wishes } = visitor
     const request = wishes ? `-${wishes.version}` : visitor.has(PLAN.pair) ? '-pair' : ''
     return `${this.options.sale}-${visitor.id}${request}`
+  }
+
+  /** A page of the shop, or a document of one. */
+  shopText({ id }: Visitor, path: string, accept: string): string {
+    return requestText('GET', path, this.#host, [`accept: ${accept}`, ...this.options.identityOf(id).headers])
   }
 
   /** A call of one visitor about the sale. */

@@ -5,11 +5,11 @@ import type { Answer } from '../../lib/http.ts'
 import type { Visitor } from './visitors.ts'
 
 /**
- * The requests that are counted and timed. `bank` is a buyer's answer at the page of theirs, `final` the page of a sale that is
- * over. A `stream` of an order's changes takes until it begins.
+ * The requests that are counted and timed. `front` is of what is the same for all there, `search` of free text. `bank` is a buyer's
+ * answer at the page of theirs, `final` the page of a sale that is over. A `stream` of an order's changes takes until it begins.
  */
 export const KINDS = [
-  ...(['page', 'challenge', 'join', 'admission', 'status'] as const),
+  ...(['front', 'search', 'feed', 'page', 'challenge', 'join', 'admission', 'status'] as const),
   ...(['checkout', 'payment', 'bank', 'order', 'stream', 'final'] as const),
 ] as const
 export type Kind = (typeof KINDS)[number]

@@ -370,3 +370,24 @@ test.concurrent('a schedule that changed under its version counts as another one
   crowd.close()
   expect(crowd.schedule.seen.map(({ schedule }) => schedule.anchor_position)).toEqual([100, 90])
 })
+
+test.concurrent('those who come by the front search in an index, at the edge or without a script, and read posts while they wait', async (context) => {
+  const { script, crowdAt } = await shop(context)
+  const [front, index, suggest] = ['GET /', 'GET /search/index?v=1', 'GET /search/suggest?q=']
+  const texts = ['rehenrsal', 'reh&limit=6', 'rehenr&limit=6'].map((q) => `GET /search?q=${q}`)
+  script[front] = [[200, '<form data-index="/search/index?v=1">']]
+  for (const ask of [index, `${suggest}reh`, `${suggest}rehear`, ...texts]) script[ask] = [[200, {}]]
+  const posts = [12, 11].map((n) => ({ n }))
+  script['GET /sales/s/feed'] = [[200, { posts, next_poll_ms: 60_000 }]]
+  script['GET /sales/s/feed/1'] = [[200, { posts: [] }]]
+  const crowd = crowdAt(...Array.from({ length: 3 }, () => performance.now()))
+  for (const visitor of crowd.visitors) Object.assign(visitor, { plan: PLAN.front, step: 'front' })
+  await crowd.schedule.read()
+  await crowd.play()
+  // The newest posts, and the page before them, each.
+  await expect.poll(() => crowd.tally.latency.feed.summary().count).toBe(6)
+  crowd.close()
+  const { requests, refusals, ends } = crowd.tally
+  expect(requests).toMatchObject({ front: 3 + 1 + 2, search: 1 + 2, feed: 6, page: 3, join: 3 })
+  expect([ends.sold_out, Object.fromEntries(refusals)]).toEqual([3, { 'checkout 410': 3 }])
+})

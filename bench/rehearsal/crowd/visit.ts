@@ -7,7 +7,7 @@
  *
  * Waiting follows the page's script (edge/client/live-page.ts): the visitor reads the public schedule when `pollAfterMs` says
  * so, computes its own place, and comes to a Worker when its turn has come.
- * The steps from the checkout on are in buy.ts.
+ * Some come by the shop front (front.ts). The steps from the checkout on are in buy.ts.
  */
 import { decodeJwt } from 'jose'
 import { identityOf } from '../../../edge/visitor/visitor-secret.ts'
@@ -18,6 +18,7 @@ import { cookieIn, ownPageIn, placeIn, problemType } from '../../lib/responses.t
 import { hammerWhileWaiting, rejoin } from './bots.ts'
 import { askOrder, authenticate, checkout, giveBack, pay, refusedForGood } from './buy.ts'
 import { BY_SCRIPT, type Crowd } from './crowd.ts'
+import { comeByFront, readFeed } from './front.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
 /** As in edge/client/room.ts: the longest between two looks at the clock. */
@@ -29,6 +30,7 @@ const FINAL_SPREAD_MAX_MS = 20_000
 const CLAIM_AGAIN_MS = 3_000
 
 const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => void> = {
+  front: comeByFront,
   arrive: loadPage,
   prove,
   join,
@@ -142,6 +144,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
   const serverMs = schedule.serverMs(nowMs)
   const place = placeOf(schedule.copy, visitor.number ?? Number.NaN, serverMs, () => crowd.positionOf(visitor))
   if (leaves(crowd, visitor, place.status, nowMs)) return
+  if (visitor.has(PLAN.front)) readFeed(crowd, visitor, nowMs)
   if (place.status === 'ready') {
     crowd.go(visitor, 'claim')
     return claimTurn(crowd, visitor, dueMs)

@@ -32,10 +32,13 @@ export const PLAN = {
   /** After a decline: pays with another card, or tries the same one until the last attempt. The others leave. */
   otherCard: 65_536,
   sameCard: 131_072,
+  /** Comes by the shop front, searches there, and has the sale's posts read while waiting. */
+  front: 262_144,
 } as const
 
 /** What a visitor is about to do, or waits for. */
 export type Step =
+  | 'front'
   | 'arrive'
   | 'prove'
   | 'join'
@@ -64,6 +67,7 @@ export const NOBODY = {
   known: 0,
   pairs: 0,
   payAtOnce: 0,
+  front: 0,
 }
 type Shares = Readonly<typeof NOBODY>
 
@@ -94,7 +98,7 @@ export class Visitor {
   readonly id: number
   readonly arrivalMs: number
   plan: number
-  step: Step = 'arrive'
+  step: Step
   end: End | null = null
   number: number | null = null
   /** In the drawn order; null until computed. */
@@ -128,6 +132,9 @@ export class Visitor {
   proof: string | null = null
   /** True once a limit turned one of their calls away. */
   refusedByLimit = false
+  /** Reads of the newest posts, and when the next one is due. */
+  feedReads = 0
+  feedAtMs = 0
   /** Where there is more to choose than how many. */
   wishes: Wishes | null = null
 
@@ -135,6 +142,7 @@ export class Visitor {
     this.id = id
     this.arrivalMs = arrivalMs
     this.plan = plan
+    this.step = this.has(PLAN.front) ? 'front' : 'arrive'
   }
 
   has(bit: number): boolean {
@@ -213,5 +221,6 @@ function planOf(s: Shares, random: () => number): number {
   const kind = one([s.bots, PLAN.bot], [s.pollers, PLAN.poller], [s.noShows, PLAN.noShow])
   // A bot wants the limit at once, so that its other keys have nothing left to get.
   const pairs = s.pairs > 0 && kind === PLAN.bot ? 1 : s.pairs
-  return buys | kind | one([s.known, PLAN.known]) | one([pairs, PLAN.pair]) | one([s.payAtOnce, PLAN.payAtOnce])
+  const front = one([s.front, PLAN.front])
+  return buys | kind | one([s.known, PLAN.known]) | one([pairs, PLAN.pair]) | one([s.payAtOnce, PLAN.payAtOnce]) | front
 }

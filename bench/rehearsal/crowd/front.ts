@@ -1,0 +1,99 @@
+/**
+ * The way by the shop front: a visitor loads it, and searches there for the sale. One in three types with the page's script, which
+ * searches by itself in an index; one in three with it where that index does not load, so that the edge completes and finds; one
+ * in three without a script. While they wait, the page's script reads the sale's posts.
+ */
+import type { Feed } from '../../../shared/api/public.ts'
+import { pageOf } from '../../../shared/feed.ts'
+import type { Answer } from '../../lib/http.ts'
+import type { Crowd } from './crowd.ts'
+import type { Visitor } from './visitors.ts'
+
+const HTML = 'text/html'
+const JSON_TYPE = 'application/json'
+/** As in edge/client/front/search.ts. */
+const MAX_HITS = 6
+const SOUGHT = 'rehearsal'
+/** Letters at which somebody who types stops for long enough that the script asks. */
+const PAUSES = [3, 6]
+/** Nobody reads on for ever. */
+const MAX_FEED_READS = 5
+/** As in edge/client/extras/feed.ts. */
+const FEED_AGAIN_MS = 10_000
+const FEED_SPREAD = 0.25
+
+interface Ask {
+  readonly kind: 'front' | 'search'
+  readonly path: string
+  readonly accept: string
+}
+
+export function comeByFront(crowd: Crowd, visitor: Visitor, intendedMs: number): void {
+  ask(crowd, visitor, intendedMs, { kind: 'front', path: '/', accept: HTML }, ({ body, answeredMs }) =>
+    search(crowd, visitor, answeredMs, searchesOf(body, visitor.id, crowd.options.random)),
+  )
+}
+
+/** One request after the other; then the sale's page. */
+function search(crowd: Crowd, visitor: Visitor, intendedMs: number, [next, ...others]: readonly Ask[]): void {
+  if (next) ask(crowd, visitor, intendedMs, next, ({ answeredMs }) => search(crowd, visitor, answeredMs, others))
+  else {
+    crowd.go(visitor, 'arrive')
+    crowd.at(visitor, intendedMs + crowd.think())
+  }
+}
+
+function ask(
+  crowd: Crowd,
+  visitor: Visitor,
+  intendedMs: number,
+  { kind, path, accept }: Ask,
+  served: (answer: Answer) => void,
+): void {
+  crowd.send(visitor, kind, crowd.shopText(visitor, path, accept), intendedMs, (answer) =>
+    answer.status === 200 ? served(answer) : crowd.again(visitor, kind, answer),
+  )
+}
+
+/** What a visitor's search asks for, by the front as its page is. */
+function searchesOf(front: string, visitor: number, random: () => number): Ask[] {
+  const indexPath = / data-index="([^"]+)"/.exec(front)?.[1]
+  const typed = misspelt(SOUGHT, random)
+  const ofText = (q: string) => `/search?q=${q}`
+  if (visitor % 3 === 0) return [{ kind: 'search', path: ofText(typed), accept: HTML }]
+  if (visitor % 3 === 1 && indexPath !== undefined) return [{ kind: 'front', path: indexPath, accept: JSON_TYPE }]
+  return PAUSES.flatMap((letters): Ask[] => [
+    { kind: 'front', path: `/search/suggest?q=${SOUGHT.slice(0, letters)}`, accept: JSON_TYPE },
+    { kind: 'search', path: `${ofText(typed.slice(0, letters))}&limit=${MAX_HITS}`, accept: JSON_TYPE },
+  ])
+}
+
+/** With one letter instead of another. */
+function misspelt(word: string, random: () => number): string {
+  const at = Math.floor(random() * word.length)
+  const letter = String.fromCharCode(97 + Math.floor(random() * 26))
+  return word.slice(0, at) + letter + word.slice(at + 1)
+}
+
+/** Reads the newest posts if it is time, beside whatever else the visitor does; after the first ones the page before them, too. */
+export function readFeed(crowd: Crowd, visitor: Visitor, nowMs: number): void {
+  if (nowMs < visitor.feedAtMs || visitor.feedReads === MAX_FEED_READS) return
+  // Until there is an answer.
+  visitor.feedAtMs = Number.POSITIVE_INFINITY
+  readPosts(crowd, visitor, '', ({ status, body, answeredMs }) => {
+    const { posts, next_poll_ms }: Feed = status === 200 ? JSON.parse(body) : { posts: [], next_poll_ms: FEED_AGAIN_MS }
+    visitor.feedAtMs = answeredMs + next_poll_ms * (1 + FEED_SPREAD * crowd.options.random())
+    const older = pageOf((posts.at(-1)?.n ?? 1) - 1)
+    if (visitor.feedReads++ === 0 && older > 0) readPosts(crowd, visitor, `/${older}`)
+  })
+}
+
+function readPosts(crowd: Crowd, visitor: Visitor, page: string, read: (answer: Answer) => void = () => {}): void {
+  const text = crowd.shopText(visitor, `/sales/${crowd.options.sale}/feed${page}`, JSON_TYPE)
+  const meantMs = performance.now()
+  crowd.sendBeside('feed', text, (answer) => {
+    crowd.tally.refused('feed', answer)
+    crowd.tally.latency.feed.add(answer.answeredMs - meantMs)
+    read(answer)
+  })
+}
