@@ -9,11 +9,14 @@ export const pageOf = (n: number) => Math.ceil(n / POSTS_A_PAGE)
 /** Whether all numbers of a page are given: no post is added to it any more. */
 export const isFull = (page: number, latest: number) => page * POSTS_A_PAGE <= latest
 
-/** Within this time of its latest post a feed is lively, and read more often. */
+/** Within this time of its latest post a feed is lively, and read often. */
 const LIVELY_MS = 120_000
+const LIVELY_POLL_MS = 4_000
+/** Of a quiet one whoever reads the schedule knows when there is something new. */
+export const QUIET_POLL_MS = 60_000
 
-/** When to read a feed again, in milliseconds. Urgent posts come with the schedule, sooner. */
+/** When to read a feed again, in milliseconds. Urgent posts come with the schedule. */
 export function nextPollMs(latestAtMs: number | null, isOver: boolean, nowMs: number): number {
-  if (isOver) return 60_000
-  return latestAtMs !== null && nowMs - latestAtMs < LIVELY_MS ? 4_000 : 12_000
+  const isLively = !isOver && latestAtMs !== null && nowMs - latestAtMs < LIVELY_MS
+  return isLively ? LIVELY_POLL_MS : QUIET_POLL_MS
 }

@@ -27,6 +27,7 @@ function schedule(changes: Partial<Schedule> = {}): Schedule {
     products: [],
     lasts_for_positions: null,
     announcement: null,
+    feed_version: 0,
     pause_reason: null,
     next_read_ms: 8_000,
     server_time_ms: NOON,

@@ -28,6 +28,7 @@ export const sampleSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   products: [],
   lasts_for_positions: null,
   announcement: null,
+  feed_version: 0,
   pause_reason: null,
   next_read_ms: USUAL_MS,
   server_time_ms: 0,

@@ -21,17 +21,17 @@ const PULLS_PER_SECOND = 5
 interface Traffic {
   /** All but the schedule. */
   readonly requests: number
-  /** Of these, pages that a cache before the Worker serves. */
+  /** Of these, pages and reads of the feed that a cache before the Worker serves. */
   readonly pagesFromCache: number
   readonly scheduleReads: number
 }
 
 /** The traffic of the model's own sale. */
-export function trafficOf({ requests: { page, final, ...others }, keptRuns, scheduleReads }: Outcome): Traffic {
+export function trafficOf({ requests: { page, feed, final, ...others }, keptRuns, scheduleReads }: Outcome): Traffic {
   const rest = Object.values(others).reduce((all, many) => all + many, 0)
   return {
-    requests: rest + page + final,
-    pagesFromCache: page + final - keptRuns.page - keptRuns.final,
+    requests: rest + page + feed + final,
+    pagesFromCache: page + feed + final - keptRuns.page - keptRuns.feed - keptRuns.final,
     scheduleReads,
   }
 }

@@ -66,11 +66,11 @@ describe('the model of a sale', async () => {
     const dollarsOf = (what: string) => ways.find((way) => way.what === what)?.dollars ?? Number.NaN
 
     test('with a cache runs a Worker for what is each visitor’s own, and seldom for what is the same for all', () => {
-      const { page, final, ...own } = outcome.requests
+      const { page, feed, final, ...own } = outcome.requests
       const ownRequests = Object.values(own).reduce((all, many) => all + many, 0)
       expect(runs + pagesFromCache + readsFromCache).toBeCloseTo(traffic.requests + traffic.scheduleReads)
       expect(runs).toBeGreaterThan(ownRequests)
-      expect(runs).toBeLessThan(ownRequests + 0.1 * (page + final + traffic.scheduleReads))
+      expect(runs).toBeLessThan(ownRequests + 0.1 * (page + feed + final + traffic.scheduleReads))
     })
 
     test('by Workers Cache costs as many requests, and no processor time of what it serves', () => {

@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { CACHE_TTL } from '../../edge/cache.ts'
 import { ANNOUNCE_MS, inEffect, USABLE_MS } from '../../edge/queue/timeline.ts'
 import { positionsOf } from '../../shared/draw.ts'
+import { QUIET_POLL_MS } from '../../shared/feed.ts'
 import { isFinal, POLL_MAX_MS, placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
 import { seeded } from '../lib/random.ts'
@@ -46,18 +47,21 @@ export async function play(s: Scenario) {
   const shop = new Shop(s)
   const room = new Room(s, shop)
   const edge = new Edge(s, room, mostWithin(arrivals, 1_000) * each, random)
-  const requests = { page: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
+  const requests = { page: 0, feed: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
   const workers = new PerSecond()
   const origin = new PerSecond()
   const reads = new PerSecond()
   const landings = new PerSecond()
   const finals = new PerSecond()
+  const feeds = new PerSecond()
   const numbers = new Float64Array(SAMPLE)
   /** How long after the end those learn of it who look at the page. */
   const seenMs: number[] = []
   /** The same of an announcement, and who has seen it. */
   const announcedMs: number[] = []
   const hasSeen = new Set<number>()
+  /** When those who look at the page have read the feed: nothing is posted. */
+  const feedReadMs = new Float64Array(SAMPLE).fill(Number.NEGATIVE_INFINITY)
   let positionOf: ReturnType<typeof positionsOf> | undefined
   let over = 0
   let nowMs = beginMs
@@ -67,6 +71,11 @@ export async function play(s: Scenario) {
   }
   const read = (visitor: number) => {
     reads.add(nowMs, each)
+    if (looksAt(visitor) && nowMs >= (feedReadMs[visitor] ?? 0) + QUIET_POLL_MS) {
+      feedReadMs[visitor] = nowMs
+      count('feed', each)
+      feeds.add(nowMs, each)
+    }
     // A copy in a cache is up to a second old, and an isolate learns of the end up to USABLE_MS late.
     const copiedMs = nowMs - random() * 1_000
     if (looksAt(visitor) && copiedMs >= announcedAtMs + NOTIFIED_MS + ANNOUNCE_MS && !hasSeen.has(visitor)) {
@@ -143,6 +152,7 @@ export async function play(s: Scenario) {
     /** How often Workers Cache runs the Worker for what it keeps. */
     keptRuns: {
       schedule: runsOf(reads, CACHE_TTL.schedule.inCache, 1),
+      feed: runsOf(feeds, CACHE_TTL.feed.inCache, 1),
       page: runsOf(landings, CACHE_TTL.landing.inCache, PAGE_VARIANTS),
       final: runsOf(finals, CACHE_TTL.final.inCache, PAGE_VARIANTS),
     },

@@ -450,6 +450,7 @@ export function scheduleIn(phase: Phase, nowMs: number): Schedule {
     products: [{ product_id: VINYL.product_id, available: 410 }],
     lasts_for_positions: null,
     announcement: null,
+    feed_version: 0,
     pause_reason: null,
     next_read_ms: 8_000,
     server_time_ms: nowMs,

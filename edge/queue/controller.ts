@@ -62,6 +62,7 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
     lasts_for_positions: draw ? outlook(situation, settings) : null,
     announcement: state.announcement,
     pause_reason: state.pause_reason,
+    feed_version: state.feed_version,
     next_read_ms: nextReadMs(prospectOf(situation)),
     server_time_ms: fromMs,
   }

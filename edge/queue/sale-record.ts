@@ -72,6 +72,7 @@ export function newRecord(
     products: productsLeft(state),
     lasts_for_positions: null,
     announcement: state.announcement,
+    feed_version: state.feed_version,
     pause_reason: state.pause_reason,
     next_read_ms: USUAL_MS,
     server_time_ms: nowMs,

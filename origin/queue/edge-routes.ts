@@ -36,6 +36,7 @@ export const edgeRoutes = ({ sales, policies, queues, sendsMail, pushKey }: Edge
       products: publicProducts(sale),
       line,
       contact: sale.contact.email,
+      feed_version: sale.feed_version,
       mails: sendsMail ? sale.mails : [],
       push: pushKey === null ? null : { key: pushKey, kinds: sale.mails },
       read_ago_ms: sales.readAgoMs(),

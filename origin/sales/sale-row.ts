@@ -21,4 +21,6 @@ export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
   readonly rules: readonly Rule[]
   /** The announcement that visitors see now. */
   readonly announcement: Announcement | null
+  /** How many posts there were, and how many of them were taken away, together. */
+  readonly feed_version: number
 }

@@ -62,6 +62,7 @@ export const SaleState = v.object({
   /** The announcement, and why the sale is paused. */
   announcement: v.nullable(Announcement),
   pause_reason: v.nullable(Texts),
+  feed_version: v.number(),
   /** Who may join. Null: the caller has this version of it. */
   policy: v.nullable(Policy),
   /** How long checkouts, payments and orders took within the last second or so: a high quantile, at the slowest origin. */

@@ -371,6 +371,8 @@ export const Schedule = v.object({
   /** The announcement, and why the sale is paused. */
   announcement: v.nullable(Announcement),
   pause_reason: v.nullable(v.record(v.string(), v.string())),
+  /** Another one after each post, and after one is taken away: then there is something to read in the feed. */
+  feed_version: count,
   /** How long whoever looks at the page waits before the next read, unless their own turn comes earlier. */
   next_read_ms: v.number(),
   server_time_ms: v.number(),

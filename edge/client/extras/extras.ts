@@ -23,7 +23,7 @@ export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
   keepLanguage(page)
   showAnnouncement(schedule, page)
-  showFeed(page)
+  showFeed(schedule, page)
   showPauseReason(schedule, page, tools)
   rememberCommitment(page)
   showDraw(schedule, page, place, tools)

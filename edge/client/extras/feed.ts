@@ -1,8 +1,8 @@
 /**
- * The shop's posts, read as often as the server says while the page is in front. A screen reader reads new ones; urgent ones it has
+ * The shop's posts, read as often as the server says while the page is in front, and when the schedule says that there are others. A screen reader reads new ones; urgent ones it has
  * read as announcements.
  */
-import type { Feed, Post, Posts } from '../../../shared/api/public.ts'
+import type { Feed, Post, Posts, Schedule } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
 import { POST_PICTURE } from '../../pages/parts/feed.ts'
 import { fileSet, middleFile } from '../../pages/parts/picture.ts'
@@ -12,14 +12,21 @@ import { shopText, timeElement } from './announcement.ts'
 
 /** After a read that failed, in milliseconds. */
 const AGAIN_MS = 10_000
+/** After a change: no cache has a copy from before it any more. */
+const CHANGED_MS = 3_000
 /** Of the wait until the next read, at random: those who came together do not read together. */
 const SPREAD = 0.25
 
 let posts: readonly Post[] | null = null
+let version: number | null = null
 let readAtMs = 0
 let isReading = false
 
-export function showFeed(page: Page): void {
+const inMs = (ms: number) => performance.now() + ms * (1 + SPREAD * Math.random())
+
+export function showFeed({ feed_version }: Schedule, page: Page): void {
+  if (version !== null && version !== feed_version) readAtMs = Math.min(readAtMs, inMs(CHANGED_MS))
+  version = feed_version
   const list = byId('posts')
   if (!list) return
   // The page's content was replaced by one without them.
@@ -29,12 +36,13 @@ export function showFeed(page: Page): void {
 
 async function read(page: Page): Promise<void> {
   isReading = true
+  const of = version
   readAtMs = performance.now() + AGAIN_MS
   try {
     const response = await get(`/sales/${page.sale}/feed`)
     if (response.ok) {
       const feed: Feed = await response.json()
-      readAtMs = performance.now() + feed.next_poll_ms * (1 + SPREAD * Math.random())
+      if (of === version) readAtMs = inMs(feed.next_poll_ms)
       posts = feed.posts
       const list = byId('posts')
       if (list) fill(list, posts, page)
