@@ -73,7 +73,7 @@ describe('where the ledger is behind a way that can fail', () => {
       const ids = away.map((a) => String(a.body.order_id))
       return (await behind.sql()`select 1 from orders where order_id = any(${ids}::uuid[])`).length
     }
-    expect(await eventually(recorded, (orders) => orders === 10, 120_000)).toBe(10)
+    expect(await eventually(recorded, (orders) => orders === 10, 600_000)).toBe(10)
     expect((await buy()).map((a) => a.status)).toEqual(Array(10).fill(201))
   })
 })
