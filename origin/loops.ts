@@ -117,7 +117,12 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(15_000, 'webhook watch', () => deliverer.watch()),
     every(5_000, 'memory watch', () => watchMemory(redis, metrics)),
     every(30_000, 'retention', () => retention.round()),
-    workerReports({ ...deps, provider: () => charges.providerSeen(), nowMs: () => deps.sales.nowMs() }),
+    workerReports({
+      ...deps,
+      provider: () => charges.providerSeen(),
+      isLedgerAway: () => deps.sales.isLedgerUnresponsive(),
+      nowMs: () => deps.sales.nowMs(),
+    }),
   ]
   let stopListening = () => {}
   return {

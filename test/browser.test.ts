@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const text = 'Doors close at noon.'
     await announce({ en: text })
     await Promise.all(pages.map((page) => sees(page, text)))
-    for (const page of pages) await page.getByText('Important', { exact: true }).waitFor()
+    for (const page of pages) await page.locator('#shop-announcement').getByText('Important', { exact: true }).waitFor()
     // The page's second script may arrive only now.
     const own = requested.filter((path) => !path.startsWith('/assets/'))
     expect(new Set(own.filter((path) => !path.endsWith('/feed')))).toEqual(new Set(['/sales/announced/schedule']))

@@ -34,17 +34,27 @@ test('takes one charge without an answer for what it is', () => {
 
 const server = useRedis()
 
-test('shares the sales among the workers that report, and has all of them while Redis is away', async () => {
+test('shares the sales among the workers that report and reach the ledger, and has all of them while Redis is away', async () => {
   const log = pino({ level: 'silent' })
   const redis = defineScripts(connectRedis(server.url, log))
   await expect.poll(() => redis.status).toBe('ready')
   const nowMs = () => NOW_MS
   await redis.hset('workers', 'dead', JSON.stringify(report(6_000, null, null)))
+  await redis.hset('workers', 'cut off', JSON.stringify({ ...report(0, null, null), hasLedger: false }))
+  let isLedgerAway = false
   const started = [0, 1].map(() => {
     const shared: { worker: string; running: readonly string[] }[] = []
     const work = { share: (worker: string, running: readonly string[]) => void shared.push({ worker, running }) }
     const provider = () => ({ answeredAtMs: null, failedAtMs: null })
-    const actor = workerReports({ redis, provider, work, nowMs, metrics: createMetrics(), log })
+    const actor = workerReports({
+      redis,
+      provider,
+      work,
+      isLedgerAway: () => isLedgerAway,
+      nowMs,
+      metrics: createMetrics(),
+      log,
+    })
     actor.start()
     return { actor, shared, last: () => shared.at(-1) }
   })
@@ -52,6 +62,9 @@ test('shares the sales among the workers that report, and has all of them while 
   const shares = () => started.map(({ last }) => last()?.running.toSorted())
   const workers = () => started.map(({ last }) => last()?.worker).sort()
   await expect.poll(() => isDeepStrictEqual(shares(), [workers(), workers()]), { timeout: 15_000 }).toBe(true)
+  isLedgerAway = true
+  await expect.poll(() => one?.last()?.running.length, { timeout: 15_000 }).toBe(3)
+  isLedgerAway = false
   await other?.actor.stop()
   await expect.poll(() => one?.last()?.running, { timeout: 15_000 }).toEqual([one?.last()?.worker])
   redis.disconnect()

@@ -21,22 +21,23 @@ const FORGOTTEN_MS = 60_000
 const SILENT_MS = 25_000
 const REDIS_TIMEOUT_MS = 500
 
-type Report = ProviderSeen & { readonly atMs: number }
+type Report = ProviderSeen & { readonly atMs: number; readonly hasLedger: boolean }
 
 interface ReportDeps extends LoopDeps {
   readonly redis: Pick<Store, 'multi' | 'hdel'>
   readonly provider: () => ProviderSeen
   readonly work: Pick<SaleWork, 'share'>
+  readonly isLedgerAway: () => boolean
   /** The ledger's time. */
   readonly nowMs: () => number
 }
 
 /** Reports every two seconds; at its stop the report goes. */
 export function workerReports(deps: ReportDeps): Actor {
-  const { redis, provider, work, nowMs } = deps
+  const { redis, provider, work, isLedgerAway, nowMs } = deps
   const worker = randomUUID()
   const reporting = loop('worker report', EVERY_MS, deps, async () => {
-    const report: Report = { atMs: nowMs(), ...provider() }
+    const report: Report = { atMs: nowMs(), hasLedger: !isLedgerAway(), ...provider() }
     const write = async () => {
       const written = redis.multi().hset(KEY, worker, JSON.stringify(report)).pexpire(KEY, FORGOTTEN_MS).hgetall(KEY)
       const [error, read] = (await written.exec())?.at(-1) ?? []
@@ -44,10 +45,10 @@ export function workerReports(deps: ReportDeps): Actor {
       const known = (read ?? {}) as Readonly<Record<string, string>>
       const silentFor = (ms: number) => Object.keys(known).filter((one) => nowMs() - reportIn(known[one]).atMs > ms)
       const silent = new Set(silentFor(SHARES_FOR_MS))
-      work.share(
-        worker,
-        Object.keys(known).filter((one) => !silent.has(one)),
-      )
+      const running = Object.keys(known).filter((one) => !silent.has(one))
+      const able = running.filter((one) => reportIn(known[one]).hasLedger)
+      // While nobody reaches the ledger, all go on trying.
+      work.share(worker, able.length > 0 ? able : running)
       const gone = silentFor(FORGOTTEN_MS)
       if (gone.length > 0) await redis.hdel(KEY, ...gone)
     }
@@ -73,7 +74,10 @@ export async function readWorkers(redis: Pick<Store, 'hgetall'>, nowMs: number) 
 }
 
 /** Those that run, and what they know of the provider. Pure. */
-export function workersOf(reports: readonly Report[], nowMs: number): Pick<Health, 'workers' | 'provider'> {
+export function workersOf(
+  reports: readonly Omit<Report, 'hasLedger'>[],
+  nowMs: number,
+): Pick<Health, 'workers' | 'provider'> {
   const running = reports.filter(({ atMs }) => nowMs - atMs < GONE_MS)
   const latest = (of: keyof ProviderSeen) => Math.max(...running.map((one) => one[of] ?? Number.NEGATIVE_INFINITY))
   const [answered, failed] = [latest('answeredAtMs'), latest('failedAtMs')]
@@ -84,6 +88,7 @@ export function workersOf(reports: readonly Report[], nowMs: number): Pick<Healt
 
 /** What a worker reported of itself; of one that is gone meanwhile, nothing. */
 function reportIn(text: string | undefined): Report {
-  const { atMs = 0, answeredAtMs = null, failedAtMs = null } = JSON.parse(text ?? '{}') as Partial<Report>
-  return { atMs, answeredAtMs, failedAtMs }
+  const report = JSON.parse(text ?? '{}') as Partial<Report>
+  const { atMs = 0, hasLedger = false, answeredAtMs = null, failedAtMs = null } = report
+  return { atMs, hasLedger, answeredAtMs, failedAtMs }
 }
