@@ -47,7 +47,7 @@ const onSystem = (name: string, crowd: string, meanwhile?: (sale: string) => Pro
 
 // One after the other: a charge whose order is lost is one of nobody's, and so of whoever sells at that time.
 test('a rehearsal of an honest system is good, with a report and a file for machines', async () => {
-  const crowd = '--visitors 150 --stock 20 --hold 2 --abandon 0.1 --known 0.1 --bots 0.05'
+  const crowd = '--visitors 150 --stock 20 --hold 5 --abandon 0.1 --known 0.1 --bots 0.05'
   const { status, output, result, html } = await onSystem('honest', crowd)
   expect(status, output).toBe(0)
   expect(output).toContain('20 sold of 20')

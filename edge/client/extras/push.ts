@@ -73,7 +73,7 @@ async function registered(): Promise<ServiceWorkerRegistration> {
   await new Promise<void>((resolve, reject) => {
     worker.onstatechange = () => {
       if (worker.state === 'activated') resolve()
-      if (worker.state === 'redundant') reject(new Error('the worker could not be installed'))
+      if (worker.state === 'redundant') reject()
     }
   })
   return registration
@@ -90,5 +90,5 @@ async function unsubscribe(button: HTMLElement, page: Page): Promise<void> {
 async function send(method: 'POST' | 'DELETE', { sale }: Page, body: object): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const response = await get(`/sales/${sale}/push`, { method, headers, body: JSON.stringify(body) })
-  if (!response.ok) throw new Error(`it was answered ${response.status}`)
+  if (!response.ok) throw response.status
 }

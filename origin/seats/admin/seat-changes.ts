@@ -41,8 +41,9 @@ export const blockSeats = (sql: Sql, saleId: string, request: ReleaseSeats & { r
     if (taken.length > 0) throw conflict(`Held or sold: ${taken.slice(0, MAX_NAMED).join(', ')}.`, { seats: taken })
     const free = seats.filter(({ reason }) => reason === null)
     await tx`
-      insert into seat_claims (sale_id, seat_index, reason, operator)
-      select ${saleId}::text, unnest(${free.map(({ seat_index }) => seat_index)}::int[]), ${request.reason}::text, ${operator}::text`
+      insert into seat_claims (sale_id, seat_index, reason, operator, since)
+      select ${saleId}::text, unnest(${free.map(({ seat_index }) => seat_index)}::int[]), ${request.reason}::text, ${operator}::text,
+        statement_timestamp()`
     return free
   })
 
