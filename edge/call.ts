@@ -153,7 +153,7 @@ export const sendTagged = (
   isCached(request, headers.etag) ? new Response(null, { status: 304, headers }) : new Response(make(), { headers })
 
 /** The JSON of a request as the schema reads it. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
-export async function jsonIn<T>(schema: v.GenericSchema<unknown, T>, request: Request): Promise<T> {
+export async function readJson<T>(schema: v.GenericSchema<unknown, T>, request: Request): Promise<T> {
   if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES))
     throw new ProblemError(bodyTooLarge())
   return parseJson(schema, await request.text().catch(() => refuse('invalid-request')))

@@ -73,6 +73,20 @@ export const callInternal = (path: string, call: Call, init: InternalCall = {}):
     call,
   )
 
+/** The same with something to tell, as JSON. Throws `try-again` where the origin fails; what it refuses is the caller's to read. */
+export async function tellOrigin(
+  method: 'POST' | 'DELETE',
+  path: string,
+  body: object | null,
+  call: Call,
+): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await callInternal(path, call, { method, headers, body: body && JSON.stringify(body) })
+  if (response.status < 500) return response
+  await response.body?.cancel()
+  return refuse('try-again', { retry_after_seconds: 2 })
+}
+
 /** While the token is being changed: no fault of the visitor's. Only the body says so, of which HEAD has none. */
 async function isEdgeRefused(response: Response): Promise<boolean> {
   if (response.status !== 403) return false

@@ -5,7 +5,7 @@ import { parse } from '../../shared/parse.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, formFields, NO_STORE, publicNow, refuse, seeOther } from '../call.ts'
-import { callInternal } from '../origin.ts'
+import { tellOrigin } from '../origin.ts'
 import { renderSale, renderStop } from '../pages/index.ts'
 import { brandOf, headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import { lineOf } from '../visitor/credentials.ts'
@@ -28,7 +28,7 @@ export async function askForMail(sale: string, call: Call): Promise<Response> {
     visitor: claims?.sub ?? null,
     number: claims?.num ?? null,
   })
-  await tellOrigin(`/sales/${sale}/mail-asks`, JSON.stringify(asked), call)
+  await tell(`/sales/${sale}/mail-asks`, asked, call)
   return seeOther(about === 'turn' ? `/sales/${sale}/line?${MAILED}` : `/sales/${sale}/mail`)
 }
 
@@ -48,7 +48,7 @@ export async function stopMail(id: string, call: Call): Promise<Response> {
   // A mail provider calls for many readers.
   limitAddress('mail stop', call.config.STATUS_PER_ADDRESS, call)
   const isDone = call.request.method === 'POST'
-  if (isDone) await tellOrigin(`/mail/stop/${id}`, null, call)
+  if (isDone) await tell(`/mail/stop/${id}`, null, call)
   const { lang } = languageOf(call)
   const words = call.config.WORDS[lang]
   const brand = brandOf(call.config, '', words.stopMail[0], null)
@@ -58,9 +58,7 @@ export async function stopMail(id: string, call: Call): Promise<Response> {
 }
 
 /** Nothing is said of an address that is not known, or wants no mails. */
-async function tellOrigin(path: string, body: string | null, call: Call): Promise<void> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await callInternal(path, call, { method: 'POST', headers, body })
+async function tell(path: string, body: object | null, call: Call): Promise<void> {
+  const response = await tellOrigin('POST', path, body, call)
   await response.body?.cancel()
-  if (response.status >= 500) refuse('try-again', { retry_after_seconds: 2 })
 }

@@ -4,8 +4,8 @@ import type { PushAsk } from '../../shared/api/internal.ts'
 import { EndedPush, PushSubscription } from '../../shared/api/mails.ts'
 import { type Problem, ProblemError } from '../../shared/problem.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
-import { type Call, jsonIn, publicNow, refuse, sendNothing } from '../call.ts'
-import { callInternal } from '../origin.ts'
+import { type Call, publicNow, readJson, sendNothing } from '../call.ts'
+import { tellOrigin } from '../origin.ts'
 import { lineOf } from '../visitor/credentials.ts'
 import { languageOf } from '../visitor/language.ts'
 import { requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
@@ -16,7 +16,7 @@ import { requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
  */
 export async function askForPush(sale: string, call: Call): Promise<Response> {
   limitAddress('push', call.config.JOINS_PER_ADDRESS, call)
-  const push = await jsonIn(PushSubscription, call.request)
+  const push = await readJson(PushSubscription, call.request)
   const { schedule } = await publicNow(sale, call)
   const place = schedule.phase === 'sold_out' ? null : (await requirePlace(sale, call)).claims
   const asked: PushAsk = {
@@ -27,13 +27,13 @@ export async function askForPush(sale: string, call: Call): Promise<Response> {
     visitor: place?.sub ?? (await knownVisitor(call)),
     number: place?.num ?? null,
   }
-  return tellOrigin('POST', sale, asked, call)
+  return tell('POST', sale, asked, call)
 }
 
 /** `DELETE /sales/{sale}/push` with its `endpoint`, which nobody else knows. */
 export async function endPush(sale: string, call: Call): Promise<Response> {
   limitAddress('push', call.config.JOINS_PER_ADDRESS, call)
-  return tellOrigin('DELETE', sale, await jsonIn(EndedPush, call.request), call)
+  return tell('DELETE', sale, await readJson(EndedPush, call.request), call)
 }
 
 /** The visitor, known from now on. */
@@ -43,10 +43,8 @@ async function knownVisitor(call: Call): Promise<string> {
   return visitor.name
 }
 
-async function tellOrigin(method: 'POST' | 'DELETE', sale: string, body: object, call: Call): Promise<Response> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await callInternal(`/sales/${sale}/push-asks`, call, { method, headers, body: JSON.stringify(body) })
-  if (response.status >= 500) refuse('try-again', { retry_after_seconds: 2 })
+async function tell(method: 'POST' | 'DELETE', sale: string, body: object, call: Call): Promise<Response> {
+  const response = await tellOrigin(method, `/sales/${sale}/push-asks`, body, call)
   // What is wrong with the subscription.
   if (!response.ok) throw new ProblemError(await response.json<Problem>())
   await response.body?.cancel()

@@ -3,8 +3,8 @@
 import type { FeedPage } from '../../shared/api/internal.ts'
 import type { Post } from '../../shared/api/public.ts'
 import { POSTS_A_PAGE, pageOf } from '../../shared/feed.ts'
-import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Sql } from '../ledger/connection.ts'
+import { Copies } from '../lib/copies.ts'
 import type { PostRow } from './posts.ts'
 
 /** How long a process answers with the same posts, so that edges, however many, cost two queries a second and sale. */
@@ -13,7 +13,7 @@ const MAX_PAGES = 1_000
 
 export class FeedPages {
   readonly #sql: Sql
-  readonly #known = new RecentMap<string, { readonly page: Promise<FeedPage>; readonly atMs: number }>(MAX_PAGES)
+  readonly #copies = new Copies<FeedPage>({ max: MAX_PAGES, freshMs: FRESH_MS })
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -21,19 +21,10 @@ export class FeedPages {
 
   /** The newest posts, or a page by its number. Null: there is no such page. */
   async read(saleId: string, page: number | null, nowMs: number): Promise<FeedPage | null> {
-    const newest = await this.#fresh(saleId, nowMs, () => readNewest(this.#sql, saleId))
+    const newest = await this.#copies.of(saleId, nowMs, () => readNewest(this.#sql, saleId))
     if (page === null) return newest
     if (page < 1 || page > Math.max(1, pageOf(newest.latest))) return null
-    return this.#fresh(`${saleId} ${page}`, nowMs, () => readPage(this.#sql, saleId, page))
-  }
-
-  #fresh(key: string, nowMs: number, read: () => Promise<FeedPage>): Promise<FeedPage> {
-    const known = this.#known.get(key)
-    if (known && Math.abs(nowMs - known.atMs) < FRESH_MS) return known.page
-    const page = read()
-    page.catch(() => this.#known.delete(key))
-    this.#known.set(key, { page, atMs: nowMs })
-    return page
+    return this.#copies.of(`${saleId} ${page}`, nowMs, () => readPage(this.#sql, saleId, page))
   }
 }
 

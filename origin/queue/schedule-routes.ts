@@ -3,9 +3,9 @@
  * nor a store. It comes from the edge, past the cache there, and is kept so briefly that it is as old as if read there.
  */
 import { Hono } from 'hono'
-import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { problem } from '../../shared/problem.ts'
 import { tryAgain } from '../checkout/outcome.ts'
+import { Copies } from '../lib/copies.ts'
 import { headerOf, refuse } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
 
@@ -35,21 +35,14 @@ interface Copy {
 
 /** `GET /sales/{sale}/schedule`; with `?line=members` that of another line. */
 export function scheduleRoutes({ sales, config }: ScheduleDeps): Hono {
-  const copies = new RecentMap<string, { readonly copy: Promise<Copy>; readonly atMs: number }>(MAX_COPIES)
-  const copyOf = (path: string) => {
-    const known = copies.get(path)
-    if (known && performance.now() - known.atMs < FRESH_MS) return known.copy
-    const copy = readFromEdge(path, config)
-    copy.catch(() => copies.delete(path))
-    copies.set(path, { copy, atMs: performance.now() })
-    return copy
-  }
+  const copies = new Copies<Copy>({ max: MAX_COPIES, freshMs: FRESH_MS })
 
   return new Hono().get('/:sale/schedule', async (c) => {
     const { sale_id, lines } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     const line = c.req.query('line')
     if (line !== undefined && !lines.some((one) => one.line === line)) refuse(problem('not-found'))
-    const { etag, json } = await copyOf(`/sales/${sale_id}/schedule${line === undefined ? '' : `?line=${line}`}`)
+    const path = `/sales/${sale_id}/schedule${line === undefined ? '' : `?line=${line}`}`
+    const { etag, json } = await copies.of(path, performance.now(), () => readFromEdge(path, config))
     const headers = { ...HEADERS, etag }
     return headerOf(c, 'if-none-match') === etag
       ? new Response(null, { status: 304, headers })

@@ -10,6 +10,7 @@ import { workerReports, workersOf } from './worker-reports.ts'
 const NOW_MS = 1_000_000
 const report = (agoMs: number, answeredAgoMs: number | null, failedAgoMs: number | null) => ({
   atMs: NOW_MS - agoMs,
+  hasLedger: true,
   answeredAtMs: answeredAgoMs === null ? null : NOW_MS - answeredAgoMs,
   failedAtMs: failedAgoMs === null ? null : NOW_MS - failedAgoMs,
 })

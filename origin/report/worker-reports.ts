@@ -74,10 +74,7 @@ export async function readWorkers(redis: Pick<Store, 'hgetall'>, nowMs: number) 
 }
 
 /** Those that run, and what they know of the provider. Pure. */
-export function workersOf(
-  reports: readonly Omit<Report, 'hasLedger'>[],
-  nowMs: number,
-): Pick<Health, 'workers' | 'provider'> {
+export function workersOf(reports: readonly Report[], nowMs: number): Pick<Health, 'workers' | 'provider'> {
   const running = reports.filter(({ atMs }) => nowMs - atMs < GONE_MS)
   const latest = (of: keyof ProviderSeen) => Math.max(...running.map((one) => one[of] ?? Number.NEGATIVE_INFINITY))
   const [answered, failed] = [latest('answeredAtMs'), latest('failedAtMs')]

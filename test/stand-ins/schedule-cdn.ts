@@ -1,7 +1,6 @@
 /** A plain CDN that pulls schedules from an origin, keeps them for as long as it may, and fails as a test wants. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { LOOPBACK } from '../../dev/processes.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { serveOnLoopback } from '../../dev/servers/loopback.ts'
 
 /** `stale`: serves what it has, however old, and does not say so. */
 export type CdnMode = 'works' | 'error' | 'hangs' | 'stale'
@@ -9,7 +8,9 @@ export type CdnMode = 'works' | 'error' | 'hangs' | 'stale'
 const PASSED = /^(content-type|cache-control|etag|access-control-.*)$/
 
 interface Kept {
-  readonly response: Promise<{ status: number; headers: Headers; body: string }>
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
   readonly atMs: number
   readonly forMs: number
 }
@@ -22,20 +23,16 @@ export async function startScheduleCdn() {
   const hanging: ServerResponse[] = []
   let pulls = 0
 
-  const pull = async (path: string) => {
+  const pull = async (path: string): Promise<Kept> => {
     pulls++
     const response = await fetch(originUrl + path)
     const { status, headers } = response
     const forMs = 1_000 * Number(/public, max-age=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1] ?? 0)
-    const entry = {
-      response: Promise.resolve({ status, headers, body: await response.text() }),
-      atMs: Date.now(),
-      forMs,
-    }
+    const entry = { status, headers, body: await response.text(), atMs: Date.now(), forMs }
     kept.set(path, entry)
-    return entry.response
+    return entry
   }
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await serveOnLoopback(async (request, response) => {
     requests.push(request)
     const path = request.url ?? ''
     if (mode === 'error') return void response.writeHead(500).end()
@@ -43,14 +40,14 @@ export async function startScheduleCdn() {
     const known = kept.get(path)
     const ageMs = known ? Date.now() - known.atMs : 0
     const isServed = known && (mode === 'stale' || ageMs < known.forMs)
-    const { status, headers, body } = await (isServed ? known.response : pull(path))
+    const { status, headers, body } = isServed ? known : await pull(path)
     const passed = [...headers].filter(([name]) => PASSED.test(name))
     const age = isServed && mode !== 'stale' ? { age: String(Math.floor(ageMs / 1_000)) } : {}
     response.writeHead(status, { ...Object.fromEntries(passed), ...age }).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, LOOPBACK, resolve))
   return {
-    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`,
+    url,
+    stop,
     /** What pages have asked of it. */
     requests,
     pulls: () => pulls,
@@ -60,10 +57,6 @@ export async function startScheduleCdn() {
     set(next: CdnMode) {
       mode = next
       for (const response of hanging.splice(0)) response.destroy()
-    },
-    stop() {
-      server.closeAllConnections()
-      server.close()
     },
   }
 }

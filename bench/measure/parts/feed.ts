@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type System, startSystem } from '../../../dev/system.ts'
+import { CACHE_TTL } from '../../../edge/cache.ts'
 import type { Feed } from '../../../shared/api/public.ts'
 import { nextPollMs } from '../../../shared/feed.ts'
 import { n } from '../../lib/figures.ts'
@@ -26,8 +27,8 @@ const CONNECTIONS = 64
 const POST_EVERY_MS = 2_000
 /** Twenty seconds usually. */
 const LENGTH_SHARE = 12.5
-/** As in edge/cache.ts and edge/client/extras/feed.ts. */
-const CACHE_SECONDS = 2
+const CACHE_SECONDS = CACHE_TTL.feed.inCache
+/** As in edge/client/extras/feed.ts. */
 const SPREAD = 0.25
 /** Between reads, the cache, an isolate and the origin's process (0.5 s). */
 const SEEN_WITHIN_MS = nextPollMs(0, false, 0) * (1 + SPREAD) + (CACHE_SECONDS + 1 + 0.5) * 1000

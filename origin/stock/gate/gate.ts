@@ -186,11 +186,7 @@ export class Gate {
       return calls.map(() => ({ verdict }))
     }
     if (reply[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
-    return readVerdicts(
-      reply,
-      products,
-      calls.map(({ reservation }) => reservation),
-    )
+    return readVerdicts(reply, products, calls)
   }
 
   /** The order behind a key, also while the gate is fenced; undefined if it is not known, or Redis does not answer. */

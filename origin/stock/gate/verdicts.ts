@@ -46,7 +46,7 @@ export function readKnownKey(value: string): KnownKey {
 export function readVerdicts(
   [letters, ...reply]: readonly (string | number)[],
   products: readonly string[],
-  reservations: readonly Reservation[],
+  calls: readonly { readonly reservation: Reservation }[],
 ): GateVerdict[] {
   const stocks = new Map(
     products.map((product, i) => [product, { available: Number(reply[2 * i]), held: Number(reply[2 * i + 1]) }]),
@@ -54,7 +54,7 @@ export function readVerdicts(
   let next = 2 * products.length
   return Array.from(String(letters), (letter, i): GateVerdict => {
     if (letter === 'f') return { verdict: 'fenced' }
-    const reservation = reservations[i] as Reservation
+    const { reservation } = calls[i] as (typeof calls)[number]
     const stockOf = (product: string) => stocks.get(product) ?? { available: 0, held: 0 }
     const { available, held } = stockOf(partsOf(reservation)[0]?.product ?? '')
     if (letter === 'r') return { verdict: 'reserved', available, held, ...quotedOf(reservation) }
