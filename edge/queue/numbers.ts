@@ -6,9 +6,17 @@ import { queueName } from '../../shared/api/access.ts'
 import { hashOf } from '../../shared/lib/hash.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isAhead, pollWhile } from '../poll.ts'
-import { joinShard } from './joins.ts'
+import { BatchedCalls } from './batched-calls.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
-import { type JoinRequest, type QueueContext, type ShardCalls, shardOf, withRetries } from './rpc.ts'
+import {
+  type JoinRequest,
+  type JoinResponse,
+  type QueueContext,
+  RESPONSE_MS,
+  type ShardCalls,
+  shardOf,
+  withRetries,
+} from './rpc.ts'
 import { readSale, type SaleNow } from './sale-cache.ts'
 import { shardName } from './tree.ts'
 
@@ -82,6 +90,7 @@ export async function giveUpPlace(now: SaleNow, visitor: string, number: number,
   ])
 }
 
+const leavers = new BatchedCalls<number, boolean>(ASK_MS, (shard, numbers) => shard.haveLeft(numbers))
 const keptUntilMs = new RecentMap<string, number>(MAX_KEPT)
 const placeKey = ({ queue }: SaleNow, number: number) => `${queue} ${number}`
 
@@ -92,16 +101,18 @@ const placeKey = ({ queue }: SaleNow, number: number) => `${queue} ${number}`
 export async function hasLeft(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<boolean> {
   const key = placeKey(now, number)
   if (isAhead(keptUntilMs.get(key) ?? 0, Date.now(), KEPT_MS)) return false
-  const shard = shardOf(now.queue, shardFor(visitor, now.ticketShards), now.ticketShards, context.env)
-  const left = (await withRetries(() => shard.hasLeft(number), ASK_MS)) === true
+  const shard = shardName(now.queue, shardFor(visitor, now.ticketShards), now.ticketShards)
+  const left = (await leavers.call(number, shard, context)) === true
   if (!left) keptUntilMs.set(key, Date.now() + KEPT_MS)
   return left
 }
 
 // -- Known visitors ----------------------------------------------------------------------------------------------------
 
+const joins = new BatchedCalls<JoinRequest, JoinResponse>(RESPONSE_MS, (shard, requests) => shard.joinAll(requests))
+
 async function recordedNumber(now: SaleNow, request: JoinRequest, context: QueueContext): Promise<Taken | NotTaken> {
-  const joined = await joinShard(request, shardOfVisitor(request, now.ticketShards), context)
+  const joined = await joins.call(request, shardOfVisitor(request, now.ticketShards), context)
   if (joined?.joined) return { now, number: joined.number, first: joined.first }
   return joined === null || joined.reason === 'try-again' ? 'unreachable' : joined.reason
 }
@@ -120,7 +131,7 @@ async function chosenLine(
   if (lines.length < 2) return wanted
   const request = { queue: choicesOf(sale), visitor, has: idOf(wanted) }
   const choose = async (instead_of?: number) => {
-    const joined = await joinShard({ ...request, instead_of }, shardOfVisitor(request, ticketShards), context)
+    const joined = await joins.call({ ...request, instead_of }, shardOfVisitor(request, ticketShards), context)
     return joined?.joined ? joined.number : null
   }
   const chosen = await choose(leaves === undefined ? undefined : idOf(leaves))

@@ -83,8 +83,8 @@ export interface ShardCalls extends UpstreamCalls {
   /** The responses in the order of the requests. */
   joinAll(requests: readonly JoinRequest[]): Promise<readonly JoinResponse[]>
   leave(request: LeaveRequest): Promise<void>
-  /** True for a number whose place was given up. */
-  hasLeft(number: number): Promise<boolean>
+  /** True for each number whose place was given up. */
+  haveLeft(numbers: readonly number[]): Promise<readonly boolean[]>
 }
 
 export function roomOf(queue: string, env: Env): RoomCalls {

@@ -115,9 +115,10 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     if (number !== undefined) sql.exec('insert or ignore into left_places values (?)', number)
   }
 
-  async hasLeft(number: number): Promise<boolean> {
-    if (!this.#hasTables) return false
-    return this.ctx.storage.sql.exec('select 1 from left_places where number = ?', number).toArray().length > 0
+  async haveLeft(numbers: readonly number[]): Promise<readonly boolean[]> {
+    if (!this.#hasTables) return numbers.map(() => false)
+    const { sql } = this.ctx.storage
+    return numbers.map((number) => sql.exec('select 1 from left_places where number = ?', number).toArray().length > 0)
   }
 
   /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */

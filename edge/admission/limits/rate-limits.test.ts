@@ -49,7 +49,7 @@ it('limits the visitor’s own page as their status, and asks their shard about 
   let asked = 0
   const shards = withShards(() => ({
     poll: (request: SnapshotRequest) => sale.shard(0).poll(request),
-    hasLeft: () => Promise.resolve(++asked < 0),
+    haveLeft: (numbers: readonly number[]) => Promise.resolve(numbers.map(() => ++asked < 0)),
   }))
   const from = (address: string) => ({ authorization: `Bearer ${queue_token}`, 'cf-connecting-ip': address })
   const visitor = { ...shards, STATUS_PER_VISITOR: '4/600' }

@@ -1,5 +1,6 @@
-/** Known visitors who join at the same moment share calls to their shard, and each gets an answer of their own. */
+/** Visitors who join, or whose turn comes, at the same moment share calls to their shard, and each gets an answer of their own. */
 import { expect, it } from 'vitest'
+import { placeOf } from '../../shared/schedule.ts'
 import { edgeEnv, knownCookie, TestSale, withShards } from '../testing/visitors.ts'
 import type { JoinRequest } from './rpc.ts'
 
@@ -33,6 +34,30 @@ it('joins a crowd with few calls, and everyone keeps a number of their own', asy
   expect(calls.reduce((sum, size) => sum + size, 0)).toBe(CROWD)
   expect(calls.length).toBeLessThan(CROWD / 3)
   expect(await crowdJoins(sale, env)).toEqual(numbers)
+})
+
+it('asks about the places of a crowd with few calls, and refuses only those that were given up', async () => {
+  const sale = await new TestSale().publish({ ticket_shards: 1 })
+  const joined = await Promise.all(Array.from({ length: CROWD }, (_, i) => sale.joined(cookieOf(i))))
+  const [left] = joined
+  await sale.leave(left?.queue_token ?? '')
+  const last = Math.max(...joined.map(({ number }) => number))
+  await sale.until((schedule) => placeOf(schedule, last, Date.now()).status === 'ready')
+  let calls = 0
+  const env = withShards((name) => {
+    const shard = edgeEnv.TICKET_SHARD.getByName(name) as ReturnType<TestSale['shard']>
+    const haveLeft = async (numbers: number[]) => {
+      calls++
+      await scheduler.wait(20)
+      return shard.haveLeft(numbers)
+    }
+    return new Proxy(shard, {
+      get: (_, method) => (method === 'haveLeft' ? haveLeft : Reflect.get(shard, method)),
+    })
+  })
+  const turns = await Promise.all(joined.map(({ queue_token }) => sale.status(queue_token, {}, env)))
+  expect(turns.map(({ status }) => status)).toEqual(joined.map((one) => (one === left ? 401 : 200)))
+  expect(calls).toBeLessThan(CROWD / 3)
 })
 
 it('asks everyone of a batch to try again when the shard goes on failing', async () => {
