@@ -33,6 +33,11 @@ export class Copies<Copy> {
     this.#failed = new RecentMap(limits.max)
   }
 
+  /** A fresh copy, where there is one. */
+  known(key: string): Copy | undefined {
+    return this.#fresh(key, Date.now())?.copy
+  }
+
   /** The copy of a key, loaded by `load` unless there is a fresh one. Throws as `load` does, and `try-again` after a failure. */
   async of(key: string, load: () => Promise<Copy>): Promise<Copy> {
     const { waitMs } = this.#limits

@@ -23,34 +23,35 @@ export async function passOn(
 ): Promise<Response> {
   const { request } = call
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())
-  const headers = new Headers({ ...more, authorization: `Bearer ${token}` })
+  const headers: Record<string, string> = { ...more, authorization: `Bearer ${token}` }
   for (const name of REQUEST_HEADERS) {
-    const value = request.headers.get(name)
-    if (value !== null && !headers.has(name)) headers.set(name, value)
+    const value = name in headers ? null : request.headers.get(name)
+    if (value !== null) headers[name] = value
   }
   const { method } = request
   // With these a body has no meaning (RFC 9110, 9.3.1), and may not be sent on.
   const body = method === 'GET' || method === 'HEAD' ? null : request.body
   const response = await callOrigin(path, { method, headers, body }, call)
   // One visitor's, where the origin does not say so.
-  const passed = new Response(response.body, {
-    status: response.status,
-    headers: { 'cache-control': NO_STORE },
-  })
+  const passed: Record<string, string> = { 'cache-control': NO_STORE }
   for (const name of RESPONSE_HEADERS) {
     const value = response.headers.get(name)
-    if (value !== null) passed.headers.set(name, value)
+    if (value !== null) passed[name] = value
   }
-  return passed
+  return new Response(response.body, { status: response.status, headers: passed })
+}
+
+/** Headers by their lower-case names: a `Headers` made of them would be copied once more by `fetch`. */
+interface OriginCall extends RequestInit {
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Throws `try-again` if the origin does not respond, or does not know this edge. */
-export async function callOrigin(path: string, init: RequestInit, { config }: Call): Promise<Response> {
-  const headers = new Headers(init.headers)
-  const isStream = headers.get('accept')?.includes('text/event-stream')
+export async function callOrigin(path: string, init: OriginCall, { config }: Call): Promise<Response> {
+  const isStream = init.headers?.accept?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
+  const headers = { ...init.headers, [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN }
   try {
-    headers.set(EDGE_TOKEN_HEADER, config.EDGE_TOKEN)
     const response = await fetch(config.ORIGIN_URL + path, { ...init, headers, redirect: 'manual', signal })
     if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')
     return response
@@ -61,12 +62,8 @@ export async function callOrigin(path: string, init: RequestInit, { config }: Ca
   }
 }
 
-interface InternalCall extends RequestInit {
-  readonly headers?: Readonly<Record<string, string>>
-}
-
 /** A call of the edge's own, below `/internal`. */
-export const callInternal = (path: string, call: Call, init: InternalCall = {}): Promise<Response> =>
+export const callInternal = (path: string, call: Call, init: OriginCall = {}): Promise<Response> =>
   callOrigin(
     `/internal${path}`,
     { ...init, headers: { ...init.headers, authorization: `Bearer ${call.config.EDGE_TOKEN}` } },

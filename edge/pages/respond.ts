@@ -7,7 +7,7 @@ import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { asksForProof } from '../admission/admit.ts'
 import { accessOf } from '../admission/rules.ts'
-import { type Call, hostOf, pathOf, wantsHtml } from '../call.ts'
+import { type Call, hostOf, NO_STORE, pathOf, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { goodsOf } from '../sale/goods.ts'
@@ -62,6 +62,18 @@ export function headersOf({ turnstile, shows, scheduleUrl }: Pick<SaleView, 'tur
   const allowed = shows.kind === 'payment' ? stripe(shows.stripe.script) : turnstile === undefined ? {} : TURNSTILE
   const calls = [allowed.calls, scheduleUrl].filter((one) => one !== undefined).join(' ')
   return { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy({ ...allowed, calls }) }
+}
+
+/** By their policy: the runtime takes a `Headers` as it is, and an object apart each time. */
+const ownHeaders = new Map<string, Headers>()
+
+/** Of a page for one visitor, which no cache keeps; for reading only. */
+export function ownHeadersOf(view: Pick<SaleView, 'turnstile' | 'shows' | 'scheduleUrl'>): Headers {
+  const headers = headersOf(view)
+  const policy = headers['content-security-policy']
+  const known = ownHeaders.get(policy) ?? new Headers({ ...headers, 'cache-control': NO_STORE })
+  ownHeaders.set(policy, known)
+  return known
 }
 
 type Moment = Pick<SaleNow, 'sale' | 'line' | 'facts' | 'schedule' | 'atMs' | 'policy'>

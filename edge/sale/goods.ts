@@ -30,6 +30,8 @@ export async function goodsOf(
   call: Call,
 ): Promise<GoodsDocument | null> {
   if (version === null || version === undefined) return null
+  const known = copies.known(`${sale} ${version}`)
+  if (known) return known.goods
   const goods = read(sale, version, call).then(
     (copy) => copy.goods,
     () => null,

@@ -5,9 +5,9 @@ import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { readJoin, typedIn } from '../admission/join-request.ts'
 import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
-import { type Call, inLine, NO_STORE, publicNow, seeOther } from '../call.ts'
+import { type Call, inLine, publicNow, seeOther } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
-import { headersOf, viewOf } from '../pages/respond.ts'
+import { ownHeadersOf, viewOf } from '../pages/respond.ts'
 import type { RequestedPage, SaleView, Shows } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
@@ -166,5 +166,10 @@ async function missingPlace({ place, refusal }: Caller, call: Call) {
   return known ? null : shows(problem('cookies-required'))
 }
 
-const pageOf = (view: SaleView, status: number, headers: Readonly<Record<string, string>> = {}) =>
-  new Response(renderSale(view), { status, headers: { ...headers, ...headersOf(view), 'cache-control': NO_STORE } })
+function pageOf(view: SaleView, status: number, refused?: Readonly<Record<string, string>>): Response {
+  const headers = ownHeadersOf(view)
+  return new Response(renderSale(view), {
+    status,
+    headers: refused ? { ...refused, ...Object.fromEntries(headers) } : headers,
+  })
+}

@@ -12,22 +12,26 @@ const PREFIX = '__Host-'
 const MAX_AGE_SECONDS = 400 * 24 * 3600
 const fullName = (name: string, secure: boolean) => (secure ? PREFIX + name : name)
 
-export function readCookie(name: string, { request, secure }: Call): string | null {
-  return readShopCookie(fullName(name, secure), request)
+/** The cookies of each request, parsed once: a page reads five or six. */
+const parsed = new WeakMap<Request, Readonly<Record<string, string>>>()
+
+function cookiesOf(request: Request): Readonly<Record<string, string>> {
+  const known = parsed.get(request)
+  if (known) return known
+  const cookies = parse(request.headers.get('cookie') ?? '')
+  parsed.set(request, cookies)
+  return cookies
 }
 
+export const readCookie = (name: string, { request, secure }: Call) => readShopCookie(fullName(name, secure), request)
+
 /** A cookie of the shop's own, under its own name. */
-export function readShopCookie(name: string, { headers }: Request): string | null {
-  const header = headers.get('cookie')
-  return header === null ? null : (parse(header, name)[name] ?? null)
-}
+export const readShopCookie = (name: string, request: Request): string | null => cookiesOf(request)[name] ?? null
 
 /** What follows this prefix in the names of our cookies, in the order in which the browser sends them. */
 export function cookiesNamed(prefix: string, { request, secure }: Call): string[] {
   const full = fullName(prefix, secure)
-  return (request.headers.get('cookie') ?? '')
-    .split(';')
-    .map((pair) => pair.trimStart().split('=', 1)[0] ?? '')
+  return Object.keys(cookiesOf(request))
     .filter((name) => name.startsWith(full))
     .map((name) => name.slice(full.length))
 }
