@@ -1,8 +1,8 @@
 /**
  * The life of a sold order, from the turn to the capture: what each part of it costs each program, over many orders one part
  * after the other; the same at saturation, all at once; and what a sale costs in which nobody is. The provider of payments, its
- * records included, runs apart, and its cost is shown apart. The floor of a part is what must be sent, at a bare Worker and a
- * bare endpoint, and what must be written, in batches of 100.
+ * records included, runs apart, and its cost is shown apart. The floor of a part is what must be sent, at a bare Worker that
+ * passes checkouts on to the same origin and at a bare endpoint, and what must be written, in batches of 100.
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,15 @@ import { Buyers, STEPS } from '../buyers.ts'
 import { flat, type Measured, nowMeasuring } from '../load.ts'
 import { type Cost, inAll, type Measure, measureBy, NOTHING, type Program, sumOf, times } from '../programs.ts'
 import { type Aim, type Row, row, type Table } from '../rows.ts'
-import { createSale, type Stage, startBareWorker, startProvider, startServer, startStage } from '../stage.ts'
+import {
+  checkoutsOf,
+  createSale,
+  type Stage,
+  startBareWorker,
+  startProvider,
+  startServer,
+  startStage,
+} from '../stage.ts'
 import type { Bench } from '../table.ts'
 import { floorScript } from './edge.ts'
 
@@ -63,7 +71,11 @@ export interface LifeStage extends Stage {
 export async function* life({ orders, seconds }: Bench): AsyncGenerator<Table> {
   const rows = await onStage('api', (stage) => parts(stage, orders))
   yield { title: `One sold order, over ${orders} orders`, against: '', rows }
-  yield { title: 'A request at the edge, of a bare pass-through', against: 'ratio', rows: rows.flatMap(passOf) }
+  yield {
+    title: 'A request at the edge, of a bare Worker that passes it on to the same origin',
+    against: 'ratio',
+    rows: rows.flatMap(passOf),
+  }
   const { quiet, sold } = await onStage('all', async (stage) => {
     const quiet = await nobodyThere(stage)
     return { quiet, sold: await saturated(stage, seconds * SATURATED.rounds) }
@@ -200,14 +212,21 @@ async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
 
 const floorOf = (costs: readonly Cost[]) => ({ what: MUST, measured: measured(sumOf(costs)) })
 
+/** A bare Worker that passes each request on. */
+const passOnTo = (url: string) => `export default {
+  fetch(request) {
+    const { pathname } = new URL(request.url)
+    return pathname === '/' ? new Response('ok') : fetch('${url}' + pathname, request)
+  },
+}`
+
 /** What the least of each kind costs: a request passed on, one sent, a row written in a batch, and a turn. */
-async function measureFloors({ system, ...stage }: LifeStage, count: number) {
+async function measureFloors(stage: LifeStage, count: number) {
+  const { system } = stage
   nowMeasuring('  the floors')
   const bare = await startServer('bare-hono')
-  const passing = await startBareWorker(
-    `export default { fetch: (request) => fetch('${bare.url}' + new URL(request.url).pathname, request) }`,
-  )
-  const signing = await startBareWorker(floorScript({ system, ...stage }), 'Visitors')
+  const passing = await startBareWorker(passOnTo(system.originUrl))
+  const signing = await startBareWorker(floorScript(stage), 'Visitors')
   const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
   const measure = measureBy({
     edge: [passing.pid, signing.pid],
@@ -220,13 +239,18 @@ async function measureFloors({ system, ...stage }: LifeStage, count: number) {
     return times((await by(work, { isOrigin })).cost, 1 / count)
   }
   const here = measureBy({ Postgres: [system.postgres?.pid] })
-  const posts = (to: Server, path: string) => async () => {
+  const requests = async (to: Server, textOf: (client: HttpClient) => string | null) => {
     const client = new HttpClient({ url: to.url, connections: CONNECTIONS })
-    const text = requestText('POST', path, client.host, ['accept: application/json'], '{"quantity":1}')
-    const answers = await Promise.all(Array.from({ length: count }, () => client.request(text)))
+    const answers = await Promise.all(Array.from({ length: count }, () => client.request(textOf(client) ?? '')))
     client.close()
     const wrong = answers.find(({ status }) => status !== 201)
     if (wrong) throw new Error(`A bare server responded ${wrong.status}: ${wrong.body.slice(0, 200)}`)
+  }
+  const posts = (to: Server, path: string) => () =>
+    requests(to, ({ host }) => requestText('POST', path, host, ['accept: application/json'], '{"quantity":1}'))
+  const checkouts = async () => {
+    const sale = await createSale(stage, { rate: RATE })
+    await requests(passing, checkoutsOf(stage, sale, stage.mint(sale, count)))
   }
   const batches = async (write: (ids: string[]) => Promise<unknown>) => {
     for (let at = 0; at < count; at += BATCH) await write(ids.slice(at, at + BATCH))
@@ -240,8 +264,10 @@ async function measureFloors({ system, ...stage }: LifeStage, count: number) {
   const update = () => batches((some) => sql`update bench.rows set text = 'y' || text where id = any(${some}::uuid[])`)
   try {
     await sql.unsafe('create schema if not exists bench; create table bench.rows (id uuid primary key, text text)')
+    const served = await least(posts(bare, '/sales/bench/checkout'))
     return {
-      passed: await least(posts(passing, '/sales/bench/checkout')),
+      // What passes it on is as busy as the edge is beside an origin that works.
+      passed: { ...served, edge: (await least(checkouts)).edge },
       turned: await least(posts(signing, '/sales/bench/queue')),
       // The other side is the provider's, or the shop's.
       sent: await least(posts(bare, '/sales/bench/checkout'), here, true),
