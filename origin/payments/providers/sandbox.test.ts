@@ -89,6 +89,23 @@ describe('a charge in the sandbox', () => {
     return { charge, order }
   }
 
+  test('makes each charge of a crowd once, and tells of it once, however often it is asked', async () => {
+    const orders = Array.from({ length: 20 }, () => randomUUID())
+    const made = await Promise.all([...orders, ...orders].map((order) => authorize(order, 'pm_ok')))
+    const charges = made.map((one) => (one.result === 'authorized' ? one.charge : one.result))
+    expect(new Set(charges).size).toBe(orders.length)
+    await Promise.all(
+      [...charges, ...charges].map((charge, i) => provider.capture({ charge, order: orders[i % orders.length] ?? '' })),
+    )
+    for (const charge of new Set(charges))
+      await expect.poll(sentOf(charge)).toEqual(['charge.authorized', 'charge.captured'])
+    const sql = postgres(database.url, { max: 1 })
+    const rows = await sql`
+      select distinct attempts, capture_attempts from sandbox.charges where charge_id = any(${charges})`
+    await sql.end()
+    expect([...rows]).toEqual([{ attempts: 2, capture_attempts: 4 }])
+  })
+
   test.each([
     ['pm_3ds', 'approve', { status: 'authorized' }],
     ['pm_3ds', 'decline', { status: 'declined', code: 'authentication_failed' }],
