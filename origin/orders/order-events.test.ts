@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -56,21 +60,26 @@ async function buy() {
   const { body } = await origin.checkout(sale, { token })
   return { sale, token, id: body.order_id ?? '' }
 }
-/** An app with the events of one order, and a limit of streams. */
-function appFor(id: string, maxStreams: number): Hono {
+/** The address of one order's events, with a limit of streams. */
+async function serveEvents(id: string, maxStreams: number): Promise<string> {
   const sql = connect(origin.databaseUrl(), 2)
   const unused = { sales: { nowMs: Date.now }, changes: { onChange: () => () => {} } }
   const events = new OrderEvents(
     { sql, ...unused, metrics: createMetrics(), log: pino({ level: 'silent' }) },
     maxStreams,
   )
-  onTestFinished(async () => {
-    await events.stop()
-    await sql.end({ timeout: 1 })
-  })
   const app = new Hono()
   app.onError((error) => sendProblem((error as ProblemError).problem))
-  return app.get('/events', (c) => events.stream(c, id, (order) => order as never))
+  app.get('/events', (c) => events.stream(c, id, (order) => order as never))
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false }) as Server
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    await events.stop()
+    server.closeAllConnections()
+    server.close()
+    await sql.end({ timeout: 1 })
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
 }
 const pay = (id: string, token: string, payment_method: string) =>
   origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
@@ -169,18 +178,18 @@ test('HEAD opens no stream', async () => {
   const head = await origin.call('HEAD', `/orders/${id}/events`, { token })
   expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
 
-  const app = appFor(id, 1)
-  for (let times = 0; times < 3; times++) expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
-  const stream = await app.request('/events')
+  const url = await serveEvents(id, 1)
+  for (let times = 0; times < 3; times++) expect((await fetch(url, { method: 'HEAD' })).status).toBe(200)
+  const stream = await fetch(url)
   expect(stream.status).toBe(200)
-  expect((await app.request('/events')).status).toBe(503)
+  expect((await fetch(url)).status).toBe(503)
   await stream.body?.cancel()
 })
 
 test('simultaneous requests open no more streams than allowed, and a closed stream frees its place', async () => {
-  const app = appFor((await buy()).id, 3)
+  const url = await serveEvents((await buy()).id, 3)
   const concurrently = async () => {
-    const all = await Promise.all(Array.from({ length: 20 }, () => app.request('/events')))
+    const all = await Promise.all(Array.from({ length: 20 }, () => fetch(url)))
     await Promise.all(all.map(({ body }) => body?.cancel()))
     return all.map(({ status }) => status).sort()
   }

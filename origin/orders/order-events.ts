@@ -4,8 +4,10 @@
  * What other processes publish wakes the streams, and one statement reads for all that are awake. A change that nobody published, or
  * while Redis is away, is found in the ledger's log of events, which each process reads once a second.
  */
+import type { ServerResponse } from 'node:http'
+import type { HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
-import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import type { Order } from '../../shared/api/public.ts'
 import { isSettled } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
@@ -42,6 +44,7 @@ const MAX_STREAM_MS = 15 * 60_000
 /** The browser's reconnection delay, jittered so that not all reconnect at once after a restart. */
 const RETRY_MS = 1_000
 const READ = { size: 500, queue: MAX_STREAMS }
+const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 /** The position in the log before the first event. */
 const NO_EVENT = -1
 
@@ -133,28 +136,34 @@ export class OrderEvents implements Actor {
       const first = await this.#reads.add({ order: orderId, last }).catch(() => undefined)
       // A 204 makes the browser stop reconnecting.
       if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
-      c.header('x-accel-buffering', 'no')
       // Hono serves HEAD with the GET handler and drops the body: a stream that nobody reads would wait forever.
-      if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
+      if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS)
       isStreaming = true
-      return streamSSE(c, async (stream) => {
-        stream.onAbort(own.signal.notify)
-        await this.#follow(stream, own, orderId, first, show).finally(close)
-      })
+      // Written to the response itself: a web stream between costs as much as all else about it.
+      const response = (c.env as HttpBindings).outgoing as ServerResponse
+      response.once('close', own.signal.notify)
+      response.writeHead(200, HEADERS)
+      this.#follow(response, own, orderId, first, show)
+        .catch((error) => this.#deps.log.error({ error: String(error) }, 'stream of an order failed'))
+        .finally(() => {
+          close()
+          response.end()
+        })
+      return RESPONSE_ALREADY_SENT
     } finally {
       if (!isStreaming) close()
     }
   }
 
   async #follow(
-    stream: SSEStreamingApi,
+    response: ServerResponse,
     own: Stream,
     orderId: string,
     first: OrderUpdate | undefined,
     show: (order: OrderView) => Order,
   ): Promise<void> {
     const until = performance.now() + MAX_STREAM_MS
-    const isOver = () => stream.aborted || this.#stopped || performance.now() >= until
+    const isOver = () => response.closed || this.#stopped || performance.now() >= until
     // What is there at once goes out in one piece: each piece costs every proxy on the way as much as a whole one.
     let text = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`
     for (let update = first; ; ) {
@@ -167,7 +176,7 @@ export class OrderEvents implements Actor {
         const data = JSON.stringify({ ...order, ...now, order_id: orderId, status, at: new Date(at).toISOString() })
         text += `id: ${seq}\nevent: order\ndata: ${data}\n\n`
       }
-      if (text !== '') await stream.write(text)
+      if (text !== '') response.write(text)
       text = ''
       if (update !== first) this.#observe(events)
       // The order's status decides, since the last event may have been sent before the client reconnected.
