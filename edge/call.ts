@@ -23,6 +23,8 @@ export interface Call {
   /** True over https, which production always is, if only in front of this Worker. */
   readonly secure: boolean
   readonly nowMs: number
+  /** Those of the request, once one of them was read: a page reads five or six. */
+  cookies?: Readonly<Record<string, string>>
   /** `Set-Cookie` values for whatever response is sent. Handlers add them when they succeed. */
   readonly setCookies: string[]
 }

@@ -12,26 +12,20 @@ const PREFIX = '__Host-'
 const MAX_AGE_SECONDS = 400 * 24 * 3600
 const fullName = (name: string, secure: boolean) => (secure ? PREFIX + name : name)
 
-/** The cookies of each request, parsed once: a page reads five or six. */
-const parsed = new WeakMap<Request, Readonly<Record<string, string>>>()
-
-function cookiesOf(request: Request): Readonly<Record<string, string>> {
-  const known = parsed.get(request)
-  if (known) return known
-  const cookies = parse(request.headers.get('cookie') ?? '')
-  parsed.set(request, cookies)
-  return cookies
+function cookiesOf(call: Call): Readonly<Record<string, string>> {
+  call.cookies ??= parse(call.request.headers.get('cookie') ?? '')
+  return call.cookies
 }
 
-export const readCookie = (name: string, { request, secure }: Call) => readShopCookie(fullName(name, secure), request)
+export const readCookie = (name: string, call: Call) => readShopCookie(fullName(name, call.secure), call)
 
 /** A cookie of the shop's own, under its own name. */
-export const readShopCookie = (name: string, request: Request): string | null => cookiesOf(request)[name] ?? null
+export const readShopCookie = (name: string, call: Call): string | null => cookiesOf(call)[name] ?? null
 
 /** What follows this prefix in the names of our cookies, in the order in which the browser sends them. */
-export function cookiesNamed(prefix: string, { request, secure }: Call): string[] {
-  const full = fullName(prefix, secure)
-  return Object.keys(cookiesOf(request))
+export function cookiesNamed(prefix: string, call: Call): string[] {
+  const full = fullName(prefix, call.secure)
+  return Object.keys(cookiesOf(call))
     .filter((name) => name.startsWith(full))
     .map((name) => name.slice(full.length))
 }

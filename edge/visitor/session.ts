@@ -76,7 +76,7 @@ async function readSession(call: Call): Promise<Session | null> {
   const { shop } = config
   if (!shop) return null
   const header = request.headers.get(SESSION_HEADER)
-  const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.SHOP_COOKIE, request)
+  const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.SHOP_COOKIE, call)
   if (!token) return null
   try {
     const claims = await verifySession(token, shop, call)
