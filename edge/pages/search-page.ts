@@ -50,6 +50,6 @@ function hitRow({ words, lang, choseLanguage, found }: SearchView, { entry, titl
     partsOf(text, found.marked).map((part) => (part.isHit ? html`<mark>${part.text}</mark>` : part.text))
   const { image, sale, type } = entry
   return html`<li>${image && html`<div class="pic thumb">${picture({ ...image, alt: '' }, { sizes: '56px' })}</div>`}
-      <div><h3><a href="/sales/${sale}${choseLanguage && `?lang=${lang}`}"><bdi>${marked(title)}</bdi></a></h3>
+      <div><h2><a href="/sales/${sale}${choseLanguage && `?lang=${lang}`}"><bdi>${marked(title)}</bdi></a></h2>
       ${snippet && html`<p class="small quiet"><bdi>${marked(snippet)}</bdi></p>`}</div><small>${words.front.kinds[type]}</small></li>`
 }

@@ -4,7 +4,7 @@ import { proofScript, proofStyle, script, style, turnstileScript } from './asset
 import type { Brand } from './brand.ts'
 import { buttonTo, type Html, html, icon, texts } from './html.ts'
 import { announcementBox } from './parts/announcement.ts'
-import { isIndexed, sharingHead } from './parts/sharing.ts'
+import { isIndexed, postsHead, sharingHead } from './parts/sharing.ts'
 import { paymentHead } from './payment-page.ts'
 import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
 import { directionOf, LANGUAGE_NAMES, LANGUAGES, type Language, type Words } from './words/words.ts'
@@ -20,6 +20,7 @@ export function documentOf(context: PageContext, content: Content): Html {
 ${proofHead(view)}
 ${shows.kind === 'payment' && paymentHead}
 ${shows.kind === 'landing' && sharingHead(context)}
+${shows.kind === 'posts' && shows.page === null && postsHead(context, shows.posts)}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<div class="page notices">
 ${state.test && html`<p class="notice" role="note">${words.testSale}</p>`}

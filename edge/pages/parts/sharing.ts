@@ -2,11 +2,13 @@
  * What the landing page says to search engines and to those who show a link to it: a description, Open Graph's and
  * Twitter's card, and the sale as schema.org's. All of it is data: no browser runs it.
  */
+import type { Post } from '../../../shared/api/public.ts'
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
 import { shareImage } from '../assets.ts'
 import { type Html, html, jsonInScript } from '../html.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
+import { inLanguage } from './announcement.ts'
 import { picturesOf } from './gallery.ts'
 import { itemsOf } from './offer.ts'
 
@@ -22,9 +24,22 @@ const LOCALES: Readonly<Record<Language, string>> = {
 /** Most products in a description: cards cut off longer ones. */
 const MAX_PRODUCTS = 3
 
-/** True for the page that may be found: a page with somebody's invitation, of a sale that is not to be found, or of a test, may not. */
+/**
+ * True for the pages that may be found, the sale's and its newest posts: a page with somebody's invitation, of a sale that is not to be
+ * found, or of a test, may not.
+ */
 export const isIndexed = ({ shows, invitation, state }: SaleView) =>
-  shows.kind === 'landing' && invitation === undefined && state.indexed && !state.test
+  (shows.kind === 'landing' || (shows.kind === 'posts' && shows.page === null)) &&
+  invitation === undefined &&
+  state.indexed &&
+  !state.test
+
+/** Of the page of a sale's posts: where it is, and what the newest one says. */
+export function postsHead({ view, words, lang }: PageContext, [newest]: readonly Post[]): Html {
+  const description = [`${words.feed} · ${view.state.name}`, newest && inLanguage(newest.text, lang).text]
+  return html`<link rel="canonical" href="${view.host}/sales/${view.sale}/posts">
+<meta name="description" content="${description.filter(Boolean).join(words.fullStop)}">`
+}
 
 export function sharingHead(context: PageContext): Html {
   const { view, lang } = context
