@@ -2,7 +2,8 @@
  * Draws the hall on a canvas: sections far away, seats near by. Seats are copied from a picture of each kind: that takes a tenth of
  * the time of drawing twenty thousand circles. Only the visitor's own seats have colour.
  */
-import { type Box, boxOf, FREE, type Hall, ROOM, type Seat, type SeatGrid, type Section } from './hall-model.ts'
+import { type Box, boxOf, FREE, type Hall, ROOM, type Seat, type SeatGrid, type Section, TIERS } from './hall-model.ts'
+import { element } from './parts.ts'
 
 /** From world to page: `k` times, then moved. */
 export interface View {
@@ -35,6 +36,29 @@ export interface Inks {
   readonly block: string
   readonly edge: string
   readonly font: string
+}
+
+/** Probes of the style sheet: a brand, another look or forced colours change what they show. */
+export function inksOf(place: HTMLElement): Inks {
+  const probe = (kind: string) => {
+    const dot = element('i', { class: `dot ${kind}`, hidden: true })
+    place.append(dot)
+    const { backgroundColor } = getComputedStyle(dot)
+    dot.remove()
+    return backgroundColor
+  }
+  return {
+    mine: probe('mine'),
+    onMine: probe('on-mine'),
+    tiers: Array.from({ length: TIERS }, (_, i) => probe(`c${i + 1}`)),
+    onFree: probe('on-free'),
+    taken: probe('taken'),
+    ink: probe('ink'),
+    quiet: probe('quiet-ink'),
+    block: probe('block'),
+    edge: probe('edge'),
+    font: getComputedStyle(place).fontFamily,
+  }
 }
 
 export interface Scene {

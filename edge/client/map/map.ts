@@ -2,14 +2,12 @@
  * The map of a hall: loaded on the page of a turn in a sale that has one, and only there. It puts the seats that the visitor
  * chooses into the page's own form, so that they are reserved like anything else; without it, that form still works.
  */
-import { select } from 'd3-selection'
-import 'd3-transition'
-import { type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
-import { type Filter, fits, stillFree, toggled, type Units, unitsIn } from './choice.ts'
-import { type Inks, Painter, type Scene, seatsAreShown } from './drawing.ts'
+import { Camera } from './camera.ts'
+import { type Filter, fits, stillFree, toggled, unitsIn } from './choice.ts'
+import { inksOf, Painter, type Scene } from './drawing.ts'
 import { type Fed, Feed } from './feed.ts'
+import { filtersOf } from './filters.ts'
 import {
-  type Box,
   boxOf,
   type Chart,
   type Direction,
@@ -18,28 +16,20 @@ import {
   hallOf,
   isInside,
   neighbourOf,
-  type Point,
   type Seat,
   SeatGrid,
   type Section,
-  TIERS,
 } from './hall-model.ts'
 import { MiniMap } from './mini-map.ts'
 import { element, Names, SeatList } from './parts.ts'
+import { fieldOf, showPicked, unitsOf } from './picked.ts'
 import { Tabs, type ViewName } from './tabs.ts'
 
-/** Neighbours are so far apart at the closest, in pixels. */
-const CLOSEST_PX = 64
-/** Where a section or a seat is shown so that it can be pressed: neighbours as far apart as a finger is wide. */
-const NEAR_PX = 46
 /** Closer seats are too near each other for a finger: a press comes nearer first. */
 const FINGER_PX = 24
 const MOUSE_PX = 12
 /** A press reaches so far around, in pixels: 44 across. */
 const REACH_PX = 22
-const MOVE_MS = 280
-/** So much closer than all of the hall counts as all of it. */
-const WHOLE = 1.1
 const CHART_WITHIN_MS = 15_000
 /** The chart's own address may show the new one a moment later. */
 const NEW_CHART_AFTER_MS = 2_000
@@ -51,9 +41,6 @@ const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowUp: 'up',
   ArrowDown: 'down',
 }
-/** As the form's handler reads it (edge/checkout/cart-fields.ts). */
-const fieldOf = (section: string, seat: string) => `seat:${section}:${seat}`
-
 /** The hall last shown: the answer to the form shows it again. */
 let latest: { readonly key: string; readonly hall: Hall } | null = null
 let shown: HallMap | null = null
@@ -97,13 +84,11 @@ class HallMap {
   /** The section that one is in, or was last in. */
   #section: Section | null = null
   readonly #readout = element('p', { class: 'hall-readout' })
-  readonly #zoom = zoom<HTMLCanvasElement, unknown>()
-  #transform: ZoomTransform = zoomIdentity
+  readonly #camera: Camera
   #chosen: readonly Seat[] = []
   #active: Seat | null = null
   #filter: Filter = { category: null, accessible: false }
   #isDue = false
-  #size = { width: 1, height: 1 }
   /** Sections whose seats have been read. */
   readonly #known = new Set<Section>()
 
@@ -129,7 +114,8 @@ class HallMap {
       onOpen: () => this.#feed.hurry(),
     })
     this.#build()
-    this.#painter = new Painter(this.#canvas, this.#inks())
+    this.#painter = new Painter(this.#canvas, inksOf(place))
+    this.#camera = new Camera(this.#canvas, hall, () => this.#onMove(), this.#stop.signal)
     this.#feed = new Feed({
       sale,
       fed: this.#fed,
@@ -144,9 +130,9 @@ class HallMap {
     })
     this.#takeChosen()
     this.#listen()
-    this.#fit(false)
+    this.#camera.fit(false)
     this.#feed.start()
-    this.#showCart()
+    this.#showPicked()
   }
 
   stop(): void {
@@ -174,9 +160,9 @@ class HallMap {
       element(
         'div',
         { class: 'hall-zoom' },
-        button(texts.zoomIn, '+', () => this.#zoomBy(1.6)),
-        button(texts.zoomOut, '−', () => this.#zoomBy(1 / 1.6)),
-        button(texts.whole, '⤢', () => this.#fit()),
+        button(texts.zoomIn, '+', () => this.#camera.closer()),
+        button(texts.zoomOut, '−', () => this.#camera.farther()),
+        button(texts.whole, '⤢', () => this.#camera.fit()),
       ),
     )
     this.#list.element.hidden = true
@@ -190,7 +176,7 @@ class HallMap {
     )
     this.#drawn.append(plan, this.#readout, legends)
     this.#place.replaceChildren(
-      this.#filters(),
+      filtersOf(this.#hall, this.#names, (changes) => this.#filterBy(changes)),
       this.#drawn,
       element('p', { class: 'sr', id: 'hall-keys' }, texts.mapKeys ?? ''),
       this.#list.element,
@@ -203,41 +189,9 @@ class HallMap {
   #onTab(view: ViewName): void {
     this.#list.element.hidden = view !== 'list'
     this.#drawn.hidden = view === 'list'
-    if (view === 'hall') this.#fit()
+    if (view === 'hall') this.#camera.fit()
     else if (view === 'section') this.#onSection(this.#section ?? undefined)
     this.#showWhere()
-  }
-
-  /** Prices, with the strength that their seats have, and wheelchair places. */
-  #filters(): HTMLElement {
-    const { texts } = this.#names
-    const prices = new Map<string, number>()
-    for (const { category, price_minor } of this.#hall.seats)
-      prices.set(category, Math.min(prices.get(category) ?? Infinity, price_minor))
-    const choice = (category: string | null, ...content: readonly (Node | string)[]) => {
-      const input = element('input', { type: 'radio', name: 'hall-price', class: 'sr', form: '' })
-      input.checked = category === null
-      input.addEventListener('change', () => this.#filterBy({ category }))
-      return element('label', {}, input, ...content)
-    }
-    const ofPrices = [...prices].map(([category, price]) =>
-      choice(
-        category,
-        element('i', { class: `dot c${this.#hall.tiers.get(category) ?? 1}` }),
-        this.#names.money(price),
-      ),
-    )
-    const box = element('input', { type: 'checkbox', class: 'sr', form: '' })
-    box.addEventListener('change', () => this.#filterBy({ accessible: box.checked }))
-    const accessible = this.#hall.seats.some(({ kind }) => kind === 'accessible')
-      ? [element('label', {}, box, element('span', {}, texts.accessible ?? ''))]
-      : []
-    return element(
-      'fieldset',
-      {},
-      element('legend', { class: 'sr' }, texts.price ?? ''),
-      element('div', { class: 'filters' }, choice(null, texts.anyPrice ?? ''), ...ofPrices, ...accessible),
-    )
   }
 
   #filterBy(changes: Partial<Filter>): void {
@@ -246,164 +200,61 @@ class HallMap {
     this.#redraw()
   }
 
-  /** Probes of the style sheet: a brand, another look or forced colours change what they show. */
-  #inks(): Inks {
-    const probe = (kind: string) => {
-      const dot = element('i', { class: `dot ${kind}`, hidden: true })
-      this.#place.append(dot)
-      const { backgroundColor } = getComputedStyle(dot)
-      dot.remove()
-      return backgroundColor
-    }
-    return {
-      mine: probe('mine'),
-      onMine: probe('on-mine'),
-      tiers: Array.from({ length: TIERS }, (_, i) => probe(`c${i + 1}`)),
-      onFree: probe('on-free'),
-      taken: probe('taken'),
-      ink: probe('ink'),
-      quiet: probe('quiet-ink'),
-      block: probe('block'),
-      edge: probe('edge'),
-      font: getComputedStyle(this.#place).fontFamily,
-    }
-  }
-
   // -- Moving ------------------------------------------------------------------------------------------------------------
 
   #listen(): void {
     const { signal } = this.#stop
-    const canvas = select(this.#canvas)
-    this.#zoom.on('zoom', ({ transform }: { transform: ZoomTransform }) => {
-      this.#transform = transform
-      this.#showWhere()
-      this.#redraw()
-      this.#feed.hurry()
-    })
-    canvas.call(this.#zoom).on('dblclick.zoom', null)
     this.#canvas.addEventListener('click', (event) => this.#onClick(event as PointerEvent), { signal })
     this.#canvas.addEventListener('pointermove', (event) => this.#onHover(event), { signal })
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event), { signal })
     this.#canvas.addEventListener('blur', () => this.#point(null), { signal })
-    this.#form?.addEventListener('input', () => this.#showCart(), { signal })
+    this.#form?.addEventListener('input', () => this.#showPicked(), { signal })
     for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
       matchMedia(query).addEventListener(
         'change',
         () => {
-          this.#painter.inks = this.#inks()
+          this.#painter.inks = inksOf(this.#place)
           this.#redraw()
         },
         { signal },
       )
-    const observer = new ResizeObserver(() => this.#onResize())
-    observer.observe(this.#canvas)
-    signal.addEventListener('abort', () => observer.disconnect())
   }
 
-  #onResize(): void {
-    const { clientWidth: width, clientHeight: height } = this.#canvas
-    if (width === 0 || (width === this.#size.width && height === this.#size.height)) return
-    const before = this.#size
-    const wasFitted = Math.abs(this.#transform.k - this.#fitted().k) < 1e-9
-    this.#size = { width, height }
-    this.#bound()
-    if (wasFitted) {
-      this.#fit(false)
-      return
-    }
-    const { k, x, y } = this.#transform
-    this.#moveTo(
-      zoomIdentity.translate(x + (width - before.width) / 2, y + (height - before.height) / 2).scale(k),
-      false,
-    )
-  }
-
-  #bound(): void {
-    const { bounds, spacing } = this.#hall
-    const { width, height } = this.#size
-    const { k } = this.#fitted()
-    const margin = Math.max(width, height) / k / 3
-    this.#zoom
-      .extent([
-        [0, 0],
-        [width, height],
-      ])
-      .scaleExtent([k, Math.max(k * 1.5, CLOSEST_PX / spacing)])
-      .translateExtent([
-        [bounds.x0 - margin, bounds.y0 - margin],
-        [bounds.x1 + margin, bounds.y1 + margin],
-      ])
-  }
-
-  #fitted = () => this.#showing(this.#hall.bounds, Infinity)
-
-  /** A box in the middle, as large as there is room, but no closer than `closest`. */
-  #showing({ x0, y0, x1, y1 }: Box, closest: number): ZoomTransform {
-    const { width, height } = this.#size
-    const k = Math.min(closest, 0.94 * Math.min(width / (x1 - x0), height / (y1 - y0)))
-    return zoomIdentity.translate(width / 2 - ((x0 + x1) / 2) * k, height / 2 - ((y0 + y1) / 2) * k).scale(k)
-  }
-
-  #fit(isSlow = true): void {
-    const { clientWidth, clientHeight } = this.#canvas
-    if (clientWidth > 0) this.#size = { width: clientWidth, height: clientHeight }
-    this.#bound()
-    this.#moveTo(this.#fitted(), isSlow)
+  #onMove(): void {
+    this.#showWhere()
+    this.#redraw()
+    this.#feed.hurry()
   }
 
   /** Which part of the hall is in view, by the small map and the tab of the section of the seat in the middle. */
   #showWhere(): void {
-    const { width, height } = this.#size
-    const isNear = seatsAreShown(this.#hall, this.#transform) && this.#transform.k > WHOLE * this.#fitted().k
-    const middle = this.#transform.invert([width / 2, height / 2])
-    const seat = isNear ? this.#grid.nearest(middle, Math.max(width, height) / 2 / this.#transform.k) : null
+    const camera = this.#camera
+    const { width, height } = camera.size
+    const isNear = camera.showsSeats && camera.isInside
+    const around = camera.lengthOf(Math.max(width, height) / 2)
+    const seat = isNear ? this.#grid.nearest(camera.middle, around) : null
     if (seat) this.#section = this.#hall.sections[seat.section] ?? null
     const view = this.#drawn.hidden ? 'list' : isNear && this.#section ? 'section' : 'hall'
     this.#tabs.show(view, this.#section)
-    const [x0, y0] = this.#transform.invert([0, 0])
-    const [x1, y1] = this.#transform.invert([width, height])
-    this.#mini.show({ x0, y0, x1, y1 })
-  }
-
-  #zoomBy(factor: number): void {
-    this.#zoom.scaleBy(select(this.#canvas), factor)
-  }
-
-  #moveTo(transform: ZoomTransform, isSlow = true): void {
-    const canvas = select(this.#canvas)
-    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
-    if (isSlow && !isStill) this.#zoom.transform(canvas.transition().duration(MOVE_MS) as never, transform)
-    else this.#zoom.transform(canvas, transform)
-  }
-
-  /** Around a point, near enough to press seats with a finger. */
-  #near([x, y]: Point): void {
-    const k = Math.max(this.#transform.k, NEAR_PX / this.#hall.spacing)
-    const { width, height } = this.#size
-    this.#moveTo(zoomIdentity.translate(width / 2 - x * k, height / 2 - y * k).scale(k))
+    this.#mini.show(camera.box)
   }
 
   // -- Pressing ----------------------------------------------------------------------------------------------------------
 
-  #pointOf(event: MouseEvent): Point {
-    const { left, top } = this.#canvas.getBoundingClientRect()
-    return this.#transform.invert([event.clientX - left, event.clientY - top])
-  }
-
   #onClick(event: PointerEvent): void {
-    const point = this.#pointOf(event)
-    const apart = this.#hall.spacing * this.#transform.k
+    const camera = this.#camera
+    const point = camera.pointOf(event)
     const needed = event.pointerType === 'mouse' ? MOUSE_PX : FINGER_PX
-    const seat = this.#grid.nearest(point, REACH_PX / this.#transform.k)
-    if (seat && apart >= needed) this.#press(seat)
-    else if (seat && seatsAreShown(this.#hall, this.#transform)) this.#near([seat.x, seat.y])
+    const seat = this.#grid.nearest(point, camera.lengthOf(REACH_PX))
+    if (seat && camera.apart >= needed) this.#press(seat)
+    else if (seat && camera.showsSeats) camera.near([seat.x, seat.y])
     else this.#onSection(this.#hall.sections.find(({ outline }) => isInside(point, outline)))
   }
 
   #onSection(section: Section | undefined): void {
     if (!section) return
     if (section.seats.length === 0) this.#toUnits(section)
-    else this.#moveTo(this.#showing(boxOf(section.outline, this.#hall.spacing), NEAR_PX / this.#hall.spacing))
+    else this.#camera.toSection(section)
   }
 
   /** A standing section is chosen by the number of its places. */
@@ -413,8 +264,8 @@ class HallMap {
 
   #onHover(event: PointerEvent): void {
     if (event.pointerType !== 'mouse' || event.buttons > 0) return
-    const isNear = seatsAreShown(this.#hall, this.#transform)
-    const seat = isNear ? this.#grid.nearest(this.#pointOf(event), MOUSE_PX / this.#transform.k) : null
+    const camera = this.#camera
+    const seat = camera.showsSeats ? this.#grid.nearest(camera.pointOf(event), camera.lengthOf(MOUSE_PX)) : null
     this.#canvas.classList.toggle('on-seat', seat !== null && this.#fed.states[seat.index] === FREE)
     this.#readout.textContent = seat ? this.#names.described(seat, this.#fed.states) : ''
   }
@@ -424,27 +275,24 @@ class HallMap {
     const direction = ARROWS[event.key]
     if (direction) this.#go(direction)
     else if ((event.key === 'Enter' || event.key === ' ') && this.#active) this.#press(this.#active)
-    else if (event.key === '+' || event.key === '=') this.#zoomBy(1.6)
-    else if (event.key === '-') this.#zoomBy(1 / 1.6)
-    else if (event.key === 'Escape') this.#fit()
+    else if (event.key === '+' || event.key === '=') this.#camera.closer()
+    else if (event.key === '-') this.#camera.farther()
+    else if (event.key === 'Escape') this.#camera.fit()
     else return
     // Enter would send the form.
     event.preventDefault()
   }
 
   #go(direction: Direction): void {
-    const { width, height } = this.#size
-    const middle = this.#transform.invert([width / 2, height / 2])
+    const camera = this.#camera
     const next = this.#active
       ? neighbourOf(this.#hall, this.#active, direction)
-      : this.#grid.nearest(middle, Number.MAX_SAFE_INTEGER)
+      : this.#grid.nearest(camera.middle, Number.MAX_SAFE_INTEGER)
     if (!next) return
     this.#point(next)
     this.#say(this.#names.described(next, this.#fed.states))
-    const [x, y] = this.#transform.apply([next.x, next.y])
-    const isFar = this.#hall.spacing * this.#transform.k < FINGER_PX
-    if (isFar || x < REACH_PX || y < REACH_PX || x > width - REACH_PX || y > height - REACH_PX)
-      this.#near([next.x, next.y])
+    const point = [next.x, next.y] as const
+    if (camera.apart < FINGER_PX || camera.isAtEdge(point, REACH_PX)) camera.near(point)
   }
 
   #point(seat: Seat | null): void {
@@ -459,7 +307,7 @@ class HallMap {
       this.#say(this.#names.described(seat, this.#fed.states))
       return
     }
-    const room = this.#limit - this.#chosen.length - unitsIn(this.#units())
+    const room = this.#limit - this.#chosen.length - unitsIn(unitsOf(this.#form, this.#hall))
     const next = toggled(this.#chosen, seat, room)
     if (next) this.#chosen = next
     else this.#warn(this.#names.fill('perVisitorTogether', { n: this.#names.count(this.#limit) }))
@@ -475,10 +323,8 @@ class HallMap {
     const came = document.getElementById('chosen-seats')
     const names = [...(came?.querySelectorAll<HTMLInputElement>('input:checked') ?? [])].map(({ name }) => name)
     came?.remove()
-    this.#chosen = this.#hall.seats.filter((seat) => names.includes(this.#fieldOf(seat)))
+    this.#chosen = this.#hall.seats.filter((seat) => names.includes(fieldOf(this.#hall, seat)))
   }
-
-  #fieldOf = (seat: Seat) => fieldOf(this.#hall.sections[seat.section]?.id ?? '', seat.seat_id)
 
   #wanted(): ReadonlySet<Section> {
     const { sections } = this.#hall
@@ -487,10 +333,8 @@ class HallMap {
       const of = sections[section]
       if (of) wanted.add(of)
     }
-    if (!seatsAreShown(this.#hall, this.#transform)) return wanted
-    const { width, height } = this.#size
-    const [x0, y0] = this.#transform.invert([0, 0])
-    const [x1, y1] = this.#transform.invert([width, height])
+    if (!this.#camera.showsSeats) return wanted
+    const { x0, y0, x1, y1 } = this.#camera.box
     for (const section of sections) {
       const box = boxOf(section.outline, 0)
       if (box.x1 >= x0 && box.x0 <= x1 && box.y1 >= y0 && box.y0 <= y1) wanted.add(section)
@@ -526,55 +370,13 @@ class HallMap {
 
   #showChoice(): void {
     this.#list.update()
-    this.#showCart()
+    this.#showPicked()
     this.#redraw()
   }
 
-  /** Standing places, products and the best seats: what the form asks for beside the seats of the map. */
-  #units(): Units[] {
-    const inputs = [...(this.#form?.querySelectorAll<HTMLInputElement>('input[type=number]') ?? [])]
-    const least = this.#hall.sections.reduce((a, { priceFrom }) => Math.min(a, priceFrom ?? Infinity), Infinity)
-    return inputs.map(({ value, dataset }) => {
-      const price = dataset.price === undefined ? least : Number(dataset.price)
-      return { quantity: Math.max(0, Math.floor(Number(value) || 0)), price_minor: Number.isFinite(price) ? price : 0 }
-    })
-  }
-
-  /** The choice with its sum, above the button that reserves it; its fields go with the form. */
-  #showCart(): void {
-    const { texts } = this.#names
-    const place = document.getElementById('cart-choice')
-    if (!place) return
-    const items = this.#chosen.map((seat) => {
-      const name = this.#names.whole(seat)
-      const label = this.#names.fill('remove', { seat: name })
-      const out = element('button', { type: 'button', class: 'icon-button', 'aria-label': label }, '×')
-      out.addEventListener('click', () => this.#takeOut(seat))
-      const price = String(seat.price_minor)
-      const field = element('input', {
-        type: 'hidden',
-        name: this.#fieldOf(seat),
-        value: '1',
-        'data-seat-price': price,
-      })
-      return element(
-        'li',
-        {},
-        field,
-        this.#names.shown(seat),
-        element('b', {}, this.#names.money(seat.price_minor)),
-        out,
-      )
-    })
-    const isEmpty = items.length === 0 && unitsIn(this.#units()) === 0
-    place.replaceChildren(
-      ...(items.length > 0
-        ? [element('h2', {}, texts.yourSeats ?? ''), element('ul', { class: 'picked' }, ...items)]
-        : []),
-      ...(isEmpty ? [element('p', { class: 'small quiet' }, texts.chooseFirst ?? '')] : []),
-    )
-    // For the form's own script, which adds it all up.
-    this.#form?.dispatchEvent(new Event('choice'))
+  #showPicked(): void {
+    const [hall, names, chosen, form] = [this.#hall, this.#names, this.#chosen, this.#form]
+    showPicked({ hall, names, chosen, form, onTakeOut: (seat) => this.#takeOut(seat) })
   }
 
   #takeOut(seat: Seat): void {
@@ -608,15 +410,14 @@ class HallMap {
   }
 
   #scene(): Scene {
-    const { k, x, y } = this.#transform
     return {
       hall: this.#hall,
       grid: this.#grid,
       states: this.#fed.states,
       chosen: this.#chosen,
       active: this.#active,
-      view: { k, x, y },
-      ...this.#size,
+      view: this.#camera.view,
+      ...this.#camera.size,
       density: Math.min(MAX_DENSITY, devicePixelRatio || 1),
       fits: (seat) => fits(seat, this.#filter),
       label: ({ name, id, priceFrom }) => {

@@ -1,0 +1,170 @@
+/** Which part of the hall is in view, and how one moves through it: by fingers, a mouse, keys and buttons. */
+import { select } from 'd3-selection'
+import 'd3-transition'
+import { type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
+import { seatsAreShown } from './drawing.ts'
+import { type Box, boxOf, type Hall, type Point, type Section } from './hall-model.ts'
+
+/** Neighbours are so far apart at the closest, in pixels. */
+const CLOSEST_PX = 64
+/** Where a section or a seat is shown so that it can be pressed: neighbours as far apart as a finger is wide. */
+const NEAR_PX = 46
+const MOVE_MS = 280
+/** So much closer than all of the hall counts as all of it. */
+const WHOLE = 1.1
+/** A step of the buttons and keys. */
+const STEP = 1.6
+
+export class Camera {
+  readonly #canvas: HTMLCanvasElement
+  readonly #hall: Hall
+  readonly #zoom = zoom<HTMLCanvasElement, unknown>()
+  #transform: ZoomTransform = zoomIdentity
+  #size = { width: 1, height: 1 }
+
+  /** The canvas listens until the signal ends it; `onMove` is called when another part is in view. */
+  constructor(canvas: HTMLCanvasElement, hall: Hall, onMove: () => void, signal: AbortSignal) {
+    this.#canvas = canvas
+    this.#hall = hall
+    this.#zoom.on('zoom', ({ transform }: { transform: ZoomTransform }) => {
+      this.#transform = transform
+      onMove()
+    })
+    select(canvas).call(this.#zoom).on('dblclick.zoom', null)
+    const observer = new ResizeObserver(() => this.#onResize())
+    observer.observe(canvas)
+    signal.addEventListener('abort', () => observer.disconnect())
+  }
+
+  get size() {
+    return this.#size
+  }
+
+  get view() {
+    const { k, x, y } = this.#transform
+    return { k, x, y }
+  }
+
+  /** How far neighbours are apart, in pixels. */
+  get apart(): number {
+    return this.#hall.spacing * this.#transform.k
+  }
+
+  get middle(): Point {
+    const { width, height } = this.#size
+    return this.#transform.invert([width / 2, height / 2])
+  }
+
+  get box(): Box {
+    const { width, height } = this.#size
+    const [x0, y0] = this.#transform.invert([0, 0])
+    const [x1, y1] = this.#transform.invert([width, height])
+    return { x0, y0, x1, y1 }
+  }
+
+  get showsSeats(): boolean {
+    return seatsAreShown(this.#hall, this.#transform)
+  }
+
+  /** True where only a part of the hall is in view. */
+  get isInside(): boolean {
+    return this.#transform.k > WHOLE * this.#fitted().k
+  }
+
+  /** In the hall's units. */
+  lengthOf(pixels: number): number {
+    return pixels / this.#transform.k
+  }
+
+  /** Where in the hall an event is. */
+  pointOf(event: MouseEvent): Point {
+    const { left, top } = this.#canvas.getBoundingClientRect()
+    return this.#transform.invert([event.clientX - left, event.clientY - top])
+  }
+
+  /** True for a point less than so many pixels within the canvas. */
+  isAtEdge(point: Point, pixels: number): boolean {
+    const { width, height } = this.#size
+    const [x, y] = this.#transform.apply([...point])
+    return x < pixels || y < pixels || x > width - pixels || y > height - pixels
+  }
+
+  /** Shows all of the hall. */
+  fit(isSlow = true): void {
+    const { clientWidth, clientHeight } = this.#canvas
+    if (clientWidth > 0) this.#size = { width: clientWidth, height: clientHeight }
+    this.#bound()
+    this.#moveTo(this.#fitted(), isSlow)
+  }
+
+  closer(): void {
+    this.#zoom.scaleBy(select(this.#canvas), STEP)
+  }
+
+  farther(): void {
+    this.#zoom.scaleBy(select(this.#canvas), 1 / STEP)
+  }
+
+  /** Around a point, near enough to press seats with a finger. */
+  near([x, y]: Point): void {
+    const k = Math.max(this.#transform.k, NEAR_PX / this.#hall.spacing)
+    const { width, height } = this.#size
+    this.#moveTo(zoomIdentity.translate(width / 2 - x * k, height / 2 - y * k).scale(k))
+  }
+
+  toSection({ outline }: Section): void {
+    const { spacing } = this.#hall
+    this.#moveTo(this.#showing(boxOf(outline, spacing), NEAR_PX / spacing))
+  }
+
+  #onResize(): void {
+    const { clientWidth: width, clientHeight: height } = this.#canvas
+    if (width === 0 || (width === this.#size.width && height === this.#size.height)) return
+    const before = this.#size
+    const wasFitted = Math.abs(this.#transform.k - this.#fitted().k) < 1e-9
+    this.#size = { width, height }
+    this.#bound()
+    if (wasFitted) {
+      this.fit(false)
+      return
+    }
+    const { k, x, y } = this.#transform
+    this.#moveTo(
+      zoomIdentity.translate(x + (width - before.width) / 2, y + (height - before.height) / 2).scale(k),
+      false,
+    )
+  }
+
+  #bound(): void {
+    const { bounds, spacing } = this.#hall
+    const { width, height } = this.#size
+    const { k } = this.#fitted()
+    const margin = Math.max(width, height) / k / 3
+    this.#zoom
+      .extent([
+        [0, 0],
+        [width, height],
+      ])
+      .scaleExtent([k, Math.max(k * 1.5, CLOSEST_PX / spacing)])
+      .translateExtent([
+        [bounds.x0 - margin, bounds.y0 - margin],
+        [bounds.x1 + margin, bounds.y1 + margin],
+      ])
+  }
+
+  #fitted = () => this.#showing(this.#hall.bounds, Infinity)
+
+  /** A box in the middle, as large as there is room, but no closer than `closest`. */
+  #showing({ x0, y0, x1, y1 }: Box, closest: number): ZoomTransform {
+    const { width, height } = this.#size
+    const k = Math.min(closest, 0.94 * Math.min(width / (x1 - x0), height / (y1 - y0)))
+    return zoomIdentity.translate(width / 2 - ((x0 + x1) / 2) * k, height / 2 - ((y0 + y1) / 2) * k).scale(k)
+  }
+
+  #moveTo(transform: ZoomTransform, isSlow = true): void {
+    const canvas = select(this.#canvas)
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+    if (isSlow && !isStill) this.#zoom.transform(canvas.transition().duration(MOVE_MS) as never, transform)
+    else this.#zoom.transform(canvas, transform)
+  }
+}

@@ -1,0 +1,31 @@
+/** Which seats the map shows as fitting: by price, with the strength that its seats have, and wheelchair places. */
+import type { Filter } from './choice.ts'
+import type { Hall } from './hall-model.ts'
+import { element, type Names } from './parts.ts'
+
+export function filtersOf(hall: Hall, names: Names, onChange: (changes: Partial<Filter>) => void): HTMLElement {
+  const { texts } = names
+  const prices = new Map<string, number>()
+  for (const { category, price_minor } of hall.seats)
+    prices.set(category, Math.min(prices.get(category) ?? Infinity, price_minor))
+  const choice = (category: string | null, ...content: readonly (Node | string)[]) => {
+    const input = element('input', { type: 'radio', name: 'hall-price', class: 'sr', form: '' })
+    input.checked = category === null
+    input.addEventListener('change', () => onChange({ category }))
+    return element('label', {}, input, ...content)
+  }
+  const ofPrices = [...prices].map(([category, price]) =>
+    choice(category, element('i', { class: `dot c${hall.tiers.get(category) ?? 1}` }), names.money(price)),
+  )
+  const box = element('input', { type: 'checkbox', class: 'sr', form: '' })
+  box.addEventListener('change', () => onChange({ accessible: box.checked }))
+  const accessible = hall.seats.some(({ kind }) => kind === 'accessible')
+    ? [element('label', {}, box, element('span', {}, texts.accessible ?? ''))]
+    : []
+  return element(
+    'fieldset',
+    {},
+    element('legend', { class: 'sr' }, texts.price ?? ''),
+    element('div', { class: 'filters' }, choice(null, texts.anyPrice ?? ''), ...ofPrices, ...accessible),
+  )
+}
