@@ -1,6 +1,6 @@
 /** A stub of a page for the page's script: what it shows, what the script requests, and what it is sent. */
 import { afterEach, beforeEach, type Mock, vi } from 'vitest'
-import { scheduleIn } from '../../preview/samples.ts'
+import { scheduleIn } from '../../preview/sample-sale.ts'
 
 export const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
 /** On the origin's clock, which is an hour behind. */

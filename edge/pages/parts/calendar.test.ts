@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { NO_DELIVERY } from '../../../shared/api/goods.ts'
-import { scheduleIn } from '../../preview/samples.ts'
+import { scheduleIn } from '../../preview/sample-sale.ts'
 import type { SaleView } from '../view.ts'
 import { WORDS } from '../words/words.ts'
 import { eventCalendar, openingCalendar } from './calendar.ts'
