@@ -1,6 +1,7 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { SaleDraft } from '../../shared/api/internal.ts'
+import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import type { Order, Payment, Post, PublicProduct } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
@@ -136,7 +137,7 @@ export function samplePages({
       name: sale?.name ?? called ?? 'Night Swim, first pressing',
       indexed: true,
       mails: sale?.mails ?? ['turn', 'restocked'],
-      push: { key: 'a-key', kinds: sale?.mails ?? ['turn', 'restocked'] },
+      push: { key: 'a-key', kinds: [...(sale?.mails ?? DEFAULT_MAILS)] },
       test: sale?.test ?? false,
       hold_seconds: sale?.hold_seconds ?? 90,
       limit_per_visitor: limit,

@@ -153,13 +153,16 @@ test('a browser is told that all is sold, and of a payment declined for good, un
   const visitor = randomUUID()
   const [browser, ended] = [await inLine(sale, 900, { visitor }), await inLine(sale, 901, { visitor })]
   await ends(sale, ended.push.endpoint)
+  // One whose turn has come is not told of it.
+  const bought = service.subscribe()
+  await asks(sale, { ...browser.asked, push: bought.push, number: null })
   const { body } = await origin.checkout(sale, { token: await origin.token(sale, visitor) })
   const declined = { from: ['reserved'], to: 'cancelled', reason: 'declined' } as const
   await advanceOrders(origin.sql(), [{ order: body.order_id ?? '' }], declined)
   await isPushed(browser, ['Your order could not be paid'])
   soldOut.add(sale)
   await isPushed(browser, ['Your order could not be paid', 'Sold out'])
-  expect(titles(ended)).toEqual([])
+  expect([titles(bought), titles(ended)]).toEqual([['Your order could not be paid'], []])
 })
 
 test('what a push service could not take is sent again; a browser that it does not know any more is forgotten', async () => {
