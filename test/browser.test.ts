@@ -313,10 +313,16 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await push.click()
     await isOn(false)
     expect([await asked(), statuses]).toEqual([0, [204, 204]])
+    // Still there when the turn comes.
+    await admin('POST', '/sales/pushed/open')
+    await heading(page, 'It is your turn').waitFor()
+    await push.click()
+    await isOn(true)
+    expect(statuses).toEqual([204, 204, 204])
     const plain = await newPage({ javaScriptEnabled: false })
     await plain.goto(url)
-    await button(plain, 'Take a place in the lobby').click()
-    await heading(plain, 'You are in the lobby').waitFor()
+    await button(plain, 'Join the line').click()
+    await heading(plain, 'It is your turn').waitFor()
     expect(await plain.locator('#notice-push').isVisible()).toBe(false)
   })
 

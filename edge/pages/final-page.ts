@@ -16,7 +16,7 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
     ${heading(title, text)}
     ${phase === 'ended' && toSite(context)}
     ${phase === 'sold_out' && view.state.mails.includes('restocked') && restockForm(context)}
-    ${phase === 'sold_out' && pushSwitch(context, 'restocked')}
+    ${phase === 'sold_out' && pushSwitch(context, ['restocked'])}
   </section>
   ${aboutSale(context)}
   ${feedSection(context)}

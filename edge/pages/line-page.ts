@@ -89,7 +89,7 @@ function turnNotices(context: PageContext, status: Status): Html {
     html`<button type="button" class="switch" role="switch" id="notice-${kind}" aria-checked="false"><span>${label}</span><i aria-hidden="true"></i></button>`
   return html`<section class="panel" id="notices" data-blocked="${words.noticeBlocked}" aria-labelledby="notices-title" ${hidden(!mayLeave(status))}>
       <h2 id="notices-title">${words.notices}</h2>
-      <div>${button('sound', words.noticeSound)}${button('notification', words.noticeNotification)}${pushSwitch(context, 'turn')}</div>
+      <div>${button('sound', words.noticeSound)}${button('notification', words.noticeNotification)}${pushSwitch(context, ['turn'])}</div>
       <p class="small quiet" id="notice-blocked"></p>
       ${view.state.mails.includes('turn') && (view.mailed ? html`<p role="status">${words.noticeMailed}</p>` : html`<details><summary>${words.noticeMail}</summary>${mailForm(context, words.noticeMail)}</details>`)}
     </section>`

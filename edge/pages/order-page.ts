@@ -4,6 +4,7 @@ import { count, fill, money, plural } from '../../shared/format.ts'
 import { isLive, isSettled, isSold, progressOf } from '../../shared/order-status.ts'
 import { seatName } from './hall-form.ts'
 import { buttonTo, type Html, heading, html, icon, postForm } from './html.ts'
+import { orderPushSwitch } from './mail-pages.ts'
 import { band, steps } from './parts/band.ts'
 import { billRows, type Row } from './parts/bill-rows.ts'
 import { done } from './parts/done.ts'
@@ -66,7 +67,7 @@ function orderSection(context: PageContext, order: Order): Html {
     <div class="page split bought">
       ${isSold(status) ? bought(context, order) : unpaid(context, order)}
       ${ticket(context, order)}
-      ${isSold(status) && afterwards(context, order)}
+      ${isSold(status) ? afterwards(context, order) : html`<div>${orderPushSwitch(context, status)}</div>`}
     </div>
     ${status === 'paying' && whenConfirmed(context, order)}
   </section>`
@@ -140,6 +141,7 @@ function afterwards(context: PageContext, order: Order): Html {
         ${links(context, order)}
       </section>
       ${orderNumber(context, order)}
+      ${orderPushSwitch(context, order.status)}
     </div>`
 }
 

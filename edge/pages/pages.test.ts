@@ -220,6 +220,12 @@ describe('a page', () => {
     expect(page('turn-last-one')).not.toContain('name="quantity"')
   })
 
+  it('offers messages by push beside a turn and an order, while some may come', () => {
+    const offers = (name: string) => page(name).includes('id="notice-push"')
+    for (const name of ['turn', 'hall-turn', 'order-reserved', 'order-confirmed']) expect(offers(name), name).toBe(true)
+    for (const name of ['order-expired', 'order-refunded']) expect(offers(name), name).toBe(false)
+  })
+
   it('of a turn while all is in carts offers nothing, and reloads', () => {
     expect(page('turn-all-in-carts')).toContain(words.turnAllInCarts)
     expect(page('turn-all-in-carts')).toContain('>5:00</time>')

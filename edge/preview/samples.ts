@@ -1,6 +1,7 @@
 /** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
 import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { SaleDraft } from '../../shared/api/internal.ts'
+import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import type { Order, Payment } from '../../shared/api/public.ts'
 import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
@@ -82,7 +83,7 @@ export function samplePages({
       name: sale?.name ?? called ?? 'Night Swim, first pressing',
       indexed: true,
       mails: sale?.mails ?? ['turn', 'restocked'],
-      push: { key: 'a-key', kinds: sale?.mails ?? ['turn', 'restocked'] },
+      push: { key: 'a-key', kinds: [...(sale?.mails ?? DEFAULT_MAILS)] },
       test: sale?.test ?? false,
       hold_seconds: sale?.hold_seconds ?? 90,
       limit_per_visitor: limit,

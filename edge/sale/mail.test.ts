@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { call, cookiesOf, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, knownCookie, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 const FORM = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
 const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
@@ -60,10 +60,33 @@ it('ends mails with one click of a mail program, and with a button on a page for
   expect((await call('/mail/stop/x')).status).toBe(404)
 })
 
+const push = { endpoint: 'https://push.example/a', keys: { p256dh: 'B'.repeat(87), auth: 'A'.repeat(22) } }
+
+it('subscribes a browser whose turn has come, and that of a known buyer, to messages about orders alone', async () => {
+  const sale = await new TestSale().publish({ push: { key: 'a-key', kinds: ['confirmed'] } })
+  const path = `/internal/sales/${sale.name}/push-asks`
+  await stub(path, 200, {})
+  const body = JSON.stringify(push)
+  const subscribe = (cookie: string) =>
+    call(`/sales/${sale.name}/push`, {
+      method: 'POST',
+      headers: { 'content-length': String(body.length), cookie },
+      body,
+    })
+  const secret = knownCookie('a-buyer-who-comes-back')
+  const { queue_token } = await sale.ready({ cookie: secret })
+  const cookie = `queue-${sale.name}=${queue_token}`
+  const turn = await call(`/sales/${sale.name}/line`, { headers: { accept: 'text/html', cookie } })
+  expect(await turn.text()).toContain('id="notice-push"')
+  for (const one of [cookie, secret]) expect((await subscribe(one)).status).toBe(204)
+  const asked = (await requestsTo(path)).requests.map(({ body }) => JSON.parse(String(body)))
+  const { visitor } = asked[0]
+  expect(asked).toEqual(Array(2).fill({ about: 'turn', push, language: 'en', line: 'public', visitor, number: null }))
+})
+
 it('subscribes a browser in line, or anybody when all is sold, and ends that', async () => {
   const sale = await new TestSale(600_000).publish({ push: { key: 'a-key', kinds: ['turn', 'restocked'] } })
   const path = `/internal/sales/${sale.name}/push-asks`
-  const push = { endpoint: 'https://push.example/a', keys: { p256dh: 'B'.repeat(87), auth: 'A'.repeat(22) } }
   const tell = (method: string, body: string, headers = {}) =>
     call(`/sales/${sale.name}/push`, { method, headers: { 'content-length': String(body.length), ...headers }, body })
   const told = async () => (await requestsTo(path)).requests.map(({ body }) => JSON.parse(String(body)))

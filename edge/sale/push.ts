@@ -3,29 +3,33 @@ import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { PushAsk } from '../../shared/api/internal.ts'
 import { EndedPush, PushSubscription } from '../../shared/api/mails.ts'
 import { type Problem, ProblemError } from '../../shared/problem.ts'
+import { mayLeave } from '../../shared/schedule.ts'
+import type { QueueClaims } from '../../shared/tokens.ts'
 import { limitAddress } from '../admission/limits/rate-limits.ts'
-import { type Call, publicNow, readJson, sendNothing } from '../call.ts'
+import { type Call, inLine, publicNow, readJson, refuse, sendNothing } from '../call.ts'
 import { tellOrigin } from '../origin.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
 import { lineOf } from '../visitor/credentials.ts'
 import { languageOf } from '../visitor/language.ts'
-import { requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
+import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 
 /**
- * `POST /sales/{sale}/push` with a `PushSubscription` of the Push API: about one's turn and orders; about a restock where all is sold.
- * 422 where no message could be sent to it.
+ * `POST /sales/{sale}/push` with a `PushSubscription` of the Push API: about one's turn, if it is to come, and orders; about a restock
+ * where all is sold. 422 where no message could be sent to it.
  */
 export async function askForPush(sale: string, call: Call): Promise<Response> {
   limitAddress('push', call.config.JOINS_PER_ADDRESS, call)
   const push = await readJson(PushSubscription, call.request)
-  const { schedule } = await publicNow(sale, call)
-  const place = schedule.phase === 'sold_out' ? null : (await requirePlace(sale, call)).claims
+  const now = await publicNow(sale, call)
+  const isSoldOut = now.schedule.phase === 'sold_out'
+  const { claims: place } = (isSoldOut ? null : placeOf(await authenticate(sale, call), call)) ?? {}
   const asked: PushAsk = {
-    about: place ? 'turn' : 'restock',
+    about: isSoldOut ? 'restock' : 'turn',
     push,
     language: languageOf(call).lang,
     line: place ? lineOf(place) : PUBLIC_LINE,
-    visitor: place?.sub ?? (await knownVisitor(call)),
-    number: place?.num ?? null,
+    visitor: place?.sub ?? (await visitorWithoutPlace(isSoldOut, call)),
+    number: place && (await waits(place, now, call)) ? place.num : null,
   }
   return tell('POST', sale, asked, call)
 }
@@ -36,9 +40,13 @@ export async function endPush(sale: string, call: Call): Promise<Response> {
   return tell('DELETE', sale, await readJson(EndedPush, call.request), call)
 }
 
-/** The visitor, known from now on. */
-async function knownVisitor(call: Call): Promise<string> {
+const waits = async ({ num, ...place }: QueueClaims, publicly: SaleNow, call: Call) =>
+  mayLeave((await inLine(publicly, lineOf(place), call)).place(num).status)
+
+/** A buyer whose place has expired is known; where all is sold, anybody is from now on. */
+async function visitorWithoutPlace(isSoldOut: boolean, call: Call): Promise<string> {
   const visitor = await visitorOf(null, call)
+  if (!visitor.known && !isSoldOut) refuse('invalid-token')
   setSecretCookie(visitor, call)
   return visitor.name
 }

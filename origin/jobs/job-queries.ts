@@ -136,7 +136,7 @@ function transitionOf(job: Job, outcome: Outcome) {
     case 'dead':
       return { to: 'dead', waitMs: 0, error: outcome.error }
     case 'failed': {
-      const waitMs = pauseAfter(job)
+      const waitMs = pauseAfter(job, outcome)
       return { to: waitMs === null ? 'dead' : 'retry', waitMs: waitMs ?? 0, error: outcome.error }
     }
   }

@@ -89,11 +89,19 @@ export interface Job<Name extends QueueName = QueueName> {
   readonly ageMs: number
 }
 
+/** When another attempt makes sense. */
+export interface Wish {
+  /** No sooner, as whoever refused it said. */
+  readonly afterMs?: number
+  /** No later: it would help nobody any more. */
+  readonly withinMs?: number
+}
+
 /** How an attempt ended. `note` is merged into the job's data. */
 export type Outcome = { readonly note?: object } & (
   | { readonly end: 'done' }
   /** Tried again after a pause; dead after the last attempt. */
-  | { readonly end: 'failed'; readonly error: string }
+  | ({ readonly end: 'failed'; readonly error: string } & Wish)
   /** Another attempt would not help. */
   | { readonly end: 'dead'; readonly error: string }
   /** Not tried, which does not count as an attempt. */
@@ -108,13 +116,18 @@ export interface Ended<Name extends QueueName = QueueName> {
 /** So that what failed together is not tried again together. */
 export const jittered = (ms: number, random: number) => ms * (0.75 + random / 2)
 
-/** The pause after a job's failed attempt; null: it is dead. The last attempt is made at the end of its lifetime. */
+/**
+ * The pause after a job's failed attempt; null: it is dead. The last attempt is made at the end of its lifetime. No wish makes a
+ * pause longer than the longest.
+ */
 export function pauseAfter(
   { queue, attempt, ageMs }: Pick<Job, 'queue' | 'attempt' | 'ageMs'>,
+  { afterMs = 0, withinMs = Number.POSITIVE_INFINITY }: Wish = {},
   random = Math.random(),
 ): number | null {
   const { firstPauseMs, maxPauseMs, attempts, lifetimeMs = Number.POSITIVE_INFINITY } = QUEUES[queue]
   if (attempt >= attempts || ageMs >= lifetimeMs) return null
-  const pauseMs = jittered(Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)), random)
-  return Math.min(pauseMs, lifetimeMs - ageMs)
+  const ownMs = jittered(Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)), random)
+  const pauseMs = Math.max(ownMs, Math.min(maxPauseMs, afterMs) * (1 + random / 4))
+  return pauseMs > withinMs ? null : Math.min(pauseMs, lifetimeMs - ageMs)
 }

@@ -15,13 +15,15 @@ export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<voi
   const { about, email, language, line, visitor, number } = asked
   await sql`
     insert into mail_asks (sale_id, line, about, next, email, language, visitor, number)
-    select ${saleId}, ${line}, ${about}, ${firstOf[about]}, ${email}, ${language}, ${visitor}, ${number}
+    select ${saleId}, ${line}, ${about}, ${firstOf(asked)}, ${email}, ${language}, ${visitor}, ${number}
     where not exists (select from refused_mail where email_hash = ${hashOf(email)})
     on conflict (sale_id, about, lower(email)) do update set line = excluded.line, next = excluded.next,
       language = excluded.language, visitor = excluded.visitor, number = excluded.number, position = null`
 }
 
-const firstOf = { turn: 'turn_near', restock: 'restocked' } as const
+/** Null: the turn has come, and only messages about orders follow. */
+const firstOf = ({ about, number }: Pick<PushAsk, 'about' | 'number'>) =>
+  about === 'restock' ? 'restocked' : number === null ? null : 'turn_near'
 
 /** Browsers of one visitor that a sale pushes to. */
 const MAX_BROWSERS = 5
@@ -32,7 +34,7 @@ export async function askForPush(sql: Sql, saleId: string, asked: PushAsk): Prom
   await sql.begin(async (tx) => {
     await tx`
       insert into mail_asks (sale_id, line, about, next, push, language, visitor, number)
-      values (${saleId}, ${line}, ${about}, ${firstOf[about]}, ${tx.json(push)}, ${language}, ${visitor}, ${number})
+      values (${saleId}, ${line}, ${about}, ${firstOf(asked)}, ${tx.json(push)}, ${language}, ${visitor}, ${number})
       on conflict (sale_id, (push ->> 'endpoint')) do update set line = excluded.line, about = excluded.about,
         next = excluded.next, push = excluded.push, language = excluded.language, visitor = excluded.visitor,
         number = excluded.number, position = null, created_at = excluded.created_at`

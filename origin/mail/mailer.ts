@@ -13,7 +13,7 @@ import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { deleteAsks } from './asks.ts'
-import { Push } from './channels/push.ts'
+import { Push, usefulMs } from './channels/push.ts'
 import { CONNECT_TIMEOUT_MS, CONNECTIONS, Smtp } from './channels/smtp.ts'
 import { Undelivered } from './channels/undelivered.ts'
 import {
@@ -131,12 +131,14 @@ export class Mailer implements Consumer<'mail'> {
     if (!about || (about.email === null && about.push === null))
       return { end: 'dead', error: 'the address was deleted' }
     if (!isCurrent(job.data, about)) return { end: 'done' }
+    const withinMs = about.push === null ? Number.POSITIVE_INFINITY : pushedWithinMs(job)
+    if (withinMs <= 0) return { end: 'dead', error: 'it would come too late' }
     try {
-      await withTimeout(this.#send(job.data, about), SEND_TIMEOUT_MS)
+      await withTimeout(this.#send(job.data, about, withinMs), SEND_TIMEOUT_MS)
       metrics.mails.inc({ outcome: 'sent' })
       return { end: 'done' }
     } catch (thrown) {
-      const { why, shown, message } =
+      const { why, shown, message, retryAfterMs } =
         thrown instanceof Undelivered ? thrown : new Undelivered((thrown as Error).message, 'failed')
       log.warn({ about: subjectOf(job.data), attempt: job.attempt, ...shown }, 'message not sent')
       // Its browser gets no other one, and this job goes with it.
@@ -148,16 +150,16 @@ export class Mailer implements Consumer<'mail'> {
       const error = message.slice(0, 300)
       if (why === 'refused') return { end: 'dead', error }
       metrics.mails.inc({ outcome: 'failed' })
-      return { end: 'failed', error }
+      return { end: 'failed', error, afterMs: retryAfterMs, withinMs }
     }
   }
 
   /** By push where the message is for a browser, otherwise by mail. */
-  async #send(data: Job<'mail'>['data'], about: About): Promise<void> {
+  async #send(data: Job<'mail'>['data'], about: About, withinMs: number): Promise<void> {
     const id = `${'order' in data ? data.event : data.kind}.${subjectOf(data)}`
     const message = messageIn(data, about)
     const sent = about.push
-      ? this.#push?.send(headlineOf(message, this.#publicUrl), about.push, id)
+      ? this.#push?.send(headlineOf(message, this.#publicUrl), about.push, id, withinMs)
       : this.#smtp?.send(write(message, this.#publicUrl), about.email ?? '', id)
     await (sent ?? Promise.reject(new Undelivered('it is not set up any more', 'failed')))
   }
@@ -169,6 +171,10 @@ const subjectOf = (data: Job<'mail'>['data']) => ('order' in data ? data.order :
 /** A hold that was paid or given back meanwhile is not about to end. */
 const isCurrent = (data: Job<'mail'>['data'], about: About) =>
   !('order' in data) || data.type !== 'order.reserved' || ('status' in about && about.status === 'reserved')
+
+/** For how long a push message still helps. One about an order does while `isCurrent`: its job may have waited for its time. */
+const pushedWithinMs = ({ data, ageMs }: Job<'mail'>) =>
+  'order' in data ? Number.POSITIVE_INFINITY : usefulMs(data.kind, ageMs)
 
 function messageIn(data: Job<'mail'>['data'], about: About): Mail | Notice {
   if ('order' in data && 'order_id' in about) return { ...data, ...about }

@@ -22,6 +22,8 @@ export interface Sent {
   readonly status: number | null
   /** Null: the endpoint has it. */
   readonly error: string | null
+  /** The header, where it came. */
+  readonly retryAfter?: string | undefined
 }
 
 interface Reachable {
@@ -74,8 +76,8 @@ export class Sender {
     const endpoint = this.#endpointOf(to)
     if ('refusal' in endpoint) return { status: null, error: endpoint.refusal }
     try {
-      const { status, text } = await this.#post(endpoint, headers, body)
-      return { status, error: status >= 200 && status < 300 ? null : `${status} ${text}`.trim() }
+      const { status, text, retryAfter } = await this.#post(endpoint, headers, body)
+      return { status, error: status >= 200 && status < 300 ? null : `${status} ${text}`.trim(), retryAfter }
     } catch (error) {
       return { status: null, error: described(error as Error) }
     }
@@ -99,7 +101,7 @@ export class Sender {
     { options }: Reachable,
     headers: Record<string, string>,
     body: string | Uint8Array,
-  ): Promise<{ status: number; text: string }> {
+  ): Promise<{ status: number; text: string; retryAfter: string | undefined }> {
     return new Promise((resolve, reject) => {
       const request = (options.protocol === 'https:' ? requestHttps : requestHttp)({
         ...options,
@@ -118,7 +120,9 @@ export class Sender {
       request.once('close', () => clearTimeout(timer))
       request.on('error', reject)
       request.once('response', (response) =>
-        readStart(response, (text) => resolve({ status: response.statusCode ?? 0, text })),
+        readStart(response, (text) =>
+          resolve({ status: response.statusCode ?? 0, text, retryAfter: response.headers['retry-after'] }),
+        ),
       )
       request.end(body)
     })

@@ -85,7 +85,7 @@ const asked = {
 /** A mail that a visitor asks for: about their turn, with their ticket number, or about a restock. */
 export const MailAsk = v.object({ ...asked, email: Email, visitor: v.nullable(v.string()) })
 export type MailAsk = v.InferOutput<typeof MailAsk>
-/** The same by push, which also brings what the sale mails about the visitor's orders. */
+/** The same by push, which also brings what the sale mails about the visitor's orders; no number: about these alone. */
 export const PushAsk = v.object({ ...asked, push: PushSubscription, visitor: v.string() })
 export type PushAsk = v.InferOutput<typeof PushAsk>
 

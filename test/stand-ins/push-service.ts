@@ -38,16 +38,21 @@ export interface Pushed {
   readonly claims: JWTPayload
 }
 
+interface Answer {
+  readonly status: number
+  readonly retryAfter?: string
+}
+
 export async function startPushService(vapidKey: string) {
   const browsers = new Map<string, ReturnType<typeof browserKeys>>()
   const pushed = new Map<string, Pushed[]>()
   const wrong: unknown[] = []
-  let answer = () => 201
+  let answer: Answer = { status: 201 }
   const server = createServer({ key: KEY, cert: CERTIFICATE }, async (request, response) => {
     const body = await buffer(request)
     const path = request.url ?? ''
     const browser = browsers.get(path)
-    const status = browser ? answer() : 404
+    const { status, retryAfter }: Answer = browser ? answer : { status: 404 }
     try {
       const claims = await verified(request.headers.authorization, vapidKey, url())
       if (request.headers['content-encoding'] !== 'aes128gcm') throw new Error('another encoding')
@@ -56,7 +61,7 @@ export async function startPushService(vapidKey: string) {
     } catch (error) {
       wrong.push(error)
     }
-    response.writeHead(status).end()
+    response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
   })
   server.listen(0, LOOPBACK)
   await once(server, 'listening')
@@ -74,8 +79,8 @@ export async function startPushService(vapidKey: string) {
       return { push: { endpoint: url() + path, keys: browser.keys }, pushed: came }
     },
     unsubscribe: ({ endpoint }: PushSubscription) => browsers.delete(new URL(endpoint).pathname),
-    answers: (status: () => number) => {
-      answer = status
+    answers: (given: Answer) => {
+      answer = given
     },
     stop: () => {
       server.closeAllConnections()

@@ -5,6 +5,7 @@ import { clock, fill, money } from '../../../shared/format.ts'
 import type { Quote } from '../../checkout/quote.ts'
 import { turnScript } from '../assets.ts'
 import { type Html, html, jsonInScript, texts } from '../html.ts'
+import { orderPushSwitch } from '../mail-pages.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { billRows, type Row } from './bill-rows.ts'
@@ -41,7 +42,8 @@ export function checkoutFields(
     ${sum(context, entered, faults, totals)}
     ${offerData(context, totals)}
     <input type="hidden" name="idempotency_key" value="${keyOf(entered)}">
-    ${bar(context, untilMs, totals, cart)}`
+    ${bar(context, untilMs, totals, cart)}
+    ${orderPushSwitch(context, 'reserved')}`
 }
 
 /** So that sending the form twice makes one order. After a 503 the key stays: the first may have come through. */

@@ -14,14 +14,18 @@ import { useOwnOrigin } from '../../../test/origin-process.ts'
 import { CERTIFICATE, startPushService } from '../../../test/stand-ins/push-service.ts'
 import { advanceOrders } from '../../ledger/order-statements.ts'
 import { forgetVisitor } from '../../retention/retention-queries.ts'
+import { msOf } from './push.ts'
 
-/** How many the edge has called, by sale. */
+/** How many the edge has called, by sale, and the sales in which it calls nobody any more. */
 const called = new Map<string, number>()
+const soldOut = new Set<string>()
 const edge = createServer(({ url }, response) => {
   const sale = String(url?.split('/')[2])
   const at = { anchor_at_ms: Date.now(), server_time_ms: Date.now() }
   const anchor = { anchor_position: called.get(sale) ?? 0, rate_per_second: 0.1, ceiling: 1_000 }
-  response.end(JSON.stringify(sampleSchedule({ sale, ...at, ...anchor })))
+  response.end(
+    JSON.stringify(sampleSchedule({ sale, ...at, ...anchor, phase: soldOut.has(sale) ? 'sold_out' : 'open' })),
+  )
 })
 beforeAll(async () => {
   edge.listen(0, '127.0.0.1')
@@ -47,7 +51,7 @@ afterAll(() => {
   service.stop()
   folder.remove()
 })
-beforeEach(() => service.answers(() => 201))
+beforeEach(() => service.answers({ status: 201 }))
 afterEach(() => expect(service.wrong).toEqual([]))
 
 type Browser = ReturnType<typeof service.subscribe>
@@ -68,7 +72,8 @@ const isPushed = (browser: Pick<Browser, 'pushed'>, wanted: readonly string[]) =
   expect.poll(() => titles(browser), { timeout: 30_000 }).toEqual(wanted)
 const askOf = async ({ push }: Pick<Browser, 'push'>) =>
   (await origin.sql()`select ask_id from mail_asks where push ->> 'endpoint' = ${push.endpoint}`)[0]?.ask_id
-const jobsOf = (ask: string) => origin.sql()`select state, attempts, error from jobs where lane = ${ask}`
+const jobsOf = (ask: string) =>
+  origin.sql()`select state, attempts, error from jobs where lane = ${ask} order by job_id`
 
 test('whoever waits is told in their language as their turn comes near and as it comes, and of a restock if they ask', async () => {
   const sale = await origin.sale({ name: 'Drop', total: 1 })
@@ -83,7 +88,9 @@ test('whoever waits is told in their language as their turn comes near and as it
     url: `https://drop.example/sales/${sale}/line`,
     tag: expect.stringMatching(/^turn_near\.[0-9a-f-]{36}$/),
   })
-  expect([headers.ttl, headers.urgency, claims.sub]).toEqual(['300', 'high', 'mailto:shop@example.com'])
+  expect([headers.urgency, claims.sub]).toEqual(['high', 'mailto:shop@example.com'])
+  expect(Number(headers.ttl)).toBeGreaterThan(240)
+  expect(Number(headers.ttl)).toBeLessThanOrEqual(300)
   called.set(sale, 25)
   await isPushed(browser, ['Du bist bald dran', 'Du bist dran'])
   expect(titles(other)).toEqual(['Your turn is near'])
@@ -141,22 +148,57 @@ test('buyers are told of their orders on each of their browsers, as the sale say
   ).toEqual([])
 })
 
+test('a browser is told that all is sold, and of a payment declined for good, unless it has ended its messages', async () => {
+  const sale = await origin.sale({ name: 'Drop' })
+  const visitor = randomUUID()
+  const [browser, ended] = [await inLine(sale, 900, { visitor }), await inLine(sale, 901, { visitor })]
+  await ends(sale, ended.push.endpoint)
+  // One whose turn has come is not told of it.
+  const bought = service.subscribe()
+  await asks(sale, { ...browser.asked, push: bought.push, number: null })
+  const { body } = await origin.checkout(sale, { token: await origin.token(sale, visitor) })
+  const declined = { from: ['reserved'], to: 'cancelled', reason: 'declined' } as const
+  await advanceOrders(origin.sql(), [{ order: body.order_id ?? '' }], declined)
+  await isPushed(browser, ['Your order could not be paid'])
+  soldOut.add(sale)
+  await isPushed(browser, ['Your order could not be paid', 'Sold out'])
+  expect([titles(bought), titles(ended)]).toEqual([['Your order could not be paid'], []])
+})
+
 test('what a push service could not take is sent again; a browser that it does not know any more is forgotten', async () => {
   const sale = await origin.sale({ name: 'Drop' })
   const [browser, gone] = [await inLine(sale, 20), await inLine(sale, 21)]
   const [ask, lost] = [await askOf(browser), await askOf(gone)]
-  service.answers(() => 503)
+  service.answers({ status: 429, retryAfter: '200' })
   service.unsubscribe(gone.push)
   called.set(sale, 2)
-  const failed = { state: 'pending', attempts: 1, error: 'the push service answered 503' }
+  const failed = { state: 'pending', attempts: 1, error: 'the push service answered 429' }
   await expect.poll(() => jobsOf(ask), { timeout: 30_000 }).toEqual([failed])
+  // Not before the push service wants it.
+  const waiting = origin.sql()`select from jobs where lane = ${ask} and run_at > created_at + interval '200 seconds'`
+  expect(await waiting).toHaveLength(1)
   await expect.poll(() => askOf(gone), { timeout: 30_000 }).toBeUndefined()
   expect(await jobsOf(lost)).toEqual([])
-  service.answers(() => 201)
+  service.answers({ status: 201 })
   await origin.sql()`update jobs set run_at = now() where lane = ${ask}`
   await isPushed(browser, ['Your turn is near'])
+
+  // A turn is over by then.
+  service.answers({ status: 503, retryAfter: new Date(Date.now() + 3_600_000).toUTCString() })
+  called.set(sale, 25)
+  const dead = { state: 'dead', attempts: 1, error: 'the push service answered 503' }
+  await expect.poll(async () => (await jobsOf(ask))[1], { timeout: 30_000 }).toEqual(dead)
   for (const { push } of [browser, gone])
     for (const secret of [push.endpoint, push.keys.auth]) expect(origin.log()).not.toContain(secret)
+})
+
+test('Retry-After is seconds or a date, and nothing else', () => {
+  const nowMs = Date.parse('2026-11-27T12:00:00Z')
+  const ms = (retryAfter?: string) => msOf(retryAfter, nowMs)
+  expect([ms('120'), ms('Fri, 27 Nov 2026 12:02:00 GMT'), ms('Friday, 27-Nov-26 12:02:00 GMT')]).toEqual(
+    Array(3).fill(120_000),
+  )
+  for (const none of [undefined, '', '0', '-5', 'soon', 'Fri, 27 Nov 2026 11:00:00 GMT']) expect(ms(none), none).toBe(0)
 })
 
 test('a visitor has five browsers at most, the latest, and none once they are forgotten', async () => {

@@ -11,9 +11,13 @@ import type { Sender } from '../../webhooks/sender.ts'
 import type { Headline } from '../template.ts'
 import { Undelivered } from './undelivered.ts'
 
-/** For how long a push service has a message for a browser that is not there: what is late by more helps nobody. */
-const TTL_SECONDS: Readonly<Partial<Record<MailKind, number>>> = { turn_near: 300, turn: 300, hold_ends: 30 }
-const OTHER_TTL_SECONDS = 24 * 3600
+/** For how long a message helps its reader. */
+const USEFUL_SECONDS: Readonly<Partial<Record<MailKind, number>>> = { turn_near: 300, turn: 300, hold_ends: 30 }
+const OTHERS_USEFUL_SECONDS = 24 * 3600
+const usefulSeconds = (kind: MailKind) => USEFUL_SECONDS[kind] ?? OTHERS_USEFUL_SECONDS
+
+/** What is left of that for one that is late by so much; 0 or less: none. */
+export const usefulMs = (kind: MailKind, lateMs: number) => usefulSeconds(kind) * 1000 - lateMs
 
 /** The browser has unsubscribed, or its service has forgotten it (RFC 8030, 7.3). */
 const GONE = [404, 410]
@@ -30,25 +34,39 @@ export class Push {
     this.#sender = sender
   }
 
-  /** `id`: the same where a message is sent again, which then replaces the one shown. Throws Undelivered. */
-  async send({ kind, language, subject, text, url }: Headline, to: PushSubscription, id: string): Promise<void> {
+  /**
+   * `id`: the same where a message is sent again, which then replaces the one shown. `withinMs`: no browser that comes back later gets
+   * it. Throws Undelivered.
+   */
+  async send(
+    { kind, language, subject, text, url }: Headline,
+    to: PushSubscription,
+    id: string,
+    withinMs: number,
+  ): Promise<void> {
     const { VAPID_SUBJECT: subject_, VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey } = this.#vapid
-    const ttl = TTL_SECONDS[kind]
+    const ttl = Math.min(usefulSeconds(kind), Math.floor(withinMs / 1000))
     const { headers, body } = await buildPushPayload(
       {
         data: { title: subject, body: text, lang: language, url, tag: id },
-        options: { ttl: ttl ?? OTHER_TTL_SECONDS, urgency: ttl === undefined ? 'normal' : 'high' },
+        options: { ttl, urgency: kind in USEFUL_SECONDS ? 'high' : 'normal' },
       },
       { ...to, expirationTime: null },
       { subject: subject_, publicKey, privateKey },
     )
-    const { status, error } = await this.#sender.send(to.endpoint, headers, body)
+    const { status, error, retryAfter } = await this.#sender.send(to.endpoint, headers, body)
     if (error === null) return
     // Of an answer only its status: the rest may repeat the endpoint, which is a secret of the browser.
     if (status === null) throw new Undelivered('the push service was not reached', 'failed')
     const why = GONE.includes(status) ? 'gone' : REFUSED.includes(status) ? 'refused' : 'failed'
-    throw new Undelivered(`the push service answered ${status}`, why, { status })
+    throw new Undelivered(`the push service answered ${status}`, why, { status }, msOf(retryAfter, Date.now()))
   }
+}
+
+/** What Retry-After says: seconds, or a date (RFC 9110, 10.2.3); 0 for anything else. */
+export function msOf(retryAfter: string | undefined, nowMs: number): number {
+  const ms = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : Date.parse(retryAfter ?? '') - nowMs
+  return Math.max(0, ms || 0)
 }
 
 /** What is wrong with a subscription, by its field; null where messages can be sent to it. */
