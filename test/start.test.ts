@@ -252,8 +252,8 @@ function spawn(command: string, args: string[], env: Record<string, string> = {}
 /** Runs it with free ports and a temporary folder of its own, as `npm start` does without a terminal. */
 function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
   const temporaryRoot = ownFolder()
-  // Below the ephemeral range, and below the ports that other test files take.
-  const port = 10_000 + ((process.pid * 16 + nextPort++ * 3) % 5_000)
+  // Below the ephemeral range and the ports that other test files take, and above the last one that browsers refuse.
+  const port = 10_100 + ((process.pid * 16 + nextPort++ * 3) % 4_900)
   const child = spawn(process.execPath, [START, ...args], {
     HOME: temporaryRoot,
     TMPDIR: temporaryRoot,

@@ -28,9 +28,11 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   const reserved = products.filter(({ section_type }) => section_type === 'reserved')
   const others = products.filter(({ section_type }) => section_type !== 'reserved')
   const isTaken = problem?.type.endsWith('/seat-taken')
+  const map = mapPlace(context)
+  // Named here: a page may be shown before what stands behind has come.
   const left = html`${problem && isTaken && takenNotice(context, { chosen, problem })}
-    <div class="row tools"><div class="tabs" id="hall-tabs" role="group" hidden></div>${reserved.length > 0 && bestSeats(context, reserved, entered, faults)}</div>
-    ${mapPlace(context)}
+    <div class="row tools${map && ' beside'}"><div class="tabs" id="hall-tabs" role="group" hidden></div>${reserved.length > 0 && bestSeats(context, reserved, entered, faults)}</div>
+    ${map}
     ${chosenSeats(context, entered)}
     ${faultBeside(faults, 'seats')}`
   const right = html`${others.length > 0 && html`<fieldset class="part"><legend>${reserved.length > 0 ? words.hall.others : words.product}</legend><div class="choices">${others.map((product) => unitsOf(context, product, entered, faults))}</div></fieldset>`}

@@ -18,5 +18,6 @@ async function load(place: HTMLElement): Promise<void> {
   } catch {
     place.textContent = place.dataset.away ?? ''
     place.className = ''
+    byId('hall-tabs')?.parentElement?.classList.remove('beside')
   }
 }
