@@ -44,6 +44,13 @@ export function sendJson(body: object, status: number, headers: Readonly<Record<
   return new Response(JSON.stringify(body), { status, headers })
 }
 
+/** Of server-sent events; nginx buffers none where it reads the last one. */
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+}
+
 /** Ends the request with a problem; app.onError sends it. */
 export function refuse(p: Problem): never {
   throw new ProblemError(p)

@@ -22,6 +22,7 @@ import {
 } from '../ledger/order-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import { EVENT_STREAM_HEADERS } from '../lib/request.ts'
 import { Signal } from '../lib/signal.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -44,7 +45,6 @@ const MAX_STREAM_MS = 15 * 60_000
 /** The browser's reconnection delay, jittered so that not all reconnect at once after a restart. */
 const RETRY_MS = 1_000
 const READ = { size: 500, queue: MAX_STREAMS }
-const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 /** The position in the log before the first event. */
 const NO_EVENT = -1
 
@@ -137,12 +137,12 @@ export class OrderEvents implements Actor {
       // A 204 makes the browser stop reconnecting.
       if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
       // Hono serves HEAD with the GET handler and drops the body: a stream that nobody reads would wait forever.
-      if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS)
+      if (c.req.method === 'HEAD') return c.body(null, 200, EVENT_STREAM_HEADERS)
       isStreaming = true
       // Written to the response itself: a web stream between costs as much as all else about it.
       const response = (c.env as HttpBindings).outgoing as ServerResponse
       response.once('close', own.signal.notify)
-      response.writeHead(200, HEADERS)
+      response.writeHead(200, EVENT_STREAM_HEADERS)
       this.#follow(response, own, orderId, first, show)
         .catch((error) => this.#deps.log.error({ error: String(error) }, 'stream of an order failed'))
         .finally(() => {

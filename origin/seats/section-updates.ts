@@ -13,7 +13,7 @@ import type { SectionUpdate } from '../../shared/api/hall.ts'
 import { hashOf } from '../../shared/lib/hash.ts'
 import { problem } from '../../shared/problem.ts'
 import { VisitorCalls } from '../access/visitor-calls.ts'
-import { refuse } from '../lib/request.ts'
+import { EVENT_STREAM_HEADERS, refuse } from '../lib/request.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
@@ -39,7 +39,6 @@ const RETRY_MS = 1_000
 /** A sale without listeners is watched for so long, so that whoever reconnects gets only what has changed. */
 const WATCHED_FOR_MS = 10 * 60_000
 
-const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 const HEARTBEAT = Buffer.from(': still here\n\n')
 
 interface UpdatesDeps {
@@ -126,7 +125,7 @@ export class SectionUpdates {
     // Hono serves HEAD with the GET handler and drops the body: a stream that nobody reads would wait forever.
     if (c.req.method === 'HEAD' || !outgoing) {
       this.#ofVisitors.leave(visitor)
-      return c.body(null, 200, HEADERS)
+      return c.body(null, 200, EVENT_STREAM_HEADERS)
     }
     const response = outgoing as ServerResponse
     const watched = this.#watchedOf(sale)
@@ -144,7 +143,7 @@ export class SectionUpdates {
     if (watched.pendingSinceMs === null) watched.sentAtMs = performance.now()
     // The stream ends with its connection: framing each text as a chunk took a quarter of the time of a write.
     response.removeHeader('transfer-encoding')
-    response.writeHead(200, HEADERS)
+    response.writeHead(200, EVENT_STREAM_HEADERS)
     const retry = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`
     response.write(retry + (this.#missedSince(watched, c.req.header('last-event-id')) ?? this.#snapshotOf(watched)))
     return RESPONSE_ALREADY_SENT
