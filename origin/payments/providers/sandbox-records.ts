@@ -35,7 +35,7 @@ export interface Charge {
 /** A charge that has just changed, with the time of it in seconds since the epoch. */
 export type Changed = Charge & { readonly at: number }
 
-export type NewCharge = Pick<
+type NewCharge = Pick<
   Charge,
   'idempotency_key' | 'order_id' | 'attempt' | 'currency' | 'method' | 'return_url' | 'status' | 'code'
 > & { readonly amount_minor: number }
@@ -73,8 +73,6 @@ const SCHEMA = `
   create index if not exists charges_by_change on sandbox.charges (changed_by);
   create index if not exists charges_pending on sandbox.charges (created_at) where status = 'pending';`
 
-export type SandboxRecords = Awaited<ReturnType<typeof openRecords>>
-
 export async function openRecords(databaseUrl: string) {
   const sql = postgres(databaseUrl, {
     max: MAX_CONNECTIONS,
@@ -87,7 +85,8 @@ export async function openRecords(databaseUrl: string) {
     await tx`select pg_advisory_xact_lock(hashtext('sandbox records'))`
     await tx.unsafe(SCHEMA)
   })
-  const returning = sql`returning *, extract(epoch from clock_timestamp())::int as at`
+  const at = sql`extract(epoch from clock_timestamp())::int as at`
+  const returning = sql`returning *, ${at}`
 
   async function find(charge: string): Promise<Charge | undefined> {
     const [row] = await sql<Charge[]>`select * from sandbox.charges where charge_id = ${charge}`
@@ -120,7 +119,7 @@ export async function openRecords(databaseUrl: string) {
           select charge_id, idempotency_key, order_id, attempt, amount_minor, currency, method, return_url, status, code
           from jsonb_populate_recordset(null::sandbox.charges, ${sql.json(rows)})
           on conflict (idempotency_key) do update set attempts = sandbox.charges.attempts + 1
-          returning *, extract(epoch from clock_timestamp())::int as at, xmax = 0 as "isNew"`
+          returning *, ${at}, xmax = 0 as "isNew"`
         return new Map(written.map((row) => [row.idempotency_key, row]))
       },
     ),
@@ -141,7 +140,7 @@ export async function openRecords(databaseUrl: string) {
             status = case when is_captured then 'captured' else status end,
             changed_by = case when is_captured then pg_current_xact_id() else changed_by end
           from found where c.charge_id = found.charge_id
-          returning c.*, extract(epoch from clock_timestamp())::int as at, is_captured as "isCaptured"`
+          returning c.*, ${at}, is_captured as "isCaptured"`
         return new Map(written.map((row) => [row.charge_id, row]))
       },
     ),

@@ -199,7 +199,9 @@ export async function startSandbox(options: SandboxOptions) {
     if (!row) return c.text('There is no such payment.', 404)
     const isGood = c.req.param('answer') === 'approve' && row.method === 'pm_3ds'
     if (row.method !== 'pm_3ds_abandoned')
-      await change(row.charge_id, isGood ? 'authorized' : 'declined', ['requires_action'], AUTHENTICATION_FAILED)
+      await (isGood
+        ? change(row.charge_id, 'authorized', ['requires_action'])
+        : change(row.charge_id, 'declined', ['requires_action'], AUTHENTICATION_FAILED))
     const isOpen = row.method === 'pm_3ds_abandoned' && row.status === 'requires_action'
     const back = isOpen || row.return_url === null ? `/bank/${row.charge_id}` : row.return_url
     return new Response(null, {
@@ -209,8 +211,8 @@ export async function startSandbox(options: SandboxOptions) {
   })
 
   /** Changes the status of a charge that has one of these, and tells the shop. */
-  async function change(charge: string, to: ChargeStatus, from: readonly ChargeStatus[], declined?: string) {
-    const row = await records.change(charge, to, from, to === 'declined' ? (declined ?? 'declined') : null)
+  async function change(charge: string, to: ChargeStatus, from: readonly ChargeStatus[], code?: string) {
+    const row = await records.change(charge, to, from, code)
     if (row) tell(row)
     return row
   }
