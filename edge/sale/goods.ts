@@ -17,8 +17,10 @@ const copies = new Copies<Version & { readonly goods: GoodsDocument }>({
   waitMs: WAIT_MS,
 })
 
+const keyOf = (sale: string, version: number) => `${sale} ${version}`
+
 const read = (sale: string, version: number, call: Call) =>
-  copies.of(`${sale} ${version}`, async () => {
+  copies.of(keyOf(sale, version), async () => {
     const loaded = await loadVersion('goods', sale, version, call)
     return { ...loaded, goods: JSON.parse(new TextDecoder().decode(loaded.body)) }
   })
@@ -30,7 +32,7 @@ export async function goodsOf(
   call: Call,
 ): Promise<GoodsDocument | null> {
   if (version === null || version === undefined) return null
-  const known = copies.known(`${sale} ${version}`)
+  const known = copies.known(keyOf(sale, version))
   if (known) return known.goods
   const goods = read(sale, version, call).then(
     (copy) => copy.goods,

@@ -6,7 +6,7 @@ import { CACHE_TTL, cacheHeaders } from '../cache.ts'
 import { type Call, hostOf, inLine, isCached, lineParameter, NO_STORE, publicNow, refuse, wantsJson } from '../call.ts'
 import { renderSale } from '../pages/index.ts'
 import { eventCalendar, openingCalendar } from '../pages/parts/calendar.ts'
-import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import { headersOf, ownHeadersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 import { finalResponse } from './final-page.ts'
@@ -30,7 +30,7 @@ async function invitedPage(now: SaleNow, call: Call): Promise<Response | null> {
   const view = await viewOf(now, null, { kind: 'landing' }, call)
   if (!view.invites && !view.othersInvite) return null
   const page = renderSale({ ...view, invitation: { code, fault: null } })
-  return new Response(page, { headers: { ...headersOf(view), 'cache-control': NO_STORE } })
+  return new Response(page, { headers: ownHeadersOf(view) })
 }
 
 async function publicDocument(now: SaleNow, call: Call): Promise<Response> {
