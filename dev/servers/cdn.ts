@@ -140,11 +140,11 @@ export class Cdn extends Server {
       command: findOnPath('varnishncsa') ?? 'varnishncsa',
       args: [
         ...['-n', this.#workdir, '-b', '-c', '-q', `BereqURL ~ "${paths}" or ReqMethod eq "PURGE"`],
-        ...['-F', '%{VSL:Timestamp:Start[1]}x %m %{VSL:BereqURL}x'],
+        ...['-F', '%{VSL:Timestamp:Start[1]}x %m %s %{VSL:BereqURL}x'],
       ],
       logFile: `${this.#workdir}-record.log`,
     })
-    // It reads once it has read of a purge, which purges nothing without the secret.
+    // It reads once it has read of a purge, which is refused without the secret.
     await untilReady(reader, async () => {
       await fetch(this.url, { method: 'PURGE' })
       return reader.logTail().includes('PURGE')
@@ -155,12 +155,12 @@ export class Cdn extends Server {
       const isWhole = reader.running()
       await reader.stop()
       const text = reader.logTail()
-      const lines = [...text.matchAll(/(\d+\.\d+) (\S+) (\S+)$/gm)]
-        .map(([, seconds, method, path = '']) => ({ method, path, atMs: Number(seconds) * 1000 }))
+      const lines = [...text.matchAll(/(\d+\.\d+) (\S+) (\S+) (\S+)$/gm)]
+        .map(([, seconds, method, status, path = '']) => ({ method, status, path, atMs: Number(seconds) * 1000 }))
         .filter(({ atMs }) => atMs >= fromMs)
       return {
         fetches: lines.flatMap(({ method, path, atMs }) => (method === 'PURGE' ? [] : { path, atMs })),
-        purgesMs: lines.flatMap(({ method, atMs }) => (method === 'PURGE' ? atMs : [])),
+        purgesMs: lines.flatMap(({ method, status, atMs }) => (method === 'PURGE' && status === '200' ? atMs : [])),
         isWhole: isWhole && !/overrun/i.test(text),
       }
     }
