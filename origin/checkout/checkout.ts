@@ -179,6 +179,8 @@ export class Checkout {
   }
 
   async #reserve(sale: SaleRow, reservation: Reservation, codes: readonly PromoCodeRow[]): Promise<Outcome> {
+    // A gate that was away, or rebuilt meanwhile, does not know the key and would promise a second order.
+    if (this.#pending.ofKey(reservation)) return this.#respond({ sale, reservation })
     let gate: GateVerdict
     try {
       const { hold_seconds, limit_per_visitor: limit } = sale

@@ -51,7 +51,9 @@ export class ExistingOrder {
    */
   async byKey({ reservation: r, gate, ledger }: Attempt): Promise<Existing | undefined> {
     if (ledger) return ledger.verdict === 'replay' ? this.#load('key', r, ledger.order) : undefined
-    if (gate?.verdict === 'replay') return (await this.#loadKnown(r, gate)) ?? 'unreadable'
+    const earlier = gate ? undefined : this.#deps.pending.ofKey(r)
+    const known = gate?.verdict === 'replay' ? gate : earlier
+    if (known) return (await this.#loadKnown(r, known)) ?? 'unreadable'
     // The ledger is asked next, by recording.
     if (gate?.verdict === 'fenced') return this.#keyInGate(r)
     return (await this.#keyInLedger(r)) ?? (gate ? undefined : this.#keyInGate(r))

@@ -494,6 +494,21 @@ describe.concurrent('a checkout', () => {
     expect(await orders()).toHaveLength(1)
   })
 
+  test('waits for the order of its key that is recorded without the gate, which came back', async ({ expect }) => {
+    const { sale, buy, its } = await alone({ limit: 2 })
+    const rebuild = await its.fence()
+    await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
+      await rebuild.open([{ product: 'one', available: 5, held: 0 }])
+      expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
+      expect(said(await buy('ann', 'k', 2))).toBe('/problems/idempotency-key-reused')
+    })
+    expect(await buy('ann')).toMatchObject({ kind: 'recorded', replayed: true })
+    const orders = await sql`select status from orders where sale_id = ${sale}`
+    expect(orders).toEqual([{ status: 'reserved' }])
+  })
+
   test('promises a bounded number of unrecorded orders', async ({ expect }) => {
     const { sale, buy, store } = await alone({ total: 100, maxPending: 20 })
     // Without the sale's row the ledger fails at once.

@@ -29,8 +29,10 @@ export class PendingReservations {
   readonly #max: number
   /** Reservations that this process is recording and whose buyers wait for it, the oldest first. */
   readonly #inProgress = new Map<string, InProgress>()
-  /** Those whose buyers wait no longer. */
+  /** Those whose buyers wait no longer .. */
   readonly #answered = new Map<string, InProgress>()
+  /** .. by their keys, which come again. */
+  readonly #answeredByKey = new Map<string, Reservation>()
   #timer: NodeJS.Timeout | undefined
   /** Reservations of the fast gate that this process is recording. */
   #places = 0
@@ -54,6 +56,7 @@ export class PendingReservations {
       if (late.beganMs > beforeMs) break
       this.#inProgress.delete(order)
       this.#answered.set(order, late)
+      this.#answeredByKey.set(keyOf(late.reservation), late.reservation)
       late.answerLate()
     }
     this.#timer = this.#inProgress.size > 0 ? setTimeout(() => this.#answerLate(), LATE_CHECK_MS) : undefined
@@ -64,9 +67,17 @@ export class PendingReservations {
     return this.#inProgress.get(order) ?? this.#answered.get(order)
   }
 
+  /** An earlier reservation of this key that is still being recorded, though its buyer was answered. */
+  ofKey(again: Keyed): Reservation | undefined {
+    return this.#answeredByKey.get(keyOf(again))
+  }
+
   /** The ledger has answered or failed; true if the buyer was answered before, and may ask for the order. */
   end(order: string): boolean {
-    return !this.#inProgress.delete(order) && this.#answered.delete(order)
+    if (this.#inProgress.delete(order)) return false
+    const answered = this.#answered.get(order)
+    if (answered) this.#answeredByKey.delete(keyOf(answered.reservation))
+    return this.#answered.delete(order)
   }
 
   /** Takes a place for a reservation that is to be recorded; false at the maximum. `freePlace` ends it. */
@@ -114,3 +125,6 @@ export class PendingReservations {
     await withTimeout(Promise.allSettled(outcomes), DRAIN_TIMEOUT_MS).catch(() => {})
   }
 }
+
+type Keyed = Pick<Reservation, 'sale' | 'visitor' | 'key'>
+const keyOf = ({ sale, visitor, key }: Keyed) => JSON.stringify([sale, visitor, key])
