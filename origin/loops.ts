@@ -3,7 +3,7 @@
  * own; they are started and stopped together.
  */
 
-import { readersBehind } from './events/reader.ts'
+import { dueWork } from './due-work.ts'
 import { watchEvents } from './events/watch.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
@@ -32,8 +32,12 @@ import { fanOut, WEBHOOK_READER } from './webhooks/fan-out.ts'
 
 /** At a stop, jobs in progress get this long; what comes later is for another worker. */
 const DRAIN_TIMEOUT_MS = 5_000
-/** Readers of the events are woken where there are events for them; this is for what nobody woke them for. */
-const READER_MS = 10_000
+/** What is woken where it has something to do also runs without, so often. */
+const UNWOKEN_MS = 10_000
+/** Woken each second while something is overdue, it does not run without a pause. */
+const DUE_REST_MS = 300
+/** The lines of those who wait for a mail about their turn are read no more often. */
+const TURN_MAILS_REST_MS = 1_000
 
 interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly redis: Store
@@ -55,10 +59,13 @@ export function createWorker(deps: WorkerDeps): Actor {
   const { calls, charges, captures, refunds } = deps.payments
   const jobs = new JobRunner(deps, [charges, captures, refunds, scheduler, deliverer, ...(mailer ? [mailer] : [])])
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
+  /** By the name that `dueWork` has for it. */
+  const whenDue = (name: string, round: () => Promise<unknown>, restMs?: number) =>
+    loop(name, UNWOKEN_MS, deps, round, restMs)
   // Begun by a change of an order, from any process; their interval is for what else becomes due.
   const changed = {
     jobs: loop('jobs', 1_000, deps, async () => (await jobs.round()) || calls.isShort, 150),
-    messages: loop('webhook messages', READER_MS, deps, () => thenJobs(fanOut(sql)), 300),
+    messages: loop('webhook messages', UNWOKEN_MS, deps, () => thenJobs(fanOut(sql)), 300),
   }
   /** What a reader has added to a queue is sent at once. */
   async function thenJobs(added: Promise<boolean>): Promise<boolean> {
@@ -68,16 +75,26 @@ export function createWorker(deps: WorkerDeps): Actor {
   }
   const readers = new Map([
     [WEBHOOK_READER, changed.messages],
-    [SEARCH_READER, loop('search', READER_MS, deps, searchRounds(sql))],
-    [COUNT_READER, loop('order counts', READER_MS, deps, () => countOrders(sql))],
+    [SEARCH_READER, whenDue('search', searchRounds(sql))],
+    [COUNT_READER, whenDue('order counts', () => countOrders(sql))],
   ])
   if (mailer)
     readers.set(
       MAIL_READER,
-      loop('mail reader', READER_MS, deps, () => thenJobs(readMails(sql, mailer.channels))),
+      whenDue('mail reader', () => thenJobs(readMails(sql, mailer.channels))),
     )
-  const turnMails =
-    mailer && deps.edgeUrl !== undefined ? [every(2_000, 'turn mails', () => mailTurns(sql, deps.edgeUrl ?? ''))] : []
+  const due = new Map([
+    ...readers,
+    ['overdue holds', whenDue('ledger sweeper', () => sweepLedger(deps), DUE_REST_MS)],
+    ['payments', whenDue('charges', () => charges.beginPayments(), DUE_REST_MS)],
+    ['overdue actions', whenDue('abandoned charges', () => charges.endOverdueActions(), DUE_REST_MS)],
+  ])
+  const { edgeUrl } = deps
+  if (mailer && edgeUrl !== undefined)
+    due.set(
+      'turn mails',
+      whenDue('turn mails', () => mailTurns(sql, edgeUrl), TURN_MAILS_REST_MS),
+    )
   const wake = () => {
     for (const { wake } of Object.values(changed)) wake()
   }
@@ -86,7 +103,6 @@ export function createWorker(deps: WorkerDeps): Actor {
   const actors = [
     // Orders and stock
     every(300, 'hold sweeper', gateSweeps(deps)),
-    every(1_500, 'ledger sweeper', () => sweepLedger(deps)),
     every(1_000, 'intent recorder', () => recordAllIntents(deps)),
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),
@@ -98,21 +114,17 @@ export function createWorker(deps: WorkerDeps): Actor {
     changed.jobs,
     every(5_000, 'queue watch', () => watchQueues(deps)),
     // Payments
-    every(1_000, 'charges', () => charges.beginPayments()),
-    every(1_000, 'abandoned charges', () => charges.endOverdueActions()),
     every(10_000, 'charge comparison', () => charges.compare()),
     every(30_000, 'forgotten charges', async () => {
       // In turn: a connection for each would lie idle, and after a loss of the ledger each had to be found dead.
       for (const owed of [charges, captures, refunds]) await owed.resume()
     }),
-    ...turnMails,
-    // Readers of the events
-    ...readers.values(),
-    every(5_000, 'event watch', () => watchEvents(deps)),
-    // One statement for all of them.
-    every(1_000, 'reader watch', async () => {
-      for (const reader of await readersBehind(sql, [...readers.keys()])) readers.get(reader)?.wake()
+    // Readers of the events, payments not begun, and what is overdue
+    ...due.values(),
+    every(1_000, 'due work', async () => {
+      for (const work of await dueWork(sql, [...readers.keys()])) due.get(work)?.wake()
     }),
+    every(5_000, 'event watch', () => watchEvents(deps)),
     // Watches
     every(15_000, 'webhook watch', () => deliverer.watch()),
     every(5_000, 'memory watch', () => watchMemory(redis, metrics)),

@@ -15,6 +15,9 @@ const ORDERS_MAX_AGE_MS = 90_000
 export const QUEUE_MAX_AGE_MS = 10_000
 const SALE_COUNTER_MAX_AGE_MS = 24 * 3_600_000
 
+/** How often the lag of the event loop is looked at; the usual 10 ms wake a process with nothing to do a hundred times a second. */
+const LAG_EVERY_MS = 100
+
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const UPDATE_SECONDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500]
@@ -23,7 +26,7 @@ const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 export function createMetrics(stores: () => Readonly<Record<string, boolean>> = () => ({})) {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
 
   const counter = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     new Counter({ name, help, labelNames, registers })

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/servers.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { readEvents, readersBehind } from './reader.ts'
+import { readEvents } from './reader.ts'
 
 const sql = await useLedger()
 const write = (type: string, on = sql) => on`insert into events (type) values (${type})`
@@ -28,15 +28,6 @@ test('reads page after page, and each reader reads all of them', async () => {
   await isReadable()
   expect([await read('one', 2), await read('one', 2), await read('one', 2)]).toEqual([['a', 'b'], ['c'], []])
   expect(await read('two')).toEqual(['a', 'b', 'c'])
-})
-
-test('names the readers for which there are events, new ones too', async () => {
-  expect(await readersBehind(sql, ['one', 'two'])).toEqual([])
-  await write('a')
-  await isReadable()
-  expect(await readersBehind(sql, ['one', 'two'])).toEqual(['one', 'two'])
-  await read('one')
-  expect(await readersBehind(sql, ['one', 'two'])).toEqual(['two'])
 })
 
 test('waits for an event whose transaction is older and not committed', async () => {

@@ -29,7 +29,7 @@ export async function readEvents(
   // Without new events nothing is written, and no transaction id is used.
   const [state] = await sql<{ known: boolean; waits: boolean }[]>`
     select r.reader is not null as known,
-      exists (select from read_events(coalesce(r.xid, '0'), coalesce(r.seq, 0), 1)) as waits
+      ${isReaderBehind(sql)} as waits
     from (select 1) one left join readers r on reader = ${reader}`
   if (!state?.waits) return false
   // Outside the transaction below, or another worker that inserts the same reader would wait for the whole page.
@@ -53,13 +53,9 @@ export async function readEvents(
   })
 }
 
-/** Those of these readers for which there may be events, by one statement. */
-export async function readersBehind<Name extends string>(sql: Sql, readers: readonly Name[]): Promise<Name[]> {
-  const rows = await sql<{ reader: Name }[]>`
-    select n.reader from unnest(${[...readers]}::text[]) as n (reader) left join readers r using (reader)
-    where exists (select from read_events(coalesce(r.xid, '0'), coalesce(r.seq, 0), 1))`
-  return rows.map(({ reader }) => reader)
-}
+/** The condition of a reader's row `r` for which there may be events; without a row, of a new reader. */
+export const isReaderBehind = (sql: Sql) =>
+  sql`exists (select from read_events(coalesce(r.xid, '0'), coalesce(r.seq, 0), 1))`
 
 /** How many of the events have at most `PAGE_ORDERS` orders together; at least one event. */
 function atMostOrders(read: readonly EventRow[]): number {

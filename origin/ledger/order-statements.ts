@@ -179,17 +179,18 @@ export async function heldBy(sql: Queryable, visitor: string, saleIds: readonly 
 const LEDGER_GRACE_MS = 1_000
 
 // now() instead of clock_timestamp(): only a stable function can bound an index scan.
-const isOverdue = (sql: Sql) =>
+/** The condition of such holds. */
+export const isHoldOverdue = (sql: Sql) =>
   sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
 
 type ProductOf = Pick<OrderRow, 'sale_id' | 'product_id'>
 
 export const productsWithOverdueHolds = (sql: Sql) => sql<ProductOf[]>`
-  select distinct sale_id, product_id from orders where ${isOverdue(sql)}`
+  select distinct sale_id, product_id from orders where ${isHoldOverdue(sql)}`
 
 export async function overdueHolds(sql: Sql, { sale_id, product_id }: ProductOf, limit: number): Promise<string[]> {
   const rows = await sql<{ order_id: string }[]>`
-    select order_id from orders where sale_id = ${sale_id} and product_id = ${product_id} and ${isOverdue(sql)}
+    select order_id from orders where sale_id = ${sale_id} and product_id = ${product_id} and ${isHoldOverdue(sql)}
     order by reserved_until limit ${limit}`
   return rows.map((row) => row.order_id)
 }

@@ -96,8 +96,11 @@ interface Waiting {
   readonly line: string
 }
 
+/** The condition of those who wait for their turn. */
+export const waitsForTurn = (sql: Sql) => sql`next in ('turn_near', 'turn')`
+
 export const waitingLines = (sql: Sql) => sql<Waiting[]>`
-  select distinct sale_id as "saleId", line from mail_asks where next in ('turn_near', 'turn')`
+  select distinct sale_id as "saleId", line from mail_asks where ${waitsForTurn(sql)}`
 
 /** Numbers whose position is not known yet. */
 export const unplaced = (sql: Sql, { saleId, line }: Waiting) => sql<{ ask_id: string; number: number }[]>`

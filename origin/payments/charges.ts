@@ -43,8 +43,6 @@ const SETTLE = { size: 200, queue: 20_000, pauseMs: 50 }
  * Reports that one read looks up, and the pause before it: the response says the same in this time, so that most only repeat it.
  */
 const REPORTS = { size: 1_000, queue: 20_000, pauseMs: 200, gathers: true }
-/** The process that accepts an order with a payment method begins its payment; workers do so after this time. */
-const BEGIN_AFTER_MS = 1_000
 /** After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the second. */
 const PAUSE_MS = 1_000
 /**
@@ -142,7 +140,7 @@ export class Charges implements Consumer<'charge'> {
   /** Begins the payment of orders that came with their method, if the process that accepted them did not. */
   async beginPayments(): Promise<void> {
     const { sql, orders } = this.#deps
-    const toBegin = await findPaymentsToBegin(sql, BEGIN_AFTER_MS, CONCURRENCY)
+    const toBegin = await findPaymentsToBegin(sql, CONCURRENCY)
     await Promise.all(toBegin.map((o) => orders.pay(o.order_id, o.payment_method)))
   }
 

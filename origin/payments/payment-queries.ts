@@ -40,14 +40,18 @@ export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => s
       from paying)
   select * from paying`
 
-/** Reserved orders that came with a payment method, and whose payment has not begun `afterMs` later. */
-export async function findPaymentsToBegin(sql: Sql, afterMs: number, limit: number) {
-  // now() instead of clock_timestamp(): only a stable function can bound an index scan.
+/** The process that accepts an order with a payment method begins its payment; workers do so after this time. */
+const BEGIN_AFTER_MS = 1_000
+
+/** The condition of reserved orders that came with a payment method, and whose payment has not begun in time. */
+// now() instead of clock_timestamp(): only a stable function can bound an index scan.
+export const isPaymentToBegin = (sql: Sql) => sql`
+  status = 'reserved' and payment_method is not null
+  and created_at < now() - ${BEGIN_AFTER_MS} * interval '1 millisecond'`
+
+export async function findPaymentsToBegin(sql: Sql, limit: number) {
   return sql<{ order_id: string; payment_method: string }[]>`
-    select order_id, payment_method from orders
-    where status = 'reserved' and payment_method is not null
-      and created_at < now() - ${afterMs} * interval '1 millisecond'
-    order by created_at limit ${limit}`
+    select order_id, payment_method from orders where ${isPaymentToBegin(sql)} order by created_at limit ${limit}`
 }
 
 /**
@@ -67,13 +71,16 @@ export async function touchForgottenPayments(tx: Queryable, forgottenSeconds: nu
   return rows.map((row) => row.order_id)
 }
 
-/** Attempts whose buyer did not come back from their bank in time; any of them, so that failing ones delay no others. */
+/** The condition of attempts whose buyer did not come back from their bank in time. */
+export const isActionOverdue = (sql: Sql) => sql`action_until < now() and status = 'paying'`
+
+/** Any of them, so that failing ones delay no others. */
 export async function findOverdueActions(sql: Sql, limit: number) {
   return sql<{ order: string; attempt: number; charge: string; isEnding: boolean; overdueSeconds: number }[]>`
     select order_id as "order", attempts as attempt, action ->> 'charge' as charge,
       action ? 'ending' as "isEnding",
       extract(epoch from now() - action_until)::float8 as "overdueSeconds"
-    from orders where action_until < now() and status = 'paying' order by random() limit ${limit}`
+    from orders where ${isActionOverdue(sql)} order by random() limit ${limit}`
 }
 
 /** From now on the attempt is confirmed no more; false if it is over already. */
