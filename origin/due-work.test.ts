@@ -5,14 +5,16 @@ import { reservationOf, saleOf } from '../test/origin-process.ts'
 import { useLedger } from '../test/servers.ts'
 import { dueWork } from './due-work.ts'
 import { readEvents } from './events/reader.ts'
+import { addJobs } from './jobs/job-queries.ts'
 import { record } from './ledger/record.ts'
+import { FREE } from './payments/payment-queries.ts'
 import { writeSale } from './sales/sale-queries.ts'
 
 const sql = await useLedger()
 const due = (...readers: string[]) => dueWork(sql, readers).then((work) => work.sort())
 
 beforeEach(async () => {
-  await sql`truncate sales, orders, events, readers, mail_asks cascade`
+  await sql`truncate sales, orders, events, readers, mail_asks, jobs, webhook_endpoints cascade`
 })
 
 test('names the readers for which there are events, new ones too', async () => {
@@ -38,6 +40,21 @@ test('names overdue holds, payments that nobody began, and buyers who did not co
     update orders set status = 'paying', payment_method = 'card', action = '{}', action_until = ${late} where visitor = 'away'`
   expect(await due()).toEqual(['overdue actions', 'overdue holds', 'payments'])
   await sql`update orders set status = 'cancelled', action = null, action_until = null`
+  expect(await due()).toEqual([])
+})
+
+test('names jobs whose time has come, of endpoints that are not paused too', async () => {
+  const endpoint = randomUUID()
+  await addJobs(sql, 'charge', [{ data: { order: 'later' }, runAt: new Date(Date.now() + 3_600_000) }])
+  expect(await due()).toEqual([])
+  await addJobs(sql, 'charge', [{ data: { order: 'now' }, group: FREE }])
+  expect(await due()).toEqual(['jobs'])
+  await sql`delete from jobs`
+  await addJobs(sql, 'webhook', [{ data: { message: 'm', type: 't', body: '{}' }, group: endpoint }])
+  expect(await due()).toEqual([])
+  await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets) values (${endpoint}, 'http://x', '{*}', '[]')`
+  expect(await due()).toEqual(['jobs'])
+  await sql`update webhook_endpoints set state = 'paused'`
   expect(await due()).toEqual([])
 })
 

@@ -1,15 +1,17 @@
 /** What of the background work has something to do, asked by one statement: each asked by itself wakes a connection and a server process. */
 import { isReaderBehind } from './events/reader.ts'
+import { isAnyJobDue } from './jobs/job-queries.ts'
 import type { Sql } from './ledger/connection.ts'
 import { isHoldOverdue } from './ledger/order-statements.ts'
 import { waitsForTurn } from './mail/asks.ts'
-import { isActionOverdue, isPaymentToBegin } from './payments/payment-queries.ts'
+import { FREE, isActionOverdue, isPaymentToBegin } from './payments/payment-queries.ts'
 
 /** The names of the work, in which each of the readers of the events is one of its own. */
 export async function dueWork<Reader extends string>(sql: Sql, readers: readonly Reader[]) {
-  const rows = await sql<{ work: Reader | 'overdue holds' | 'payments' | 'overdue actions' | 'turn mails' }[]>`
+  const rows = await sql<{ work: Reader | 'jobs' | 'overdue holds' | 'payments' | 'overdue actions' | 'turn mails' }[]>`
     select n.reader as work from unnest(${[...readers]}::text[]) as n (reader) left join readers r using (reader)
     where ${isReaderBehind(sql)}
+    union all select 'jobs' where ${isAnyJobDue(sql, ['', FREE])}
     union all select 'overdue holds' where exists (select from orders where ${isHoldOverdue(sql)})
     union all select 'payments' where exists (select from orders where ${isPaymentToBegin(sql)})
     union all select 'overdue actions' where exists (select from orders where ${isActionOverdue(sql)})

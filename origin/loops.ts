@@ -62,10 +62,10 @@ export function createWorker(deps: WorkerDeps): Actor {
   /** By the name that `dueWork` has for it. */
   const whenDue = (name: string, round: () => Promise<unknown>, restMs?: number) =>
     loop(name, UNWOKEN_MS, deps, round, restMs)
-  // Begun by a change of an order, from any process; their interval is for what else becomes due.
+  // Begun also by a change of an order, from any process.
   const changed = {
-    jobs: loop('jobs', 1_000, deps, async () => (await jobs.round()) || calls.isShort, 150),
-    messages: loop('webhook messages', UNWOKEN_MS, deps, () => thenJobs(fanOut(sql)), 300),
+    jobs: whenDue('jobs', async () => (await jobs.round()) || calls.isShort, 150),
+    messages: whenDue('webhook messages', () => thenJobs(fanOut(sql)), 300),
   }
   /** What a reader has added to a queue is sent at once. */
   async function thenJobs(added: Promise<boolean>): Promise<boolean> {
@@ -85,6 +85,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     )
   const due = new Map([
     ...readers,
+    ['jobs', changed.jobs],
     ['overdue holds', whenDue('ledger sweeper', () => sweepLedger(deps), DUE_REST_MS)],
     ['payments', whenDue('charges', () => charges.beginPayments(), DUE_REST_MS)],
     ['overdue actions', whenDue('abandoned charges', () => charges.endOverdueActions(), DUE_REST_MS)],
@@ -110,8 +111,6 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(30_000, 'sales long over', async () => {
       for (const saleId of await markLongOver(sql)) await deps.gates.of(saleId).remove()
     }),
-    // Jobs: charges, captures, refunds, scheduled actions, webhooks, mails
-    changed.jobs,
     every(5_000, 'queue watch', () => watchQueues(deps)),
     // Payments
     every(10_000, 'charge comparison', () => charges.compare()),
@@ -119,7 +118,7 @@ export function createWorker(deps: WorkerDeps): Actor {
       // In turn: a connection for each would lie idle, and after a loss of the ledger each had to be found dead.
       for (const owed of [charges, captures, refunds]) await owed.resume()
     }),
-    // Readers of the events, payments not begun, and what is overdue
+    // Readers of the events; jobs: charges, captures, refunds, scheduled actions, webhooks, mails; and what is overdue
     ...due.values(),
     every(1_000, 'due work', async () => {
       for (const work of await dueWork(sql, [...readers.keys()])) due.get(work)?.wake()

@@ -64,9 +64,7 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
     due as materialized (
       select j.job_id, r.lease_ms from rooms r cross join lateral (
         select job_id from jobs j
-        where j.queue = r.queue and j.group_id = r.group_id and j.state = 'pending'
-          -- Stored in milliseconds, and rounded up as well as down.
-          and j.run_at <= now() + interval '1 millisecond'
+        where j.queue = r.queue and j.group_id = r.group_id and ${isDue(sql)}
           -- Compared with a single value, since the planner would join the whole backlog instead.
           and (j.lane is null or j.job_id = (
             select min(f.job_id) from jobs f
@@ -80,12 +78,23 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
   return taken.sort((a, b) => a.job_id - b.job_id)
 }
 
+/** The condition of jobs that are due, by their time: stored in milliseconds, and rounded up as well as down. */
+const isDue = (sql: Queryable) => sql`state = 'pending' and run_at <= now() + interval '1 millisecond'`
+
+/** The condition that a job of these groups, or one for an endpoint, is due. */
+export const isAnyJobDue = (sql: Queryable, groups: readonly string[]) => sql`
+  exists (
+    select from jobs
+    where queue = any(${QUEUE_NAMES as QueueName[]}::text[]) and group_id = any(${groups as string[]}::text[]) and ${isDue(sql)})
+  or exists (
+    select from webhook_endpoints e where e.state = 'active' and exists (
+      select from jobs where queue = 'webhook' and group_id = e.endpoint_id::text and ${isDue(sql)}))`
+
 /** How many jobs of a queue are due, outside its groups; counted up to the limit. */
 export async function countDue(sql: Sql, queue: QueueName, limit: number): Promise<number> {
   const [row] = await sql<{ due: number }[]>`
     select count(*)::int as due from (
-      select from jobs where queue = ${queue} and group_id = '' and state = 'pending'
-        and run_at <= now() + interval '1 millisecond' limit ${limit}) j`
+      select from jobs where queue = ${queue} and group_id = '' and ${isDue(sql)} limit ${limit}) j`
   return row?.due ?? 0
 }
 

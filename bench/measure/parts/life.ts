@@ -38,8 +38,8 @@ const PAID_PER_SECOND = 1_500
 const SATURATED = { warmMs: 3_000, rounds: 8 }
 /** What goes on beside the orders is subtracted: an origin compares and counts also where nothing happens. */
 const QUIET_MS = 5_000
-/** What a start leaves to do, its garbage included. */
-const CALM_MS = 15_000
+/** What a start leaves to do; the engine gives back its garbage half a minute later. */
+const CALM_MS = 45_000
 /** Webhooks of the provider come after the work. */
 const AFTER_MS = 1_000
 /** Orders before those that count. */
