@@ -1,6 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { calledAtMs, type Phase, placeOf, pollAfterMs, type Schedule, serving, servingExactly } from './schedule.ts'
+import {
+  calledAtMs,
+  type Phase,
+  type Place,
+  placeOf,
+  pollAfterMs,
+  pollMaxMs,
+  type Schedule,
+  serving,
+  servingExactly,
+} from './schedule.ts'
 
 const NOON = Date.parse('2026-11-27T12:00:00Z')
 
@@ -155,13 +165,21 @@ describe('polling', () => {
     estimated_wait_time: seconds,
   })
 
+  const polledMs = (at: Place, random: number, claimSeconds = 180) =>
+    Math.min(pollMaxMs(claimSeconds), pollAfterMs(at, random))
+
+  it('misses no turn that comes at once and can be claimed for a short time', () => {
+    const pollMs = [null, 30, 3_600].map((seconds) => polledMs(place(seconds, 999_999), 0.5, 15))
+    expect(pollMs).toEqual([10_000, 10_000, 10_000])
+  })
+
   it('takes from a second to two minutes, longer the further away the turn', () => {
     fc.assert(
       fc.property(
         fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
         fc.double({ min: 0, max: 0.999999, noNaN: true }),
         (wait, random) => {
-          const ms = pollAfterMs(place(wait), random)
+          const ms = polledMs(place(wait), random)
           expect(ms).toBeGreaterThanOrEqual(750)
           expect(ms).toBeLessThanOrEqual(120_000)
         },
@@ -170,7 +188,7 @@ describe('polling', () => {
   })
 
   it('is frequent near the front of a line that stands still, and rarer the further back', () => {
-    const pollMs = [0, 999, 9_999, 99_999, 999_999].map((ahead) => pollAfterMs(place(null, ahead), 0.5))
+    const pollMs = [0, 999, 9_999, 99_999, 999_999].map((ahead) => polledMs(place(null, ahead), 0.5))
     expect(pollMs).toEqual([5_000, 5_000, 15_811, 50_000, 120_000])
     const means = [1, 10, 60, 300].map((seconds) => pollAfterMs(place(seconds), 0.5))
     expect(means).toEqual([...means].sort((a, b) => a - b))
@@ -178,6 +196,6 @@ describe('polling', () => {
 
   it('waits for the draw before the opening, and asks only whether it was put forward', () => {
     const lobby = (seconds: number) => ({ ...place(seconds), status: 'pre_queue' as const, position: null })
-    expect([0, 5, 90, 400].map((seconds) => pollAfterMs(lobby(seconds), 0.5))).toEqual([1_800, 6_800, 91_800, 120_000])
+    expect([0, 5, 90, 400].map((seconds) => polledMs(lobby(seconds), 0.5))).toEqual([1_800, 6_800, 91_800, 120_000])
   })
 })

@@ -114,7 +114,7 @@ export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }
 }
 
 const POLL_MIN_MS = 1_000
-export const POLL_MAX_MS = 120_000
+const POLL_MAX_MS = 120_000
 /** While the wait is not known (paused, all in carts, held back by the ceiling) .. */
 const POLL_UNKNOWN_MS = 5_000
 /** .. with up to so many people ahead, and ten times as long with a hundred times as many: they are called later when the line goes on. */
@@ -122,12 +122,15 @@ const NEAR = 1_000
 /** The draw is published half a second after the opening (ANNOUNCE_MS), and a cache keeps the copy before for a second more. */
 const DRAWN_AFTER_MS = 1_600
 
+/** The longest pause between two polls, where a turn can be claimed for so long: whoever keeps to it misses none that comes at once. */
+export const pollMaxMs = (claimSeconds: number) => Math.min(POLL_MAX_MS, Math.round((claimSeconds * 2_000) / 3))
+
 /**
  * When to poll again, in milliseconds from now: the further away the turn, the longer; spread by `random` (uniform in
- * [0, 1)), so that a crowd that started together does not poll together.
+ * [0, 1)), so that a crowd that started together does not poll together. Whoever polls waits no longer than `pollMaxMs`.
  */
 export function pollAfterMs({ status, estimated_wait_time, position_in_queue }: Place, random: number): number {
-  if (isFinal(status) || status === 'missed_turn') return POLL_MAX_MS
+  if (isFinal(status) || status === 'missed_turn') return Number.POSITIVE_INFINITY
   const waitMs = (estimated_wait_time ?? 0) * 1000
   const ms =
     estimated_wait_time === null
@@ -138,5 +141,5 @@ export function pollAfterMs({ status, estimated_wait_time, position_in_queue }: 
           waitMs <= 3 * POLL_MIN_MS
           ? Math.max(POLL_MIN_MS, waitMs) + random * 400
           : waitMs * (0.25 + random / 6)
-  return Math.round(Math.min(POLL_MAX_MS, ms))
+  return Math.round(ms)
 }

@@ -10,7 +10,7 @@ import { Loads, PerSecond, type Scenario } from './scenario.ts'
 import type { Shop } from './shop.ts'
 
 /** The Worker's defaults. */
-const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
+export const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
 /** The origin notifies the room of the end within so long. */
 export const NOTIFIED_MS = 200
 const SEED = '5e'.repeat(32)

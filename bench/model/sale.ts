@@ -8,14 +8,14 @@ import { CACHE_TTL } from '../../edge/cache.ts'
 import { ANNOUNCE_MS, inEffect, USABLE_MS } from '../../edge/queue/timeline.ts'
 import { positionsOf } from '../../shared/draw.ts'
 import { QUIET_POLL_MS } from '../../shared/feed.ts'
-import { isFinal, POLL_MAX_MS, placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
+import { isFinal, placeOf, pollAfterMs, pollMaxMs, serving } from '../../shared/schedule.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
 import { seeded } from '../lib/random.ts'
 import { arrivalTimes, leadMs } from '../rehearsal/crowd/arrivals.ts'
 import { Wheel } from '../rehearsal/crowd/timer-wheel.ts'
 import { missesOf, PAGE_VARIANTS, runsOf } from './bills.ts'
 import { Edge } from './isolates.ts'
-import { NOTIFIED_MS, Room } from './room.ts'
+import { NOTIFIED_MS, Room, SETTINGS } from './room.ts'
 import { PerSecond, type Scenario } from './scenario.ts'
 import { Shop } from './shop.ts'
 
@@ -25,6 +25,7 @@ const EVENLY = 20
 /** Visitors who really wait, for all the others. */
 const SAMPLE = 20_000
 const MAX_SECONDS = 3_600
+const MOST_MS = pollMaxMs(SETTINGS.claimSeconds)
 const FINAL_SPREAD_MS = 10_000
 /** Lets an interruption through. */
 const LISTEN_EVERY_MS = 1_000
@@ -100,7 +101,7 @@ export async function play(s: Scenario) {
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
     } else {
       // As in edge/client/schedule-reader.ts.
-      const mostMs = looksAt(visitor) ? schedule.next_read_ms * (1 - random() / 50) : POLL_MAX_MS
+      const mostMs = looksAt(visitor) ? schedule.next_read_ms * (1 - random() / 50) : MOST_MS
       wheel.at(visitor, clock(nowMs + Math.min(mostMs, Math.max(1_000, pollAfterMs(place, random())))))
     }
   }

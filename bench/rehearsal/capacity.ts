@@ -21,6 +21,8 @@ import { type Step as VisitStep, visitorsOf } from './crowd/visitors.ts'
 import type { Options } from './options.ts'
 import { Live } from './progress.ts'
 
+/** The edge's default. */
+const CLAIM_SECONDS = 180
 /** Between the sale's creation and its first visitor. */
 const LEAD_MS = 2_000
 /** Visitors come so long before they are called, so that all have a turn to claim. */
@@ -132,6 +134,7 @@ async function measureStep(stage: LifeStage, options: Options, range: Range, arr
       sale,
       thinkMs: options.thinkSeconds * 1000,
       hangUps: 0,
+      claimSeconds: CLAIM_SECONDS,
       random,
       identityOf: () => UNKNOWN,
       prover: null,

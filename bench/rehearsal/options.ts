@@ -246,7 +246,7 @@ export function readOptions(args: readonly string[]) {
     thinkSeconds: number('think', 0.5, 0, 600),
     holdSeconds,
     maxUnpaid: whole('unpaid', 3, 1, 1_000),
-    claimSeconds: whole('claim', isLong ? 60 : 20, 1, 3_600),
+    claimSeconds: whole('claim', values.edge !== undefined ? 180 : isLong ? 60 : 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
     cdn: values.cdn ?? false,
     faults,

@@ -154,6 +154,7 @@ export class Rehearsal {
         sale,
         thinkMs: options.thinkSeconds * 1000,
         hangUps: options.hangUps,
+        claimSeconds: options.claimSeconds,
         random,
         identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
         prover,

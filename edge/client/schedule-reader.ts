@@ -2,7 +2,7 @@
  * Reads the sale's one public schedule now and then: as often as it says while somebody looks at the page (next_read_ms), otherwise
  * the less often the further away their turn is. Tabs of one browser share what they read.
  */
-import { isFinal, POLL_MAX_MS, pollAfterMs, type Schedule } from '../../shared/schedule.ts'
+import { isFinal, pollAfterMs, type Schedule } from '../../shared/schedule.ts'
 import { failures, showConnection } from './connection.ts'
 import {
   byId,
@@ -81,12 +81,11 @@ function readAt(atMs: number): void {
 
 export const isVisible = () => document.visibilityState === 'visible'
 
-const nextReadAtMs = (after: Schedule) =>
-  performance.now() +
-  Math.min(
-    isVisible() ? after.next_read_ms * (1 - Math.random() / 50) : POLL_MAX_MS,
-    Math.max(READ_MIN_MS, pauseAfter(after)),
-  )
+const nextReadAtMs = (after: Schedule) => {
+  // While nobody looks, as seldom as misses no turn.
+  const mostMs = isVisible() ? after.next_read_ms * (1 - Math.random() / 50) : Number(textsOf('stage').poll)
+  return performance.now() + Math.min(mostMs, Math.max(READ_MIN_MS, pauseAfter(after)))
+}
 
 const pauseAfter = (next: Schedule): number => {
   const place = byId('line') ? placeIn(next, page, nowMs()) : null

@@ -1,5 +1,6 @@
 /** The frame of every page: its head, the header with the shop, the notices, and the footer with the other languages. */
 import { exactly, fill } from '../../shared/format.ts'
+import { pollMaxMs } from '../../shared/schedule.ts'
 import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
 import type { Brand } from './brand.ts'
 import { buttonTo, type Html, html, icon, texts } from './html.ts'
@@ -28,7 +29,7 @@ ${state.test && html`<p class="notice" role="note">${words.testSale}</p>`}
 ${again !== null && html`<p class="notice stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
 ${announcementBox(context)}
 </div>
-<div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} data-home="${homeOf({ ...view, number: null })}" ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.scheduleUrl !== undefined && html`data-host="${view.scheduleUrl}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
+<div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} data-home="${homeOf({ ...view, number: null })}" data-poll="${pollMaxMs(view.claimSeconds)}" ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.scheduleUrl !== undefined && html`data-host="${view.scheduleUrl}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 ${ownOrder(context)}
 <main id="main" class="${look}">

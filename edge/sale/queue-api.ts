@@ -4,7 +4,7 @@
  */
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
-import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs } from '../../shared/schedule.ts'
+import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, pollMaxMs } from '../../shared/schedule.ts'
 import { challengeDifficulty, refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { takePlace } from '../admission/join.ts'
 import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
@@ -63,7 +63,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
   } catch (error) {
     if (problemIn(error).status !== 503) throw error
     // The sale's state is unknown at this moment, but the token holds the place.
-    return sendJson(bodyOf(claims, UNKNOWN))
+    return sendJson(bodyOf(claims, UNKNOWN, call))
   }
   await refuseBlocked(claims.sub, now.policy, call)
   if (now.place(claims.num).status === 'ready') await refuseLeft(claims, now, call)
@@ -122,7 +122,7 @@ async function respond(
   const admission = current.status === 'ready' ? await issueAdmission(place.claims, call) : null
   const inCookies = isBrowser(call.request)
   const body: QueueAnswer = {
-    ...bodyOf(place.claims, current),
+    ...bodyOf(place.claims, current, call),
     queue_token: inCookies || !isNew ? undefined : place.token,
     admission_token: inCookies ? undefined : admission?.token,
     admission_expires_at: admission ? new Date(admission.claims.exp * 1000).toISOString() : undefined,
@@ -133,9 +133,9 @@ async function respond(
 const nothing = { position: null, position_in_queue: null, estimated_wait_time: null }
 const UNKNOWN: PlaceNow = { status: 'paused', now_serving: 0, ...nothing }
 
-function bodyOf(claims: Place['claims'], current: PlaceNow): QueueAnswer {
+function bodyOf(claims: Place['claims'], current: PlaceNow, { config }: Call): QueueAnswer {
   const { num: number } = claims
   const { status, position_in_queue, now_serving, estimated_wait_time } = current
-  const poll_after_ms = pollAfterMs(current, Math.random())
+  const poll_after_ms = Math.min(pollMaxMs(config.CLAIM_SECONDS), pollAfterMs(current, Math.random()))
   return { status, line: lineOf(claims), number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
 }

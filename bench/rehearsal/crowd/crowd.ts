@@ -29,6 +29,8 @@ interface CrowdOptions {
   readonly thinkMs: number
   /** The share of calls that are hung up almost at once. */
   readonly hangUps: number
+  /** How long a turn may be claimed. */
+  readonly claimSeconds: number
   readonly random: () => number
   /** What a visitor shows of themselves with each call. */
   readonly identityOf: (id: number) => Identity

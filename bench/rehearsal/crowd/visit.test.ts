@@ -46,6 +46,7 @@ async function shop({ onTestFinished }: TestContext) {
         sale: 's',
         thinkMs: 1,
         hangUps: 0,
+        claimSeconds: 180,
         random: () => 0.5,
         identityOf: () => UNKNOWN,
         prover: null,

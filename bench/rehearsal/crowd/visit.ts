@@ -12,7 +12,7 @@
 import { decodeJwt } from 'jose'
 import { identityOf } from '../../../edge/visitor/visitor-secret.ts'
 import type { QueueAnswer } from '../../../shared/api/public.ts'
-import { calledAtMs, placeOf, pollAfterMs, type Status } from '../../../shared/schedule.ts'
+import { calledAtMs, placeOf, pollAfterMs, pollMaxMs, type Status } from '../../../shared/schedule.ts'
 import { type Answer, headerOf } from '../../lib/http.ts'
 import { cookieIn, ownPageIn, placeIn, problemType } from '../../lib/responses.ts'
 import { hammerWhileWaiting, rejoin } from './bots.ts'
@@ -149,7 +149,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
     crowd.go(visitor, 'claim')
     return claimTurn(crowd, visitor, dueMs)
   }
-  const readInMs = pollAfterMs(place, options.random())
+  const readInMs = Math.min(pollMaxMs(options.claimSeconds), pollAfterMs(place, options.random()))
   const calledInMs =
     place.status === 'waiting' && place.position !== null
       ? calledAtMs(schedule.copy, place.position) - serverMs + options.random() * CLOCK_EVERY_MS

@@ -89,6 +89,7 @@ export async function begin({
   load = () => import('../extras/extras.ts'),
 }: PageOptions = {}): Promise<void> {
   const stage = new Thing({
+    poll: '120000',
     sale: 'demo',
     ...(path === null ? {} : { path: path ?? '/sales/demo' }),
     number,
