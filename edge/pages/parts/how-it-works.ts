@@ -25,31 +25,30 @@ export const turnWaits = ({ view, words, lang }: PageContext) =>
 
 const drawing = (body: Html | readonly Html[]) =>
   html`<svg viewBox="0 0 296 116" preserveAspectRatio="xMinYMid meet" aria-hidden="true">${body}</svg>`
-const range = (many: number) => Array.from({ length: many }, (_, i) => i)
-const dot = (x: number, y: number, r: number) => html`<circle cx="${x}" cy="${y}" r="${r}"/>`
+/** Few characters, since all who come load them: rows of dots, or of a comb's teeth, are each one dashed line. */
+const line = (look: 'dots' | 'teeth' | 'way', d: string) => html`<path class="${look}" d="${d}"/>`
+const dot = (x: number, y: number) => html`<circle cx="${x}" cy="${y}" r="8"/>`
 
 const CROWD = drawing([
-  html`<g class="others">${range(48).map((i) => dot(12 + 24 * (i % 12), 14 + 28 * Math.floor(i / 12), 5))}</g>`,
-  html`<g class="own">${dot(132, 70, 8)}</g>`,
+  html`<g class="others">${line('dots', [14, 42, 70, 98].map((y) => `M12 ${y}H277`).join(''))}</g>`,
+  html`<g class="own">${dot(132, 70)}</g>`,
 ])
 
 /** Where each of eight comes to stand; the sixth is one's own. */
 const DRAWN = [3, 0, 6, 1, 7, 2, 5, 4]
 const OWN = 5
 const at = (place: number) => 16 + 36.5 * place
-const way = (from: number) => {
-  const to = DRAWN[from] ?? from
-  return html`<path d="M${at(from)} 14C${at(from)} 66 ${at(to)} 50 ${at(to)} 100"/>`
-}
-const ends = (from: number, r: number) => html`${dot(at(from), 12, r)}${dot(at(DRAWN[from] ?? from), 102, r)}`
+const way = (to: number, from: number) => `M${at(from)} 14C${at(from)} 66 ${at(to)} 50 ${at(to)} 100`
+const isOther = (_: unknown, from: number) => from !== OWN
+const OTHERS = DRAWN.map((to, from) => ({ way: way(to, from), from: at(from), to: at(to) })).filter(isOther)
+const MINE = DRAWN[OWN] ?? OWN
 const DRAW = drawing([
-  html`<g class="others">${range(8).map((i) => i !== OWN && html`${way(i)}${ends(i, 5)}`)}</g>`,
-  html`<g class="own">${way(OWN)}${ends(OWN, 8)}</g>`,
+  html`<g class="others">${line('way', OTHERS.map((one) => one.way).join(''))}
+    ${line('dots', OTHERS.map(({ from, to }) => `M${from} 12h1M${to} 102h1`).join(''))}</g>`,
+  html`<g class="own">${line('way', way(MINE, OWN))}${dot(at(OWN), 12)}${dot(at(MINE), 102)}</g>`,
 ])
 
-const teeth = (from: number, to: number) =>
-  range(to - from).map((i) => html`<rect x="${(4 + 6.3 * (from + i)).toFixed(1)}" y="36" width="2.4" height="46"/>`)
 const COMB = drawing([
-  html`<g class="own">${teeth(0, 28)}<rect x="178" y="14" width="4" height="82"/>${dot(180, 12, 7)}</g>`,
-  html`<g class="others">${teeth(29, 46)}</g>`,
+  html`<g class="own">${line('teeth', 'M4 59H177')}<rect x="178" y="14" width="4" height="82"/><circle cx="180" cy="12" r="7"/></g>`,
+  html`<g class="others">${line('teeth', 'M186.7 59H290')}</g>`,
 ])
