@@ -16,6 +16,7 @@ import { feedSection } from './parts/feed.ts'
 import { thumbnail } from './parts/gallery.ts'
 import { turnWaits } from './parts/how-it-works.ts'
 import { joinForm } from './parts/join-form.ts'
+import { keptPart } from './parts/kept.ts'
 import { countdown, dateAt, opens } from './parts/moments.ts'
 import { outlook } from './parts/outlook-text.ts'
 import { aboutSale } from './parts/sold.ts'
@@ -61,11 +62,22 @@ export function linePage(context: PageContext, place: Place, number: number): Co
     ${meanwhile(context, place.status)}
     ${leaveForm(context, place.status)}
   </div>
-  <aside class="stack">${feedSection(context)}${aboutSale(context)}${drawPanel(context)}</aside>`
+  ${asideOf(context)}`
   // Once the turn has passed, only the end of the sale can change the page.
   const isMissed = place.status === 'missed_turn'
   const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
   return { title: titles[place.status], main, look: 'page split', reloadSeconds, named: true }
+}
+
+/** The same for all in line, and most of the page. */
+function asideOf(context: PageContext): Html {
+  const { view, lang, words } = context
+  const { sale, line, state, schedule, goods, posts } = view
+  return keptPart(
+    `aside ${sale} ${line?.line} ${lang}`,
+    [state, schedule, goods, posts, words],
+    () => html`<aside class="stack">${feedSection(context)}${aboutSale(context)}${drawPanel(context)}</aside>`,
+  )
 }
 
 /** What one waits for, and since when it is open. */

@@ -10,6 +10,7 @@ import { accessOf } from '../admission/rules.ts'
 import { type Call, hostOf, NO_STORE, pathOf, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import type { SaleFacts } from '../queue/timeline.ts'
 import { goodsOf } from '../sale/goods.ts'
 import { postsOf } from '../sale/posts.ts'
 import { type ChosenLanguage, languageOf } from '../visitor/language.ts'
@@ -19,6 +20,7 @@ import { renderProblem } from './index.ts'
 import { namedIn } from './parts/offer.ts'
 import type { SaleView, Shows } from './view.ts'
 import { withOwnWords } from './words/own-words.ts'
+import type { Language } from './words/words.ts'
 
 /** Addresses of others that a page may load from, beside our own. */
 interface Allowed {
@@ -82,6 +84,18 @@ export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'sc
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
+const states = new WeakMap<SaleFacts, Map<string, SaleView['state']>>()
+
+/** What pages in a language show of a sale: the same object for as long as nothing changes, and so are the parts made of it. */
+function stateIn(lang: Language, { facts, schedule: { phase } }: Moment, goods: GoodsDocument | null) {
+  const ofFacts = states.get(facts) ?? new Map<string, SaleView['state']>()
+  states.set(facts, ofFacts)
+  const key = `${lang} ${phase} ${goods?.version}`
+  const known = ofFacts.get(key) ?? namedIn(lang, { ...facts, phase }, goods)
+  ofFacts.set(key, known)
+  return known
+}
+
 /** The view of a page for the holder of a ticket number, or for someone without one. */
 export async function viewOf(
   now: Moment,
@@ -101,7 +115,7 @@ export async function viewOf(
   const line = lines.find((one) => one.line === now.line) ?? { line: now.line }
   const others = lines.length > 1 ? { line, ...othersOf(now, call) } : {}
   const access = accessOf(policy, now.line)
-  const state = namedIn(lang, publicSale(now), goods)
+  const state = stateIn(lang, now, goods)
   return {
     sale,
     state,

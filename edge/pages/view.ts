@@ -15,7 +15,7 @@ import type { Language, Words } from './words/words.ts'
 /** What every page of a sale is made from. */
 export interface SaleView {
   readonly sale: string
-  readonly state: PublicSale
+  readonly state: Omit<PublicSale, 'server_time_ms'>
   readonly schedule: Schedule
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null

@@ -1,6 +1,6 @@
 /** Invented goods with all that a sale can say of them: for previews and the tests. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import type { PublicSale } from '../../shared/api/public.ts'
+import type { SaleView } from '../pages/view.ts'
 import { goodsOf } from './shoe-samples.ts'
 
 const SIZES = [
@@ -34,7 +34,7 @@ const GOODS: GoodsDocument = {
 }
 
 /** A shoe in fourteen sizes, sent to two countries, over the fields of another sale. */
-export const withGoods = (state: PublicSale) => {
+export const withGoods = (state: SaleView['state']) => {
   const sizes = SIZES.map(([size, available]) => ({
     ...SHOE,
     product_id: `aurora-${size}`,

@@ -1,8 +1,8 @@
 /** An invented hall, and what visitors choose and order in it: for previews and the tests. */
-import type { Order, OrderLine, PublicProduct, PublicSale } from '../../shared/api/public.ts'
+import type { Order, OrderLine, PublicProduct } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import { seatField, unitsField } from '../checkout/cart-fields.ts'
-import type { HallFacts } from '../pages/view.ts'
+import type { HallFacts, SaleView } from '../pages/view.ts'
 
 const SECTION = { currency: 'EUR', section_type: 'reserved' } as const
 const STALLS = {
@@ -53,7 +53,7 @@ const HALL: HallFacts = {
 }
 
 /** The fields of a sale with a hall, over those of another sale. */
-export const inHall = (state: PublicSale) => ({
+export const inHall = (state: SaleView['state']) => ({
   state: { ...state, name: 'Night Orchestra', limit_per_visitor: 6, products: [...PRODUCTS], chart_version: 1 },
   hall: HALL,
 })

@@ -1,7 +1,8 @@
 /** An invented shoe in fourteen sizes, sent to addresses, with a promo code: for previews and the tests. */
 import { type Delivery, type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { Order, PublicProduct, PublicSale } from '../../shared/api/public.ts'
+import type { Order, PublicProduct } from '../../shared/api/public.ts'
 import type { Quote } from '../checkout/quote.ts'
+import type { SaleView } from '../pages/view.ts'
 
 const SHOE: PublicProduct = {
   product_id: 'aurora',
@@ -71,7 +72,7 @@ export const pickedUp: Delivery = {
   ask: { ...NO_DELIVERY.ask, name: 'required', note: 'optional' },
 }
 
-const sold = (state: PublicSale, variants: readonly PublicProduct[]): PublicSale => ({
+const sold = (state: SaleView['state'], variants: readonly PublicProduct[]): SaleView['state'] => ({
   ...state,
   name: 'Aurora One',
   contact: 'required',
@@ -83,7 +84,7 @@ const sold = (state: PublicSale, variants: readonly PublicProduct[]): PublicSale
 })
 
 /** The fields of a sale of one shoe in fourteen sizes, over those of another sale. */
-export const inSizes = (state: PublicSale) => ({
+export const inSizes = (state: SaleView['state']) => ({
   state: sold(
     state,
     inOrder.map(([size, available]) => variantOf({ Size: size }, available)),
@@ -92,7 +93,7 @@ export const inSizes = (state: PublicSale) => ({
 })
 
 /** The same in two colours. */
-export const coloured = (state: PublicSale) => ({
+export const coloured = (state: SaleView['state']) => ({
   state: sold(
     state,
     ['Black', 'Off-white'].flatMap((Colour, i) =>

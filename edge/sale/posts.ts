@@ -21,7 +21,9 @@ export async function pageOfPosts(sale: string, page: number, call: Call): Promi
 }
 
 /** The newest posts for a page of the sale; none while they cannot be read. */
-export function postsOf(sale: string, call: Call): Promise<readonly Post[]> {
+export function postsOf(sale: string, call: Call): readonly Post[] | Promise<readonly Post[]> {
+  const known = pages.known(keyOf(sale, null))
+  if (known) return known.posts
   const posts = newestPosts(sale, call).then(
     (page) => page.posts,
     () => [],
@@ -29,8 +31,10 @@ export function postsOf(sale: string, call: Call): Promise<readonly Post[]> {
   return Promise.race([posts, scheduler.wait(WAIT_MS).then(() => [])])
 }
 
+const keyOf = (sale: string, page: number | null) => `${sale} ${page}`
+
 const read = (sale: string, page: number | null, call: Call) =>
-  pages.of(`${sale} ${page}`, async () => {
+  pages.of(keyOf(sale, page), async () => {
     const query = page === null ? '' : `?page=${page}`
     const response = await callInternal(`/sales/${sale}/feed${query}`, call)
     if (response.status === 404) refuse('not-found')

@@ -1,0 +1,18 @@
+/** Parts that many pages share show what is true at their moment, and are made once for it. */
+import { expect, it, vi } from 'vitest'
+import { html } from '../html.ts'
+import { keptPart } from './kept.ts'
+
+it('keeps a part for as long as all that it is made of is the same', () => {
+  const [state, schedule] = [{ name: 'Drop' }, { version: 1 }]
+  const make = vi.fn((of: string) => html`<p>${of}</p>`)
+  const part = (name: string, ...of: readonly unknown[]) => String(keptPart(name, of, () => make(JSON.stringify(of))))
+  const first = part('a', state, schedule)
+  expect([part('a', state, schedule), make.mock.calls.length]).toEqual([first, 1])
+  // Another object, though it says the same, may say something else later.
+  part('a', { ...state }, schedule)
+  expect(make).toHaveBeenCalledTimes(2)
+  expect(part('a', state, { version: 2 })).toContain('2')
+  expect(part('a', state)).not.toContain('version')
+  expect([part('b', schedule), part('a', state)]).not.toContain(first)
+})
