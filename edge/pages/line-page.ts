@@ -110,9 +110,12 @@ function turnNotices(context: PageContext, status: Status): Html {
 /** What to do until the turn: nothing, and be ready. */
 function meanwhile(context: PageContext, status: Status): Html {
   const { view, words, lang } = context
-  const hold = { t: exactly(lang, view.state.hold_seconds) }
-  const turn = view.protects ? words.stepSiteText : fill(words.stepTurnText, hold)
-  return html`<section id="meanwhile" aria-labelledby="meanwhile-title" ${hidden(!mayLeave(status))}>
+  const { sale, state, protects, claimSeconds } = view
+  const isHidden = !mayLeave(status)
+  return keptPart(`meanwhile ${sale} ${lang} ${isHidden}`, [state, words, protects, claimSeconds], () => {
+    const hold = { t: exactly(lang, state.hold_seconds) }
+    const turn = protects ? words.stepSiteText : fill(words.stepTurnText, hold)
+    return html`<section id="meanwhile" aria-labelledby="meanwhile-title" ${hidden(isHidden)}>
       <h2 id="meanwhile-title">${words.meanwhile}</h2>
       <ul class="rows meanwhile">
         <li>${icon('check')}<p>${words.keepPlace}</p></li>
@@ -120,6 +123,7 @@ function meanwhile(context: PageContext, status: Status): Html {
         <li>${icon('bag')}<p>${turn}</p></li>
       </ul>
     </section>`
+  })
 }
 
 /** Leaving takes two steps, since it cannot be undone. */
@@ -142,13 +146,19 @@ function placeFigures(context: PageContext, place: Place, number: number): Html 
   const wait = endsBeforeTurn(view.schedule, place, view.nowMs)
     ? words.waitPastEnd
     : waitText(words, lang, place.estimated_wait_time)
-  const aheadTexts: AheadTexts = { ...words.ahead, next: words.next }
-  const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
-  const waitTexts: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
+  const aheadTexts = keptPart(`ahead ${lang}`, [words], () => {
+    const of: AheadTexts = { ...words.ahead, next: words.next }
+    return html`${texts(of)}`
+  })
+  const waitTexts = keptPart(`wait ${lang}`, [words], () => {
+    const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
+    const of: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
+    return html`${texts(of)}`
+  })
   const { lasts_for_positions: lasts } = view.schedule
   return html`<div class="stack" id="place" ${hidden(!isInLine(place.status))}>
     <p class="people"><strong class="num" id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
-      <span class="lead" id="ahead-of-you" ${texts(aheadTexts)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
+      <span class="lead" id="ahead-of-you" ${aheadTexts}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
     ${way(wayOf(place.now_serving, place.position ?? number, lasts))}
     <dl class="ends">
       <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
@@ -156,7 +166,7 @@ function placeFigures(context: PageContext, place: Place, number: number): Html 
       <div id="lasts" ${hidden(lasts === null)}><dt>${words.stockLasts}</dt><dd id="lasts-to">${count(lang, endsOf(place.now_serving, lasts) ?? 0)}</dd></div>
     </dl>
     <div class="two">
-      <div><h2 id="wait" ${texts(waitTexts)}>${wait}</h2><p class="quiet" id="wait-until"></p></div>
+      <div><h2 id="wait" ${waitTexts}>${wait}</h2><p class="quiet" id="wait-until"></p></div>
       ${outlook(context, place)}
     </div>
   </div>`

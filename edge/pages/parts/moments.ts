@@ -2,6 +2,7 @@
 import { clock, moment } from '../../../shared/format.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
+import { keptPart } from './kept.ts'
 import { AFTER, BEFORE, during } from './phases.ts'
 
 /** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
@@ -30,8 +31,11 @@ export function countdown(context: PageContext, to: Countdown): Html {
 
 /** In UTC as the page is made; the script changes it to the visitor's own time. */
 export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' | 'pre_queue_opens_at'): Html {
-  const date = new Date(view.schedule[at] ?? 0)
-  return html`<time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
+  const said = view.schedule[at] ?? 0
+  return keptPart(`${at} ${said} ${lang}`, [], () => {
+    const date = new Date(said)
+    return html`<time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
+  })
 }
 
 /** Any other moment, likewise; `zone`: the script names the visitor's zone too. */

@@ -19,13 +19,13 @@ export function outlookOf(schedule: Schedule, place: Place, atMs: number): Outlo
 export const outlookText = (text: string, lang: string, { lasts_for_positions }: Schedule, place: Place): string =>
   fill(text, { n: count(lang, lasts_for_positions ?? 0), p: count(lang, place.position_in_queue ?? 0) })
 
-/** Each of the three is part of the page, and its script shows the one that holds. */
+/** Each of the three is part of the page, and its script fills in and shows the one that holds. */
 export function outlook({ view, words, lang }: PageContext, place: Place): Html {
   const { schedule, nowMs } = view
   const shown = outlookOf(schedule, place, nowMs)
   const names: readonly Outlook[] = ['outlookEnough', 'outlookShort', 'outlookGone']
   return html`${names.map((name) => {
     const [title, text] = words[name]
-    return html`<div data-outlook="${name}" ${hidden(name !== shown)}><h2>${title}</h2><p class="quiet" ${texts({ text })}>${outlookText(text, lang, schedule, place)}</p></div>`
+    return html`<div data-outlook="${name}" ${hidden(name !== shown)}><h2>${title}</h2><p class="quiet" ${texts({ text })}>${name === shown && outlookText(text, lang, schedule, place)}</p></div>`
   })}`
 }
