@@ -1,7 +1,7 @@
 /** Visitors who join, or whose turn comes, at the same moment share calls to their shard, and each gets an answer of their own. */
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { placeOf } from '../../shared/schedule.ts'
-import { edgeEnv, knownCookie, TestSale, withShards } from '../testing/visitors.ts'
+import { edgeEnv, knownCookie, stopClock, TestSale, withShards } from '../testing/visitors.ts'
 import type { JoinRequest } from './rpc.ts'
 
 const CROWD = 50
@@ -21,6 +21,14 @@ async function crowdJoins(sale: TestSale, env = edgeEnv): Promise<number[]> {
   return joined.map(({ number }) => number)
 }
 
+/** Up to the end of the test the whole crowd comes while one batch gathers, however slow the machine is. */
+function gatherAll(): void {
+  stopClock()
+  const wait = scheduler.wait.bind(scheduler)
+  const mock = vi.spyOn(scheduler, 'wait').mockImplementation((ms) => wait(ms === 1 ? 1_000 : ms))
+  onTestFinished(() => mock.mockRestore())
+}
+
 it('joins a crowd with few calls, and everyone keeps a number of their own', async () => {
   const sale = await new TestSale().publish({ ticket_shards: 1 })
   const calls: number[] = []
@@ -29,10 +37,12 @@ it('joins a crowd with few calls, and everyone keeps a number of their own', asy
     await scheduler.wait(20)
     return (edgeEnv.TICKET_SHARD.getByName(name) as ReturnType<TestSale['shard']>).joinAll(requests)
   })
+  gatherAll()
   const numbers = await crowdJoins(sale, env)
   expect(new Set(numbers).size).toBe(CROWD)
   expect(calls.reduce((sum, size) => sum + size, 0)).toBe(CROWD)
-  expect(calls.length).toBeLessThan(CROWD / 3)
+  // The first goes at once, and the others meanwhile.
+  expect(calls.length).toBeLessThanOrEqual(3)
   expect(await crowdJoins(sale, env)).toEqual(numbers)
 })
 
@@ -55,9 +65,10 @@ it('asks about the places of a crowd with few calls, and refuses only those that
       get: (_, method) => (method === 'haveLeft' ? haveLeft : Reflect.get(shard, method)),
     })
   })
+  gatherAll()
   const turns = await Promise.all(joined.map(({ queue_token }) => sale.status(queue_token, {}, env)))
   expect(turns.map(({ status }) => status)).toEqual(joined.map((one) => (one === left ? 401 : 200)))
-  expect(calls).toBeLessThan(CROWD / 3)
+  expect(calls).toBeLessThanOrEqual(3)
 })
 
 it('asks everyone of a batch to try again when the shard goes on failing', async () => {
