@@ -10,7 +10,7 @@ import {
   placeOf,
   type Schedule,
 } from '../../shared/schedule.ts'
-import type { AheadTexts, WaitTexts } from '../pages/line-page.ts'
+import type { AheadTexts, WaitTexts } from '../pages/line/line-page.ts'
 import type { ScheduleMoment } from '../pages/parts/moments.ts'
 import { announce, byId, each, keepFocus, type Page, retitle, show, showMoments, textsOf, write } from './page.ts'
 

@@ -2,7 +2,7 @@
 import { CACHE_TTL, cacheTimes } from '../cache.ts'
 import { type Call, etagOf, hostOf, sendTagged, wantsJson } from '../call.ts'
 import { script, style } from '../pages/assets.ts'
-import type { FrontView } from '../pages/front-page.ts'
+import type { FrontView } from '../pages/front/front-page.ts'
 import { renderFront } from '../pages/index.ts'
 import { PAGE_HEADERS } from '../pages/respond.ts'
 import { type ChosenLanguage, keepLanguage, sharedLanguage } from '../visitor/language.ts'

@@ -1,6 +1,6 @@
 /** About how many units are left of each product, and for how many visitors they are likely to last. */
 import { count, fill } from '../../../shared/format.ts'
-import { outlookOf, outlookText } from '../../pages/parts/outlook-text.ts'
+import { outlookOf, outlookText } from '../../pages/line/outlook-text.ts'
 import { each, show, textsOf, write } from '../page.ts'
 import type { PageState } from './page-state.ts'
 

@@ -1,6 +1,6 @@
 /** The comb on the page: who has been called, who is ahead, one's own place, and where the stock is likely to end. */
 import { count } from '../../../shared/format.ts'
-import { endsOf, wayOf } from '../../pages/parts/way.ts'
+import { endsOf, wayOf } from '../../pages/line/way.ts'
 import { byId, each, show, write } from '../page.ts'
 import type { PageState } from './page-state.ts'
 

@@ -1,7 +1,7 @@
 /** What is chosen in the form of a turn, as lines with prices, and what they cost. Pure. */
 import type { Totals } from '../../../shared/api/public.ts'
 import { billOf, type PricedLine } from '../../../shared/bill.ts'
-import type { Offer } from '../../pages/parts/checkout-fields.ts'
+import type { Offer } from '../../pages/turn/checkout-fields.ts'
 
 /** What the form says, by the names of its fields; `prices` of seats, which the map knows, by the name of their field. */
 export interface Said {

@@ -1,6 +1,6 @@
 /** What is wrong with a field, in the page's words, and shown beside it. */
 import { count, fill } from '../../../shared/format.ts'
-import type { Offer } from '../../pages/parts/checkout-fields.ts'
+import type { Offer } from '../../pages/turn/checkout-fields.ts'
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 

@@ -2,7 +2,7 @@
 import type { PricedLine } from '../../../shared/bill.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import { textRows, withTax } from '../../pages/parts/bill-rows.ts'
-import type { Offer } from '../../pages/parts/checkout-fields.ts'
+import type { Offer } from '../../pages/turn/checkout-fields.ts'
 import type { Sum } from './choice.ts'
 
 type Known = Extract<Sum, { kind: 'from' | 'exact' }>

@@ -5,7 +5,7 @@
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import type { Quote } from '../../checkout/quote.ts'
-import type { Offer } from '../../pages/parts/checkout-fields.ts'
+import type { Offer } from '../../pages/turn/checkout-fields.ts'
 import { choiceIn, type Sum, sumOf } from './choice.ts'
 import { messageOf, say } from './faults.ts'
 import { rowsOf } from './rows.ts'

@@ -1,13 +1,13 @@
 /** The shop front: the next sale, large; those that run; those that come; those that are over. The same for all. */
-import { clock, count, fill, isNear, moment, money, shortly } from '../../shared/format.ts'
-import { titleIn } from '../../shared/search/entries.ts'
-import type { Arranged, FrontSale } from '../front/listing.ts'
-import { frontScript, searchScript } from './assets.ts'
-import type { Brand } from './brand.ts'
-import { buttonTo, type Html, heading, html, icon, texts } from './html.ts'
-import { picture } from './parts/picture.ts'
-import { shell } from './shell.ts'
-import type { Language, Words } from './words/words.ts'
+import { clock, count, fill, isNear, moment, money, shortly } from '../../../shared/format.ts'
+import { titleIn } from '../../../shared/search/entries.ts'
+import type { Arranged, FrontSale } from '../../front/listing.ts'
+import { frontScript, searchScript } from '../assets.ts'
+import type { Brand } from '../brand.ts'
+import { buttonTo, type Html, heading, html, icon, texts } from '../html.ts'
+import { picture } from '../parts/picture.ts'
+import { shell } from '../shell.ts'
+import type { Language, Words } from '../words/words.ts'
 
 /** What the front and its search are made from. */
 export interface FrontView {

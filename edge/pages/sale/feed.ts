@@ -3,9 +3,9 @@ import type { Post } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
 import { moment } from '../../../shared/format.ts'
 import { type Html, hidden, html } from '../html.ts'
+import { inLanguage } from '../parts/announcement.ts'
+import { picture } from '../parts/picture.ts'
 import type { PageContext } from '../view.ts'
-import { inLanguage } from './announcement.ts'
-import { picture } from './picture.ts'
 
 /** How wide a post's picture is shown, as the `sizes` of an `<img>`. */
 export const POST_PICTURE = '(min-width: 60rem) 32rem, 92vw'

@@ -1,18 +1,24 @@
 /** The order in each of its states: with the hold's countdown and the ways to pay, then what happens next. */
-import { DECLINE_CODES, type DeclineCode, type Order, type OrderLine, type Payment } from '../../shared/api/public.ts'
-import { count, fill, money, plural } from '../../shared/format.ts'
-import { isLive, isSettled, isSold, progressOf } from '../../shared/order-status.ts'
-import { seatName } from './hall-form.ts'
-import { buttonTo, type Html, heading, html, icon, postForm } from './html.ts'
-import { orderPushSwitch } from './mail-pages.ts'
-import { band, steps } from './parts/band.ts'
-import { billRows, type Row } from './parts/bill-rows.ts'
-import { done } from './parts/done.ts'
-import { nameOfLine, pictureOf } from './parts/offer.ts'
-import { picture } from './parts/picture.ts'
-import { whatNext } from './parts/what-next.ts'
-import { type Content, homeOf, type PageContext } from './view.ts'
-import type { Words } from './words/words.ts'
+import {
+  DECLINE_CODES,
+  type DeclineCode,
+  type Order,
+  type OrderLine,
+  type Payment,
+} from '../../../shared/api/public.ts'
+import { count, fill, money, plural } from '../../../shared/format.ts'
+import { isLive, isSettled, isSold, progressOf } from '../../../shared/order-status.ts'
+import { buttonTo, type Html, heading, html, icon, postForm } from '../html.ts'
+import { orderPushSwitch } from '../line/mail-pages.ts'
+import { band, steps } from '../parts/band.ts'
+import { billRows, type Row } from '../parts/bill-rows.ts'
+import { nameOfLine, pictureOf } from '../parts/offer.ts'
+import { picture } from '../parts/picture.ts'
+import { seatName } from '../turn/hall-form.ts'
+import { type Content, homeOf, type PageContext } from '../view.ts'
+import type { Words } from '../words/words.ts'
+import { done } from './done.ts'
+import { whatNext } from './what-next.ts'
 
 /** Without a script, an order in progress reloads so often. */
 const RELOAD_SECONDS = 3

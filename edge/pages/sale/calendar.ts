@@ -1,8 +1,8 @@
 /** The opening of a sale, and the date of what is sold, for a visitor's own calendar (RFC 5545). */
 import type { EventTime } from '../../../shared/api/goods.ts'
 import { type Html, html, icon } from '../html.ts'
+import { timeAt } from '../parts/moments.ts'
 import type { PageContext, SaleView } from '../view.ts'
-import { timeAt } from './moments.ts'
 
 /** How long the opening of a sale without an end is in the calendar. */
 const LASTS_MS = 30 * 60_000

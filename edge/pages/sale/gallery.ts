@@ -1,8 +1,8 @@
 /** The pictures of what is sold: swiped on a phone, in a grid on a desk. */
 import type { Image } from '../../../shared/api/goods.ts'
 import { type Html, html } from '../html.ts'
+import { picture } from '../parts/picture.ts'
 import type { PageContext, SaleView } from '../view.ts'
-import { picture } from './picture.ts'
 
 /** One large, and two rows of four. */
 const MAX_PICTURES = 9

@@ -1,11 +1,11 @@
 /** The end of a sale: sold out, or ended. */
-import { buttonTo, type Html, heading, html } from './html.ts'
-import { mailForm, pushSwitch } from './mail-pages.ts'
-import { drawPanel } from './parts/draw-panel.ts'
-import { feedSection } from './parts/feed.ts'
-import { thumbnail } from './parts/gallery.ts'
-import { aboutSale } from './parts/sold.ts'
-import type { Content, PageContext } from './view.ts'
+import { buttonTo, type Html, heading, html } from '../html.ts'
+import { drawPanel } from '../line/draw-panel.ts'
+import { mailForm, pushSwitch } from '../line/mail-pages.ts'
+import type { Content, PageContext } from '../view.ts'
+import { feedSection } from './feed.ts'
+import { thumbnail } from './gallery.ts'
+import { aboutSale } from './sold.ts'
 
 /** The same for everyone, so that it can come from a cache. */
 export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Content {

@@ -2,21 +2,22 @@
  * The sale as all see it who have not joined: its pictures, name and price, when it opens and the way in; below, how it works
  * and what is sold. It holds every phase that it can reach, and its script shows the current one.
  */
+
+import { type Html, html } from '../html.ts'
+import { drawPanel } from '../line/draw-panel.ts'
+import { accessNotes, joinForm, toOwnPlace } from '../line/join-form.ts'
+import { pauseReason } from '../parts/announcement.ts'
+import { wordsFor } from '../parts/fault.ts'
+import { countdown } from '../parts/moments.ts'
+import { itemsOf, priceOf } from '../parts/offer.ts'
+import { BEFORE, DURING, during } from '../parts/phases.ts'
+import type { Content, PageContext } from '../view.ts'
+import { toCalendar } from './calendar.ts'
+import { feedSection } from './feed.ts'
 import { toSite } from './final-page.ts'
-import { type Html, html } from './html.ts'
-import { pauseReason } from './parts/announcement.ts'
-import { toCalendar } from './parts/calendar.ts'
-import { drawPanel } from './parts/draw-panel.ts'
-import { wordsFor } from './parts/fault.ts'
-import { feedSection } from './parts/feed.ts'
-import { gallery } from './parts/gallery.ts'
-import { howItWorks } from './parts/how-it-works.ts'
-import { accessNotes, joinForm, toOwnPlace } from './parts/join-form.ts'
-import { countdown } from './parts/moments.ts'
-import { itemsOf, priceOf } from './parts/offer.ts'
-import { BEFORE, DURING, during } from './parts/phases.ts'
-import { aboutSale, priceNote } from './parts/sold.ts'
-import type { Content, PageContext } from './view.ts'
+import { gallery } from './gallery.ts'
+import { howItWorks } from './how-it-works.ts'
+import { aboutSale, priceNote } from './sold.ts'
 
 /** Without a script a page reloads at least so often, since what it shows may end. */
 export const RELOAD_MAX_SECONDS = 60

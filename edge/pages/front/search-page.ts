@@ -1,10 +1,10 @@
 /** What was found for a query, without a script: words that fit are marked. */
-import { count, fill } from '../../shared/format.ts'
-import { partsOf } from '../../shared/search/marks.ts'
-import type { Found, Hit } from '../../shared/search/search-index.ts'
+import { count, fill } from '../../../shared/format.ts'
+import { partsOf } from '../../../shared/search/marks.ts'
+import type { Found, Hit } from '../../../shared/search/search-index.ts'
+import { buttonTo, type Html, html } from '../html.ts'
+import { picture } from '../parts/picture.ts'
 import { type FrontView, frontShell, homeOf } from './front-page.ts'
-import { buttonTo, type Html, html } from './html.ts'
-import { picture } from './parts/picture.ts'
 
 export type SearchView = FrontView & { readonly found: Found }
 

@@ -2,17 +2,25 @@
  * Choosing in a sale with a hall: the best seats, standing places and products, several in one cart. Without a script it is a
  * plain form; the map, which a script adds, puts the seats that were chosen into the same form.
  */
-import type { PublicProduct, PublicSale } from '../../shared/api/public.ts'
-import { count, fill, money } from '../../shared/format.ts'
-import type { Problem } from '../../shared/problem.ts'
-import { linesIn, type NamedSeat, type Part, partOf, seatField, seatsIn, unitsField } from '../checkout/cart-fields.ts'
-import { hallStyle, mapScript } from './assets.ts'
-import { type Html, html, postForm, texts } from './html.ts'
-import { checkoutFields } from './parts/checkout-fields.ts'
-import { faultOf } from './parts/fault.ts'
-import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './parts/faults.ts'
-import type { Entered, PageContext, Refused, SeatFacts } from './view.ts'
-import type { Words } from './words/words.ts'
+import type { PublicProduct, PublicSale } from '../../../shared/api/public.ts'
+import { count, fill, money } from '../../../shared/format.ts'
+import type { Problem } from '../../../shared/problem.ts'
+import {
+  linesIn,
+  type NamedSeat,
+  type Part,
+  partOf,
+  seatField,
+  seatsIn,
+  unitsField,
+} from '../../checkout/cart-fields.ts'
+import { hallStyle, mapScript } from '../assets.ts'
+import { type Html, html, postForm, texts } from '../html.ts'
+import { faultOf } from '../parts/fault.ts'
+import type { Entered, PageContext, Refused, SeatFacts } from '../view.ts'
+import type { Words } from '../words/words.ts'
+import { checkoutFields } from './checkout-fields.ts'
+import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './faults.ts'
 
 /** By a field of this name the first script knows that the turn has something to choose; empty, it chooses nothing. */
 const SOMETHING_TO_CHOOSE = html`<input type="hidden" name="product_id" value="">`

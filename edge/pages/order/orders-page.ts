@@ -1,15 +1,15 @@
 /** A visitor's own orders of a sale as a list, and the receipt of one, which prints on a sheet of paper. */
-import type { Order, PublicSale } from '../../shared/api/public.ts'
-import { count, fill, money, percentage } from '../../shared/format.ts'
-import { buttonTo, type Html, heading, html } from './html.ts'
+import type { Order, PublicSale } from '../../../shared/api/public.ts'
+import { count, fill, money, percentage } from '../../../shared/format.ts'
+import { buttonTo, type Html, heading, html } from '../html.ts'
+import { billingOf, taxIn, textRows } from '../parts/bill-rows.ts'
+import { timeAt } from '../parts/moments.ts'
+import { pictureOf } from '../parts/offer.ts'
+import { picture } from '../parts/picture.ts'
+import { eventOf } from '../sale/calendar.ts'
+import { type Content, homeOf, type PageContext } from '../view.ts'
+import type { Words } from '../words/words.ts'
 import { lineName, orderNumber, stateOf, totalOf } from './order-page.ts'
-import { billingOf, taxIn, textRows } from './parts/bill-rows.ts'
-import { eventOf } from './parts/calendar.ts'
-import { timeAt } from './parts/moments.ts'
-import { pictureOf } from './parts/offer.ts'
-import { picture } from './parts/picture.ts'
-import { type Content, homeOf, type PageContext } from './view.ts'
-import type { Words } from './words/words.ts'
 
 export function ordersPage(context: PageContext, orders: readonly Order[]): Content {
   const { view, words } = context

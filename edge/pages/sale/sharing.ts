@@ -6,11 +6,11 @@ import type { Post } from '../../../shared/api/public.ts'
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
 import { shareImage } from '../assets.ts'
 import { type Html, html, jsonInScript } from '../html.ts'
+import { inLanguage } from '../parts/announcement.ts'
+import { itemsOf } from '../parts/offer.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
-import { inLanguage } from './announcement.ts'
 import { picturesOf } from './gallery.ts'
-import { itemsOf } from './offer.ts'
 
 /** Open Graph wants a territory with each language. */
 const LOCALES: Readonly<Record<Language, string>> = {

@@ -2,8 +2,8 @@
 import type { Order } from '../../../shared/api/public.ts'
 import { fill, money } from '../../../shared/format.ts'
 import { buttonTo, type Html, html, icon } from '../html.ts'
+import { eventOf } from '../sale/calendar.ts'
 import type { PageContext } from '../view.ts'
-import { eventOf } from './calendar.ts'
 
 interface Stage {
   readonly title: string

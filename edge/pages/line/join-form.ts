@@ -1,8 +1,8 @@
 /** The way in: what is asked of all who join, the code of an invitation, and the proofs of a person. */
 import { buttonTo, type Html, html, postForm } from '../html.ts'
+import { faultOf } from '../parts/fault.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language, Words } from '../words/words.ts'
-import { faultOf } from './fault.ts'
 
 export function joinForm(context: PageContext, where: string, label: string): Html {
   const { view, words, lang } = context

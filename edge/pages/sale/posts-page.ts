@@ -1,8 +1,8 @@
 /** The shop's posts as a page of their own: the newest, or those of one page. */
-import type { Post } from '../../shared/api/public.ts'
-import { buttonTo, html } from './html.ts'
-import { postItem } from './parts/feed.ts'
-import { type Content, homeOf, type PageContext } from './view.ts'
+import type { Post } from '../../../shared/api/public.ts'
+import { buttonTo, html } from '../html.ts'
+import { type Content, homeOf, type PageContext } from '../view.ts'
+import { postItem } from './feed.ts'
 
 /** `older`: the page before; 0 for none. */
 export function postsPage(context: PageContext, posts: readonly Post[], older: number): Content {

@@ -1,13 +1,13 @@
 /** The payment page with Stripe's form, for an order that is reserved, or whose bank asks its buyer to confirm. */
-import type { Order } from '../../shared/api/public.ts'
-import { fill } from '../../shared/format.ts'
-import { toStripe } from '../../shared/stripe-amount.ts'
-import type { StripePage } from '../config.ts'
-import { paymentScript } from './assets.ts'
-import { html, postForm } from './html.ts'
+import type { Order } from '../../../shared/api/public.ts'
+import { fill } from '../../../shared/format.ts'
+import { toStripe } from '../../../shared/stripe-amount.ts'
+import type { StripePage } from '../../config.ts'
+import { paymentScript } from '../assets.ts'
+import { html, postForm } from '../html.ts'
+import { band, steps } from '../parts/band.ts'
+import type { Content, PageContext } from '../view.ts'
 import { MAX_3DS_SECONDS, pathOf, ticket, totalOf } from './order-page.ts'
-import { band, steps } from './parts/band.ts'
-import type { Content, PageContext } from './view.ts'
 
 export const paymentHead = html`<script type="module" src="${paymentScript.path}"></script>`
 

@@ -4,13 +4,13 @@ import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'
+import { countriesOf, EVERYWHERE } from '../parts/countries.ts'
+import { prose } from '../parts/markdown.ts'
+import { dateAt, opens } from '../parts/moments.ts'
+import { currencyOf, type Item, itemsOf } from '../parts/offer.ts'
+import { during } from '../parts/phases.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import { eventOf } from './calendar.ts'
-import { countriesOf, EVERYWHERE } from './countries.ts'
-import { prose } from './markdown.ts'
-import { dateAt, opens } from './moments.ts'
-import { currencyOf, type Item, itemsOf } from './offer.ts'
-import { during } from './phases.ts'
 
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
 
