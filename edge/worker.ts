@@ -7,7 +7,7 @@ import { problemAsPage } from './pages/respond.ts'
 import { protectedSite } from './protect/protect.ts'
 import { handle } from './routes.ts'
 
-export { TicketShard } from './queue/ticket-shard.ts'
+export { TicketShard } from './queue/numbers/ticket-shard.ts'
 export { WaitingRoom } from './queue/waiting-room.ts'
 
 /** Read once per isolate: plain values, so that every request may use them. */

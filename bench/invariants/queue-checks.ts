@@ -1,6 +1,6 @@
 /** Checks of the queue: numbers, the draw, the order of arrival, and how fast it moves. */
-import { LEASE_MS } from '../../edge/queue/lease.ts'
-import { orderBoundMs } from '../../edge/queue/tree.ts'
+import { LEASE_MS } from '../../edge/queue/numbers/lease.ts'
+import { orderBoundMs } from '../../edge/queue/numbers/tree.ts'
 import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'

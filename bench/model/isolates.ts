@@ -8,9 +8,9 @@ import {
   LEASE_MS,
   type Lease,
   type UnusedRange,
-} from '../../edge/queue/lease.ts'
+} from '../../edge/queue/numbers/lease.ts'
+import { hubsOf, mirrorsOf } from '../../edge/queue/numbers/tree.ts'
 import { FRESH_MS, MIRROR_MS } from '../../edge/queue/timeline.ts'
-import { hubsOf, mirrorsOf } from '../../edge/queue/tree.ts'
 import { poisson } from '../lib/random.ts'
 import { Loads, type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 

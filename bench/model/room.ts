@@ -1,8 +1,8 @@
 /** The coordinator of the model, with the real controller. */
 
-import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/controller.ts'
-import { Grants, type Lease, type UnusedRange } from '../../edge/queue/lease.ts'
-import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/memory.ts'
+import { Grants, type Lease, type UnusedRange } from '../../edge/queue/numbers/lease.ts'
+import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
+import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/pace/memory.ts'
 import { announce, inEffect, latest, nextFromMs, type Timeline } from '../../edge/queue/timeline.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'

@@ -4,7 +4,7 @@
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { type Call, inLine, refuse } from '../call.ts'
-import { type NotTaken, takeNumber } from '../queue/numbers.ts'
+import { type NotTaken, takeNumber } from '../queue/numbers/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
 import { issuePlace, lineOf, type Place, renewPlace } from '../visitor/credentials.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'

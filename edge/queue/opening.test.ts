@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
 import { edgeEnv, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
-import { LAPSE_MS } from './lease.ts'
+import { LAPSE_MS } from './numbers/lease.ts'
 import { BEACON_WITHIN_MS, roundAfter } from './sale-record.ts'
 import { WaitingRoom } from './waiting-room.ts'
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { Env } from '../config.ts'
 import { edgeEnv, TestSale } from '../testing/visitors.ts'
-import { TicketShard } from './ticket-shard.ts'
+import { TicketShard } from './numbers/ticket-shard.ts'
 
 /** Settings in which calls to a sale's waiting room go through `respond`. */
 function withRoom(sale: TestSale, respond: (method: string, request: string) => Promise<object>): Env {

@@ -5,9 +5,9 @@
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import type { Env } from '../config.ts'
-import type { Lease, UnusedRange } from './lease.ts'
+import type { Lease, UnusedRange } from './numbers/lease.ts'
+import { mirrorName, mirrorsOf, shardName, upstreamName } from './numbers/tree.ts'
 import type { SaleSnapshot } from './timeline.ts'
-import { mirrorName, mirrorsOf, shardName, upstreamName } from './tree.ts'
 
 /** What the queue needs of the request that it works for: its objects, and leave to go on behind the response. */
 export interface QueueContext {
@@ -91,7 +91,7 @@ export function roomOf(queue: string, env: Env): RoomCalls {
   return releasing<RoomCalls>(env.WAITING_ROOM.getByName(queue))
 }
 
-/** A ticket shard, a hub or a mirror, by its name (tree.ts). */
+/** A ticket shard, a hub or a mirror, by its name (numbers/tree.ts). */
 export function objectOf(name: string, env: Env): ShardCalls {
   return releasing<ShardCalls>(env.TICKET_SHARD.getByName(name))
 }

@@ -5,9 +5,9 @@ import { commitmentOf } from '../../shared/draw.ts'
 import { USUAL_MS } from '../../shared/next-read.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
-import { nextSchedule, onClockPutBack, shifted } from './controller.ts'
-import { calledBy, comingIn, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './memory.ts'
-import { productsLeft } from './outlook.ts'
+import { nextSchedule, onClockPutBack, shifted } from './pace/controller.ts'
+import { calledBy, comingIn, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './pace/memory.ts'
+import { productsLeft } from './pace/outlook.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, nextFromMs, type SaleFacts, type Timeline } from './timeline.ts'
 
 /** A reader waits for a refresh if the last one is older: longer than a refresh takes, so only after a pause. */

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
-import { nextSchedule } from './controller.ts'
-import { LAPSE_MS } from './lease.ts'
-import { EMPTY_MEMORY, observe } from './memory.ts'
+import { LAPSE_MS } from './numbers/lease.ts'
+import { nextSchedule } from './pace/controller.ts'
+import { EMPTY_MEMORY, observe } from './pace/memory.ts'
 import {
   ANNOUNCE_MS,
   announce,

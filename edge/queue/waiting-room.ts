@@ -14,10 +14,11 @@ import { SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
-import { REFRESH_EVERY_MS } from './controller.ts'
 import { CountSum } from './counts.ts'
-import { Grants, HUB_LEASE_MS, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
-import { uncalled } from './memory.ts'
+import { Grants, HUB_LEASE_MS, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './numbers/lease.ts'
+import { objectNames } from './numbers/tree.ts'
+import { REFRESH_EVERY_MS } from './pace/controller.ts'
+import { uncalled } from './pace/memory.ts'
 import {
   type LeaseRequest,
   type LeaseResponse,
@@ -40,7 +41,6 @@ import {
   withState,
 } from './sale-record.ts'
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
-import { objectNames } from './tree.ts'
 
 /** With REFRESH_EVERY_MS less than UNREACHED_MS: one refresh without a response leaves the queue as it is. */
 const ORIGIN_TIMEOUT_MS = 800

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { expect, it, vi } from 'vitest'
+import type { TicketShard } from '../queue/numbers/ticket-shard.ts'
 import type { SnapshotRequest } from '../queue/rpc.ts'
-import type { TicketShard } from '../queue/ticket-shard.ts'
 import {
   call,
   callNow,

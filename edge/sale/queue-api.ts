@@ -22,7 +22,7 @@ import {
   sendNothing,
   wantsHtml,
 } from '../call.ts'
-import { giveUpPlace, recordPlace } from '../queue/numbers.ts'
+import { giveUpPlace, recordPlace } from '../queue/numbers/numbers.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import {
   deleteAdmissionCookie,

@@ -2,8 +2,8 @@
  * Two lines of one sale on a virtual clock: the real controllers of two rooms, each of which asks about once a second, and the
  * origin's real division between them.
  */
-import { nextSchedule } from '../../../edge/queue/controller.ts'
-import { comingIn, EMPTY_MEMORY, type Memory, observe } from '../../../edge/queue/memory.ts'
+import { nextSchedule } from '../../../edge/queue/pace/controller.ts'
+import { comingIn, EMPTY_MEMORY, type Memory, observe } from '../../../edge/queue/pace/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../../edge/queue/timeline.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../../../edge/testing/simulation.ts'
 import { divide, type Notes } from '../../../origin/queue/lines.ts'

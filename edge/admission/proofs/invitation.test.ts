@@ -1,8 +1,8 @@
 /** Invitations over the Worker: whose they are when a join fails, and how a link and a mistyped code look on the page. */
 import { expect, it } from 'vitest'
 import type { Env } from '../../config.ts'
+import type { TicketShard } from '../../queue/numbers/ticket-shard.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
-import type { TicketShard } from '../../queue/ticket-shard.ts'
 import { OPEN_TO_ALL } from '../../testing/simulation.ts'
 import {
   call,

@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it, vi } from 'vitest'
 import type { Env } from '../../config.ts'
-import { MAX_SPENT } from '../../queue/ticket-shard.ts'
+import { MAX_SPENT } from '../../queue/numbers/ticket-shard.ts'
 import { call, cookiesOf, edgeEnv, knownCookie, proofFor, stopClock, TestSale } from '../../testing/visitors.ts'
 import { deriveKey } from './proof-of-work.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { play, stateOf } from '../testing/simulation.ts'
+import { play, stateOf } from '../../testing/simulation.ts'
 import { EMPTY_MEMORY } from './memory.ts'
 import { about, lastsForPositions } from './outlook.ts'
 

@@ -2,10 +2,10 @@
  * What the coordinator remembers of a sale from one state refresh to the next, and what follows from it: how many people
  * were called, how many of them turn up, and how fast the origin can take them. Pure functions.
  */
-import type { SaleState } from '../../shared/api/internal.ts'
-import { positionOf } from '../../shared/draw.ts'
-import { paidPerSecondAfter } from '../../shared/next-read.ts'
-import { type Phase, type Schedule, servingExactly } from '../../shared/schedule.ts'
+import type { SaleState } from '../../../shared/api/internal.ts'
+import { positionOf } from '../../../shared/draw.ts'
+import { paidPerSecondAfter } from '../../../shared/next-read.ts'
+import { type Phase, type Schedule, servingExactly } from '../../../shared/schedule.ts'
 import { lateness, openingPace, type Pace, paceAfter } from './congestion.ts'
 
 export interface Settings {

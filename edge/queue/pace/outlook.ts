@@ -1,5 +1,5 @@
 /** How far the stock is likely to last, from what people really do: how many of those called come, and what they take. Pure. */
-import type { SaleState } from '../../shared/api/internal.ts'
+import type { SaleState } from '../../../shared/api/internal.ts'
 import { type Memory, onTheirWay, type Settings, showRatio, unitsOf } from './memory.ts'
 
 /** With fewer arrivals nothing is known of the others. */

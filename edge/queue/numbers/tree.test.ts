@@ -1,12 +1,12 @@
 /** Two hundred ticket shards in one workerd: what the waiting room hears of them, and that their numbers are unique. */
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { shardsFor } from '../../shared/ticket-shards.ts'
-import { knownCookie, TestSale } from '../testing/visitors.ts'
+import { shardsFor } from '../../../shared/ticket-shards.ts'
+import { knownCookie, TestSale } from '../../testing/visitors.ts'
+import type { LeaseRequest, SnapshotRequest } from '../rpc.ts'
+import { MIRROR_MS } from '../timeline.ts'
+import { WaitingRoom } from '../waiting-room.ts'
 import { HUB_LEASE_MS, LEASE_MS } from './lease.ts'
-import type { LeaseRequest, SnapshotRequest } from './rpc.ts'
-import { MIRROR_MS } from './timeline.ts'
 import { hubsOf, mirrorName, mirrorsOf, objectNames, shardName, upstreamName } from './tree.ts'
-import { WaitingRoom } from './waiting-room.ts'
 
 it('gives each object another name, and each shard of a hub that hub', () => {
   for (const shards of [1, 24, 25, 200, 2_000]) {

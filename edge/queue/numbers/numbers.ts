@@ -2,12 +2,10 @@
  * Ticket numbers for those who join. A known visitor's ticket shard looks the number up or records a new one. For unknown
  * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
  */
-import { queueName } from '../../shared/api/access.ts'
-import { hashOf } from '../../shared/lib/hash.ts'
-import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { isAhead, pollWhile } from '../poll.ts'
-import { BatchedCalls } from './batched-calls.ts'
-import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
+import { queueName } from '../../../shared/api/access.ts'
+import { hashOf } from '../../../shared/lib/hash.ts'
+import { RecentMap } from '../../../shared/lib/recent-map.ts'
+import { isAhead, pollWhile } from '../../poll.ts'
 import {
   type JoinRequest,
   type JoinResponse,
@@ -16,8 +14,10 @@ import {
   type ShardCalls,
   shardOf,
   withRetries,
-} from './rpc.ts'
-import { readSale, type SaleNow } from './sale-cache.ts'
+} from '../rpc.ts'
+import { readSale, type SaleNow } from '../sale-cache.ts'
+import { BatchedCalls } from './batched-calls.ts'
+import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { shardName } from './tree.ts'
 
 /** Most queues with a block in hand; beyond it the block used longest ago becomes a gap. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Moment, play, type Scenario } from '../testing/simulation.ts'
+import { type Moment, play, type Scenario } from '../../testing/simulation.ts'
 import { openingPace, type Pace, paceAfter, type Signs } from './congestion.ts'
 
 const TARGET_MS = 500

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SaleState } from '../../shared/api/internal.ts'
-import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../testing/simulation.ts'
+import type { SaleState } from '../../../shared/api/internal.ts'
+import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../../testing/simulation.ts'
 import { nextSchedule } from './controller.ts'
 import { calledBeforeClaimWindow, EMPTY_MEMORY, newMemory, observe, uncalled } from './memory.ts'
 

@@ -5,9 +5,9 @@
  * for people who do not turn up. It never moves the queue back, never lets it jump after a pause, and never calls more
  * people than may still find something.
  */
-import type { SaleState } from '../../shared/api/internal.ts'
-import { nextReadMs, type Prospect } from '../../shared/next-read.ts'
-import { type Phase, type Schedule, servingExactly } from '../../shared/schedule.ts'
+import type { SaleState } from '../../../shared/api/internal.ts'
+import { nextReadMs, type Prospect } from '../../../shared/next-read.ts'
+import { type Phase, type Schedule, servingExactly } from '../../../shared/schedule.ts'
 import {
   calledBeforeClaimWindow,
   calledBy,

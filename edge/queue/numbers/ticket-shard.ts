@@ -8,10 +8,9 @@
  * without being stored: its block was leased to this instance alone, and a new instance starts with a new block.
  */
 import { DurableObject } from 'cloudflare:workers'
-import type { Policy } from '../../shared/api/access.ts'
-import type { Env } from '../config.ts'
-import { CountSum } from './counts.ts'
-import { Block, Demand, HUB_LEASE_MS, ISOLATE_LEASE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
+import type { Policy } from '../../../shared/api/access.ts'
+import type { Env } from '../../config.ts'
+import { CountSum } from '../counts.ts'
 import {
   type JoinRequest,
   type JoinResponse,
@@ -25,8 +24,9 @@ import {
   type SnapshotResponse,
   type UpstreamCalls,
   upstreamOf,
-} from './rpc.ts'
-import { MIRROR_MS } from './timeline.ts'
+} from '../rpc.ts'
+import { MIRROR_MS } from '../timeline.ts'
+import { Block, Demand, HUB_LEASE_MS, ISOLATE_LEASE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
 import { isHub } from './tree.ts'
 
 /** Leases requested for one caller before it gets "try again". */
