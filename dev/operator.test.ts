@@ -7,7 +7,7 @@ import { execa } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import { connect } from '../origin/ledger/connection.ts'
 import { Operators } from '../origin/operators/operators.ts'
-import { useDatabase } from '../test/servers.ts'
+import { useDatabase } from '../test/lib/servers.ts'
 import { writePidFile } from './leftovers.ts'
 import { startPostgres } from './servers/postgres.ts'
 

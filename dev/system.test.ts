@@ -1,7 +1,7 @@
 /** On a machine with other programs, the system does not take one of them for a part of its own. */
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ledgerDatabase } from '../test/servers.ts'
+import { ledgerDatabase } from '../test/lib/servers.ts'
 import { LOOPBACK } from './processes.ts'
 import { startSystem } from './system.ts'
 

@@ -1,8 +1,8 @@
 /** What the ledger says is to be done, and that it says so no longer once it is done. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { reservationOf, saleOf } from '../test/origin-process.ts'
-import { useLedger } from '../test/servers.ts'
+import { reservationOf, saleOf } from '../test/lib/origin-process.ts'
+import { useLedger } from '../test/lib/servers.ts'
 import { dueWork } from './due-work.ts'
 import { readEvents } from './events/reader.ts'
 import { addJobs } from './jobs/job-queries.ts'

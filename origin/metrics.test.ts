@@ -1,7 +1,7 @@
 /** The metrics of a running origin, and how long a value is shown. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
-import { useOrigin } from '../test/origin-process.ts'
+import { useOrigin } from '../test/lib/origin-process.ts'
 import { createMetrics } from './metrics.ts'
 
 const origin = useOrigin()

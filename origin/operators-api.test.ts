@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, saleOf, useOrigin } from '../test/origin-process.ts'
+import { ADMIN_TOKEN, eventually, saleOf, useOrigin } from '../test/lib/origin-process.ts'
 import { note } from './findings/finding-queries.ts'
 import { writeSale } from './sales/sale-queries.ts'
 

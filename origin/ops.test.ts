@@ -1,6 +1,6 @@
 /** What monitors ask: on a port of their own, and cheap however often. */
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { useOrigin } from '../test/origin-process.ts'
+import { useOrigin } from '../test/lib/origin-process.ts'
 import { createOpsApp } from './ops.ts'
 
 const origin = useOrigin()

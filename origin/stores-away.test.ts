@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import type { LiveReading } from '../shared/api/live.ts'
-import { ADMIN_TOKEN, saleOf, useOwnOrigin } from '../test/origin-process.ts'
-import { useReturning } from '../test/servers.ts'
+import { ADMIN_TOKEN, saleOf, useOwnOrigin } from '../test/lib/origin-process.ts'
+import { useReturning } from '../test/lib/servers.ts'
 
 const [ledger, gate] = await Promise.all([useReturning(startPostgres), useReturning(startRedis)])
 const origin = useOwnOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url }))

@@ -1,8 +1,8 @@
 /** Who may come in, through edge and origin: what an operator decides holds and is counted everywhere within two seconds. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { sharedPart } from './shared-part.ts'
-import { signedIn } from './shop-session.ts'
+import { signedIn } from './lib/shop-session.ts'
+import { sharedPart } from './run/shared-part.ts'
 
 const PRODUCT = { product_id: 'one', name: 'One', unit_price_minor: 100, currency: 'EUR', total: 5 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HttpClient, requestText } from '../bench/lib/http.ts'
 import { findOnPath } from '../dev/servers/install.ts'
 import { type System, startSystem } from '../dev/system.ts'
-import { ledgerDatabase } from './servers.ts'
+import { ledgerDatabase } from './lib/servers.ts'
 
 const SALE = 'gone'
 const CROWD = 10_000

@@ -5,8 +5,8 @@ import { listen } from '../bench/lib/event-stream.ts'
 import { addHall } from '../origin/seats/testing.ts'
 import type { AvailabilityDocument, ChartDocument, SectionsDocument, SectionUpdate } from '../shared/api/hall.ts'
 import type { QueueAnswer } from '../shared/api/public.ts'
-import { createSale, saleOf } from './origin-process.ts'
-import { sharedPart } from './shared-part.ts'
+import { createSale, saleOf } from './lib/origin-process.ts'
+import { sharedPart } from './run/shared-part.ts'
 
 const SALE = 'with-a-hall'
 const system = await sharedPart('system')

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import type { Schedule } from '../shared/schedule.ts'
-import { sharedPart } from './shared-part.ts'
+import { sharedPart } from './run/shared-part.ts'
 
 const SALE = 'two-lines'
 const EACH = 40

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Order, QueueAnswer } from '../shared/api/public.ts'
 import { positionOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
-import { sharedPart } from './shared-part.ts'
+import { sharedPart } from './run/shared-part.ts'
 
 const SALE = 'launch'
 const EARLY = 40

@@ -1,9 +1,9 @@
 /** An admission that its holder sells: of no use to the buyer at the edge, nor past it at the origin. */
 import { beforeAll, expect, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
-import { createSale, saleOf } from './origin-process.ts'
-import { sharedPart } from './shared-part.ts'
-import { signedIn } from './shop-session.ts'
+import { createSale, saleOf } from './lib/origin-process.ts'
+import { signedIn } from './lib/shop-session.ts'
+import { sharedPart } from './run/shared-part.ts'
 
 const SALE = 'signed-in'
 const system = await sharedPart('system')

@@ -19,8 +19,8 @@ import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readPidFile, stopLeftovers } from '../dev/leftovers.ts'
-import { startRedisCluster } from './redis-cluster.ts'
-import { useDatabase } from './servers.ts'
+import { startRedisCluster } from './lib/redis-cluster.ts'
+import { useDatabase } from './lib/servers.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const START = join(ROOT, 'dev/start.ts')

@@ -11,8 +11,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
-const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
-const oneRun = fileURLToPath(new URL('./one-run.ts', import.meta.url))
+const leaveWithTheRunner = fileURLToPath(new URL('./run/leave-with-the-runner.ts', import.meta.url))
+const oneRun = fileURLToPath(new URL('./run/one-run.ts', import.meta.url))
 
 /** The files that run whole systems. */
 const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
@@ -41,7 +41,7 @@ export default defineConfig({
   test: {
     maxWorkers: WORKERS,
     sequence: { sequencer: ByProject },
-    reporters: ['default', fileURLToPath(new URL('./plain-line-reporter.ts', import.meta.url))],
+    reporters: ['default', fileURLToPath(new URL('./run/plain-line-reporter.ts', import.meta.url))],
     projects: [
       {
         root,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../../dev/system.ts'
-import { ledgerDatabase } from '../../test/servers.ts'
+import { ledgerDatabase } from '../../test/lib/servers.ts'
 import { rehearse } from './testing/rehearse.ts'
 
 const CROWD = '--rate 100 --spread 2 --seed 7 --timeouts 0 --think 0.1'

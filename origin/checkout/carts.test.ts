@@ -1,7 +1,7 @@
 /** Carts and seats as buyers order them: what a checkout of several lines answers. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 const PRICE = { price_minor: 2000, currency: 'EUR' }

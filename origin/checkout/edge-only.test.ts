@@ -1,6 +1,6 @@
 /** Buyers come through the edge, which knows more of them than their token says. */
 import { expect, test } from 'vitest'
-import { useOwnOrigin } from '../../test/origin-process.ts'
+import { useOwnOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOwnOrigin(undefined, { ALLOW_DIRECT: 'false' })
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'

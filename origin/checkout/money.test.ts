@@ -1,7 +1,7 @@
 /** What an order costs: fees, delivery, tax and promo codes, as buyers are shown it and as it is recorded. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 

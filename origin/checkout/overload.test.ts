@@ -7,8 +7,8 @@ import { connect, type Socket } from 'node:net'
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { type Answer, eventually, useOwnOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useReturning } from '../../test/servers.ts'
+import { type Answer, eventually, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { useDatabase, useReturning } from '../../test/lib/servers.ts'
 
 const database = useDatabase()
 const gate = await useReturning(startRedis)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Role } from '../../shared/api/roles.ts'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { insertSession, revokeOperator, writeOperator } from '../operators/operator-queries.ts'
 import { newKey, newSecret, Operators } from '../operators/operators.ts'
 import { consoleRoutes } from './console-routes.ts'

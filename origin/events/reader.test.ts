@@ -1,6 +1,6 @@
 /** Each reader of the log gets every event once, in order of commit. */
 import { beforeEach, expect, test } from 'vitest'
-import { useLedger } from '../../test/servers.ts'
+import { useLedger } from '../../test/lib/servers.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { readEvents } from './reader.ts'
 

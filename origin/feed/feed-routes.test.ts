@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { ADMIN_TOKEN, counted, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, counted, useOrigin } from '../../test/lib/origin-process.ts'
 import { FeedPages } from './feed-pages.ts'
 
 const origin = useOrigin()

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Listing } from '../../shared/api/front.ts'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { listedSale, plainText } from './catalogue.ts'
 
 const origin = useOrigin()

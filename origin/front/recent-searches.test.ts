@@ -1,7 +1,7 @@
 /** Signed-in visitors' latest searches, as the edge asks for them. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { deleteSearches } from './recent-searches.ts'
 
 const origin = useOrigin()

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { setPrice } from '../sales/sale-queries.ts'
 
 const origin = useOrigin()

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
-import { useLedger } from '../../test/servers.ts'
+import { useLedger } from '../../test/lib/servers.ts'
 import { addJobs, endJobs, takeJobs } from './job-queries.ts'
 import { type Consumer, JobRunner } from './job-runner.ts'
 import { type Job, type Outcome, pauseAfter, QUEUES, type QueueName } from './queues.ts'

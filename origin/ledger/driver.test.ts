@@ -7,8 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LOOPBACK, temporaryFolder } from '../../dev/processes.ts'
-import { useFlakyProxy } from '../../test/flaky-proxy.ts'
-import { useDatabase } from '../../test/servers.ts'
+import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
+import { useDatabase } from '../../test/lib/servers.ts'
 import { connect, type Sql } from './connection.ts'
 
 const database = useDatabase()

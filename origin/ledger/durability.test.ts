@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, expect, test } from 'vitest'
 import { startPostgres } from '../../dev/servers/postgres.ts'
-import { useReturning } from '../../test/servers.ts'
+import { useReturning } from '../../test/lib/servers.ts'
 import { connect } from './connection.ts'
 import { warnOfLostCommits } from './durability.ts'
 

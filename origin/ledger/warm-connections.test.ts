@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { ledgerDatabase } from '../../test/servers.ts'
+import { ledgerDatabase } from '../../test/lib/servers.ts'
 import { connect, type Sql } from './connection.ts'
 import { WarmConnections } from './warm-connections.ts'
 

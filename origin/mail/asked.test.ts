@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import type { Schedule } from '../../shared/schedule.ts'
-import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders } from '../ledger/order-statements.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addHall } from '../../test/hall.ts'
-import { eventuallyMatches, type TestOrigin, useOwnOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
+import { addHall } from '../../test/lib/hall.ts'
+import { eventuallyMatches, type TestOrigin, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/lib/servers.ts'
 import { Gate } from '../stock/gate/gate.ts'
 import { defineScripts } from '../stock/scripts.ts'
 
@@ -11,7 +11,7 @@ const database = useDatabase()
 const redis = useRedis()
 const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
 const HOUR_MS = 3_600_000
-const SKEWED_CLOCK = fileURLToPath(new URL('../../test/skewed-clock.ts', import.meta.url))
+const SKEWED_CLOCK = fileURLToPath(new URL('../../test/lib/skewed-clock.ts', import.meta.url))
 const skewed = (ms: number) => ({ NODE_OPTIONS: `--import ${SKEWED_CLOCK}`, CLOCK_SKEW_MS: String(ms) })
 
 const ahead = useOwnOrigin(stores, skewed(HOUR_MS))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { useRedis } from '../../test/servers.ts'
+import { useRedis } from '../../test/lib/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { OrderChanges } from './order-changes.ts'
 

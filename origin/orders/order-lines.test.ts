@@ -1,8 +1,8 @@
 /** Lines of an order that are refunded or cancelled one by one, with their units and seats. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { addHall } from '../../test/hall.ts'
-import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/origin-process.ts'
+import { addHall } from '../../test/lib/hall.ts'
+import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/lib/origin-process.ts'
 import { linesLeft, priceOf, requireLines } from './order-lines.ts'
 
 const origin = useOrigin()

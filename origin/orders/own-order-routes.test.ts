@@ -3,7 +3,7 @@ import { UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, signToken } from '../../shared/tokens.ts'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 
 const origin = useOrigin()

@@ -1,6 +1,6 @@
 /** A visitor's list of orders: whose it shows, and to whom. */
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 const ACCOUNT = 'account:Zoë 1'

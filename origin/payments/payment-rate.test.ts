@@ -1,6 +1,6 @@
 /** An origin whose provider takes few calls a second: payments are the limit of the sale. */
 import { expect, test } from 'vitest'
-import { eventually, useOwnOrigin } from '../../test/origin-process.ts'
+import { eventually, useOwnOrigin } from '../../test/lib/origin-process.ts'
 
 const PER_SECOND = 20
 const BUYERS = 80

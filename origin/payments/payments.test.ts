@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { eventually, eventuallyMatches, reservationOf, useOrigin } from '../../test/origin-process.ts'
-import { sandboxWebhook } from '../../test/payments.ts'
+import { eventually, eventuallyMatches, reservationOf, useOrigin } from '../../test/lib/origin-process.ts'
+import { sandboxWebhook } from '../../test/lib/payments.ts'
 import { record } from '../ledger/record.ts'
 
 const origin = useOrigin()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/origin-process.ts'
-import { sandboxWebhook } from '../../test/payments.ts'
+import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/lib/origin-process.ts'
+import { sandboxWebhook } from '../../test/lib/payments.ts'
 
 const origin = useOrigin()
 

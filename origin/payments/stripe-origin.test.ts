@@ -1,8 +1,8 @@
 /** An origin whose provider is Stripe, with a key that takes money; the sandbox takes the payments of test sales. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, eventuallyMatches, useOwnOrigin } from '../../test/origin-process.ts'
-import { sandboxWebhook } from '../../test/payments.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
+import { ADMIN_TOKEN, eventually, eventuallyMatches, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { sandboxWebhook } from '../../test/lib/payments.ts'
+import { useDatabase, useRedis } from '../../test/lib/servers.ts'
 import { startStripe } from '../../test/stand-ins/stripe.ts'
 
 const secretKey = 'sk_live_of_a_local_server'

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ADMIN_TOKEN, endLeases, useOwnOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
+import { ADMIN_TOKEN, endLeases, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/lib/servers.ts'
 import { startSandbox } from './providers/sandbox.ts'
 
 type When = 'before' | 'after'

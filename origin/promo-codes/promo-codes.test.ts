@@ -1,6 +1,6 @@
 /** Promo codes: which hold, and how operators import them. */
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { clashOf, isFor, isUsable, isValidAt } from './promo-code.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { createMetrics } from '../metrics.ts'
 import { QueueReports, reportIn } from './queue-reports.ts'
 

@@ -1,6 +1,6 @@
 /** A sale with several lines, as the edge asks for each of them and as buyers and operators see it. */
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LiveReading as Live } from '../../shared/api/live.ts'
 import type { SaleReport } from '../../shared/api/report.ts'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 const live = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/live`)).body as never as Live

@@ -1,7 +1,7 @@
 /** What happened to orders by the minute comes from the ledger: whoever counts it, and however often it is interrupted. */
 import { expect, test } from 'vitest'
-import { eventually, readToTheEnd, reservationOf, saleOf } from '../../test/origin-process.ts'
-import { useLedger } from '../../test/servers.ts'
+import { eventually, readToTheEnd, reservationOf, saleOf } from '../../test/lib/origin-process.ts'
+import { useLedger } from '../../test/lib/servers.ts'
 import { readEvents } from '../events/reader.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { useRedis } from '../../test/servers.ts'
+import { useRedis } from '../../test/lib/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { createMetrics } from '../metrics.ts'
 import { defineScripts } from '../stock/scripts.ts'

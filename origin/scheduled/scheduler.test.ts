@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, endLeases, eventually, eventuallyMatches, saleOf, useOrigin } from '../../test/origin-process.ts'
-import { untilLocked, useDatabase } from '../../test/servers.ts'
+import {
+  ADMIN_TOKEN,
+  endLeases,
+  eventually,
+  eventuallyMatches,
+  saleOf,
+  useOrigin,
+} from '../../test/lib/origin-process.ts'
+import { untilLocked, useDatabase } from '../../test/lib/servers.ts'
 import { JobRunner } from '../jobs/job-runner.ts'
 import { connect, type Sql } from '../ledger/connection.ts'
 import { createMetrics } from '../metrics.ts'

@@ -1,7 +1,7 @@
 /** What everyone sees of a hall, at a real origin: its chart, the state of its seats, and the seats page by page. */
 import { expect, test } from 'vitest'
-import { counted, eventually, saleOf, useOrigin } from '../../test/origin-process.ts'
-import { useLedger } from '../../test/servers.ts'
+import { counted, eventually, saleOf, useOrigin } from '../../test/lib/origin-process.ts'
+import { useLedger } from '../../test/lib/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Halls } from './halls.ts'
 import { packedText, SeatStates } from './seat-states.ts'

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { eventually, reservationOf, useOwnOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useReturning } from '../../test/servers.ts'
+import { eventually, reservationOf, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { useDatabase, useReturning } from '../../test/lib/servers.ts'
 
 const database = useDatabase()
 const server = await useReturning(startRedis)

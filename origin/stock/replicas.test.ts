@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { startRedisCluster } from '../../test/redis-cluster.ts'
+import { startRedisCluster } from '../../test/lib/redis-cluster.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { Replicas } from './replicas.ts'
 import { defineScripts } from './scripts.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { newKeySet } from '../../shared/keys.ts'
-import { useLedger } from '../../test/servers.ts'
+import { useLedger } from '../../test/lib/servers.ts'
 import { type EndpointRow, SecretSealer } from './sealing.ts'
 import { newSecret, rotate } from './signing.ts'
 import { activeEndpoints, addEndpoint, changeEndpoint, sealSecrets } from './webhook-queries.ts'

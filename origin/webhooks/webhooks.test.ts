@@ -1,7 +1,7 @@
 /** A shop's systems get webhooks about orders, sales and findings, as the Standard Webhooks specification says. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { type Received, useReceiver, verify } from '../../test/stand-ins/receiver.ts'
 import { CONNECTIONS } from './sender.ts'
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useDatabase } from '../../../test/servers.ts'
+import { useDatabase } from '../../../test/lib/servers.ts'
 import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
 

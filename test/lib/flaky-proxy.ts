@@ -1,0 +1,68 @@
+/** A proxy to a server on this machine that fails as networks do, for tests. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { afterAll, beforeAll } from 'vitest'
+import { LOOPBACK } from '../../dev/processes.ts'
+
+function flakyProxy(portOfServer: () => number) {
+  const ends = new Set<Socket>()
+  let lost: 'nothing' | 'answers' | 'all' = 'nothing'
+  const proxy = createServer((client) => {
+    const server = connect(portOfServer(), LOOPBACK)
+    const both = [client, server]
+    for (const end of both) {
+      ends.add(end)
+      end.on('error', () => {})
+      end.on('close', () => {
+        ends.delete(end)
+        // A connection that vanished does not even close.
+        if (end.listenerCount('data') > 0) for (const other of both) other.destroy()
+      })
+    }
+    client.on('data', (sent) => lost === 'all' || server.write(sent))
+    server.on('data', (answer) => lost !== 'nothing' || client.write(answer))
+  })
+  const cut = () => {
+    for (const end of ends) end.destroy()
+  }
+  return {
+    listen: () => once(proxy.listen(0, LOOPBACK), 'listening'),
+    close() {
+      cut()
+      proxy.close()
+    },
+    /** The address of the server through the proxy. */
+    through(url: string): string {
+      return Object.assign(new URL(url), { port: String((proxy.address() as AddressInfo).port) }).href
+    },
+    /** Breaks every connection. */
+    cut,
+    /** Lets every connection hang silently; later connections are served. */
+    vanish() {
+      for (const end of ends) end.removeAllListeners('data').resume()
+    },
+    /** Loses all replies, or everything, until it is back. */
+    lose(what: 'answers' | 'all') {
+      lost = what
+    },
+    back() {
+      lost = 'nothing'
+      cut()
+    },
+  }
+}
+
+/** Opens the proxy before the tests of a file, and closes it after them. */
+export function useFlakyProxy(portOfServer: () => number) {
+  const proxy = flakyProxy(portOfServer)
+  beforeAll(proxy.listen)
+  afterAll(proxy.close)
+  return proxy
+}
+
+/** A proxy to the server of this address, at once; whoever opens it closes it. */
+export async function openFlakyProxy(url: string) {
+  const proxy = flakyProxy(() => Number(new URL(url).port))
+  await proxy.listen()
+  return { ...proxy, url: proxy.through(url) }
+}

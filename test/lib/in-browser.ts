@@ -1,0 +1,84 @@
+/**
+ * Stories in a real browser, the run's (one-browser.ts). Each story has contexts of its own, which share nothing, and which end
+ * with it, so that stories of a file may run side by side. A story fails if a page of it broke the content security policy or a
+ * script threw.
+ */
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { sharedPart } from '../run/shared-part.ts'
+
+/** A whole step of a story, with all that the page reads and waits for, on a machine that does much else. */
+const STEP_TIMEOUT_MS = 120_000
+/** A narrow phone. */
+const VIEWPORT = { width: 360, height: 780 }
+
+interface Fixtures {
+  readonly browser: Browser
+  /** What the story's pages write to the browser's console as errors, and what their scripts throw. */
+  readonly complaints: string[]
+  /** A blank page of somebody with a browser of their own. */
+  readonly newPage: (options?: BrowserContextOptions) => Promise<Page>
+  /** The same, at an address. */
+  readonly visitor: (url: string, options?: BrowserContextOptions) => Promise<Page>
+  readonly visitorWithTurn: (url: string, options?: BrowserContextOptions) => Promise<Page>
+}
+
+/** `mayComplain`: of what a story's pages may complain nevertheless. */
+export const storyTest = (mayComplain?: RegExp) =>
+  test.extend<Fixtures>({
+    browser: [
+      async ({ task: _ }, use) => {
+        const browser = await chromium.connect(await sharedPart('browser'))
+        await use(browser)
+        await browser.close()
+      },
+      { scope: 'file' },
+    ],
+    complaints: async ({ task: _ }, use) => {
+      const complaints: string[] = []
+      await use(complaints)
+      expect(complaints.filter((complaint) => !mayComplain?.test(complaint))).toEqual([])
+    },
+    newPage: async ({ browser, complaints }, use) => {
+      const opened: { close(): Promise<void> }[] = []
+      await use(async (options = {}) => {
+        const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce', ...options })
+        opened.push(context)
+        context.on('page', (page) => {
+          page.on('pageerror', (error) => complaints.push(String(error)))
+          page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+        })
+        context.setDefaultTimeout(STEP_TIMEOUT_MS)
+        return context.newPage()
+      })
+      for (const context of opened) await context.close()
+    },
+    visitor: ({ newPage }, use) =>
+      use(async (url, options) => {
+        const page = await newPage(options)
+        await page.goto(url)
+        return page
+      }),
+    visitorWithTurn: ({ visitor }, use) =>
+      use(async (url, options) => {
+        const page = await visitor(url, options)
+        await button(page, 'Join the line').click()
+        await heading(page, 'It is your turn').waitFor()
+        return page
+      }),
+  })
+
+export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
+export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+export const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name })
+export const toggle = (page: Page, name: string) => page.getByRole('switch', { name })
+/** A page that reaches the edge says nothing of it. */
+export const isConnected = (page: Page) =>
+  page.locator('#connection[data-state=online][hidden]').waitFor({ state: 'attached' })
+export const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor()
+
+export async function newTab(page: Page, url: string): Promise<Page> {
+  const tab = await page.context().newPage()
+  await tab.goto(url)
+  return tab
+}

@@ -1,0 +1,311 @@
+/** Real origins for tests, the run's or the file's own, each a process on real stores; and the calls of their clients. */
+
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { type Server, temporaryFolder } from '../../dev/processes.ts'
+import type { System } from '../../dev/system.ts'
+import type { Reservation } from '../../origin/ledger/record.ts'
+import { ONE_LINE } from '../../shared/api/access.ts'
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
+import { NO_CONTACT, type SaleConfig } from '../../shared/api/operator.ts'
+import type { Order } from '../../shared/api/public.ts'
+import { importSecrets, newKeySet } from '../../shared/keys.ts'
+import type { Problem } from '../../shared/problem.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../../shared/tokens.ts'
+import { ADMIN_TOKEN, EDGE_TOKEN, type OriginAddress, type Stores, testOrigin } from '../run/one-origin.ts'
+import { sharedPart } from '../run/shared-part.ts'
+import { useDatabase, useRedis } from './servers.ts'
+
+export { ADMIN_TOKEN } from '../run/one-origin.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The order or the problem; tests read what they expect. */
+  readonly body: Partial<Order> & Partial<Problem> & Record<string, unknown>
+}
+
+interface Stock {
+  readonly total: number
+  readonly available: number
+  readonly held: number
+  readonly sold: number
+}
+
+/** The run's origin, which a file shares with others: what it asserts is about its own sales, visitors and operators. */
+export function useOrigin() {
+  let origin: OriginAddress & { sql: postgres.Sql }
+  beforeAll(async () => {
+    const address = await sharedPart('origin')
+    origin = { ...address, sql: postgres(address.databaseUrl, { max: 2, onnotice: () => {} }) }
+  })
+  afterAll(() => origin?.sql.end({ timeout: 2 }))
+  return {
+    ...clientOf(() => origin),
+    keys: () => origin.keys,
+    databaseUrl: () => origin.databaseUrl,
+    redisUrl: () => origin.redisUrl,
+    log: () => readFileSync(origin.logFile, 'utf8'),
+  }
+}
+
+function ownStores() {
+  const [database, redis] = [useDatabase(), useRedis()]
+  return () => ({ databaseUrl: database.url, redisUrl: redis.url })
+}
+
+/** An origin of the file's own, to kill, to stop or to set up in its own way; by default on stores of its own. */
+export function useOwnOrigin(
+  stores: () => Stores = ownStores(),
+  env: Record<string, string> | (() => Record<string, string>) = {},
+) {
+  const folder = temporaryFolder('origin-test')
+  const keys = newKeySet()
+  let server: Server
+  let address: { url: string; opsUrl: string; sql: postgres.Sql }
+
+  beforeAll(async () => {
+    const sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
+    const origin = await testOrigin(folder.path, keys, () => ({
+      ...stores(),
+      env: typeof env === 'function' ? env() : env,
+    }))
+    server = origin.server
+    address = { url: server.url, opsUrl: origin.opsUrl, sql }
+    await server.start()
+  }, 60_000)
+  afterAll(async () => {
+    await server?.stop()
+    await address?.sql.end({ timeout: 2 })
+    folder.remove()
+  }, 60_000)
+
+  return {
+    ...clientOf(() => ({ ...address, keys })),
+    /** Signs admissions, in place of the edge. */
+    keys,
+    opsUrl: () => address.opsUrl,
+    log: () => server.logTail(),
+    kill: () => server.kill(),
+    /** Has it do nothing, as it is, until `goOn`. */
+    freeze: () => void process.kill(server.pid, 'SIGSTOP'),
+    goOn: () => void process.kill(server.pid, 'SIGCONT'),
+    stop: () => server.stop(),
+    restart: () => server.restart(),
+  }
+}
+
+/** The calls of an origin's clients. `at` is called once it serves. */
+function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; keys: ReturnType<typeof newKeySet> }) {
+  let called = 0
+
+  async function call(
+    method: string,
+    path: string,
+    options: { token?: string; body?: unknown; headers?: Record<string, string>; redirect?: 'follow' | 'manual' } = {},
+    base = at().url,
+  ) {
+    const { token, body, headers, redirect = 'follow' } = options
+    const response = await fetch(base + path, {
+      method,
+      redirect,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: sendable(body), duplex: 'half' }),
+      signal: AbortSignal.timeout(50_000),
+    })
+    const text = await response.text()
+    const json = /[/+]json/.test(response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: json ? JSON.parse(text) : { text },
+    } as Answer
+  }
+
+  const admin = (method: string, path: string, body?: unknown) =>
+    call(method, `/admin${path}`, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) })
+
+  return {
+    url: () => at().url,
+    call,
+    /** Asks as a monitor does. */
+    ops: (path: '/metrics' | '/readyz' | '/healthz') => call('GET', path, {}, at().opsUrl),
+    admin,
+    sql: () => at().sql,
+    edgeToken: EDGE_TOKEN,
+
+    /** Creates a sale, open by default; returns its id. */
+    async sale({ total = 10, ...options }: { total?: number; [field: string]: unknown } = {}): Promise<string> {
+      const sale = `sale-${randomUUID().slice(0, 8)}`
+      const answer = await admin('PUT', `/sales/${sale}`, {
+        name: 'Test',
+        opens_at: new Date(Date.now() - 1000).toISOString(),
+        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
+        admission: { rate_per_second: 100 },
+        ...options,
+      })
+      if (answer.status !== 201) throw new Error(`the sale was not created: ${JSON.stringify(answer.body)}`)
+      return sale
+    },
+
+    token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number; line?: string } = {}) {
+      const iat = Math.floor(Date.now() / 1000)
+      return signToken(ADMISSION, importSecrets(at().keys), {
+        sub: visitor,
+        sale,
+        num: ++called,
+        jti: randomUUID(),
+        iat,
+        exp: iat + ADMISSION_TTL_SECONDS,
+        ...changes,
+      })
+    },
+
+    async checkout(sale: string, options: { token?: string; key?: string; body?: unknown } = {}): Promise<Answer> {
+      return call('POST', `/sales/${sale}/checkout`, {
+        token: options.token ?? (await this.token(sale)),
+        body: options.body ?? {},
+        headers: { 'idempotency-key': options.key ?? randomUUID() },
+      })
+    },
+
+    /** The same, as a buyer who tries again under the same key until it is decided: the stores may be late for one of a crowd. */
+    async checkoutDecided(
+      sale: string,
+      options: { token?: string; key?: string; body?: unknown } = {},
+    ): Promise<Answer> {
+      const asked = { token: await this.token(sale), key: randomUUID(), ...options }
+      return eventually(
+        () => this.checkout(sale, asked),
+        ({ status }) => status !== 202 && status !== 503,
+      )
+    },
+
+    /** The only product of a sale, as the operator sees it. */
+    async stock(sale: string): Promise<Stock> {
+      const { body } = await admin('GET', `/sales/${sale}`)
+      return (body as { products: [Stock] }).products[0]
+    },
+  }
+}
+
+/** Text goes as it is, a stream without a Content-Length. */
+const sendable = (body: unknown) =>
+  typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body)
+
+export type TestOrigin = ReturnType<typeof clientOf>
+export type OwnOrigin = ReturnType<typeof useOwnOrigin>
+
+/** Ends the leases that a killed worker has of its jobs, which would last for seconds. */
+export const endLeases = (sql: postgres.Sql) => sql`update jobs set run_at = now() where leased`
+
+/** Repeats a question until the answer is right, or for a bound; returns the last answer either way. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  right: (answer: T) => boolean,
+  withinMs = 30_000,
+): Promise<T> {
+  const until = Date.now() + withinMs
+  for (;;) {
+    const answer = await ask()
+    if (right(answer) || Date.now() > until) return answer
+    await sleep(50)
+  }
+}
+
+/**
+ * Makes rounds of a reader of events until it has read all: transactions of other tests, in other databases too, hold the log
+ * back. A reader that has read nothing yet is not among the readers.
+ */
+export const readToTheEnd = (sql: postgres.Sql, reader: string, round: () => Promise<unknown>) =>
+  eventually(
+    async () => {
+      await round()
+      return sql`
+        select from events e left join readers r on r.reader = ${reader}
+        where r.reader is null or (e.xid, e.seq) > (r.xid, r.seq) limit 1`
+    },
+    (unread) => unread.length === 0,
+  )
+
+/** The same connections, and how many statements were made on them from here. */
+export function counted<Connections extends postgres.Sql>(sql: Connections) {
+  let statements = 0
+  const apply = (target: Connections, self: unknown, args: unknown[]) => {
+    statements++
+    return Reflect.apply(target, self, args)
+  }
+  return { sql: new Proxy(sql, { apply }), statements: () => statements }
+}
+
+/** Reads until it matches, or for a bound. For tests that run side by side, which cannot share `expect.poll`. */
+export const eventuallyMatches = (read: () => Promise<unknown>, wanted: object) =>
+  vi.waitFor(async () => expect(await read()).toMatchObject(wanted), { timeout: 30_000, interval: 50 })
+
+/** An open sale of one product, as the ledger takes it. */
+export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
+  name: 'Test',
+  opens_at: new Date().toISOString(),
+  ends_at: null,
+  pre_queue_opens_at: null,
+  hold_seconds: 90,
+  limit_per_visitor: 1,
+  oversell_policy: 'alarm',
+  max_unpaid_orders: 3,
+  access: { sign_in: 'optional', invitation: 'off', proof_of_work: null, turnstile: false },
+  lines: [...ONE_LINE],
+  expected_visitors: null,
+  contact: NO_CONTACT,
+  seller: null,
+  tax: null,
+  brand: null,
+  fees: [],
+  delivery: NO_DELIVERY,
+  venue: null,
+  names: null,
+  event: null,
+  indexed: true,
+  mails: [...DEFAULT_MAILS],
+  test: false,
+  products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
+  admission: { rate_per_second: 1, max_inside: null },
+  ...changes,
+})
+
+/** Creates a sale on a whole system, whose edge knows it then. */
+export async function createSale(
+  { originUrl, edgeUrl, adminToken }: Pick<System, 'originUrl' | 'edgeUrl' | 'adminToken'>,
+  sale: string,
+  config: SaleConfig,
+): Promise<void> {
+  const response = await fetch(`${originUrl}/admin/sales/${sale}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(config),
+  })
+  expect(response.status).toBe(201)
+  const known = async () => (await fetch(`${edgeUrl}/sales/${sale}/schedule`)).status
+  expect(await eventually(known, (status) => status === 200)).toBe(200)
+}
+
+/** What a checkout asks the gates for: one unit, for a visitor without an account. */
+export const reservationOf = (sale: string): Reservation => ({
+  order: randomUUIDv7(),
+  sale,
+  product: 'one',
+  visitor: 'v',
+  line: 'public',
+  number: 1,
+  quantity: 1,
+  key: 'k',
+  hash: 'h',
+  method: null,
+})

@@ -1,0 +1,54 @@
+/** Payments without the rest of the origin: a ledger, the jobs, and a local Stripe; and webhooks of the sandbox, for a whole one. */
+import { pino } from 'pino'
+import { afterAll, beforeEach } from 'vitest'
+import { type Consumer, JobRunner } from '../../origin/jobs/job-runner.ts'
+import type { QueueName } from '../../origin/jobs/queues.ts'
+import { connect } from '../../origin/ledger/connection.ts'
+import { createMetrics } from '../../origin/metrics.ts'
+import { UNLIMITED } from '../../origin/payments/call-budget.ts'
+import { PaymentJobs } from '../../origin/payments/payment-jobs.ts'
+import { signWebhook } from '../../origin/payments/providers/sandbox.ts'
+import { stripeProvider } from '../../origin/payments/providers/stripe.ts'
+import { startStripe } from '../stand-ins/stripe.ts'
+import type { TestOrigin } from './origin-process.ts'
+import { ledgerDatabase } from './servers.ts'
+
+const secrets = { secretKey: 'sk_test_of_a_local_server', webhookSecret: 'whsec_local' }
+
+/** For the tests of one file. Each begins without jobs. */
+export async function usePayments() {
+  const [database, stripe] = await Promise.all([ledgerDatabase(), startStripe(secrets)])
+  const log = pino({ level: 'silent' })
+  const sql = connect(database.url, 4)
+  beforeEach(() => sql`delete from jobs`)
+  afterAll(async () => {
+    await Promise.all([sql.end({ timeout: 1 }), stripe.stop()])
+    await database.drop()
+  })
+  const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now })
+  /** Runs the jobs that are due to the end of their attempts, at the consumer's pace or at once. */
+  const runJobs = async <Name extends QueueName>(consumer: Consumer<Name>, { atOnce = false } = {}) => {
+    const { queue } = consumer
+    const paced: Consumer<Name> = {
+      queue,
+      room: (busy) => (atOnce ? 200 : consumer.room(busy)),
+      run: (jobs, end) => consumer.run(jobs, end),
+      gaveUp: async (tx, dead) => consumer.gaveUp?.(tx, dead),
+    }
+    const runner = new JobRunner({ sql, log }, [paced])
+    await runner.round()
+    await runner.drain()
+  }
+  return { stripe, provider, calls: UNLIMITED, sql, jobs: new PaymentJobs(log), runJobs, metrics: createMetrics(), log }
+}
+
+/** Reports a charge to an origin, as its sandbox does. */
+export function sandboxWebhook(
+  origin: Pick<TestOrigin, 'call'>,
+  charge: object,
+  secret = 'test-webhook-secret-of-at-least-32-chars',
+) {
+  const body = JSON.stringify({ attempt: 1, refunded_minor: 0, amount_minor: 1_000, currency: 'EUR', ...charge })
+  const signature = signWebhook(secret, body, Math.floor(Date.now() / 1000))
+  return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
+}

@@ -1,0 +1,103 @@
+/**
+ * A real Redis Cluster for tests: three masters with a third of the slots each, and a replica of the first, so that one
+ * master can be killed and replaced while the others still serve their slots. It is formed with ioredis, without redis-cli.
+ */
+import { Redis } from 'ioredis'
+import { expect, vi } from 'vitest'
+import { freePort, LOOPBACK, type Server } from '../../dev/processes.ts'
+import { startRedis } from '../../dev/servers/redis.ts'
+
+export interface RedisCluster {
+  /** redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3 */
+  readonly url: string
+  /** Kills the master that has the replica, as a crash would. */
+  killMaster(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Node {
+  readonly server: Server
+  readonly busPort: number
+}
+
+export const MASTERS = 3
+export const SLOTS = 16_384
+const COMMAND_WITHIN_MS = 5_000
+const FORMED = { timeout: 30_000, interval: 25 }
+
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const nodes: Node[] = []
+  const stop = async () => {
+    await Promise.all(nodes.map(({ server }) => server.stop()))
+  }
+  try {
+    while (nodes.length <= MASTERS) nodes.push(await startNode())
+    await form(nodes)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const masters = nodes.slice(0, MASTERS).map(({ server }) => server)
+  return {
+    url: `redis+cluster://${masters.map(({ port }) => `${LOOPBACK}:${port}`).join(',')}`,
+    killMaster: async () => masters[0]?.kill(),
+    stop,
+  }
+}
+
+async function startNode(): Promise<Node> {
+  const busPort = await freePort()
+  const server = await startRedis({
+    args: [
+      ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+      ...['--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no'],
+      // The first synchronisation does not wait for further replicas, nor a stopping master for its replica.
+      ...['--repl-diskless-sync-delay', '0', '--shutdown-timeout', '0'],
+    ],
+  })
+  return { server, busPort }
+}
+
+/** Makes one cluster of nodes that do not know each other; the last becomes the replica of the first. */
+async function form(servers: readonly Node[]): Promise<void> {
+  const nodes = servers.map(({ server }) => connect(server.port))
+  try {
+    const [first, replica] = [nodes[0], nodes[MASTERS]] as [Redis, Redis]
+    for (const [index, node] of nodes.slice(0, MASTERS).entries()) {
+      await node.cluster('ADDSLOTSRANGE', firstSlot(index), firstSlot(index + 1) - 1)
+      // Masters with the same epoch would first have to agree which is greater.
+      await node.cluster('SET-CONFIG-EPOCH', index + 1)
+    }
+    for (const [index, { server, busPort }] of servers.entries()) {
+      for (const node of nodes.slice(0, index)) await node.cluster('MEET', LOOPBACK, server.port, busPort)
+    }
+    const firstId = await first.cluster('MYID')
+    await vi.waitFor(async () => expect(await replica.cluster('REPLICATE', firstId)).toBe('OK'), FORMED)
+    await vi.waitFor(async () => expect(await replica.info('replication')).toContain('master_link_status:up'), FORMED)
+    for (const node of nodes) await vi.waitFor(() => knowsAll(node, firstId), FORMED)
+  } finally {
+    for (const node of nodes) node.disconnect()
+  }
+}
+
+/** A node that knows only itself reports ok too, since full coverage is not required. */
+async function knowsAll(node: Redis, firstId: string): Promise<void> {
+  const info = await node.cluster('INFO')
+  expect(info).toContain('cluster_state:ok')
+  expect(info).toContain(`cluster_slots_ok:${SLOTS}`)
+  expect(await node.cluster('NODES')).toContain(`slave ${firstId}`)
+}
+
+function connect(port: number): Redis {
+  const redis = new Redis({
+    host: LOOPBACK,
+    port,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    commandTimeout: COMMAND_WITHIN_MS,
+  })
+  redis.on('error', () => {})
+  return redis
+}
+
+const firstSlot = (master: number) => Math.ceil((master * SLOTS) / MASTERS)

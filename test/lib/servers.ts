@@ -1,0 +1,94 @@
+/**
+ * Real servers for tests, quickly: a database of its own in the run's one Postgres, a Redis of its own. Called at the
+ * top of a test file or a `describe`, they start before its tests and stop after them.
+ *
+ *     const database = useDatabase()
+ *     const redis = useRedis()
+ *     test('...', async () => { connect(database.url, redis.url) })
+ */
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect } from 'vitest'
+import type { Server } from '../../dev/processes.ts'
+import { type RedisOptions, startRedis } from '../../dev/servers/redis.ts'
+import { connect, type Sql } from '../../origin/ledger/connection.ts'
+import { createDatabase, dropDatabase } from '../run/databases.ts'
+import { LEDGER_TEMPLATE } from '../run/one-postgres.ts'
+import { sharedPart } from '../run/shared-part.ts'
+
+const HOOK_WITHIN_MS = 300_000
+
+/** An empty database in the run's Postgres; the caller drops it, or leaves it to the end of the run. */
+export async function emptyDatabase(template?: string): Promise<{ url: string; drop(): Promise<void> }> {
+  const server = await sharedPart('postgres')
+  const name = `test_${randomBytes(6).toString('hex')}`
+  return { url: await createDatabase(server, name, template), drop: () => dropDatabase(server, name) }
+}
+
+/** A database with the ledger's schema and no rows, which an origin starts on faster than on an empty one. */
+export const ledgerDatabase = () => emptyDatabase(LEDGER_TEMPLATE)
+
+/** A database with the ledger's schema for the tests of this file, dropped afterwards. */
+export function useDatabase(): { readonly url: string } {
+  const database = useResource(ledgerDatabase, (database) => database.drop())
+  return {
+    get url() {
+      return database().url
+    },
+  }
+}
+
+/** Connections to such a database, at once. */
+export async function useLedger(connections?: number): Promise<Sql> {
+  const database = await ledgerDatabase()
+  const sql = connect(database.url, connections)
+  afterAll(async () => {
+    await sql.end({ timeout: 1 })
+    await database.drop()
+  }, HOOK_WITHIN_MS)
+  return sql
+}
+
+/** Until a statement on another connection to this database waits for a lock. */
+export async function untilLocked(sql: Sql): Promise<void> {
+  const waiting = () => sql`
+    select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
+}
+
+/** A Redis for the tests of this file, empty at first. */
+export function useRedis(options: RedisOptions = {}): Pick<Server, 'kill' | 'url' | 'port'> {
+  const server = useResource(
+    () => startRedis(options),
+    (server) => server.stop(),
+  )
+  return {
+    get url() {
+      return server().url
+    },
+    get port() {
+      return server().port
+    },
+    kill: () => server().kill(),
+  }
+}
+
+function useResource<T>(make: () => Promise<T>, end: (resource: T) => Promise<void>): () => T {
+  let resource: T | undefined
+  beforeAll(async () => {
+    resource = await make()
+  }, HOOK_WITHIN_MS)
+  afterAll(async () => {
+    if (resource !== undefined) await end(resource)
+  }, HOOK_WITHIN_MS)
+  return () => {
+    if (resource === undefined) throw new Error('Servers are there once tests run, not while they are collected.')
+    return resource
+  }
+}
+
+/** A server that the tests of this file kill and start again, on the same data and port; there at once. */
+export async function useReturning(start: () => Promise<Server>): Promise<Server> {
+  const server = await start()
+  afterAll(() => server.stop(), HOOK_WITHIN_MS)
+  return server
+}

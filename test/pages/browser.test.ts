@@ -1,0 +1,848 @@
+/** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, vi } from 'vitest'
+import { newVapidKeys } from '../../dev/data-folder.ts'
+import { commitmentOf } from '../../shared/draw.ts'
+import { button, hasText, heading, isConnected, link, newTab, storyTest, toggle } from '../lib/in-browser.ts'
+import type { RunSystem } from '../run/one-system.ts'
+import { hasBrowser, sharedPart } from '../run/shared-part.ts'
+
+/** Slow enough that nobody's turn comes during a test, however busy the machine is. */
+const SLOW = { admission: { rate_per_second: 0.01 } }
+const PRODUCT = { product_id: 'one', name: 'Dusk & Dawn', unit_price_minor: 100, currency: 'EUR', total: 50 }
+const FEW_AND_MANY = {
+  limit_per_visitor: 5,
+  products: [
+    { ...PRODUCT, product_id: 'few', name: 'Few', total: 2 },
+    { ...PRODUCT, product_id: 'many', name: 'Many', total: 20 },
+  ],
+}
+const FOCUSED = 'document.activeElement?.textContent'
+/** What the browser reports when the visitor comes back to the page, which then fetches at once. */
+const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
+
+const test = storyTest(/ERR_INTERNET_DISCONNECTED|Failed to load resource/)
+
+describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
+  let system: RunSystem
+  beforeAll(async () => {
+    system = await sharedPart('system')
+  })
+
+  async function admin(method: string, path: string, body?: unknown): Promise<void> {
+    const response = await fetch(`${system.originUrl}/admin${path}`, {
+      method,
+      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${method} ${path} responded ${response.status}`)
+    await response.body?.cancel()
+  }
+
+  async function sale(name: string, opensInMs: number, changes: object = {}): Promise<string> {
+    await admin('PUT', `/sales/${name}`, {
+      name: 'Trainers "<b>Ünï</b>" 👟',
+      opens_at: new Date(Date.now() + opensInMs).toISOString(),
+      products: [PRODUCT],
+      hold_seconds: 600,
+      admission: { rate_per_second: 50 },
+      ...changes,
+    })
+    const url = `${system.edgeUrl}/sales/${name}`
+    const isKnown = async () =>
+      (await fetch(`${url}/schedule`)).ok || Promise.reject(new Error(`${name} is not known yet`))
+    await vi.waitFor(isKnown, { timeout: 60_000 })
+    return url
+  }
+
+  const reserve = async (page: Page) => {
+    await button(page, 'Reserve').click()
+    await heading(page, 'Reserved for you').waitFor()
+  }
+  const pay = async (page: Page) => {
+    await button(page, /^Pay/).click()
+    await heading(page, 'It is yours').waitFor()
+  }
+  const giveBack = async (page: Page) => {
+    await page.getByText('Give it back', { exact: true }).click()
+    await button(page, 'Yes, give it back').click()
+  }
+  const numberOf = (page: Page) => page.locator('#stage').getAttribute('data-number')
+
+  test('a visitor joins the lobby, gets the turn on the same page, pays and sees it confirmed', async ({
+    visitor,
+    expect,
+  }) => {
+    const url = await sale('whole', 600_000)
+    const page = await visitor(url)
+    expect(await page.locator('h1').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
+    const data = await page.locator('script[type="application/ld+json"]').textContent()
+    expect(JSON.parse(data ?? '')).toMatchObject({ '@type': 'SaleEvent', name: 'Trainers "<b>Ünï</b>" 👟', url })
+    const image = await page.locator('meta[property="og:image"]').getAttribute('content')
+    expect((await fetch(image ?? '')).headers.get('content-type')).toBe('image/png')
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
+    expect(await page.locator('#line .sale b').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
+    await expect.poll(() => page.evaluate(FOCUSED)).toBe('You are in the lobby')
+    expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
+    await admin('POST', '/sales/whole/open')
+    await heading(page, 'It is your turn').waitFor()
+    // The Worker is called twice: to join, and for the page that brings the admission. All else is the same for all.
+    const toWorker = () => requested.filter((path) => !/\/schedule$|^\/assets\/|^\/sales\/whole$/.test(path))
+    expect(toWorker()).toEqual(['/sales/whole/queue', '/sales/whole/line'])
+    await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
+
+    await reserve(page)
+    const left = () => page.locator('time[role=timer]').textContent()
+    const before = await left()
+    await expect.poll(left).not.toBe(before)
+    expect(await page.evaluate(FOCUSED)).toBe('Reserved for you')
+    await pay(page)
+    await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is yours')
+    expect(await page.title()).toMatch(/^It is yours · Trainers/)
+    const order = page.url()
+    const { pathname } = new URL(order)
+    // From the turn to the confirmed order with its receipt four calls are enough: each form's answer is the page that it leads to.
+    const events = `/orders/${pathname.split('/').at(-1)}/events`
+    const [, ...afterTurn] = toWorker()
+    expect(afterTurn).toEqual(['/sales/whole/line', '/sales/whole/buy', `${pathname}/payment`, events])
+    const shown = () => page.locator('#order').innerHTML()
+    const inPlace = await shown()
+    await page.reload()
+    expect(await shown()).toBe(inPlace)
+    await page.goto(url)
+    await link(page, 'Show it').click()
+    expect(page.url()).toBe(order)
+
+    const cookies = await page.context().cookies()
+    expect(cookies.length).toBeGreaterThan(0)
+    expect(cookies.every((cookie) => cookie.httpOnly)).toBe(true)
+  })
+
+  test('a visitor chooses a language, and keeps it on every page', async ({ visitor, expect }) => {
+    const url = await sale('spoken', 600_000)
+    const page = await visitor(url)
+    const language = (of: Page) => of.evaluate<string>('document.documentElement.lang')
+    await link(page, 'Deutsch').click()
+    await button(page, 'Platz in der Lobby nehmen').waitFor()
+    // The page that is the same for all has another language for this browser.
+    const tab = await newTab(page, url)
+    await button(tab, 'Platz in der Lobby nehmen').click()
+    await heading(tab, 'Du bist in der Lobby').waitFor()
+    await tab.reload()
+    await heading(tab, 'Du bist in der Lobby').waitFor()
+    expect(await language(tab)).toBe('de')
+    await link(tab, 'English').click()
+    await heading(tab, 'You are in the lobby').waitFor()
+  })
+
+  test('an announcement is seen by all without a request of its own, and read out once', async ({
+    visitor,
+    expect,
+  }) => {
+    const url = await sale('announced', -1_000, SLOW)
+    const [line, landing] = await Promise.all([visitor(url), visitor(url)])
+    await button(line, 'Join the line').click()
+    await heading(line, 'You are in line').waitFor()
+    const pages = [line, landing]
+    const CHANGES = 'globalThis.announced'
+    for (const page of pages) {
+      await page.evaluate(`${CHANGES} = 0; new MutationObserver(() => ${CHANGES}++)
+        .observe(document.getElementById('shop-announcement'), { childList: true, subtree: true })`)
+    }
+    const requested: string[] = []
+    for (const page of [line, landing]) page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    const announce = (text: object) => admin('PUT', '/sales/announced/announcement', { level: 'warning', text })
+    const sees = (page: Page, text: string) =>
+      page.locator('#shop-announcement p[dir=auto]', { hasText: text }).waitFor()
+    const text = 'Doors close at noon.'
+    await announce({ en: text })
+    await Promise.all(pages.map((page) => sees(page, text)))
+    for (const page of pages) await page.locator('#shop-announcement').getByText('Important', { exact: true }).waitFor()
+    // The page's second script may arrive only now.
+    const own = requested.filter((path) => !path.startsWith('/assets/'))
+    expect(new Set(own.filter((path) => !path.endsWith('/feed')))).toEqual(new Set(['/sales/announced/schedule']))
+    // The schedule read next has the same announcement.
+    for (const page of [...pages, ...pages]) await page.waitForResponse(/\/schedule$/)
+    expect(await Promise.all(pages.map((page) => page.evaluate(CHANGES)))).toEqual([1, 1])
+
+    await admin('POST', '/sales/announced/end')
+    await heading(line, 'The sale has ended').waitFor()
+    await announce({ en: 'Thank you all.' })
+    await sees(line, 'Thank you all.')
+    await admin('DELETE', '/sales/announced/announcement')
+    await line.locator('#shop-announcement:empty').waitFor({ state: 'attached' })
+    // Both stay in the feed.
+    await expect.poll(() => line.locator('#posts p[dir=auto]').allTextContents()).toEqual(['Thank you all.', text])
+  })
+
+  test('posts of the shop come to a page that is open, with older ones, and go when they are taken away', async ({
+    visitor,
+    newPage,
+    expect,
+  }) => {
+    const url = await sale('posting', -1_000, SLOW)
+    const post = (en: string) => admin('POST', '/sales/posting/feed', { text: { en } })
+    for (let i = 1; i <= 11; i++) await post(`Number ${i}`)
+    const page = await visitor(url)
+    const texts = () => page.locator('#posts p[dir=auto]').allTextContents()
+    const numbers = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => `Number ${from - i}`)
+    await expect.poll(texts, { timeout: 30_000 }).toEqual(numbers(11, 2))
+    await link(page, 'Older posts').click()
+    await expect.poll(texts).toEqual(numbers(11, 1))
+    expect(await link(page, 'Older posts').isVisible()).toBe(false)
+    // Only what is new is read out.
+    await post('<b>Number</b> 12')
+    await expect.poll(texts, { timeout: 30_000 }).toEqual(['<b>Number</b> 12', ...numbers(11, 1)])
+    expect(await page.locator('#posts[aria-live=polite] > li:not([aria-live])').count()).toBeGreaterThan(0)
+    expect(await page.locator('#posts > li').last().getAttribute('aria-live')).toBe('off')
+    await admin('DELETE', '/sales/posting/feed/11')
+    await expect.poll(texts, { timeout: 30_000 }).toEqual(['<b>Number</b> 12', ...numbers(10, 1)])
+
+    const plain = await newPage({ javaScriptEnabled: false })
+    await plain.goto(url)
+    await link(plain, 'Older posts').click()
+    await expect.poll(() => plain.locator('.feed p[dir=auto]').allTextContents()).toEqual(numbers(10, 1))
+    await link(plain, 'Deutsch').click()
+    await heading(plain, 'Vom Shop').waitFor()
+  })
+
+  test('a turn is told by a sound and a notification to whoever switched them on, once', async ({
+    newPage,
+    expect,
+  }) => {
+    const url = await sale('noticed', 600_000)
+    const page = await newPage({ permissions: ['notifications'] })
+    await page.addInitScript(`globalThis.told = []
+      globalThis.Notification = class {
+        static permission = 'granted'
+        constructor(title, { body }) { told.push(title + ': ' + body) }
+      }
+      document.hasFocus = () => false
+      const { createOscillator } = AudioContext.prototype
+      AudioContext.prototype.createOscillator = function () {
+        told.push('tone')
+        return createOscillator.call(this)
+      }`)
+    await page.goto(url)
+    await button(page, 'Take a place in the lobby').click()
+    for (const name of ['Play a sound', 'Show a notification']) {
+      await toggle(page, name).click()
+      await expect.poll(() => toggle(page, name).getAttribute('aria-checked')).toBe('true')
+    }
+    // So that one knows how loud it is.
+    const told = () => page.evaluate<string[]>('told')
+    expect(await told()).toEqual(['tone', 'tone', 'tone'])
+    await admin('POST', '/sales/noticed/open')
+    await heading(page, 'It is your turn').waitFor()
+    expect((await told()).slice(3)).toEqual([
+      ...Array.from({ length: 9 }, () => 'tone'),
+      'It is your turn: Trainers "<b>Ünï</b>" 👟',
+    ])
+    expect(await page.title()).toContain('It is your turn')
+    const again = await newTab(page, await sale('noticed-again', 600_000))
+    await button(again, 'Take a place in the lobby').click()
+    await expect.poll(() => toggle(again, 'Play a sound').getAttribute('aria-checked')).toBe('true')
+  })
+
+  test('a visitor switches messages by push on and off, and a click on one opens its page', async ({
+    newPage,
+    expect,
+  }) => {
+    const url = await sale('pushed', 600_000)
+    const page = await newPage()
+    // A browser without windows and without a network has no push service, and shows no notifications.
+    const subscription = {
+      endpoint: 'https://127.0.0.1/push',
+      keys: { p256dh: newVapidKeys().public, auth: 'A'.repeat(22) },
+    }
+    await page.addInitScript(`globalThis.asked = 0
+      Object.defineProperty(Notification, 'permission', { get: () => (localStorage.allowed ? 'granted' : 'default') })
+      Notification.requestPermission = async () => {
+        asked++
+        localStorage.allowed = 'yes'
+        return 'granted'
+      }
+      const subscribed = ${JSON.stringify(subscription)}
+      subscribed.toJSON = () => subscribed
+      PushManager.prototype.getSubscription = async () => (localStorage.key ? subscribed : null)
+      PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+        localStorage.key = applicationServerKey
+        return subscribed
+      }`)
+    const statuses: number[] = []
+    page.on('response', (response) => response.url() === `${url}/push` && statuses.push(response.status()))
+    await page.goto(url)
+    await button(page, 'Take a place in the lobby').click()
+    const push = toggle(page, 'Notify this device, even with the page closed')
+    await push.waitFor()
+    const asked = () => page.evaluate<number>('asked')
+    expect([await asked(), page.context().serviceWorkers()]).toEqual([0, []])
+    const [worker] = await Promise.all([page.context().waitForEvent('serviceworker'), push.click()])
+    const isOn = (wanted: boolean) => expect.poll(() => push.getAttribute('aria-checked')).toBe(String(wanted))
+    await isOn(true)
+    expect([await asked(), statuses]).toEqual([1, [204]])
+    expect(await page.evaluate('localStorage.key')).toMatch(/^B[\w-]{86}$/)
+    expect(await page.evaluate('navigator.serviceWorker.controller')).toBeNull()
+
+    await worker.evaluate(`globalThis.told = []
+      registration.showNotification = async (...shown) => void told.push(shown)
+      clients.openWindow = async (...opened) => void told.push(opened)`)
+    const message = { title: 'Hello', body: 'You', lang: 'en', url: `${url}/order/7`, tag: 'a' }
+    const cdp = await page.context().newCDPSession(page)
+    const registered = Promise.withResolvers<string>()
+    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      for (const { registrationId, scopeURL } of registrations)
+        if (scopeURL.startsWith(system.edgeUrl)) registered.resolve(registrationId)
+    })
+    await cdp.send('ServiceWorker.enable')
+    const to = { origin: system.edgeUrl, registrationId: await registered.promise }
+    await cdp.send('ServiceWorker.deliverPushMessage', { ...to, data: JSON.stringify(message) })
+    const told = () => worker.evaluate<unknown>('told')
+    const shown = [message.title, { body: 'You', lang: 'en', tag: 'a', data: message.url }]
+    await expect.poll(told).toEqual([shown])
+    await worker.evaluate(
+      `dispatchEvent(Object.assign(new ExtendableEvent('notificationclick'), { notification: { close() {}, data: '${message.url}' } }))`,
+    )
+    await expect.poll(told).toEqual([shown, [message.url]])
+
+    await page.reload()
+    await isOn(true)
+    await push.click()
+    await isOn(false)
+    expect([await asked(), statuses]).toEqual([0, [204, 204]])
+    // Still there when the turn comes.
+    await admin('POST', '/sales/pushed/open')
+    await heading(page, 'It is your turn').waitFor()
+    await push.click()
+    await isOn(true)
+    expect(statuses).toEqual([204, 204, 204])
+    const plain = await newPage({ javaScriptEnabled: false })
+    await plain.goto(url)
+    await button(plain, 'Join the line').click()
+    await heading(plain, 'It is your turn').waitFor()
+    expect(await plain.locator('#notice-push').isVisible()).toBe(false)
+  })
+
+  test('the page confirms that the revealed seed fits its commitment', async ({ visitor, expect }) => {
+    const url = await sale('confirmed', 600_000, SLOW)
+    const pages = await Promise.all([visitor(url), visitor(url)])
+    for (const page of pages) {
+      await button(page, 'Take a place in the lobby').click()
+      await heading(page, 'You are in the lobby').waitFor()
+    }
+    await admin('POST', '/sales/confirmed/open')
+    for (const page of pages) {
+      await page.getByText('Checked on this device').waitFor()
+      await page.getByText('Opened', { exact: true }).waitFor()
+      await hasText(page.locator('#draw-yours'), /^Draw number \d+ of \d+ was drawn to place \d+\.$/)
+    }
+    const places = await Promise.all(pages.map((page) => page.locator('#draw-yours').textContent()))
+    expect(new Set(places.map((text) => text?.split(' ').at(-1))).size).toBe(2)
+  })
+
+  test('the page warns of a seed that does not fit the commitment it saw', async ({ visitor, expect }) => {
+    const page = await visitor(await sale('swapped', 600_000, SLOW))
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
+    // The shop swaps both seed and commitment, as if nobody had kept the old one.
+    await page.route('**/schedule', async (route) => {
+      const schedule = await (await route.fetch()).json()
+      const draw_seed = schedule.draw_seed && 'ab'.repeat(32)
+      await route.fulfill({
+        json: { ...schedule, draw_seed, draw_commitment: commitmentOf('ab'.repeat(32)) },
+      })
+    })
+    await admin('POST', '/sales/swapped/open')
+    await page.getByText('This does not fit').waitFor()
+    expect(await page.getByText('Checked on this device').isVisible()).toBe(false)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  test('two tabs share one place, and each shows what happens in the other', async ({ visitor, expect }) => {
+    const url = await sale('tabs', -1_000, SLOW)
+    for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    const page = await visitor(url)
+    const tab = await newTab(page, url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'You are in line').waitFor()
+    await heading(tab, 'You are in line').waitFor()
+    expect(await numberOf(tab)).toBe(await numberOf(page))
+    expect(await numberOf(page)).toMatch(/^\d+$/)
+    await hasText(page.locator('#ahead'), /^[3-5]$/)
+    await tab.getByText('Give up my place').click()
+    await button(tab, 'Yes, give it up').click()
+    await button(page, 'Join the line').waitFor()
+  })
+
+  test('whoever has a place is led to it from the page that all see, and left there once it is given up', async ({
+    visitor,
+    expect,
+  }) => {
+    const url = await sale('led', -1_000, SLOW)
+    for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    const page = await visitor(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'You are in line').waitFor()
+    const number = await numberOf(page)
+    await page.goto(url)
+    await heading(page, 'You are in line').waitFor()
+    expect([await numberOf(page), page.url()]).toEqual([number, `${url}/line`])
+    await page.getByText('Give up my place').click()
+    await button(page, 'Yes, give it up').click()
+    await button(page, 'Join the line').waitFor()
+    await expect.poll(() => page.url()).toBe(url)
+    await page.reload()
+    await button(page, 'Join the line').waitFor()
+    expect(await numberOf(page)).toBeNull()
+
+    const plain = await visitor(url, { javaScriptEnabled: false })
+    await button(plain, 'Join the line').click()
+    await heading(plain, 'You are in line').waitFor()
+    const own = await numberOf(plain)
+    await plain.goto(url)
+    await link(plain, 'I already have a place').click()
+    await heading(plain, 'You are in line').waitFor()
+    expect(await numberOf(plain)).toBe(own)
+  })
+
+  test('a visitor with a lost connection and a wrong clock keeps the place and the countdown', async ({
+    newPage,
+    expect,
+  }) => {
+    const url = await sale('offline', 600_000, SLOW)
+    const page = await newPage()
+    // The visitor's clock is a day ahead, and jumps an hour back during the wait.
+    await page.addInitScript(`{
+      const now = Date.now.bind(Date)
+      let wrongMs = 86_400_000
+      Date.now = () => now() + wrongMs
+      globalThis.putBack = () => { wrongMs -= 3_600_000 }
+    }`)
+    await page.goto(url)
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
+    await isConnected(page)
+    const number = await numberOf(page)
+    await page.evaluate('putBack()')
+    await page.context().setOffline(true)
+    await hasText(page.locator('#connection'), 'Offline')
+    await hasText(page.getByRole('status'), 'you keep it')
+    // Nothing can be sent now: the page stays, and says why.
+    await page.getByText('Give up my place').click()
+    await button(page, 'Yes, give it up').click()
+    await expect.poll(() => page.evaluate(FOCUSED)).toMatch(/^You are offline/)
+    await page.context().setOffline(false)
+    await page.locator('#offline').waitFor({ state: 'hidden' })
+    await isConnected(page)
+    expect(await numberOf(page)).toBe(number)
+    expect(await page.locator('time[role=timer]').first().textContent()).toMatch(/^(10:00|[5-9]:\d\d)$/)
+  })
+
+  test('without a script a visitor joins, waits, reserves and pays', async ({ visitor }) => {
+    // Soon enough for the page to reload often, and late enough to take a place before.
+    const url = await sale('plain', 60_000)
+    const page = await visitor(url, { javaScriptEnabled: false, locale: 'de-DE', colorScheme: 'dark' })
+    await button(page, 'Platz in der Lobby nehmen').click()
+    await heading(page, 'Du bist in der Lobby').waitFor()
+    await admin('POST', '/sales/plain/open')
+    // From here on the page reloads itself, until there is something to choose.
+    await heading(page, 'Du bist dran').waitFor()
+    await button(page, 'Reservieren').click()
+    await heading(page, 'Für dich zurückgelegt').waitFor()
+    await button(page, /bezahlen$/).click()
+    await heading(page, 'Es gehört dir').waitFor()
+  })
+
+  test.for([true, false])(
+    'a buyer is sent to their bank, and comes back (with a script: %s)',
+    async (javaScriptEnabled, { visitorWithTurn, expect }) => {
+      const url = await sale(`bank-${javaScriptEnabled}`, -1_000)
+      const page = await visitorWithTurn(url, { javaScriptEnabled })
+      await reserve(page)
+      const order = page.url()
+      const toBank = async () => {
+        await page.getByLabel('Card whose bank asks you to confirm').check()
+        await button(page, /^Pay/).click()
+        await link(page, 'On to your bank').click()
+        await heading(page, 'Approve this payment?').waitFor()
+        await hasText(page.locator('.amount'), '€1.00')
+      }
+      if (javaScriptEnabled) {
+        await toBank()
+        await button(page, 'Decline').click()
+        await heading(page, 'The payment did not go through').waitFor()
+        expect(page.url()).toBe(order)
+      }
+      await toBank()
+      await button(page, 'Approve').click()
+      // Without a script the page may be there before the bank's word is, and reloads itself only after a while.
+      await heading(page, 'It is yours').waitFor()
+      expect(page.url()).toBe(order)
+    },
+  )
+
+  test('one account has one place and one limit on all its devices, where a sale requires sign-in', async ({
+    visitor,
+    expect,
+  }) => {
+    const url = await sale('members', -1_000, { access: { sign_in: 'required' } })
+    const signIn = async (page: Page, account: string) => {
+      await page.getByText('This sale is for people who are signed in').filter({ visible: true }).waitFor()
+      await link(page, 'Sign in').click()
+      await page.getByLabel('Account').fill(account)
+      await button(page, 'Sign in').click()
+      await button(page, 'Join the line').waitFor()
+      await page.getByText('You are signed in to the shop').filter({ visible: true }).waitFor()
+      expect(await link(page, 'Sign in').isVisible()).toBe(false)
+      expect(page.url()).toBe(`${url}/line`)
+    }
+    const page = await visitor(url)
+    const joins: string[] = []
+    page.on('request', (request) => request.url().endsWith('/queue') && joins.push(request.method()))
+    await button(page, 'Join the line').click()
+    await hasText(page.getByRole('alert'), 'Please sign in first')
+    expect(joins).toEqual(['POST'])
+    await signIn(page, 'ada')
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor()
+    await reserve(page)
+    const order = new URL(page.url()).pathname
+
+    // The other device is without a script.
+    const other = await visitor(url, { javaScriptEnabled: false })
+    await signIn(other, 'ada')
+    await button(other, 'Join the line').click()
+    await heading(other, 'It is your turn').waitFor()
+    await button(other, 'Reserve').click()
+    await heading(other, 'Reserved for you').waitFor()
+    expect(new URL(other.url()).pathname).toBe(order)
+    expect(await numberOf(other)).toBe(await numberOf(page))
+
+    const stranger = await visitor(url)
+    await signIn(stranger, 'bob')
+    await button(stranger, 'Join the line').click()
+    await heading(stranger, 'It is your turn').waitFor()
+    const number = await numberOf(stranger)
+    expect(number).not.toBe(await numberOf(page))
+    // Their session ends, and the place waits for the next one.
+    await stranger.context().clearCookies({ name: 'shop_session' })
+    await stranger.goto(url)
+    await heading(stranger, 'You are signed out of the shop').waitFor()
+    await link(stranger, 'Sign in').click()
+    await stranger.getByLabel('Account').fill('bob')
+    await button(stranger, 'Sign in').click()
+    await heading(stranger, 'It is your turn').waitFor()
+    expect(await numberOf(stranger)).toBe(number)
+  })
+
+  test('a page is painted before its script has arrived', async ({ newPage, expect }) => {
+    const url = await sale('late', -1_000, SLOW)
+    const page = await newPage()
+    await page.route('**/*.js', () => {})
+    await page.goto(url, { waitUntil: 'commit' })
+    const painted = () => page.evaluate(`performance.getEntriesByName('first-paint').length`)
+    await expect.poll(painted).toBe(1)
+  })
+
+  test('a page whose script is lost says so after a while, and is live once it is loaded again', async ({
+    newPage,
+    expect,
+  }) => {
+    const url = await sale('stuck', 600_000, SLOW)
+    const page = await newPage({ reducedMotion: 'reduce' })
+    const note = page.getByText('Part of this page has not arrived')
+    await page.route('**/*.js', (route) => route.abort())
+    await page.goto(url)
+    expect(await note.isVisible()).toBe(false)
+    await page.evaluate(`document.getAnimations().forEach((animation) => animation.finish())`)
+    await note.waitFor()
+    await page.unroute('**/*.js')
+    await link(page, 'Load it again').click()
+    await isConnected(page)
+    expect(await note.getAttribute('hidden')).toBe('')
+  })
+
+  test('a visitor can join and leave by keyboard alone', async ({ visitor }) => {
+    const page = await visitor(await sale('keys', 600_000))
+    const press = async (name: string) => {
+      for (let i = 0; i < 10; i++) {
+        await page.keyboard.press('Tab')
+        if ((await page.evaluate(FOCUSED)) === name) return page.keyboard.press('Enter')
+      }
+      throw new Error(`${name} cannot be reached by keyboard`)
+    }
+    await press('Take a place in the lobby')
+    await heading(page, 'You are in the lobby').waitFor()
+    await press('Give up my place')
+    await press('Yes, give it up')
+    await button(page, 'Take a place in the lobby').waitFor()
+  })
+
+  test('the focus moves from content that goes away to the heading that replaces it', async ({ visitor, expect }) => {
+    const url = await sale('focus', -1_000, SLOW)
+    await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    const page = await visitor(url)
+    await button(page, 'Join the line').click()
+    await page.getByText('Give up my place').focus()
+    await admin('POST', '/sales/focus/end')
+    const focused = () => page.evaluate(`${RETURNING}, ${FOCUSED}`)
+    await expect.poll(focused, { interval: 500 }).toBe('The sale has ended')
+  })
+
+  test('a visitor who wants more than is left may choose again, also by a reload', async ({
+    visitorWithTurn,
+    expect,
+  }) => {
+    const page = await visitorWithTurn(await sale('fewer', -1_000, FEW_AND_MANY))
+    // Nothing is chosen for them.
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
+    await page.getByLabel('Few').check()
+    await page.getByLabel('Quantity').fill('4')
+    await button(page, 'Reserve').click()
+    await hasText(page.getByRole('alert'), 'There are not that many left of this product')
+    expect(await page.getByLabel('Few').isChecked()).toBe(true)
+    expect(await page.getByLabel('Quantity').inputValue()).toBe('4')
+    await page.reload()
+    await heading(page, 'It is your turn').waitFor()
+  })
+
+  test('the one order that the limit allows replaces the turn, until it is given back', async ({
+    visitorWithTurn,
+    expect,
+  }) => {
+    const url = await sale('one-each', -1_000)
+    const page = await visitorWithTurn(url)
+    const tab = await newTab(page, url)
+    await button(tab, 'Reserve').focus()
+    await reserve(page)
+    await heading(tab, 'You have an order here').waitFor()
+    expect(await tab.evaluate(FOCUSED)).toBe('You have an order here')
+    expect(await button(tab, 'Reserve').isVisible()).toBe(false)
+    expect(await tab.title()).toMatch(/^You have an order here · /)
+    await giveBack(page)
+    await heading(tab, 'It is your turn').waitFor()
+    expect(await tab.getByText('You have an order here').isVisible()).toBe(false)
+  })
+
+  test('a turn shows what others reserve and give back, and a changed price', async ({ visitorWithTurn, expect }) => {
+    const url = await sale('shared', -1_000, FEW_AND_MANY)
+    const page = await visitorWithTurn(url)
+    await page.getByLabel('Many').check()
+    const few = page.locator('label').filter({ hasText: 'Few' })
+    await hasText(few, 'about 2 left')
+    const other = await visitorWithTurn(url)
+    await other.getByLabel('Few').check()
+    await other.getByLabel('Quantity').fill('2')
+    await button(other, 'Reserve').click()
+    await hasText(few, 'none left')
+    await giveBack(other)
+    await hasText(few, 'about 2 left')
+    expect(await page.getByLabel('Many').isChecked()).toBe(true)
+    await hasText(few, '€1.00')
+    const products = FEW_AND_MANY.products.map((product) => ({ ...product, unit_price_minor: 250 }))
+    await sale('shared', -1_000, { ...FEW_AND_MANY, products })
+    await hasText(few, '€2.50')
+  })
+
+  test('a long price on a small screen leaves room for the name', async ({ visitorWithTurn, expect }) => {
+    const products = [{ ...PRODUCT, name: 'Trainers', unit_price_minor: 250_000_000, currency: 'IDR' }]
+    const url = await sale('long-price', -1_000, { products })
+    const page = await visitorWithTurn(url, { viewport: { width: 320, height: 640 } })
+    const [name, price] = await Promise.all(
+      ['Trainers', '2,500,000.00'].map((text) => page.locator('.item').getByText(text).boundingBox()),
+    )
+    expect(name?.height).toBeLessThan(30)
+    expect((price?.x ?? 0) + (price?.width ?? 0)).toBeLessThan(320)
+  })
+
+  test('the landing page shows and announces a pause, and then the end', async ({ visitor, expect }) => {
+    const page = await visitor(await sale('landing', -1_000, SLOW))
+    await button(page, 'Join the line').waitFor()
+    await admin('POST', '/sales/landing/pause')
+    await expect.poll(() => page.evaluate(`${RETURNING}, document.title`)).toMatch(/^The line is paused · /)
+    await hasText(page.getByRole('status'), 'The line is paused')
+    await admin('POST', '/sales/landing/end')
+    const ended = () => page.evaluate(`${RETURNING}, document.querySelectorAll('#final h1').length`)
+    await expect.poll(ended, { interval: 500 }).toBe(1)
+  })
+
+  test('whoever has a turn reads why the sale is paused, also when they reserve', async ({ visitorWithTurn }) => {
+    const page = await visitorWithTurn(await sale('turn-paused', -1000))
+    await admin('POST', '/sales/turn-paused/pause', { reason: { en: 'The bank is slow.' } })
+    await page.getByText('Nobody can reserve for the moment').waitFor()
+    await page.locator('#turn').getByText('The bank is slow.').waitFor()
+    await hasText(page.locator('#announcement'), 'The line is paused. The bank is slow.')
+    await button(page, 'Reserve').click()
+    await page.waitForURL(/\/line$/)
+    await page.locator('#turn').getByText('The bank is slow.').waitFor()
+    await admin('POST', '/sales/turn-paused/resume')
+    await page.reload()
+    await page.getByText('Nobody can reserve for the moment').waitFor({ state: 'hidden' })
+    await reserve(page)
+  })
+
+  test('the page of an order shows that its hold has ended, and the way back', async ({ visitorWithTurn }) => {
+    const page = await visitorWithTurn(await sale('brief', -1_000, { hold_seconds: 2 }))
+    await button(page, 'Reserve').click()
+    await heading(page, 'The time was up').waitFor()
+    await link(page, 'Back to the sale').waitFor()
+  })
+
+  test('"sold out" is a page for caches, without a cookie, and a restock brings the sale back', async ({
+    visitor,
+    expect,
+  }) => {
+    const url = await sale('gone', -1_000, { products: [{ ...PRODUCT, total: 0 }] })
+    const cacheControl = async () => (await fetch(url)).headers.get('cache-control')
+    await expect.poll(cacheControl).toBe('public, max-age=30')
+    const page = await visitor(url)
+    await heading(page, 'Sold out').waitFor()
+    expect(await page.context().cookies()).toEqual([])
+    await admin('POST', '/sales/gone/products/one/restock', { quantity: 5 })
+    await expect.poll(cacheControl).toBe('public, max-age=1')
+    await page.evaluate(RETURNING)
+    await button(page, 'Join the line').waitFor()
+  })
+
+  test('the page of all leads a member into the members’ line, whose schedule its script follows', async ({
+    visitor,
+    expect,
+  }) => {
+    const members = {
+      line: 'members',
+      name: { en: 'Club members' },
+      opens_early_seconds: 700,
+      access: { sign_in: 'required' },
+    }
+    const url = await sale('two-lines', 600_000, { ...SLOW, lines: [members, { line: 'public' }] })
+    const page = await visitor(url)
+    await page.getByText('There is a line of its own').filter({ visible: true }).waitFor()
+    await link(page, 'Sign in').filter({ visible: true }).click()
+    await page.getByLabel('Account').fill('mia')
+    await button(page, 'Sign in').click()
+    await page.getByText('You are signed in to the shop').filter({ visible: true }).waitFor()
+    const schedules: string[] = []
+    page.on('request', (request) => schedules.push(new URL(request.url()).search))
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in line').waitFor()
+    await page.getByText('Your line: Club members').waitFor()
+    await page.evaluate(RETURNING)
+    await expect.poll(() => schedules).toContain('?line=members')
+    await isConnected(page)
+    const tab = await newTab(page, url)
+    await heading(tab, 'You are in line').waitFor()
+    // The tab begins on the page of all, with the public line's schedule.
+    await page.evaluate(RETURNING)
+    expect(await heading(page, 'You are in line').isVisible()).toBe(true)
+    const stranger = await visitor(url)
+    await button(stranger, 'Take a place in the lobby').click()
+    await heading(stranger, 'You are in the lobby').waitFor()
+    await stranger.getByText('Your line: for everyone').waitFor()
+  })
+
+  test('a problem is a page in the visitor’s language', async ({ visitor }) => {
+    const url = await sale('wrong', -1_000, SLOW)
+    const page = await visitor(`${system.edgeUrl}/sales/no-such-sale`, { locale: 'de-DE' })
+    await heading(page, 'Diesen Verkauf gibt es nicht').waitFor()
+    await page.goto(`${url}/order/019a1fcb-824e-74eb-bb3e-e54755d9709e`)
+    await heading(page, 'Diese Bestellung kann hier nicht gezeigt werden').waitFor()
+    await link(page, 'Zurück zum Verkauf').click()
+    await button(page, 'Anstellen').waitFor()
+  })
+
+  test('two tabs that show one order do not keep waking each other', async ({ newPage, expect }) => {
+    const page = await newPage()
+    await page.context().addInitScript(`
+      globalThis.woken = 0
+      addEventListener('storage', ({ key, newValue }) => {
+        if (key !== 'ping') globalThis.woken++
+        else if (newValue === 'there') localStorage.setItem('ping', 'and back')
+        else globalThis.isBack = true
+      })`)
+    await page.goto(await sale('quiet', -1_000))
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor()
+    await reserve(page)
+    const tab = await newTab(page, page.url())
+    await isConnected(tab)
+    // The second tab remembers the order as well, and the first does not respond.
+    await expect.poll(() => page.evaluate('woken')).toBe(1)
+    // Storage events arrive in order: when this one is back, so would be any that the first tab had caused.
+    await tab.evaluate(`localStorage.setItem('ping', 'there')`)
+    await expect.poll(() => tab.evaluate('globalThis.isBack')).toBe(true)
+    expect([await page.evaluate('woken'), await tab.evaluate('woken')]).toEqual([1, 0])
+  })
+
+  test('an order whose hold ended on no page gives the turn back', async ({ visitorWithTurn, expect }) => {
+    const url = await sale('unseen', -1_000, { hold_seconds: 20 })
+    const page = await visitorWithTurn(url)
+    await reserve(page)
+    await page.goto(url)
+    await heading(page, 'You have an order here').waitFor()
+    await heading(page, 'It is your turn').waitFor({ timeout: 90_000 })
+    expect(await button(page, 'Reserve').isVisible()).toBe(true)
+  })
+
+  test('after an order is given back, the sale links to the one before', async ({ visitorWithTurn, expect }) => {
+    const url = await sale('several', -1_000, FEW_AND_MANY)
+    const page = await visitorWithTurn(url)
+    await page.getByLabel('Many').check()
+    await reserve(page)
+    await pay(page)
+    const paid = page.url()
+    await page.goto(url)
+    await page.getByLabel('Many').check()
+    await reserve(page)
+    await giveBack(page)
+    await link(page, 'Back to the sale').click()
+    await link(page, 'Show it').click()
+    await heading(page, 'It is yours').waitFor()
+    expect(page.url()).toBe(paid)
+  })
+
+  test('a declined card keeps its hold, the next one is confirmed with the bank, and the order has a receipt', async ({
+    visitorWithTurn,
+    expect,
+  }) => {
+    const page = await visitorWithTurn(await sale('declined', -1_000), { timezoneId: 'Asia/Tokyo' })
+    await reserve(page)
+    const left = () => page.locator('#hold time').textContent()
+    await page.getByLabel('Card without enough money').check()
+    await button(page, /^Pay/).click()
+    await heading(page, 'The payment did not go through').waitFor()
+    await hasText(page.locator('#order'), 'not enough money on the account')
+    await hasText(page.locator('#order'), 'You can try 2 more times.')
+    const before = await left()
+    await expect.poll(left).not.toBe(before)
+
+    await page.getByLabel('Card whose bank asks you to confirm').check()
+    await button(page, /^Pay/).click()
+    await heading(page, 'Your bank asks you to confirm').waitFor()
+    // The page goes on by itself, also where the bank's is another tab.
+    const bank = await newTab(page, (await link(page, 'On to your bank').getAttribute('href')) ?? '')
+    await button(bank, 'Approve').click()
+    await heading(page, 'It is yours').waitFor()
+
+    await link(page, 'Receipt').click()
+    await heading(page, 'Receipt').waitFor()
+    // In the buyer's time zone, which it names.
+    await expect.poll(() => page.locator('time[data-moment]').textContent()).toMatch(/ GMT\+9$/)
+    const receipt = page.url()
+    await page.setExtraHTTPHeaders({ 'accept-language': 'fr' })
+    for (const url of [receipt, receipt.replace('/receipt', '')])
+      for (const width of [320, 390]) {
+        await page.setViewportSize({ width, height: 844 })
+        await page.goto(url)
+        const number = await page.getByText(/^[0-9a-f]{8}-[0-9a-f-]{27}$/).boundingBox()
+        expect(number?.height).toBeLessThan(30)
+      }
+    await page.setExtraHTTPHeaders({})
+    await page.goto(receipt.replace(/order\/.*$/, 'orders'))
+    await heading(page, 'Your orders').waitFor()
+    await link(page, 'It is yours').click()
+    await heading(page, 'It is yours').waitFor()
+  })
+})

@@ -1,0 +1,129 @@
+/** The hall in the console, in a real browser: sections and imports, blocks, the box office and moves, and each page checked by axe. */
+import { randomUUID } from 'node:crypto'
+import { describe } from 'vitest'
+import { storyTest } from '../lib/in-browser.ts'
+import { DESK, faultsInAllLooks, signIn } from '../lib/in-console.ts'
+import { createSale, saleOf } from '../lib/origin-process.ts'
+import { hasBrowser, sharedPart } from '../run/shared-part.ts'
+
+const HEADER = 'seat_id,row,number,place,x,y,category,kind,price_minor'
+
+/** Before its first section a sale has no hall, which the browser reports. */
+const test = storyTest(/the server responded with a status of 4/)
+
+/** Rows of six seats. */
+const listOf = (...rows: string[]) =>
+  [
+    HEADER,
+    ...rows.flatMap((row, y) =>
+      Array.from(
+        { length: 6 },
+        (_, i) => `${row}-${i + 1},${row},${i + 1},${i},${20 * i},${30 * y},front,standard,2000`,
+      ),
+    ),
+  ].join('\n')
+
+describe.skipIf(!hasBrowser)('the hall in the console', () => {
+  test('an operator imports a hall, blocks seats, sells one at the box office, and moves its buyer', async ({
+    newPage,
+    expect,
+  }) => {
+    const system = await sharedPart('system')
+    const consoleUrl = `${system.originUrl}/console`
+    const sale = `hall-${randomUUID().slice(0, 8)}`
+    const product = { product_id: 'cap', name: 'Cap', unit_price_minor: 2500, currency: 'EUR', total: 50, buffer: 0 }
+    await createSale(system, sale, saleOf(0, { name: `Concert ${sale}`, products: [product] }))
+    const page = await newPage({ viewport: DESK })
+    await signIn(page, system, `olga-${sale}`, 'operator')
+
+    // The way to the first section is the sale's form.
+    await page.goto(`${consoleUrl}/sales/${sale}/edit`)
+    await page.getByRole('link', { name: 'Sell seats or standing places' }).click()
+    const dialog = page.getByRole('dialog')
+    for (const [name, type] of [
+      ['Stalls', 'reserved'],
+      ['Floor', 'general_admission'],
+    ] as const) {
+      await page.getByRole('button', { name: 'New section' }).click()
+      await dialog.getByLabel('Name, as visitors read it').fill(name)
+      await dialog.getByLabel('Kind').selectOption(type)
+      await dialog.getByLabel('Price').fill('15')
+      if (type === 'general_admission') await dialog.getByRole('spinbutton', { name: 'Places' }).fill('5')
+      await dialog.getByRole('button', { name: 'New section' }).click()
+      await page.getByText(`${name} is a section of the hall now.`).waitFor()
+    }
+
+    await page.getByRole('link', { name: 'Import seats of Stalls' }).click()
+    const list = page.getByLabel('Or paste the list')
+    await list.fill(listOf('A', 'B').replace(',front,standard,2000', ',front,sofa,2000'))
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('1 thing is wrong in the list').waitFor()
+    await page.getByText('line 2: kind').waitFor()
+    await list.fill(listOf('A', 'B'))
+    await page.getByRole('button', { name: 'Preview' }).click()
+    const importing = page.getByRole('region', { name: 'Import', exact: true })
+    await importing.getByRole('button', { name: 'Import' }).click()
+    await dialog.getByText('12 seats are added, 0 change, 0 are removed').waitFor()
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await page.getByText('Stalls: 12 added, 0 changed, 0 removed.').waitFor()
+
+    // By name, and by the map's keys: the next one, and then the one behind it.
+    const legend = page.getByRole('list', { name: 'States of the seats' })
+    await legend.getByText('12 free').waitFor()
+    await page.getByRole('textbox', { name: 'Seats' }).fill('1-2')
+    await page.getByRole('button', { name: 'Choose them' }).click()
+    await page.getByText('Stalls, row A: 1–2').waitFor()
+    await page.getByRole('application', { name: 'Map of the hall' }).focus()
+    for (const press of ['ArrowRight', 'ArrowDown', ' ']) await page.keyboard.press(press)
+    await page.getByText('Stalls, row B: 1').waitFor()
+    await page.getByRole('button', { name: 'Block 3 seats' }).click()
+    await dialog.getByLabel('Reason').fill('for the camera')
+    await dialog.getByRole('button', { name: 'Block 3 seats' }).click()
+    await legend.getByText('3 blocked').waitFor()
+    await page.getByText(`for the camera by olga-${sale}`).waitFor()
+    expect(await faultsInAllLooks(page)).toEqual([])
+    await page.getByRole('button', { name: 'Choose none' }).click()
+    await page.getByRole('button', { name: 'Choose 3 seats blocked: for the camera' }).click()
+    await page.getByRole('button', { name: 'Release 3 seats' }).click()
+    await dialog.getByRole('button', { name: 'Release 3 seats' }).click()
+    await legend.getByText('0 blocked').waitFor()
+
+    await page.getByRole('link', { name: 'Box office' }).click()
+    await page.getByRole('textbox', { name: 'Seats' }).fill('6')
+    await page.getByRole('button', { name: 'Choose them' }).click()
+    await page.getByLabel('What').selectOption('Floor')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByLabel('What').selectOption('Cap')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('€100.00', { exact: true }).waitFor()
+    expect(await faultsInAllLooks(page)).toEqual([])
+    await page.getByRole('button', { name: 'Sell', exact: true }).click()
+    await dialog.getByLabel('Note').fill('in cash')
+    await dialog.getByRole('button', { name: 'Sell for €100.00' }).click()
+    await page.getByRole('region', { name: 'Sold' }).getByText('Stalls, row A, seat 6').waitFor()
+    await page.getByRole('region', { name: 'Sold' }).getByRole('link').click()
+
+    await page.getByText('€100.00 for Stalls, row A, seat 6 and 2 more').waitFor()
+    await page.getByText('in cash').waitFor()
+    expect(await faultsInAllLooks(page)).toEqual([])
+    await page.getByRole('link', { name: 'Move Stalls, row A, seat 6' }).click()
+    await page.getByRole('combobox', { name: 'Row' }).selectOption('B')
+    await page.getByRole('textbox', { name: 'Seats' }).fill('5')
+    await page.getByRole('button', { name: 'Choose them' }).click()
+    await page.getByRole('button', { name: 'Move here' }).click()
+    await dialog.getByRole('button', { name: 'Move here' }).click()
+    await page.getByText('The buyer has Stalls, row B, seat 5.').waitFor()
+    await page.getByText('€100.00 for Stalls, row B, seat 5 and 2 more').waitFor()
+
+    // Whoever finds the seat finds its order.
+    await page.goto(`${consoleUrl}/sales/${sale}/hall`)
+    await page.getByRole('combobox', { name: 'Row' }).selectOption('B')
+    await page.getByRole('textbox', { name: 'Seats' }).fill('5')
+    await page.getByRole('button', { name: 'Choose them' }).click()
+    await page.getByRole('region', { name: 'Chosen seats' }).getByRole('link', { name: 'Order' }).click()
+    await page.getByText('€100.00 for Stalls, row B, seat 5 and 2 more').waitFor()
+    await page.goto(`${consoleUrl}/sales/${sale}/hall/import?section=stalls`)
+    await page.getByRole('heading', { name: 'Import the seats of Stalls' }).waitFor()
+    expect(await faultsInAllLooks(page)).toEqual([])
+  })
+})

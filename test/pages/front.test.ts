@@ -1,0 +1,77 @@
+/** The shop front's search in a real browser: as one types, by keyboard, and what was searched for before. */
+import { describe, expect, test } from 'vitest'
+import { entriesOf } from '../../shared/search/entries.ts'
+import { useSamplePages } from '../lib/sample-pages.ts'
+import { hasBrowser } from '../run/shared-part.ts'
+
+const sale = (name: string) => ({
+  sale: name.toLowerCase(),
+  name,
+  opens_at: '2026-11-27T12:00:00.000Z',
+  pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
+  ends_at: null,
+  image: null,
+  price_from_minor: 100,
+  currency: 'EUR',
+  prices_differ: false,
+  venue: null,
+  shop: null,
+  products: [],
+})
+const INDEX = { entries: entriesOf({ sales: [sale('Aurora'), sale('Orchestra')] }), synonyms: [] }
+
+describe.skipIf(!hasBrowser)('the search of the front', () => {
+  const open = useSamplePages({ width: 1280, height: 900 })
+  async function openFront() {
+    const page = await open('front')
+    let loads = 0
+    await page.route('**/search/index*', (route) => {
+      loads++
+      return route.fulfill({ json: INDEX })
+    })
+    await page.route('**/search?*', (route) => route.fulfill({ body: '', contentType: 'text/html' }))
+    return { page, field: page.getByRole('searchbox'), loads: () => loads }
+  }
+
+  test('suggests as one types, marks what fits, and asks whether a typing error was meant', async () => {
+    const { page, field, loads } = await openFront()
+    expect(loads()).toBe(0)
+    await field.click()
+    await field.pressSequentially('auro')
+    const first = page.locator('.typed a').last()
+    await expect.poll(() => first.innerHTML()).toContain('<mark>Auro</mark>ra')
+    await field.fill('orchestro')
+    const guess = page.locator('.typed p a')
+    await expect.poll(() => guess.textContent()).toBe('orchestra')
+    expect(await guess.getAttribute('href')).toBe('/search?q=orchestra')
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toContain('Orchestra')
+    await page.keyboard.press('Escape')
+    expect(await page.evaluate('document.activeElement.name')).toBe('q')
+    expect(loads()).toBe(1)
+    await page.close()
+  })
+
+  test('remembers what was searched for in this browser, and deletes one or all', async () => {
+    const { page, field } = await openFront()
+    const address = page.url()
+    for (const q of ['one', 'TWO', ' two ', 'three']) {
+      await field.click()
+      await expect.poll(() => page.locator('.recent').count()).toBe(1)
+      await field.fill(q)
+      await expect.poll(() => page.locator('.typed').isVisible()).toBe(true)
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/search?q=*')
+      await page.goto(address)
+    }
+    const recent = () => page.locator('.recent li').allTextContents()
+    await field.click()
+    await expect.poll(recent).toEqual(['three', 'two', 'one'])
+    await page.getByRole('button', { name: 'Delete: two' }).click()
+    await expect.poll(recent).toEqual(['three', 'one'])
+    await page.getByRole('button', { name: 'Delete all recent searches' }).click()
+    await expect.poll(recent).toEqual([])
+    expect(await page.evaluate('localStorage.searches')).toBeUndefined()
+    await page.close()
+  })
+})

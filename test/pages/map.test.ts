@@ -1,0 +1,163 @@
+/** The map of a hall in a real browser: seats chosen by finger, keyboard and list go with the page's form. */
+import type { CDPSession, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { useSamplePages } from '../lib/sample-pages.ts'
+import { hasBrowser } from '../run/shared-part.ts'
+
+const FREE = /, €\d/
+/** All seats of a section, sold: two bits each. */
+const ALL_SOLD = Buffer.alloc(28, 0b10101010).toString('base64')
+const LIMIT = 6
+const WITHIN = { timeout: 60_000 }
+
+describe.skipIf(!hasBrowser)('on the map of a hall', () => {
+  const openSample = useSamplePages({ width: 1280, height: 900 })
+
+  async function open(name: string): Promise<Page> {
+    const page = await openSample(name)
+    await page.click('.hall-zoom button:last-child')
+    return page
+  }
+  const fields = (page: Page) =>
+    page.evaluate<string[]>(
+      `[...new FormData(document.querySelector('form')).keys()].filter((name) => name.startsWith('seat:'))`,
+    )
+  const said = (page: Page) => page.locator('#announcement').textContent()
+
+  /** Goes right from seat to seat until one is free. */
+  async function toFreeSeat(page: Page): Promise<void> {
+    await page.locator('.hall-plan canvas').focus()
+    for (let step = 0; step < 30; step++) {
+      await page.keyboard.press('ArrowRight')
+      await expect.poll(() => said(page), WITHIN).toMatch(/Row/)
+      if (FREE.test((await said(page)) ?? '')) return
+    }
+    throw new Error('no seat is free')
+  }
+
+  test('the keyboard goes from seat to seat, chooses one, and takes it out again', async () => {
+    const page = await open('hall-turn')
+    await toFreeSeat(page)
+    await page.keyboard.press('Enter')
+    expect(await fields(page)).toHaveLength(1)
+    expect(await page.locator('#cart-choice li').textContent()).toMatch(/Row \w+, seat \d+€/)
+    await page.getByRole('button', { name: /^Remove: / }).click()
+    expect(await fields(page)).toEqual([])
+    await page.close()
+  })
+
+  test('a press chooses the seat below the finger', async () => {
+    const page = await open('hall-turn')
+    await toFreeSeat(page)
+    // From afar an arrow brings its seat into the middle.
+    await page.keyboard.press('Escape')
+    for (let step = 0; step < 20; step++) {
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('ArrowLeft')
+      if (FREE.test((await said(page)) ?? '')) break
+    }
+    const seat = /^(.*), €/.exec((await said(page)) ?? '')?.[1]
+    await page.locator('.hall-plan canvas').click()
+    expect(await fields(page)).toHaveLength(1)
+    expect(await page.locator('#cart-choice li span').textContent()).toBe(seat)
+    await page.close()
+  })
+
+  test('the list says the same, and lets nobody choose more than one person may have', async () => {
+    const page = await open('hall-turn')
+    await page.getByRole('button', { name: 'List' }).click()
+    await page.locator('.hall-list summary').first().click()
+    const seats = page.locator('.hall-rows input')
+    await seats.nth(LIMIT).waitFor({ state: 'attached', timeout: 30_000 })
+    for (let seat = 0; seat < LIMIT; seat++) await seats.nth(seat).press('Space')
+    expect(await fields(page)).toHaveLength(LIMIT)
+    await seats.nth(LIMIT).press('Space')
+    expect(await fields(page)).toHaveLength(LIMIT)
+    expect(await said(page)).toBe('At most 6 per person, all orders together')
+    expect(await seats.nth(LIMIT).isChecked()).toBe(false)
+    await page.close()
+  })
+
+  test('a chosen seat that somebody else takes leaves the choice, and the page says so', async () => {
+    const page = await open('hall-turn-seat-taken')
+    expect(await fields(page)).toEqual(['seat:stalls-b:G-9', 'seat:stalls-b:G-10'])
+    const json = { section_id: 'stalls-b', version: 1, seats: ALL_SOLD }
+    await page.route('**/availability', (route) => route.fulfill({ json }))
+    await expect.poll(() => fields(page), WITHIN).toEqual([])
+    expect(await said(page)).toMatch(/^No longer free[^:]*: Stalls B, Row G, seat 9, Stalls B, Row G, seat 10\.$/)
+    await page.close()
+  })
+})
+
+type Finger = readonly [x: number, y: number]
+
+describe.skipIf(!hasBrowser)('with fingers on the map of a hall', () => {
+  const open = useSamplePages({ width: 390, height: 844, hasTouch: true })
+
+  /** Fingers go down, move to where they end in some steps, and are lifted. */
+  async function swipe(touch: CDPSession, from: readonly Finger[], to: readonly Finger[]): Promise<void> {
+    const STEPS = 6
+    const send = (type: string, touchPoints: readonly object[]) =>
+      touch.send('Input.dispatchTouchEvent', { type, touchPoints } as never)
+    const at = (step: number) =>
+      from.map(([x, y], id) => {
+        const [toX, toY] = to[id] ?? [x, y]
+        return { id, x: x + ((toX - x) * step) / STEPS, y: y + ((toY - y) * step) / STEPS }
+      })
+    await send('touchStart', at(0))
+    for (let step = 1; step <= STEPS; step++) await send('touchMove', at(step))
+    await send('touchEnd', [])
+  }
+
+  /** What of the hall is in view, by the frame on the small map. */
+  const seen = (page: Page) =>
+    page.locator('.hall-mini rect').evaluate((frame) => {
+      const value = (name: string) => Number(frame.getAttribute(name))
+      return { x: value('x'), width: value('width') }
+    })
+
+  test('two pull the seats nearer, one pushes them along, and the tabs lead to all of the hall and back', async () => {
+    const page = await open('hall-turn')
+    const map = page.locator('.hall-plan canvas')
+    await map.scrollIntoViewIfNeeded()
+    const { x, y, width, height } = (await map.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+    const [cx, cy] = [x + width / 2, y + height / 2]
+    const touch = await page.context().newCDPSession(page)
+    const mini = page.locator('.hall-mini')
+    const tab = (name: string) => page.locator('#hall-tabs button', { hasText: name })
+    expect(await mini.isVisible()).toBe(false)
+    expect(await page.locator('#hall-tabs button:visible').allTextContents()).toEqual(['Hall', 'List'])
+
+    const whole = await seen(page)
+    await swipe(touch, [[cx - 20, cy], [cx + 20, cy]], [[cx - 150, cy], [cx + 150, cy]]) // biome-ignore format: pairs
+    await expect.poll(() => mini.isVisible(), WITHIN).toBe(true)
+    const near = await seen(page)
+    expect(near.width).toBeLessThan(whole.width / 3)
+    await swipe(touch, [[cx + 80, cy]], [[cx - 80, cy]])
+    await expect.poll(async () => (await seen(page)).x, WITHIN).toBeGreaterThan(near.x)
+    expect((await seen(page)).width).toBeCloseTo(near.width)
+    // Nothing was pressed.
+    expect(await page.locator('#cart-choice li').count()).toBe(0)
+
+    const section = page.locator('#hall-tabs button[aria-pressed=true]')
+    const name = (await section.textContent()) ?? ''
+    expect(name).not.toBe('Hall')
+    await tab('Hall').click()
+    await expect.poll(() => mini.isVisible(), WITHIN).toBe(false)
+    await tab(name).click()
+    await expect.poll(() => mini.isVisible(), WITHIN).toBe(true)
+    expect(await section.textContent()).toBe(name)
+    await page.close()
+  })
+
+  test("one sees in forced colours which seats are free, taken and one's own", async () => {
+    const page = await open('hall-turn')
+    await page.emulateMedia({ forcedColors: 'active' })
+    const colours = await page.evaluate<string[]>(
+      `['.legend .mine', '.legend .c1', '.legend .taken', 'body'].map(
+        (of) => getComputedStyle(document.querySelector(of)).backgroundColor)`,
+    )
+    expect(new Set(colours).size).toBe(4)
+    await page.close()
+  })
+})

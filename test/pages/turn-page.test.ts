@@ -1,0 +1,99 @@
+/** The form of a turn in a real browser: what a choice costs, what is missing, and what is wrong, before anything is sent. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { useSamplePages } from '../lib/sample-pages.ts'
+import { hasBrowser } from '../run/shared-part.ts'
+
+const WITHIN = { timeout: 60_000 }
+const PHONE = { width: 390, height: 844 }
+const NOON10 = {
+  ...{ subtotal_minor: 18_900, discount_minor: 1_890, fees: [], shipping_minor: 690, tax_minor: 2_950 },
+  ...{ total_minor: 17_700, promo_codes: [{ code: 'NOON10', holds: true }] },
+}
+
+describe.skipIf(!hasBrowser)('in the form of a turn', () => {
+  const open = useSamplePages(PHONE)
+  const bar = (page: Page) => page.locator('.bar p').textContent()
+  const reserve = (page: Page) => page.getByRole('button', { name: 'Reserve' })
+  const size = (page: Page) => page.getByRole('radio', { name: '42', exact: true })
+  const shown = (page: Page) => page.locator('[name=total_minor]').inputValue()
+  const focused = (page: Page) => page.evaluate<string>('document.activeElement.name')
+
+  test('with fourteen sizes Reserve is within the first screen, and the bar says what to choose', async () => {
+    const page = await open('turn-sizes')
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.method()))
+    const box = await reserve(page).boundingBox()
+    expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThanOrEqual(PHONE.height)
+    expect(await page.locator('.sizes label').count()).toBe(14)
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
+    expect(await bar(page)).toContain('Choose: Size')
+    await reserve(page).click()
+    expect(await page.locator('#fault-product').textContent()).toBe('Choose: Size')
+    expect(await focused(page)).toBe('product_id')
+    expect(sent).not.toContain('POST')
+    await page.close()
+  })
+
+  test('says what the choice costs, by quantity and country, and sends what it has said', async () => {
+    const page = await open('turn-sizes')
+    await size(page).check()
+    expect(await bar(page)).toMatch(/Size 42[\s\S]*from €189\.00/)
+    expect(await shown(page)).toBe('')
+    await page.getByLabel('Country').selectOption('Germany')
+    expect(await bar(page)).toContain('€195.90')
+    expect(await shown(page)).toBe('19590')
+    await page.getByRole('button', { name: 'One more' }).click()
+    expect(await bar(page)).toMatch(/Size 42 × 2[\s\S]*€384\.90/)
+    expect(await page.getByRole('button', { name: 'One more' }).isDisabled()).toBe(true)
+    await page.getByLabel('Country').selectOption('France')
+    expect(await page.locator('#sum-rows').textContent()).toMatch(/Delivery\s+€14\.90[\s\S]*€392\.90/)
+    await page.close()
+  })
+
+  test('says what is wrong beside each field as it is mended, and keeps the rest', async () => {
+    const page = await open('turn-sizes')
+    await size(page).check()
+    await page.getByLabel('E-mail address').fill('ada@')
+    await reserve(page).click()
+    expect(await page.locator('.fault').allTextContents()).toEqual([
+      ...['name', 'street', 'postcode', 'city', 'country'].map(() => 'Please fill this in.'),
+      'Please enter an e-mail address such as name@example.org.',
+      'Please accept the terms.',
+    ])
+    expect(await focused(page)).toBe('name')
+    expect(await bar(page)).toContain('Still needed: Name')
+    await page.getByLabel('Name', { exact: true }).fill('Ada')
+    await page.getByLabel('E-mail address').fill('ada@example.org')
+    expect(await page.locator('#fault-name, #fault-email').count()).toBe(0)
+    expect(await page.locator('#fault-city').count()).toBe(1)
+    expect(await bar(page)).toContain('Still needed: Street and number')
+    await page.close()
+  })
+
+  test('applies a promo code without leaving the page, and asks again as the choice changes', async () => {
+    const page = await open('turn-sizes')
+    const asked: string[] = []
+    await page.route('**/buy', (route) => {
+      asked.push(new URLSearchParams(route.request().postData() ?? '').get('quantity') ?? '')
+      return route.fulfill({ json: NOON10 })
+    })
+    await size(page).check()
+    await page.getByLabel('Country').selectOption('Germany')
+    await page.getByText('Promo code').first().click()
+    await page.locator('#code').fill('NOON10')
+    expect(await shown(page)).toBe('')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await expect.poll(() => page.locator('#code-applied').textContent(), WITHIN).toBe('€18.90 off')
+    expect(await page.locator('#sum-rows').textContent()).toMatch(/Code NOON10\s+−€18\.90/)
+    expect(await shown(page)).toBe('17700')
+    await page.getByRole('button', { name: 'One more' }).click()
+    await expect.poll(() => asked, WITHIN).toEqual(['1', '2'])
+    const json = { ...NOON10, discount_minor: 0, promo_codes: [{ code: 'NOON10', holds: false, reason: 'used_up' }] }
+    await page.unroute('**/buy')
+    await page.route('**/buy', (route) => route.fulfill({ json }))
+    await page.getByRole('button', { name: 'One less' }).click()
+    await page.getByText('This code is used up.').waitFor(WITHIN)
+    await page.close()
+  })
+})

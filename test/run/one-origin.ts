@@ -1,0 +1,79 @@
+/**
+ * One origin for a whole test run, with a database and a Redis of its own. Test files share it, each with its own sales: it
+ * is never killed, stopped or slowed down on purpose, and nothing in its stores is of one file alone. See origin-process.ts.
+ */
+import { join } from 'node:path'
+import { LOOPBACK, type Server, temporaryFolder } from '../../dev/processes.ts'
+import { startRedis } from '../../dev/servers/redis.ts'
+import { originPorts, originServer } from '../../dev/system.ts'
+import { newKeySet } from '../../shared/keys.ts'
+import { createDatabase } from './databases.ts'
+import { LEDGER_TEMPLATE } from './one-postgres.ts'
+import type { Part } from './shared-part.ts'
+
+export interface Stores {
+  readonly databaseUrl: string
+  readonly redisUrl: string
+}
+
+/** Where an origin serves, on which stores, and with which keys of admissions. */
+export interface OriginAddress extends Stores {
+  readonly url: string
+  readonly opsUrl: string
+  readonly logFile: string
+  readonly keys: ReturnType<typeof newKeySet>
+}
+
+export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
+export const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
+/** Those of a test run, which all origins on one ledger share. */
+export const ORDER_KEYS = { keys: [{ kty: 'oct', kid: 'orders', k: 'b'.repeat(43) }] }
+/** A charge without an answer is given up in seconds; one that is late comes when a test makes it old. */
+const SANDBOX = { SANDBOX_TIMEOUT_MS: '2000', SANDBOX_LATE_MS: '600000' }
+
+export async function startOrigin(postgresUrl: string): Promise<Part<OriginAddress>> {
+  const [databaseUrl, redis] = await Promise.all([createDatabase(postgresUrl, 'origin', LEDGER_TEMPLATE), startRedis()])
+  const folder = temporaryFolder('origin')
+  const stores = { databaseUrl, redisUrl: redis.url }
+  const keys = newKeySet()
+  const { server, ...place } = await testOrigin(folder.path, keys, () => ({ ...stores, env: SANDBOX }))
+  await server.start()
+  return {
+    address: { ...place, ...stores, keys, url: server.url },
+    async stop() {
+      await server.stop()
+      await redis.stop()
+      folder.remove()
+    },
+  }
+}
+
+/** An origin for tests, not started yet, logging to this folder. `settings` is called at each start. */
+export async function testOrigin(
+  folder: string,
+  keys: ReturnType<typeof newKeySet>,
+  settings: () => Stores & { readonly env: Readonly<Record<string, string>> },
+): Promise<{ server: Server; opsUrl: string; logFile: string }> {
+  const logFile = join(folder, 'origin.log')
+  const ports = await originPorts()
+  const server = originServer('the origin', ports, logFile, () => {
+    const { databaseUrl, redisUrl, env } = settings()
+    return {
+      PATH: process.env.PATH ?? '',
+      NODE_ENV: 'development',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      ADMIN_TOKEN,
+      EDGE_TOKEN,
+      ORDER_KEYS: JSON.stringify(ORDER_KEYS),
+      WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
+      ADMISSION_KEYS: JSON.stringify(keys),
+      ALLOW_DIRECT: 'true',
+      IMAGES_DIR: join(folder, 'images'),
+      LOG_LEVEL: 'warn',
+      ...env,
+    }
+  })
+  return { server, opsUrl: `http://${LOOPBACK}:${ports.opsPort}`, logFile }
+}

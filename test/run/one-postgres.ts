@@ -1,0 +1,17 @@
+/**
+ * One Postgres for a whole test run. Test files make a database each in it (servers.ts), which takes milliseconds where a server
+ * takes most of a second.
+ */
+import { startPostgres } from '../../dev/servers/postgres.ts'
+import { prepare } from '../../origin/ledger/connection.ts'
+import { createDatabase } from './databases.ts'
+import type { Part } from './shared-part.ts'
+
+/** The database that test files copy (`create database .. template`): the ledger's schema, migrated once for all. */
+export const LEDGER_TEMPLATE = 'ledger_template'
+
+export async function startRunPostgres(): Promise<Part<string>> {
+  const server = await startPostgres()
+  await prepare(await createDatabase(server.url, LEDGER_TEMPLATE))
+  return { address: server.url, stop: () => server.stop() }
+}
