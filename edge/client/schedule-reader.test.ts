@@ -50,6 +50,19 @@ it.each([1_600, 8_000])(
   },
 )
 
+it.each([
+  ['20000', 20],
+  // Of 0.2.0.
+  ['', 60],
+])('reads it while nobody looks as seldom as its page says: «%s»', async (poll, seconds) => {
+  stub.things = inLine()
+  stub.answer = () => schedule({ rate_per_second: 1 })
+  await run(600_000, { number: '5000', poll })
+  const reads = 600 / seconds
+  expect(times(/schedule$/)).toBeGreaterThan(0.9 * reads - 1)
+  expect(times(/schedule$/)).toBeLessThanOrEqual(reads + 1)
+})
+
 it('fetches the schedule when the sale ends', async () => {
   stub.answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000), ends_at_ms: NOW_MS + 12_000 })
   await run(11_900)

@@ -82,8 +82,10 @@ function readAt(atMs: number): void {
 export const isVisible = () => document.visibilityState === 'visible'
 
 const nextReadAtMs = (after: Schedule) => {
-  // While nobody looks, as seldom as misses no turn.
-  const mostMs = isVisible() ? after.next_read_ms * (1 - Math.random() / 50) : Number(textsOf('stage').poll)
+  // While nobody looks, as seldom as misses no turn; a page of 0.2.0 does not say how seldom that is.
+  const mostMs = isVisible()
+    ? after.next_read_ms * (1 - Math.random() / 50)
+    : Number(textsOf('stage').poll) || READ_MAX_MS
   return performance.now() + Math.min(mostMs, Math.max(READ_MIN_MS, pauseAfter(after)))
 }
 

@@ -74,6 +74,8 @@ interface PageOptions {
   own?: boolean
   /** The host of a CDN from which it reads the schedule. */
   scheduleHost?: string
+  /** The longest pause between two reads, in milliseconds; empty for a page that says none. */
+  poll?: string
   /** Loads the second script. */
   load?: () => Promise<typeof import('../extras/extras.ts')>
 }
@@ -86,10 +88,11 @@ export async function begin({
   number = '50',
   own = true,
   scheduleHost,
+  poll = '120000',
   load = () => import('../extras/extras.ts'),
 }: PageOptions = {}): Promise<void> {
   const stage = new Thing({
-    poll: '120000',
+    ...(poll && { poll }),
     sale: 'demo',
     ...(path === null ? {} : { path: path ?? '/sales/demo' }),
     number,
