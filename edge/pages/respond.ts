@@ -10,13 +10,13 @@ import { accessOf } from '../admission/rules.ts'
 import { type Call, hostOf, NO_STORE, pathOf, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
-import type { SaleFacts } from '../queue/timeline.ts'
 import { goodsOf } from '../sale/goods.ts'
 import { postsOf } from '../sale/posts.ts'
 import { type ChosenLanguage, languageOf } from '../visitor/language.ts'
 import { signInUrl } from '../visitor/session.ts'
 import { type Brand, logoPath } from './brand.ts'
 import { renderProblem } from './index.ts'
+import { Kept } from './parts/kept.ts'
 import { namedIn } from './parts/offer.ts'
 import type { SaleView, Shows } from './view.ts'
 import { withOwnWords } from './words/own-words.ts'
@@ -84,17 +84,11 @@ export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'sc
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
-const states = new WeakMap<SaleFacts, Map<string, SaleView['state']>>()
+const states = new Kept<SaleView['state']>(1_000)
 
 /** What pages in a language show of a sale: the same object for as long as nothing changes, and so are the parts made of it. */
-function stateIn(lang: Language, { facts, schedule: { phase } }: Moment, goods: GoodsDocument | null) {
-  const ofFacts = states.get(facts) ?? new Map<string, SaleView['state']>()
-  states.set(facts, ofFacts)
-  const key = `${lang} ${phase} ${goods?.version}`
-  const known = ofFacts.get(key) ?? namedIn(lang, { ...facts, phase }, goods)
-  ofFacts.set(key, known)
-  return known
-}
+const stateIn = (lang: Language, { sale, line, facts, schedule: { phase } }: Moment, goods: GoodsDocument | null) =>
+  states.get(`${sale} ${line} ${lang}`, [facts, phase, goods], () => namedIn(lang, { ...facts, phase }, goods))
 
 /** The view of a page for the holder of a ticket number, or for someone without one. */
 export async function viewOf(

@@ -6,8 +6,9 @@ import { PUBLIC_LINE } from '../../../shared/api/access.ts'
 import { count, exactly, fill, type Plural, plural, waitText } from '../../../shared/format.ts'
 import { endsBeforeTurn, isInLine, mayLeave, type Place, type Status } from '../../../shared/schedule.ts'
 import { type Html, hidden, html, icon, texts } from '../html.ts'
+import { mailForm, pushSwitch } from '../mail-pages.ts'
 import { inLanguage, pauseReason } from '../parts/announcement.ts'
-import { keptPart } from '../parts/kept.ts'
+import { parts } from '../parts/kept.ts'
 import { countdown, dateAt, opens } from '../parts/moments.ts'
 import { toCalendar } from '../sale/calendar.ts'
 import { feedSection } from '../sale/feed.ts'
@@ -20,7 +21,6 @@ import type { Content, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { drawPanel } from './draw-panel.ts'
 import { joinForm } from './join-form.ts'
-import { mailForm, pushSwitch } from './mail-pages.ts'
 import { outlook } from './outlook-text.ts'
 import { endsOf, wayOf } from './way.ts'
 
@@ -73,7 +73,7 @@ export function linePage(context: PageContext, place: Place, number: number): Co
 function asideOf(context: PageContext): Html {
   const { view, lang, words } = context
   const { sale, line, state, schedule, goods, posts } = view
-  return keptPart(
+  return parts.get(
     `aside ${sale} ${line?.line} ${lang}`,
     [state, schedule, goods, posts, words],
     () => html`<aside class="stack">${feedSection(context)}${aboutSale(context)}${drawPanel(context)}</aside>`,
@@ -112,7 +112,7 @@ function meanwhile(context: PageContext, status: Status): Html {
   const { view, words, lang } = context
   const { sale, state, protects, claimSeconds } = view
   const isHidden = !mayLeave(status)
-  return keptPart(`meanwhile ${sale} ${lang} ${isHidden}`, [state, words, protects, claimSeconds], () => {
+  return parts.get(`meanwhile ${sale} ${lang} ${isHidden}`, [state, words, protects, claimSeconds], () => {
     const hold = { t: exactly(lang, state.hold_seconds) }
     const turn = protects ? words.stepSiteText : fill(words.stepTurnText, hold)
     return html`<section id="meanwhile" aria-labelledby="meanwhile-title" ${hidden(isHidden)}>
@@ -146,19 +146,15 @@ function placeFigures(context: PageContext, place: Place, number: number): Html 
   const wait = endsBeforeTurn(view.schedule, place, view.nowMs)
     ? words.waitPastEnd
     : waitText(words, lang, place.estimated_wait_time)
-  const aheadTexts = keptPart(`ahead ${lang}`, [words], () => {
-    const of: AheadTexts = { ...words.ahead, next: words.next }
-    return html`${texts(of)}`
-  })
-  const waitTexts = keptPart(`wait ${lang}`, [words], () => {
-    const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
-    const of: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
-    return html`${texts(of)}`
-  })
+  const aheadTexts: AheadTexts = { ...words.ahead, next: words.next }
+  const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
+  const waitTexts: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
+  const keptTexts = (name: string, of: AheadTexts | WaitTexts) =>
+    parts.get(`${name} ${lang}`, [words], () => html`${texts(of)}`)
   const { lasts_for_positions: lasts } = view.schedule
   return html`<div class="stack" id="place" ${hidden(!isInLine(place.status))}>
     <p class="people"><strong class="num" id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
-      <span class="lead" id="ahead-of-you" ${aheadTexts}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
+      <span class="lead" id="ahead-of-you" ${keptTexts('ahead', aheadTexts)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
     ${way(wayOf(place.now_serving, place.position ?? number, lasts))}
     <dl class="ends">
       <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
@@ -166,7 +162,7 @@ function placeFigures(context: PageContext, place: Place, number: number): Html 
       <div id="lasts" ${hidden(lasts === null)}><dt>${words.stockLasts}</dt><dd id="lasts-to">${count(lang, endsOf(place.now_serving, lasts) ?? 0)}</dd></div>
     </dl>
     <div class="two">
-      <div><h2 id="wait" ${waitTexts}>${wait}</h2><p class="quiet" id="wait-until"></p></div>
+      <div><h2 id="wait" ${keptTexts('wait', waitTexts)}>${wait}</h2><p class="quiet" id="wait-until"></p></div>
       ${outlook(context, place)}
     </div>
   </div>`

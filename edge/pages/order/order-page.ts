@@ -9,7 +9,7 @@ import {
 import { count, fill, money, plural } from '../../../shared/format.ts'
 import { isLive, isSettled, isSold, progressOf } from '../../../shared/order-status.ts'
 import { buttonTo, type Html, heading, html, icon, postForm } from '../html.ts'
-import { orderPushSwitch } from '../line/mail-pages.ts'
+import { orderPushSwitch } from '../mail-pages.ts'
 import { band, steps } from '../parts/band.ts'
 import { billRows, type Row } from '../parts/bill-rows.ts'
 import { nameOfLine, pictureOf } from '../parts/offer.ts'

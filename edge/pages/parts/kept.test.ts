@@ -1,12 +1,13 @@
 /** Parts that many pages share show what is true at their moment, and are made once for it. */
 import { expect, it, vi } from 'vitest'
-import { html } from '../html.ts'
-import { keptPart } from './kept.ts'
+import { type Html, html } from '../html.ts'
+import { Kept } from './kept.ts'
 
 it('keeps a part for as long as all that it is made of is the same', () => {
   const [state, schedule] = [{ name: 'Drop' }, { version: 1 }]
   const make = vi.fn((of: string) => html`<p>${of}</p>`)
-  const part = (name: string, ...of: readonly unknown[]) => String(keptPart(name, of, () => make(JSON.stringify(of))))
+  const parts = new Kept<Html>(10)
+  const part = (name: string, ...of: readonly unknown[]) => String(parts.get(name, of, () => make(JSON.stringify(of))))
   const first = part('a', state, schedule)
   expect([part('a', state, schedule), make.mock.calls.length]).toEqual([first, 1])
   // Another object, though it says the same, may say something else later.

@@ -1,8 +1,8 @@
 /** Moments of the schedule: counted down to, or as a date. */
 import { clock, moment } from '../../../shared/format.ts'
+import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
-import { keptPart } from './kept.ts'
 import { AFTER, BEFORE, during } from './phases.ts'
 
 /** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
@@ -10,6 +10,9 @@ export type ScheduleMoment = 'opens_at' | 'ends_at' | 'pre_queue_opens_at' | Cou
 type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 
 const DAY_SECONDS = 86_400
+/** Each is formatted once: sales and languages are few. */
+const MAX_DATES = 1_000
+const dates = new RecentMap<string, Html>(MAX_DATES)
 
 /** Counts down to one of the schedule's moments by script, above its date. Without a script there is the date alone. */
 export function countdown(context: PageContext, to: Countdown): Html {
@@ -32,7 +35,7 @@ export function countdown(context: PageContext, to: Countdown): Html {
 /** In UTC as the page is made; the script changes it to the visitor's own time. */
 export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' | 'pre_queue_opens_at'): Html {
   const said = view.schedule[at] ?? 0
-  return keptPart(`${at} ${said} ${lang}`, [], () => {
+  return dates.getOrAdd(`${at} ${said} ${lang}`, () => {
     const date = new Date(said)
     return html`<time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
   })

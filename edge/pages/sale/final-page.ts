@@ -1,7 +1,7 @@
 /** The end of a sale: sold out, or ended. */
 import { buttonTo, type Html, heading, html } from '../html.ts'
 import { drawPanel } from '../line/draw-panel.ts'
-import { mailForm, pushSwitch } from '../line/mail-pages.ts'
+import { mailForm, pushSwitch } from '../mail-pages.ts'
 import type { Content, PageContext } from '../view.ts'
 import { feedSection } from './feed.ts'
 import { thumbnail } from './gallery.ts'

@@ -2,7 +2,6 @@
  * The sale as all see it who have not joined: its pictures, name and price, when it opens and the way in; below, how it works
  * and what is sold. It holds every phase that it can reach, and its script shows the current one.
  */
-
 import { type Html, html } from '../html.ts'
 import { drawPanel } from '../line/draw-panel.ts'
 import { accessNotes, joinForm, toOwnPlace } from '../line/join-form.ts'

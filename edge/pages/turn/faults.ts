@@ -1,5 +1,4 @@
 /** What is wrong with a purchase, each beside the field to mend it in. */
-
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'

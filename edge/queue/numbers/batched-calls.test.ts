@@ -25,7 +25,7 @@ async function crowdJoins(sale: TestSale, env = edgeEnv): Promise<number[]> {
 function gatherAll(): void {
   stopClock()
   const wait = scheduler.wait.bind(scheduler)
-  const mock = vi.spyOn(scheduler, 'wait').mockImplementation((ms) => wait(ms === 1 ? 1_000 : ms))
+  const mock = vi.spyOn(scheduler, 'wait').mockImplementation((ms) => wait(ms === 1 ? 3_000 : ms))
   onTestFinished(() => mock.mockRestore())
 }
 

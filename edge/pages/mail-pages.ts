@@ -1,9 +1,9 @@
 /** What those see who asked for a mail, or want none any more; and the form that asks. */
-import type { MailKind } from '../../../shared/api/mails.ts'
-import type { OrderStatus } from '../../../shared/order-status.ts'
-import { buttonTo, type Html, heading, html, postForm } from '../html.ts'
-import { type Content, homeOf, type PageContext } from '../view.ts'
-import type { Words } from '../words/words.ts'
+import type { MailKind } from '../../shared/api/mails.ts'
+import type { OrderStatus } from '../../shared/order-status.ts'
+import { buttonTo, type Html, heading, html, postForm } from './html.ts'
+import { type Content, homeOf, type PageContext } from './view.ts'
+import type { Words } from './words/words.ts'
 
 export function mailedPage({ view, words }: PageContext): Content {
   const [title, text] = words.mailAsked
