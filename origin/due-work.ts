@@ -6,9 +6,11 @@ import { isHoldOverdue } from './ledger/order-statements.ts'
 import { waitsForTurn } from './mail/asks.ts'
 import { FREE, isActionOverdue, isPaymentToBegin } from './payments/payment-queries.ts'
 
+export type Work = 'jobs' | 'overdue holds' | 'payments' | 'overdue actions' | 'turn mails'
+
 /** The names of the work, in which each of the readers of the events is one of its own. */
 export async function dueWork<Reader extends string>(sql: Sql, readers: readonly Reader[]) {
-  const rows = await sql<{ work: Reader | 'jobs' | 'overdue holds' | 'payments' | 'overdue actions' | 'turn mails' }[]>`
+  const rows = await sql<{ work: Reader | Work }[]>`
     select n.reader as work from unnest(${[...readers]}::text[]) as n (reader) left join readers r using (reader)
     where ${isReaderBehind(sql)}
     union all select 'jobs' where ${isAnyJobDue(sql, ['', FREE])}

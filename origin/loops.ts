@@ -2,12 +2,11 @@
  * The background work of the roles `worker` and `all`: the job runner, and what happens at intervals. Each loop is an actor of its
  * own; they are started and stopped together.
  */
-
-import { dueWork } from './due-work.ts'
+import { dueWork, type Work } from './due-work.ts'
 import { watchEvents } from './events/watch.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
-import { type Actor, loop } from './lib/loop.ts'
+import { type Actor, type Loop, loop } from './lib/loop.ts'
 import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { MAIL_READER, readMails } from './mail/mail-queries.ts'
@@ -54,12 +53,14 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly edgeUrl: string | undefined
 }
 
+type Reader = typeof WEBHOOK_READER | typeof SEARCH_READER | typeof COUNT_READER | typeof MAIL_READER
+
 export function createWorker(deps: WorkerDeps): Actor {
   const { sql, redis, metrics, reconciler, deliverer, mailer, scheduler, retention } = deps
   const { calls, charges, captures, refunds } = deps.payments
   const jobs = new JobRunner(deps, [charges, captures, refunds, scheduler, deliverer, ...(mailer ? [mailer] : [])])
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
-  /** By the name that `dueWork` has for it. */
+  /** Runs when it is woken, since something is due. */
   const whenDue = (name: string, round: () => Promise<unknown>, restMs?: number) =>
     loop(name, UNWOKEN_MS, deps, round, restMs)
   // Begun also by a change of an order, from any process.
@@ -73,7 +74,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     changed.jobs.wake()
     return isMore
   }
-  const readers = new Map([
+  const readers = new Map<Reader, Loop>([
     [WEBHOOK_READER, changed.messages],
     [SEARCH_READER, whenDue('search', searchRounds(sql))],
     [COUNT_READER, whenDue('order counts', () => countOrders(sql))],
@@ -83,7 +84,7 @@ export function createWorker(deps: WorkerDeps): Actor {
       MAIL_READER,
       whenDue('mail reader', () => thenJobs(readMails(sql, mailer.channels))),
     )
-  const due = new Map([
+  const due = new Map<Reader | Work, Loop>([
     ...readers,
     ['jobs', changed.jobs],
     ['overdue holds', whenDue('ledger sweeper', () => sweepLedger(deps), DUE_REST_MS)],

@@ -1,5 +1,4 @@
 /** The edge of the model: isolates in many data centres, and the objects they lease numbers and read snapshots from. */
-
 import {
   Block,
   Demand,

@@ -1,5 +1,4 @@
 /** The coordinator of the model, with the real controller. */
-
 import { Grants, type Lease, type UnusedRange } from '../../edge/queue/numbers/lease.ts'
 import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
 import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/pace/memory.ts'

@@ -18,11 +18,9 @@ import { Crowd } from './crowd/crowd.ts'
 import { UNKNOWN } from './crowd/identities.ts'
 import { visit } from './crowd/visit.ts'
 import { type Step as VisitStep, visitorsOf } from './crowd/visitors.ts'
-import type { Options } from './options.ts'
+import { CLAIM_SECONDS, type Options } from './options.ts'
 import { Live } from './progress.ts'
 
-/** The edge's default. */
-const CLAIM_SECONDS = 180
 /** Between the sale's creation and its first visitor. */
 const LEAD_MS = 2_000
 /** Visitors come so long before they are called, so that all have a turn to claim. */

@@ -11,6 +11,9 @@ import { IDENTITIES } from './crowd/identities.ts'
 import { NOBODY } from './crowd/visitors.ts'
 import { FAULTS, type Fault } from './faults.ts'
 
+/** How long a turn may be claimed at an edge that is not told otherwise. */
+export const CLAIM_SECONDS = 180
+
 export const HELP = `Runs a whole sale with a crowd of real HTTP clients, and judges it.
 
   npm run rehearse -- [options]
@@ -246,7 +249,7 @@ export function readOptions(args: readonly string[]) {
     thinkSeconds: number('think', 0.5, 0, 600),
     holdSeconds,
     maxUnpaid: whole('unpaid', 3, 1, 1_000),
-    claimSeconds: whole('claim', values.edge !== undefined ? 180 : isLong ? 60 : 20, 1, 3_600),
+    claimSeconds: whole('claim', values.edge !== undefined ? CLAIM_SECONDS : isLong ? 60 : 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
     cdn: values.cdn ?? false,
     faults,

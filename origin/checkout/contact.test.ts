@@ -1,5 +1,4 @@
 /** How a buyer can be reached: stored only as far as the sale wishes, with the order, and never in a log. */
-
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { pino } from 'pino'

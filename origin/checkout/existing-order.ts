@@ -51,8 +51,7 @@ export class ExistingOrder {
    */
   async byKey({ reservation: r, gate, ledger }: Attempt): Promise<Existing | undefined> {
     if (ledger) return ledger.verdict === 'replay' ? this.#load('key', r, ledger.order) : undefined
-    const earlier = gate ? undefined : this.#deps.pending.ofKey(r)
-    const known = gate?.verdict === 'replay' ? gate : earlier
+    const known = gate?.verdict === 'replay' ? gate : !gate && this.#deps.pending.ofKey(r)
     if (known) return (await this.#loadKnown(r, known)) ?? 'unreadable'
     // The ledger is asked next, by recording.
     if (gate?.verdict === 'fenced') return this.#keyInGate(r)

@@ -69,7 +69,7 @@ export class PendingReservations {
 
   /** An earlier reservation of this key that is still being recorded, though its buyer was answered. */
   ofKey(again: Keyed): Reservation | undefined {
-    return this.#answeredByKey.get(keyOf(again))
+    return this.#answeredByKey.size > 0 ? this.#answeredByKey.get(keyOf(again)) : undefined
   }
 
   /** The ledger has answered or failed; true if the buyer was answered before, and may ask for the order. */

@@ -1,5 +1,4 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
-
 import type { PendingQuery, Row } from 'postgres'
 import type { Address } from '../../shared/api/goods.ts'
 import type { Tax } from '../../shared/api/public.ts'

@@ -24,7 +24,7 @@ export interface LoopDeps {
   }
 }
 
-interface Loop extends Actor {
+export interface Loop extends Actor {
   /** Ends the pause; during a round, skips the pause after it. */
   wake(): void
 }

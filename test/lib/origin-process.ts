@@ -1,5 +1,4 @@
 /** Real origins for tests, the run's or the file's own, each a process on real stores; and the calls of their clients. */
-
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
