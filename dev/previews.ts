@@ -1,4 +1,6 @@
 /** Every page in every state with invented data, for pictures and tests: rendered here, and served on loopback. */
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
 import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
@@ -38,8 +40,19 @@ export const SHOW_MAP = `(async () => {
   await new Promise(requestAnimationFrame)
 })()`
 
-/** Serves pages by paths, as their script shows them before the first schedule has come. */
-export async function servePages(assets: readonly Asset[]) {
+/** A page that comes slowly: so many characters at a time. */
+const PIECE_CHARACTERS = 1500
+const PIECE_MS = 40
+
+async function* piecesOf(page: string): AsyncGenerator<string> {
+  for (let at = 0; at < page.length; at += PIECE_CHARACTERS) {
+    yield page.slice(at, at + PIECE_CHARACTERS)
+    await sleep(PIECE_MS)
+  }
+}
+
+/** Serves pages by paths, as their script shows them before the first schedule has come; with `slowly`, piece by piece. */
+export async function servePages(assets: readonly Asset[], { slowly = false } = {}) {
   const pages = new Map<string, string>()
   const hall = sampleHall(HALL)
   const { url, stop } = await serveOnLoopback((request, response) => {
@@ -68,7 +81,8 @@ export async function servePages(assets: readonly Asset[]) {
     const page = pages.get(path)
     response.statusCode = page ? 200 : 404
     response.setHeader('content-type', 'text/html; charset=utf-8')
-    response.end(page)
+    if (page === undefined || !slowly) response.end(page)
+    else void pipeline(piecesOf(page), response).catch(() => {})
   })
   return {
     /** Adds a page, or replaces it. Returns its address. */

@@ -8,17 +8,22 @@ interface Screen {
   readonly width: number
   readonly height: number
   readonly hasTouch?: boolean
+  /** Pages come piece by piece. */
+  readonly slowly?: boolean
 }
 
 /** Opens a page by the name of its sample, in English; `prepared` with each page before it is opened. */
-export function useSamplePages({ hasTouch = false, ...viewport }: Screen, prepared?: (page: Page) => Promise<void>) {
+export function useSamplePages(
+  { hasTouch = false, slowly, ...viewport }: Screen,
+  prepared?: (page: Page) => Promise<void>,
+) {
   let samples: Awaited<ReturnType<typeof builtPages>>['samples']
   let server: Awaited<ReturnType<typeof servePages>>
   let browser: Browser
   beforeAll(async () => {
     const built = await builtPages()
     samples = built.samples
-    server = await servePages(built.assets)
+    server = await servePages(built.assets, { slowly })
     browser = await chromium.connect(await sharedPart('browser'))
   })
   afterAll(async () => {

@@ -6,6 +6,9 @@ import { hasBrowser } from '../run/shared-part.ts'
 
 /** Between them they have every part that arrives late. */
 const PAGES = [
+  'front',
+  'front-without-next',
+  'search-found',
   'sale-proof-of-work',
   'sale-announced',
   'goods-sale-lobby',
@@ -46,7 +49,7 @@ describe.skipIf(!hasBrowser).each([
   { width: 390, height: 844 },
   { width: 1280, height: 800 },
 ])('in a window of $width pixels', (viewport) => {
-  const open = useSamplePages(viewport, lateAndKnown)
+  const open = useSamplePages({ ...viewport, slowly: true }, lateAndKnown)
 
   test.each(PAGES)('nothing moves as %s arrives', async (name) => {
     const page = await open(name)
