@@ -5,7 +5,7 @@
 import { queueName } from '../../../shared/api/access.ts'
 import { hashOf } from '../../../shared/lib/hash.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-import { isAhead, pollWhile } from '../../poll.ts'
+import { isAhead } from '../../poll.ts'
 import {
   type JoinRequest,
   type JoinResponse,
@@ -24,8 +24,10 @@ import { shardName } from './tree.ts'
 const MAX_BLOCKS = 1_000
 /** Longest wait for a number before the visitor is asked to try again. */
 const GIVE_UP_MS = 3_000
-/** A request that leases the next block may take so long; after one that failed nobody tries for as long, less a random part. */
-const LEASING_MS = 250
+/** After so long without a block another request leases: the one that did may be gone. */
+const LEASING_MS = 1_000
+/** Pause after a shard that did not respond, less a random part. */
+const FAILED_MS = 250
 /** Longest wait for a shard that is asked about a place. */
 const ASK_MS = 1_000
 /** A place that was not given up counts as kept for so long: a token may claim its turn as often as its holder calls. */
@@ -151,15 +153,16 @@ const shardOfVisitor = ({ queue, visitor }: JoinRequest, shards: number) =>
 
 // -- Unknown visitors --------------------------------------------------------------------------------------------------
 
-/** What this isolate has on lease of one queue. */
+/** What this isolate has on lease of one queue, and who waits for it. */
 interface Counter {
   block: Block | null
   /** Always the same shard, so that this isolate's own visitors keep their order; another one if it fails. */
   shard: number
   readonly demand: Demand
+  /** Until when others leave it to the request that leases. */
   leasingUntilMs: number
-  /** Numbers that requests wait for at this moment. */
-  wanted: number
+  /** Those who came first are first. Each is resolved by the request that leases, in the other's own context. */
+  readonly waiting: Set<(number: number | NotTaken) => void>
 }
 
 const counters = new RecentMap<string, Counter>(MAX_BLOCKS)
@@ -170,7 +173,7 @@ const counterOf = ({ queue, ticketShards }: SaleNow): Counter =>
     shard: anyOf(ticketShards),
     demand: new Demand(ISOLATE_LEASE_MS),
     leasingUntilMs: 0,
-    wanted: 0,
+    waiting: new Set(),
   }))
 
 const anyOf = (shards: number) => Math.floor(Math.random() * shards)
@@ -178,52 +181,61 @@ const anyOf = (shards: number) => Math.floor(Math.random() * shards)
 /** The next number of this isolate's block. One request leases for all who wait. */
 async function nextNumber(now: SaleNow, context: QueueContext): Promise<Taken | NotTaken> {
   const counter = counterOf(now)
-  let nowMs = Date.now()
-  const untilMs = nowMs + GIVE_UP_MS
+  const { block, waiting } = counter
+  const nowMs = Date.now()
   counter.demand.add(1, nowMs)
-  counter.wanted++
-  try {
-    for (; nowMs < untilMs; nowMs = Date.now()) {
-      const number = counter.block?.take(nowMs)
-      if (number) return { now, number, first: true }
-      if (isAhead(counter.leasingUntilMs, nowMs, LEASING_MS))
-        await pollWhile(
-          (atMs) => atMs < untilMs && !counter.block?.left(atMs) && isAhead(counter.leasingUntilMs, atMs, LEASING_MS),
-        )
-      else if (!(await leaseBlock(counter, now, untilMs, context))) return 'closed'
-    }
-    return 'unreachable'
-  } finally {
-    counter.wanted--
-  }
+  const number = waiting.size === 0 ? block?.take(nowMs) : null
+  if (number) return { now, number, first: true }
+  const { promise, resolve } = Promise.withResolvers<number | NotTaken>()
+  waiting.add(resolve)
+  // The platform ends a request that waits for nothing of its own, so it waits for this timer.
+  const timer = setTimeout(() => {
+    waiting.delete(resolve)
+    resolve('unreachable')
+  }, GIVE_UP_MS)
+  if (!isAhead(counter.leasingUntilMs, nowMs, LEASING_MS)) context.ctx.waitUntil(leaseForAll(counter, now, context))
+  const taken = await promise
+  clearTimeout(timer)
+  return typeof taken === 'string' ? taken : { now, number: taken, first: true }
 }
 
-/** False while nobody can join. */
-async function leaseBlock(
-  counter: Counter,
-  { queue, ticketShards }: SaleNow,
-  untilMs: number,
-  context: QueueContext,
-): Promise<boolean> {
-  const nowMs = Date.now()
-  counter.leasingUntilMs = nowMs + LEASING_MS
-  const shard = shardOf(queue, counter.shard, ticketShards, context.env)
-  const leased = await withRetries(
-    () => shard.take({ queue, count: Math.max(counter.wanted, counter.demand.forecast(nowMs)) }),
-    untilMs - nowMs,
-  )
-  if (!leased) {
-    // Another shard may be well; but one in trouble must not meet a crowd.
-    counter.shard = anyOf(ticketShards)
-    counter.leasingUntilMs = Date.now() + LEASING_MS * (1 - Math.random() / 2)
-    return true
+/** Leases until nobody waits, each time for all who do. */
+async function leaseForAll(counter: Counter, { queue, ticketShards }: SaleNow, { env, ctx }: QueueContext) {
+  const { waiting, demand } = counter
+  const untilMs = Date.now() + GIVE_UP_MS
+  for (let nowMs = Date.now(); waiting.size > 0 && nowMs < untilMs; nowMs = Date.now()) {
+    counter.leasingUntilMs = nowMs + LEASING_MS
+    const shard = shardOf(queue, counter.shard, ticketShards, env)
+    const count = Math.max(waiting.size, demand.forecast(nowMs))
+    const leased = await withRetries(() => shard.take({ queue, count }), untilMs - nowMs)
+    if (!leased) {
+      // Another shard may be well; but one in trouble must not meet a crowd.
+      counter.shard = anyOf(ticketShards)
+      await scheduler.wait(FAILED_MS * (1 - Math.random() / 2))
+      continue
+    }
+    if (!leased.granted) {
+      for (const resolve of waiting) resolve('closed')
+      waiting.clear()
+      break
+    }
+    const block = new Block(leased.lease, nowMs, Date.now())
+    counter.block = block
+    handOut(block, waiting)
+    ctx.waitUntil(giveBackAtItsEnd(block, leased.lease.lives_ms, shard))
   }
   counter.leasingUntilMs = 0
-  if (!leased.granted) return false
-  const block = new Block(leased.lease, nowMs, Date.now())
-  counter.block = block
-  context.ctx.waitUntil(giveBackAtItsEnd(block, leased.lease.lives_ms, shard))
-  return true
+}
+
+/** At once: on a busy machine a block would end before those who wait had looked for it. */
+function handOut(block: Block, waiting: Counter['waiting']) {
+  const nowMs = Date.now()
+  for (const resolve of waiting) {
+    const number = block.take(nowMs)
+    if (!number) return
+    waiting.delete(resolve)
+    resolve(number)
+  }
 }
 
 /** What is unused of a block when it ends goes back to its shard, so that it is no gap in the queue. */
