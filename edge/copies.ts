@@ -4,7 +4,7 @@
  */
 import { RecentMap } from '../shared/lib/recent-map.ts'
 import { refuse } from './call.ts'
-import { isAhead, pollWhile } from './poll.ts'
+import { isAhead, Waiting } from './waiting.ts'
 
 /** After a failure. */
 const PAUSE_MS = 1_000
@@ -22,7 +22,7 @@ export class Copies<Copy> {
   readonly #limits: CopiesLimits
   readonly #copies: RecentMap<string, { readonly copy: Copy; readonly atMs: number }>
   /** Until when others wait for the request that loads a copy. */
-  readonly #loading: RecentMap<string, number>
+  readonly #loading: RecentMap<string, { readonly untilMs: number; readonly waiting: Waiting }>
   /** Until when nobody loads it. */
   readonly #failed: RecentMap<string, number>
 
@@ -41,13 +41,15 @@ export class Copies<Copy> {
   /** The copy of a key, loaded by `load` unless there is a fresh one. Throws as `load` does, and `try-again` after a failure. */
   async of(key: string, load: () => Promise<Copy>): Promise<Copy> {
     const { waitMs } = this.#limits
-    const isLoading = (atMs: number) => isAhead(this.#loading.get(key) ?? 0, atMs, waitMs)
-    if (isLoading(Date.now())) await pollWhile((atMs) => !this.#fresh(key, atMs) && isLoading(atMs))
+    const other = this.#loading.get(key)
+    const beganMs = Date.now()
+    if (other && isAhead(other.untilMs, beganMs, waitMs)) await other.waiting.wait(other.untilMs - beganMs)
     const nowMs = Date.now()
     const found = this.#fresh(key, nowMs)
     if (found) return found.copy
     if (isAhead(this.#failed.get(key) ?? 0, nowMs, PAUSE_MS)) refuse('try-again', { retry_after_seconds: 2 })
-    this.#loading.set(key, nowMs + waitMs)
+    const loading = { untilMs: nowMs + waitMs, waiting: new Waiting() }
+    this.#loading.set(key, loading)
     try {
       const copy = await load()
       this.#copies.set(key, { copy, atMs: Date.now() })
@@ -57,6 +59,7 @@ export class Copies<Copy> {
       throw error
     } finally {
       this.#loading.delete(key)
+      loading.waiting.resolveAll()
     }
   }
 

@@ -8,7 +8,7 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
-import { isAhead, pollWhile } from '../poll.ts'
+import { isAhead, Waiting } from '../waiting.ts'
 import { CountSum } from './counts.ts'
 import { anyMirrorOf, type QueueContext, type SnapshotRequest, withRetries } from './rpc.ts'
 import {
@@ -51,6 +51,7 @@ interface CachedQueue {
   copy: Copy | null
   /** Until when the other requests wait for the refresh under way. */
   waitUntilMs: number
+  readonly waiting: Waiting
   /** Until when nobody else refreshes: a refresh is under way, or has failed. */
   backOffUntilMs: number
   /** Failures in a row. */
@@ -114,7 +115,7 @@ export async function readSale(sale: string, line: string, context: QueueContext
   if (!hasAnswer(queue, nowMs)) {
     if (!keepFresh(queue, context, nowMs)) return 'unavailable'
     // At the opening a new isolate meets a crowd before it knows the sale: one request refreshes, and all wait for it.
-    await pollWhile((atMs) => !hasAnswer(queue, atMs) && isAhead(queue.waitUntilMs, atMs, REFRESH_MS))
+    if (isAhead(queue.waitUntilMs, nowMs, REFRESH_MS)) await queue.waiting.wait(queue.waitUntilMs - nowMs)
     nowMs = Date.now()
   }
   if (!queue.copy) return queue.unknownUntilMs > nowMs ? 'unknown-sale' : 'unavailable'
@@ -130,6 +131,7 @@ function newQueue(name: string): CachedQueue {
     name,
     copy: null,
     waitUntilMs: 0,
+    waiting: new Waiting(),
     backOffUntilMs: 0,
     failures: 0,
     unknownUntilMs: 0,
@@ -200,9 +202,14 @@ async function refresh(queue: CachedQueue, context: QueueContext, nowMs: number)
     if (!isLate) backOff(queue)
     return
   }
-  queue.waitUntilMs = 0
+  endWait(queue)
   queue.failures = 0
   queue.backOffUntilMs = 0
+}
+
+function endWait(queue: CachedQueue) {
+  queue.waitUntilMs = 0
+  queue.waiting.resolveAll()
 }
 
 /** Waits for a restock to end a final phase: the one call that then leaves the isolate, repeated while nothing changes. */
@@ -222,7 +229,7 @@ async function listen(queue: CachedQueue, { snapshot }: Copy, context: QueueCont
 /** After a failure: the next refresh comes later, and at another moment than that of the other isolates. */
 function backOff(queue: CachedQueue) {
   const pauseMs = Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** queue.failures++)
-  queue.waitUntilMs = 0
+  endWait(queue)
   queue.backOffUntilMs = Date.now() + pauseMs * (1 - Math.random() / 2)
 }
 
@@ -244,7 +251,8 @@ function poll(
 
 /** Stores a snapshot of a queue, which the waiting room has sent without being asked. */
 export function storeSnapshot(queue: string, snapshot: SaleSnapshot, requestedAtMs: number): void {
-  store(queueOf(queue), snapshot, requestedAtMs)
+  const cached = queueOf(queue)
+  if (store(cached, snapshot, requestedAtMs)) endWait(cached)
 }
 
 /** Stores a snapshot requested at `requestedAtMs`; false if a newer one is at hand: responses can overtake each other. */

@@ -8,7 +8,7 @@
  * request in its own context (flag `handle_cross_request_promise_resolution`, the default since 2024-10-14).
  */
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-import { isAhead } from '../../poll.ts'
+import { isAhead } from '../../waiting.ts'
 import { objectOf, type QueueContext, type ShardCalls, withRetries } from '../rpc.ts'
 
 /** How long a batch gathers while another call to its shard is under way; without one it leaves at once. */

@@ -5,7 +5,7 @@
 import { queueName } from '../../../shared/api/access.ts'
 import { hashOf } from '../../../shared/lib/hash.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-import { isAhead } from '../../poll.ts'
+import { isAhead, Waiting } from '../../waiting.ts'
 import {
   type JoinRequest,
   type JoinResponse,
@@ -161,8 +161,7 @@ interface Counter {
   readonly demand: Demand
   /** Until when others leave it to the request that leases. */
   leasingUntilMs: number
-  /** Those who came first are first. Each is resolved by the request that leases, in the other's own context. */
-  readonly waiting: Set<(number: number | NotTaken) => void>
+  readonly waiting: Waiting<number | NotTaken>
 }
 
 const counters = new RecentMap<string, Counter>(MAX_BLOCKS)
@@ -173,7 +172,7 @@ const counterOf = ({ queue, ticketShards }: SaleNow): Counter =>
     shard: anyOf(ticketShards),
     demand: new Demand(ISOLATE_LEASE_MS),
     leasingUntilMs: 0,
-    waiting: new Set(),
+    waiting: new Waiting(),
   }))
 
 const anyOf = (shards: number) => Math.floor(Math.random() * shards)
@@ -186,16 +185,9 @@ async function nextNumber(now: SaleNow, context: QueueContext): Promise<Taken | 
   counter.demand.add(1, nowMs)
   const number = waiting.size === 0 ? block?.take(nowMs) : null
   if (number) return { now, number, first: true }
-  const { promise, resolve } = Promise.withResolvers<number | NotTaken>()
-  waiting.add(resolve)
-  // The platform ends a request that waits for nothing of its own, so it waits for this timer.
-  const timer = setTimeout(() => {
-    waiting.delete(resolve)
-    resolve('unreachable')
-  }, GIVE_UP_MS)
+  const next = waiting.wait(GIVE_UP_MS, 'unreachable')
   if (!isAhead(counter.leasingUntilMs, nowMs, LEASING_MS)) context.ctx.waitUntil(leaseForAll(counter, now, context))
-  const taken = await promise
-  clearTimeout(timer)
+  const taken = await next
   return typeof taken === 'string' ? taken : { now, number: taken, first: true }
 }
 
@@ -215,27 +207,17 @@ async function leaseForAll(counter: Counter, { queue, ticketShards }: SaleNow, {
       continue
     }
     if (!leased.granted) {
-      for (const resolve of waiting) resolve('closed')
-      waiting.clear()
+      waiting.resolveAll('closed')
       break
     }
-    const block = new Block(leased.lease, nowMs, Date.now())
+    const arrivedAtMs = Date.now()
+    const block = new Block(leased.lease, nowMs, arrivedAtMs)
     counter.block = block
-    handOut(block, waiting)
+    // At once: on a busy machine the block would end before those who wait had looked for it.
+    waiting.resolveEach(() => block.take(arrivedAtMs))
     ctx.waitUntil(giveBackAtItsEnd(block, leased.lease.lives_ms, shard))
   }
   counter.leasingUntilMs = 0
-}
-
-/** At once: on a busy machine a block would end before those who wait had looked for it. */
-function handOut(block: Block, waiting: Counter['waiting']) {
-  const nowMs = Date.now()
-  for (const resolve of waiting) {
-    const number = block.take(nowMs)
-    if (!number) return
-    waiting.delete(resolve)
-    resolve(number)
-  }
 }
 
 /** What is unused of a block when it ends goes back to its shard, so that it is no gap in the queue. */
