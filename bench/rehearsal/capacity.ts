@@ -129,6 +129,7 @@ async function measureStep(stage: LifeStage, options: Options, range: Range, arr
     visitorsOf(times, options.shares, random),
     {
       edge: system.edgeUrl,
+      worker: system.edge.url,
       sale,
       thinkMs: options.thinkSeconds * 1000,
       hangUps: 0,

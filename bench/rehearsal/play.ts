@@ -21,7 +21,7 @@ import { seeded } from '../lib/random.ts'
 import type { Dot } from './charts.ts'
 import { watchConsole } from './console-watch.ts'
 import { arrivalTimes, leadMs } from './crowd/arrivals.ts'
-import { Crowd } from './crowd/crowd.ts'
+import { Crowd, isOwn } from './crowd/crowd.ts'
 import { Issuer, UNKNOWN } from './crowd/identities.ts'
 import { Prover } from './crowd/prover.ts'
 import { HallPicture, MOST_PER_VISITOR, seekerOf } from './crowd/seekers.ts'
@@ -87,7 +87,7 @@ export class Rehearsal {
     }
   }
 
-  async #play({ to, killable, cdn, prover, key }: SystemUnderTest) {
+  async #play({ to, worker, killable, cdn, prover, key }: SystemUnderTest) {
     const options = this.#options
     const sale = this.#sale
     const spreadMs = options.spreadSeconds * 1000
@@ -151,6 +151,7 @@ export class Rehearsal {
       visitors,
       {
         edge: to.edgeUrl,
+        worker,
         sale,
         thinkMs: options.thinkSeconds * 1000,
         hangUps: options.hangUps,
@@ -286,7 +287,7 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
     const { DATABASE_URL, REDIS_URL } = process.env
     const stores = { databaseUrl: DATABASE_URL || undefined, redisUrl: REDIS_URL || undefined }
     const to = { edgeUrl: edge, originUrl: origin, adminToken, ...stores }
-    return { to, killable: undefined, cdn: undefined, prover: null, key: null }
+    return { to, worker: edge, killable: undefined, cdn: undefined, prover: null, key: null }
   }
   console.log('Starting a system ...')
   const settings = {
@@ -309,7 +310,14 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
   const system = killable?.system ?? (await startSystem(settings))
   if (!killable) void system.failed.then(failed)
   const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))
-  return { to: system, killable, cdn: system.cdn, prover, key: visitorKey(system.secrets.queueKeys) }
+  return {
+    to: system,
+    worker: system.edge.url,
+    killable,
+    cdn: system.cdn,
+    prover,
+    key: visitorKey(system.secrets.queueKeys),
+  }
 }
 
 const byTimes = (counts: ReadonlyMap<string, number>) => [...counts].sort((a, b) => b[1] - a[1])
@@ -330,11 +338,13 @@ async function firstSchedule(crowd: Crowd): Promise<void> {
   }
 }
 
-/** With a cache before the edge, `toEdge` requests went through it, with the refreshes of what it keeps. */
+/** With a cache before the edge, `toEdge` requests for what all load went through it, with the refreshes of what it keeps. */
 function requestsOf({ visitors, schedule, tally }: Crowd, toEdge: number | undefined) {
   // The bank is no part of the system.
-  const requests = KINDS.reduce((total, kind) => total + (kind === 'bank' ? 0 : tally.requests[kind]), 0)
-  const worker = toEdge ?? requests
+  const sent = (own: boolean) =>
+    KINDS.reduce((total, kind) => total + (kind !== 'bank' && isOwn(kind) === own ? tally.requests[kind] : 0), 0)
+  const requests = sent(true) + sent(false)
+  const worker = toEdge === undefined ? requests : toEdge + sent(true)
   const fromCdn = tally.scheduleReads
   return {
     /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */

@@ -23,7 +23,10 @@ import { Wheel } from './timer-wheel.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
 interface CrowdOptions {
+  /** What all load alike, where a cache may be in front. */
   readonly edge: string
+  /** A visitor's own requests, which Cloudflare passes to a Worker at no cost to this machine. */
+  readonly worker: string
   readonly sale: string
   /** Milliseconds from one click to the next, on average. */
   readonly thinkMs: number
@@ -46,23 +49,25 @@ const TICK_MS = 1
 /** Of each pool. */
 const CONNECTIONS = 256
 /**
- * Each browser has connections of its own, so nobody's page waits behind somebody else's checkout. Here they share some: those who
+ * Each browser has connections of its own, so nobody's turn waits behind somebody else's join. Here they share some: those who
  * ask for the same kind of thing, which takes each about as long.
  */
-const POOL_OF: Readonly<Record<Exclude<Kind, 'bank' | 'stream'>, 'pages' | 'queue' | 'shop'>> = {
+const POOL_OF: Readonly<Record<Exclude<Kind, 'bank' | 'stream'>, 'pages' | 'joins' | 'turns' | 'shop'>> = {
   front: 'pages',
   search: 'pages',
   feed: 'pages',
   page: 'pages',
   final: 'pages',
-  challenge: 'queue',
-  join: 'queue',
-  admission: 'queue',
-  status: 'queue',
+  challenge: 'joins',
+  join: 'joins',
+  admission: 'turns',
+  status: 'turns',
   checkout: 'shop',
   payment: 'shop',
   order: 'shop',
 }
+/** True for what is no other visitor's. */
+export const isOwn = (kind: Exclude<Kind, 'bank'>) => kind === 'stream' || POOL_OF[kind] !== 'pages'
 /** Tries of one step before a visitor gives up; a person would long before. */
 const MAX_TRIES = 60
 /** After an error that no waiting mends. */
@@ -98,7 +103,7 @@ export class Crowd {
   readonly entry: Step
   /** The request for the sale's page, the same for everyone. */
   readonly pageText: string
-  readonly #pools: Readonly<Record<'pages' | 'queue' | 'shop', HttpClient>>
+  readonly #pools: Readonly<Record<(typeof POOL_OF)[keyof typeof POOL_OF], HttpClient>>
   readonly #hasty: HttpClient
   /** Streams of orders' changes: each ends by its function. */
   readonly #streams = new Set<() => void>()
@@ -116,14 +121,14 @@ export class Crowd {
     options: CrowdOptions,
     visit: (crowd: Crowd, visitor: Visitor, dueMs: number) => void,
   ) {
-    const { edge: url, sale } = options
+    const { edge, worker, sale } = options
     this.visitors = visitors
     this.options = options
     this.entry = options.prover ? 'prove' : 'join'
-    const pool = () => new HttpClient({ url, connections: CONNECTIONS })
-    this.#pools = { pages: pool(), queue: pool(), shop: pool() }
+    const pool = (url: string) => new HttpClient({ url, connections: CONNECTIONS })
+    this.#pools = { pages: pool(edge), joins: pool(worker), turns: pool(worker), shop: pool(worker) }
     this.#host = this.#pools.pages.host
-    this.#hasty = new HttpClient({ url, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
+    this.#hasty = new HttpClient({ url: worker, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
     this.schedule = new ScheduleCopy(this.#pools.pages, sale)
     this.pageText = this.saleText('GET', '', ['accept: text/html'])
     this.#wheel = new Wheel(visitors.length, performance.now(), (id, dueMs) => {
@@ -215,7 +220,7 @@ export class Crowd {
       stop()
       if (!visitor.end) changed(seen, performance.now())
     }
-    const url = `${options.edge}/orders/${visitor.order?.order}/events`
+    const url = `${options.worker}/orders/${visitor.order?.order}/events`
     const [, cookie = ''] = this.#cookiesOf(visitor).split(': ')
     const identity = options.identityOf(visitor.id).headers.map((line) => line.split(/: */, 2))
     const ends = listen(

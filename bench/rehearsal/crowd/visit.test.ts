@@ -43,6 +43,7 @@ async function shop({ onTestFinished }: TestContext) {
       visitorsOf(Float64Array.from(arrivalsMs), NOBODY, () => 0.5),
       {
         edge: url,
+        worker: url,
         sale: 's',
         thinkMs: 1,
         hangUps: 0,
