@@ -39,29 +39,41 @@ describe('the pace', () => {
     )
   })
 
-  it('is the configured rate while answers are quick, above 500 a second after the first seconds', () => {
+  it('is the configured rate while answers are quick, above 100 a second after the first seconds', () => {
     const quick = rates.chain((rate) =>
       fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 2 }), { maxLength: 30 })),
     )
+    const come = (signs: Signs, pace: Pace) => ({ ...signs, arriving: pace.throttle * signs.rate })
     fc.assert(
       fc.property(quick, ([rate, signs]) => {
         let pace = openingPace(rate)
         let seconds = 0
         for (const seen of signs) {
-          pace = paceAfter(pace, seen, TARGET_MS)
+          pace = paceAfter(pace, come(seen, pace), TARGET_MS)
           seconds += Math.min(2, seen.elapsedSeconds)
-          expect(pace.throttle * rate).toBeCloseTo(Math.min(rate, 500 * 2 ** seconds), 3)
+          expect(pace.throttle).toBeCloseTo(Math.min(1, openingPace(rate).throttle * 2 ** seconds), 6)
         }
       }),
     )
   })
 
-  it('returns to the configured rate when answers are quick again, within 22 seconds', () => {
+  it('runs no further ahead of those who arrive than four times, while nothing is known yet', () => {
+    const opening = openingPace(2_000)
+    const quick = { elapsedSeconds: 1, rate: 2_000, delayMs: 0, isOverloaded: false }
+    const next = (arriving: number) => paceAfter(opening, { ...quick, arriving }, TARGET_MS).throttle * 2_000
+    expect(next(40)).toBeCloseTo(160)
+    expect(next(100)).toBeCloseTo(200)
+    // It waits for nobody: they may all have gone.
+    expect(next(0)).toBeGreaterThan(100)
+    expect(next(0)).toBeLessThan(110)
+  })
+
+  it('returns to the configured rate when answers are quick again, within 25 seconds', () => {
     fc.assert(
       fc.property(withSigns, ([rate, signs]) => {
         let pace: Pace = signs.reduce((before, seen) => paceAfter(before, seen, TARGET_MS), openingPace(rate))
         const quick = { elapsedSeconds: 1, rate, delayMs: TARGET_MS, isOverloaded: false, arriving: 0 }
-        for (let second = 0; second < 22; second++) pace = paceAfter(pace, quick, TARGET_MS)
+        for (let second = 0; second < 25; second++) pace = paceAfter(pace, quick, TARGET_MS)
         expect(pace.throttle).toBe(1)
       }),
     )
@@ -124,8 +136,12 @@ describe('a line before an origin of limited capacity', () => {
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
       for (const rate of [20, 200, 2_000]) {
         const slow = { ...PLAIN, seed, rate, slowestArrivalMs: 20_000, seconds: 60 }
-        for (const { atMs, schedule } of play(slow))
-          if (atMs > 4_000) expect(schedule.rate_per_second, `seed ${seed} at ${atMs}`).toBeGreaterThanOrEqual(rate)
+        let before = 0
+        for (const { atMs, schedule } of play(slow)) {
+          const least = atMs > 20_000 ? rate : before
+          expect(schedule.rate_per_second, `seed ${seed} at ${atMs}`).toBeGreaterThanOrEqual(least)
+          if (atMs > 4_000) before = Math.min(rate, schedule.rate_per_second)
+        }
       }
     }
   })

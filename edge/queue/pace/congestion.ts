@@ -26,8 +26,10 @@ export interface Signs {
   readonly arriving: number
 }
 
-/** An opening begins with at most so many people a second, since nobody knows yet how quick the answers will be. */
-const OPENING_RATE = 500
+/** An opening begins with at most so many people a second, since nobody knows yet how quick the answers will be .. */
+const OPENING_RATE = 100
+/** .. and doubles each second up to so many times as many as arrive. */
+const AHEAD_OF_ARRIVALS = 4
 /** The least: this share of the rate, and one person a second. */
 const MIN_THROTTLE = 1 / 64
 /** Of what arrived while answers became slow so much went well, and each second of slow answers so much of that .. */
@@ -44,7 +46,7 @@ const MAX_ELAPSED_SECONDS = 2
 const leastOf = (rate: number) => Math.min(1, Math.max(MIN_THROTTLE, 1 / rate))
 
 export const openingPace = (rate: number): Pace => ({
-  throttle: Math.min(1, OPENING_RATE / rate),
+  throttle: Math.max(leastOf(rate), Math.min(1, OPENING_RATE / rate)),
   proven: 1,
   quick_seconds: 0,
 })
@@ -64,9 +66,11 @@ export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
   const quick_seconds = pace.quick_seconds + seconds
   // Not where answers are almost as slow as they may be.
   const doubles = pace.throttle < pace.proven && delayMs <= targetMs / 2
-  const risen = doubles
-    ? Math.min(pace.proven, pace.throttle * 2 ** seconds)
-    : pace.throttle * Math.exp(RISE * quick_seconds * seconds)
+  const gently = pace.throttle * Math.exp(RISE * quick_seconds * seconds)
+  const doubled = Math.min(pace.proven, pace.throttle * 2 ** seconds)
+  // Answers tell nothing yet of those who are still on their way.
+  const told = pace.proven === 1 ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
+  const risen = doubles ? Math.max(gently, Math.min(doubled, told)) : gently
   return { ...pace, throttle: Math.max(least, Math.min(1, risen)), quick_seconds }
 }
 

@@ -72,7 +72,7 @@ function* windows(moments: readonly Moment[], seconds: number, of: 'serving' | '
 describe('the controller', () => {
   it('keeps the configured rate within 2 % over any 10 s, however irregular its refreshes', () => {
     for (const seed of SEEDS) {
-      for (const rate of [1, 37.5, 100, 500]) {
+      for (const rate of [1, 37.5, 100]) {
         const refreshEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
         for (const called of windows(played({ ...plain, seed, rate, seconds: 30, refreshEveryMs }), 10, 'serving')) {
           expect(Math.abs(called - rate * 10)).toBeLessThanOrEqual(rate * 10 * 0.02)
