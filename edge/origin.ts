@@ -2,7 +2,7 @@
  * The way to the origin that all calls of admitted visitors take: passed on as they are, with the visitor's token and nothing
  * else of theirs, and with the edge's own, without which the origin takes none.
  */
-import { EDGE_TOKEN_HEADER } from '../shared/api/internal.ts'
+import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../shared/api/internal.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from '../shared/parse.ts'
 import { type Problem, ProblemError } from '../shared/problem.ts'
 import { type Call, NO_STORE, refuse } from './call.ts'
@@ -47,10 +47,14 @@ interface OriginCall extends RequestInit {
 }
 
 /** Throws `try-again` if the origin does not respond, or does not know this edge. */
-export async function callOrigin(path: string, init: OriginCall, { config }: Call): Promise<Response> {
+export async function callOrigin(path: string, init: OriginCall, { config, nowMs }: Call): Promise<Response> {
   const isStream = init.headers?.accept?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
-  const headers = { ...init.headers, [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN }
+  const headers = {
+    ...init.headers,
+    [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN,
+    [EDGE_WAITED_HEADER]: String(Date.now() - nowMs),
+  }
   try {
     const response = await fetch(config.ORIGIN_URL + path, { ...init, headers, redirect: 'manual', signal })
     if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')

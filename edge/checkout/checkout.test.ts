@@ -42,6 +42,7 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
   expect(requests[0]?.headers).toMatchObject({
     authorization: `Bearer ${token}`,
     'edge-token': edgeEnv.EDGE_TOKEN,
+    'edge-waited-ms': expect.stringMatching(/^\d+$/),
     'idempotency-key': 'key-1',
     'content-type': 'application/json',
     traceparent: '00-abc',

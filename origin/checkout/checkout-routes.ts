@@ -7,6 +7,7 @@ import type { Buyers } from '../access/buyers.ts'
 import { idempotencyKey, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } from '../lib/request.ts'
 import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
+import { waitedMs } from '../queue/response-times.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Checkout } from './checkout.ts'
@@ -63,7 +64,7 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       throw error
     } finally {
       traffic.count(counted, outcomeLabel)
-      if (beganMs !== undefined) traffic.leave(counted, beganMs)
+      if (beganMs !== undefined) traffic.leave(counted, beganMs, waitedMs(c))
       if (visitor !== undefined) buyers.leave(visitor)
     }
   })

@@ -31,10 +31,11 @@ export class CheckoutTraffic {
     return this.#deps.loadShedder.enter(saleId)
   }
 
-  leave(saleId: string | undefined, beganMs: number): void {
+  /** `waitedMs`: in the Worker, before it came. */
+  leave(saleId: string | undefined, beganMs: number, waitedMs: number): void {
     this.#deps.metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
     this.#deps.loadShedder.leave(saleId)
-    if (saleId !== undefined) this.#deps.responseTimes.answered(saleId, beganMs)
+    if (saleId !== undefined) this.#deps.responseTimes.answered(saleId, beganMs - waitedMs)
   }
 
   /** Counts a call by its outcome, a shed one too. The sale's minutes count refusals only: orders they take from the ledger. */

@@ -15,7 +15,7 @@ import { tryAgain } from '../checkout/outcome.ts'
 import type { OrderRow, OrderView } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { readBody, refuse, sendJson } from '../lib/request.ts'
-import type { ResponseTimes } from '../queue/response-times.ts'
+import { type ResponseTimes, waitedMs } from '../queue/response-times.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { OrderEvents } from './order-events.ts'
 import { ownOrderAt, processingOrder } from './order-json.ts'
@@ -95,7 +95,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
         return await serve(c, await ownOrder(c, right))
       } finally {
         buyers.leave(caller)
-        responseTimes.answered(right.sale, beganMs)
+        responseTimes.answered(right.sale, beganMs - waitedMs(c))
       }
     }
   }

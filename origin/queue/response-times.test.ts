@@ -107,3 +107,19 @@ test('tells the edge how long checkouts, payments and orders take', async () => 
     expect(known, name).toBeGreaterThan(0)
   }
 })
+
+test('counts what a call waited in the Worker before it came', async () => {
+  const sale = await origin.sale()
+  const token = await origin.token(sale)
+  const { order_id } = (await origin.checkoutDecided(sale, { token })).body
+  const look = (waited: string) =>
+    origin.call('GET', `/orders/${order_id}`, { token, headers: { 'edge-waited-ms': waited } })
+  const known = await eventually(
+    async () => {
+      for (const waited of ['4000', '4000', '4000', '4000', '4000', '1e9', 'long']) await look(waited)
+      return (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body.answers_ms
+    },
+    (ms) => Number(ms) >= 4_000,
+  )
+  expect(known).toBeLessThan(1e9)
+})

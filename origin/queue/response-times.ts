@@ -2,7 +2,10 @@
  * How long buyers' calls of each sale take, checkouts, payments and orders: a high quantile at the slowest origin. The edge
  * calls fewer people where it grows. Every origin notes its own in Redis; while that is away, it knows itself alone.
  */
+import type { Context } from 'hono'
+import { EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import { headerOf } from '../lib/request.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from '../stock/scripts.ts'
 
@@ -15,6 +18,7 @@ const MAX_CALLS = 5_000
 /** .. and at least: fewer wait for those until the next note, since one slow call is no congestion. */
 const MIN_CALLS = 5
 const REDIS_TIMEOUT_MS = 300
+const MAX_WAITED_MS = 60_000
 
 interface ResponseTimesDeps extends LoopDeps {
   readonly redis: Pick<Store, 'noteSlowest' | 'get'>
@@ -34,7 +38,7 @@ export class ResponseTimes {
     this.actor = loop('response times', NOTE_EVERY_MS, deps, () => this.#note())
   }
 
-  /** A call of a sale that began then, by `performance.now()`, has its answer. */
+  /** A call of a sale that began then, by `performance.now()` less what it waited in the Worker, has its answer. */
   answered(saleId: string, beganMs: number): void {
     const calls = this.#calls.get(saleId) ?? []
     if (calls.length === 0) this.#calls.set(saleId, calls)
@@ -62,6 +66,10 @@ export class ResponseTimes {
     )
   }
 }
+
+/** How long a buyer's call was in the Worker before it came here, by what the edge says: 0 where it says nothing. */
+export const waitedMs = (c: Context): number =>
+  Math.min(MAX_WAITED_MS, Math.max(0, Number(headerOf(c, EDGE_WAITED_HEADER)) || 0))
 
 const keyOf = (saleId: string) => `{${saleId}}:slowest`
 

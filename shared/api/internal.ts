@@ -11,6 +11,8 @@ export const EDGE_TOKEN_HEADER = 'edge-token'
 /** With a checkout, beside that token: the buyer's network address, and the language of their pages. */
 export const EDGE_ADDRESS_HEADER = 'edge-address'
 export const EDGE_LANGUAGE_HEADER = 'edge-language'
+/** Beside that token: how long the call has been in the Worker, in milliseconds. */
+export const EDGE_WAITED_HEADER = 'edge-waited-ms'
 /** Beside that token, for a visitor's list of orders: the visitor, as the edge knows them, percent-encoded. */
 export const EDGE_VISITOR_HEADER = 'edge-visitor'
 
