@@ -4,7 +4,7 @@
  * `handle_cross_request_promise_resolution`, the default since 2024-10-14).
  */
 
-/** Those who wait for the same work, first come first served. */
+/** Those who wait for the same thing, first come first served. */
 export class Waiting<Outcome = void> {
   readonly #resolves = new Set<(outcome: Outcome) => void>()
 

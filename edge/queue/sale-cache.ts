@@ -187,27 +187,30 @@ function isSettled({ snapshot: { timeline }, clockMs }: Copy, nowMs: number): bo
  * itself is slow, every response is late.
  */
 async function refresh(queue: CachedQueue, context: QueueContext, nowMs: number): Promise<void> {
-  queue.waitUntilMs = nowMs + (queue.copy ? WAIT_MS : REFRESH_MS)
+  const untilMs = nowMs + (queue.copy ? WAIT_MS : REFRESH_MS)
+  queue.waitUntilMs = untilMs
   queue.backOffUntilMs = nowMs + REFRESH_MS
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
-    backOff(queue)
+    backOff(queue, untilMs)
   }, REFRESH_MS)
   const response = await poll(queue, context)
   clearTimeout(timer)
   if (response?.known === false && response.reason === 'unknown-sale' && !queue.copy) {
     queue.unknownUntilMs = Date.now() + UNKNOWN_MS
   } else if (!response?.known || !store(queue, response.snapshot, nowMs)) {
-    if (!isLate) backOff(queue)
+    if (!isLate) backOff(queue, untilMs)
     return
   }
-  endWait(queue)
+  endWait(queue, untilMs)
   queue.failures = 0
   queue.backOffUntilMs = 0
 }
 
-function endWait(queue: CachedQueue) {
+/** Ends the wait for the refresh that is waited for until then; where the clock has leapt, another one may have begun meanwhile. */
+function endWait(queue: CachedQueue, untilMs: number) {
+  if (queue.waitUntilMs !== untilMs) return
   queue.waitUntilMs = 0
   queue.waiting.resolveAll()
 }
@@ -223,13 +226,13 @@ async function listen(queue: CachedQueue, { snapshot }: Copy, context: QueueCont
   queue.listeningUntilMs = 0
   // How long the response took is unknown; taken for so old, it is soon refreshed.
   if (response?.known) store(queue, response.snapshot, nowMs - FRESH_MS)
-  else backOff(queue)
+  else backOff(queue, queue.waitUntilMs)
 }
 
 /** After a failure: the next refresh comes later, and at another moment than that of the other isolates. */
-function backOff(queue: CachedQueue) {
+function backOff(queue: CachedQueue, untilMs: number) {
   const pauseMs = Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** queue.failures++)
-  endWait(queue)
+  endWait(queue, untilMs)
   queue.backOffUntilMs = Date.now() + pauseMs * (1 - Math.random() / 2)
 }
 
@@ -252,7 +255,7 @@ function poll(
 /** Stores a snapshot of a queue, which the waiting room has sent without being asked. */
 export function storeSnapshot(queue: string, snapshot: SaleSnapshot, requestedAtMs: number): void {
   const cached = queueOf(queue)
-  if (store(cached, snapshot, requestedAtMs)) endWait(cached)
+  if (store(cached, snapshot, requestedAtMs)) endWait(cached, cached.waitUntilMs)
 }
 
 /** Stores a snapshot requested at `requestedAtMs`; false if a newer one is at hand: responses can overtake each other. */

@@ -14,6 +14,7 @@ import { SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
+import { Waiting } from '../waiting.ts'
 import { CountSum } from './counts.ts'
 import { Grants, HUB_LEASE_MS, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './numbers/lease.ts'
 import { objectNames } from './numbers/tree.ts'
@@ -78,7 +79,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** How many of the shards were started in this round. */
   #warmed = 0
   /** Readers who wait for a newer schedule. */
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Waiting()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -95,7 +96,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
     const version = this.#sale ? latest(this.#sale.timeline).schedule.version : 0
     if (waitMs > 0 && this.#sale && version <= (request.newer_than ?? 0)) {
-      const update = this.#nextUpdate(waitMs)
+      const update = this.#waiting.wait(waitMs)
       // The reader relies on the alarm, which a final phase alone does not set.
       await this.#setAlarm(this.#sale, Date.now())
       await update
@@ -269,7 +270,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const before = this.#sale
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
-    if (sale.timeline !== before?.timeline) for (const wake of this.#waiting) wake()
+    if (sale.timeline !== before?.timeline) this.#waiting.resolveAll()
     if (before && cachedContentOf(before) !== cachedContentOf(sale)) this.#purgeSoon(sale)
   }
 
@@ -300,18 +301,6 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       read_at_ms: sale.readAtMs,
     }
     return { known: true, snapshot }
-  }
-
-  #nextUpdate(waitMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const wake = () => {
-      clearTimeout(timer)
-      this.#waiting.delete(wake)
-      resolve()
-    }
-    const timer = setTimeout(wake, waitMs)
-    this.#waiting.add(wake)
-    return promise
   }
 
   // -- Alarms ------------------------------------------------------------------------------------------------------
