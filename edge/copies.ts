@@ -4,7 +4,7 @@
  */
 import { RecentMap } from '../shared/lib/recent-map.ts'
 import { refuse } from './call.ts'
-import { isAhead, Waiting } from './waiting.ts'
+import { isAhead, SharedWork } from './waiting.ts'
 
 /** After a failure. */
 const PAUSE_MS = 1_000
@@ -21,8 +21,7 @@ interface CopiesLimits {
 export class Copies<Copy> {
   readonly #limits: CopiesLimits
   readonly #copies: RecentMap<string, { readonly copy: Copy; readonly atMs: number }>
-  /** Until when others wait for the request that loads a copy. */
-  readonly #loading: RecentMap<string, { readonly untilMs: number; readonly waiting: Waiting }>
+  readonly #loading: RecentMap<string, SharedWork>
   /** Until when nobody loads it. */
   readonly #failed: RecentMap<string, number>
 
@@ -42,13 +41,13 @@ export class Copies<Copy> {
   async of(key: string, load: () => Promise<Copy>): Promise<Copy> {
     const { waitMs } = this.#limits
     const other = this.#loading.get(key)
-    const beganMs = Date.now()
-    if (other && isAhead(other.untilMs, beganMs, waitMs)) await other.waiting.wait(other.untilMs - beganMs)
+    // Awaits nothing otherwise: those who come at once must find the one that loads.
+    if (other?.isUnderWay()) await other.wait()
     const nowMs = Date.now()
     const found = this.#fresh(key, nowMs)
     if (found) return found.copy
     if (isAhead(this.#failed.get(key) ?? 0, nowMs, PAUSE_MS)) refuse('try-again', { retry_after_seconds: 2 })
-    const loading = { untilMs: nowMs + waitMs, waiting: new Waiting() }
+    const loading = new SharedWork(waitMs)
     this.#loading.set(key, loading)
     try {
       const copy = await load()
@@ -59,7 +58,7 @@ export class Copies<Copy> {
       throw error
     } finally {
       this.#loading.delete(key)
-      loading.waiting.resolveAll()
+      loading.end()
     }
   }
 

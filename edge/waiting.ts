@@ -42,6 +42,31 @@ export class Waiting<Outcome = void> {
   }
 }
 
+/** What one request does for all: the others wait for its end, at most for so long. */
+export class SharedWork {
+  readonly #waiting = new Waiting()
+  readonly #atMostMs: number
+  #untilMs: number
+
+  constructor(atMostMs: number) {
+    this.#atMostMs = atMostMs
+    this.#untilMs = Date.now() + atMostMs
+  }
+
+  isUnderWay(): boolean {
+    return isAhead(this.#untilMs, Date.now(), this.#atMostMs)
+  }
+
+  async wait(): Promise<void> {
+    if (this.isUnderWay()) await this.#waiting.wait(this.#untilMs - Date.now())
+  }
+
+  end(): void {
+    this.#untilMs = 0
+    this.#waiting.resolveAll()
+  }
+}
+
 /**
  * True before a moment that another request has set at most `atMostMs` ahead; a moment further ahead is from before the
  * clock was put back, and does not count.

@@ -8,7 +8,7 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
-import { isAhead, Waiting } from '../waiting.ts'
+import { isAhead, SharedWork } from '../waiting.ts'
 import { CountSum } from './counts.ts'
 import { anyMirrorOf, type QueueContext, type SnapshotRequest, withRetries } from './rpc.ts'
 import {
@@ -49,9 +49,8 @@ const SEND_COUNTS_MS = 500
 interface CachedQueue {
   readonly name: string
   copy: Copy | null
-  /** Until when the other requests wait for the refresh under way. */
-  waitUntilMs: number
-  readonly waiting: Waiting
+  /** The refresh that the other requests wait for. */
+  refreshing: SharedWork | null
   /** Until when nobody else refreshes: a refresh is under way, or has failed. */
   backOffUntilMs: number
   /** Failures in a row. */
@@ -115,7 +114,7 @@ export async function readSale(sale: string, line: string, context: QueueContext
   if (!hasAnswer(queue, nowMs)) {
     if (!keepFresh(queue, context, nowMs)) return 'unavailable'
     // At the opening a new isolate meets a crowd before it knows the sale: one request refreshes, and all wait for it.
-    if (isAhead(queue.waitUntilMs, nowMs, REFRESH_MS)) await queue.waiting.wait(queue.waitUntilMs - nowMs)
+    await queue.refreshing?.wait()
     nowMs = Date.now()
   }
   if (!queue.copy) return queue.unknownUntilMs > nowMs ? 'unknown-sale' : 'unavailable'
@@ -130,8 +129,7 @@ function newQueue(name: string): CachedQueue {
   return {
     name,
     copy: null,
-    waitUntilMs: 0,
-    waiting: new Waiting(),
+    refreshing: null,
     backOffUntilMs: 0,
     failures: 0,
     unknownUntilMs: 0,
@@ -187,32 +185,26 @@ function isSettled({ snapshot: { timeline }, clockMs }: Copy, nowMs: number): bo
  * itself is slow, every response is late.
  */
 async function refresh(queue: CachedQueue, context: QueueContext, nowMs: number): Promise<void> {
-  const untilMs = nowMs + (queue.copy ? WAIT_MS : REFRESH_MS)
-  queue.waitUntilMs = untilMs
+  const refreshing = new SharedWork(queue.copy ? WAIT_MS : REFRESH_MS)
+  queue.refreshing = refreshing
   queue.backOffUntilMs = nowMs + REFRESH_MS
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
-    backOff(queue, untilMs)
+    backOff(queue)
+    refreshing.end()
   }, REFRESH_MS)
   const response = await poll(queue, context)
   clearTimeout(timer)
   if (response?.known === false && response.reason === 'unknown-sale' && !queue.copy) {
     queue.unknownUntilMs = Date.now() + UNKNOWN_MS
   } else if (!response?.known || !store(queue, response.snapshot, nowMs)) {
-    if (!isLate) backOff(queue, untilMs)
-    return
+    if (!isLate) backOff(queue)
+    return refreshing.end()
   }
-  endWait(queue, untilMs)
   queue.failures = 0
   queue.backOffUntilMs = 0
-}
-
-/** Ends the wait for the refresh that is waited for until then; where the clock has leapt, another one may have begun meanwhile. */
-function endWait(queue: CachedQueue, untilMs: number) {
-  if (queue.waitUntilMs !== untilMs) return
-  queue.waitUntilMs = 0
-  queue.waiting.resolveAll()
+  refreshing.end()
 }
 
 /** Waits for a restock to end a final phase: the one call that then leaves the isolate, repeated while nothing changes. */
@@ -226,13 +218,12 @@ async function listen(queue: CachedQueue, { snapshot }: Copy, context: QueueCont
   queue.listeningUntilMs = 0
   // How long the response took is unknown; taken for so old, it is soon refreshed.
   if (response?.known) store(queue, response.snapshot, nowMs - FRESH_MS)
-  else backOff(queue, queue.waitUntilMs)
+  else backOff(queue)
 }
 
 /** After a failure: the next refresh comes later, and at another moment than that of the other isolates. */
-function backOff(queue: CachedQueue, untilMs: number) {
+function backOff(queue: CachedQueue) {
   const pauseMs = Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** queue.failures++)
-  endWait(queue, untilMs)
   queue.backOffUntilMs = Date.now() + pauseMs * (1 - Math.random() / 2)
 }
 
@@ -255,7 +246,7 @@ function poll(
 /** Stores a snapshot of a queue, which the waiting room has sent without being asked. */
 export function storeSnapshot(queue: string, snapshot: SaleSnapshot, requestedAtMs: number): void {
   const cached = queueOf(queue)
-  if (store(cached, snapshot, requestedAtMs)) endWait(cached, cached.waitUntilMs)
+  if (store(cached, snapshot, requestedAtMs)) cached.refreshing?.end()
 }
 
 /** Stores a snapshot requested at `requestedAtMs`; false if a newer one is at hand: responses can overtake each other. */

@@ -6,7 +6,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Call, hostOf, pathOf, refuse } from '../call.ts'
-import { isAhead, Waiting } from '../waiting.ts'
+import { SharedWork } from '../waiting.ts'
 import { readShopCookie } from './cookies.ts'
 
 /** For clients without cookies. */
@@ -97,9 +97,7 @@ interface ShopKeys {
   /** Of jose, which takes the keys in and finds them. When it fetches is decided here: one request does, for all. */
   readonly set: ReturnType<typeof createRemoteJWKSet>
   fetchedAtMs: number
-  /** While another request fetches them. */
-  fetchingUntilMs: number
-  readonly waiting: Waiting
+  fetching: SharedWork | null
   /** The last fetch failed; the keys before it are used meanwhile. */
   failed: boolean
   /** The claims of sessions by their token: a signature takes longer to verify than all else about a request. */
@@ -156,8 +154,7 @@ function keysOf(shop: Shop): ShopKeys {
     shop,
     set: createRemoteJWKSet(new URL(shop.SHOP_JWKS_URL), { ...never, timeoutDuration: FETCH_TIMEOUT_MS }),
     fetchedAtMs: Number.NEGATIVE_INFINITY,
-    fetchingUntilMs: 0,
-    waiting: new Waiting(),
+    fetching: null,
     failed: false,
     verified: new RecentMap(MAX_VERIFIED),
   }
@@ -169,8 +166,7 @@ const ageMs = ({ fetchedAtMs }: ShopKeys, nowMs: number) => Math.abs(nowMs - fet
 
 /** Waits for the request that fetches the keys; without one fetches them, unless that was done a short time ago. */
 async function awaitKeys(keys: ShopKeys, retryMs: number, { ctx, nowMs }: Call): Promise<void> {
-  const beganMs = Date.now()
-  if (isAhead(keys.fetchingUntilMs, beganMs, FETCH_TIMEOUT_MS)) return keys.waiting.wait(keys.fetchingUntilMs - beganMs)
+  if (keys.fetching?.isUnderWay()) return keys.fetching.wait()
   if (ageMs(keys, nowMs) < retryMs) return
   const fetched = fetchKeys(keys, nowMs)
   // Others wait for it as well, should this visitor go away.
@@ -180,7 +176,8 @@ async function awaitKeys(keys: ShopKeys, retryMs: number, { ctx, nowMs }: Call):
 
 async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
   keys.fetchedAtMs = nowMs
-  keys.fetchingUntilMs = Date.now() + FETCH_TIMEOUT_MS
+  const fetching = new SharedWork(FETCH_TIMEOUT_MS)
+  keys.fetching = fetching
   try {
     await keys.set.reload()
     // What a key signed that the shop has dropped is not good any more.
@@ -190,6 +187,5 @@ async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
     keys.failed = true
     console.warn(JSON.stringify({ msg: 'failed to fetch shop keys', why: String(error) }))
   }
-  keys.fetchingUntilMs = 0
-  keys.waiting.resolveAll()
+  fetching.end()
 }
