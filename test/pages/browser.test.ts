@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await admin('POST', '/sales/whole/open')
     await heading(page, 'It is your turn').waitFor()
     // The Worker is called twice: to join, and for the page that brings the admission. All else is the same for all.
-    const toWorker = () => requested.filter((path) => !/\/schedule$|^\/assets\/|^\/sales\/whole$/.test(path))
+    const toWorker = () => requested.filter((path) => !/\/(schedule|feed)$|^\/assets\/|^\/sales\/whole$/.test(path))
     expect(toWorker()).toEqual(['/sales/whole/queue', '/sales/whole/line'])
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
 
@@ -109,9 +109,11 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const [, ...afterTurn] = toWorker()
     expect(afterTurn).toEqual(['/sales/whole/line', '/sales/whole/buy', `${pathname}/payment`, events])
     const shown = () => page.locator('#order').innerHTML()
+    // Its script shows the button.
+    await button(page, 'Copy the order number').waitFor()
     const inPlace = await shown()
     await page.reload()
-    expect(await shown()).toBe(inPlace)
+    await expect.poll(shown).toBe(inPlace)
     await page.goto(url)
     await link(page, 'Show it').click()
     expect(page.url()).toBe(order)
