@@ -1,7 +1,7 @@
 /**
  * Admission as congestion control: which share of the configured rate the line calls. While answers are quick it is all of it. When
  * they are not it falls at once, to less than what has arrived lately and further until they are quick again; then it
- * doubles each second up to what went well before, and from there rises the faster the longer answers stay quick.
+ * doubles each second up to what went well before, and from there rises gently, the less the nearer answers are to slow.
  */
 
 /** Stored with the sale, in these field names. */
@@ -28,18 +28,24 @@ export interface Signs {
 
 /** An opening begins with at most so many people a second, since nobody knows yet how quick the answers will be .. */
 const OPENING_RATE = 100
-/** .. and doubles each second up to so many times as many as arrive. */
-const AHEAD_OF_ARRIVALS = 4
+/** .. and doubles each second up to so many times as many as arrive: what they do next is still to come. */
+const AHEAD_OF_ARRIVALS = 2
 /** The least: this share of the rate, and one person a second. */
 const MIN_THROTTLE = 1 / 64
-/** Of what arrived while answers became slow so much went well, and each second of slow answers so much of that .. */
+/** Of what arrived while answers became slow so much went well .. */
 const PROVEN = 0.9
-/** .. but at first no less than this share of what was called: people may only be late. */
+/** .. but no less than this share of what was called: people may only be late .. */
 const PROVEN_MIN = 1 / 4
+/** .. and of that so much each second that they stay slow. */
+const PROVEN_KEPT = 0.97
 /** Those who wait for slow answers get them within about so many times the target, by calling so many fewer. */
-const DRAIN_TARGETS = 6
-/** Beyond what is proven it rises by so much a second, for each second that answers have been quick. */
+const DRAIN_TARGETS = 3
+/** Beyond what is proven it rises by this share a second, for each second that answers have been quick .. */
 const RISE = 0.02
+/** .. and by no more than this where people arrive: it takes a while until all that they do is seen .. */
+const MAX_RISE = 0.07
+/** .. the less the nearer answers are to slow, but at least this part of it: they may be no quicker for other reasons. */
+const MIN_HEADROOM = 1 / 4
 /** A refresh that is late is no more than one sign. */
 const MAX_ELAPSED_SECONDS = 2
 
@@ -58,7 +64,7 @@ export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
   if (signs.isOverloaded || delayMs > targetMs) {
     const isFirst = pace.quick_seconds > 0 || pace.proven === 1
     const arrived = Math.min(pace.throttle, Math.max(pace.throttle * PROVEN_MIN, arriving / rate))
-    const proven = Math.max(least, isFirst ? PROVEN * arrived : pace.proven * PROVEN ** seconds)
+    const proven = Math.max(least, isFirst ? PROVEN * arrived : pace.proven * PROVEN_KEPT ** seconds)
     const drained = proven * Math.max(0, 1 - delayMs / (DRAIN_TARGETS * targetMs))
     const asked = signs.isOverloaded ? pace.throttle * 0.5 ** seconds : pace.throttle
     return { throttle: Math.max(least, Math.min(asked, drained)), proven, quick_seconds: 0 }
@@ -66,7 +72,9 @@ export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
   const quick_seconds = pace.quick_seconds + seconds
   // Not where answers are almost as slow as they may be.
   const doubles = pace.throttle < pace.proven && delayMs <= targetMs / 2
-  const gently = pace.throttle * Math.exp(RISE * quick_seconds * seconds)
+  const rise = arriving > 0 ? Math.min(MAX_RISE, RISE * quick_seconds) : RISE * quick_seconds
+  const headroom = Math.max(MIN_HEADROOM, 1 - delayMs / targetMs)
+  const gently = pace.throttle * Math.exp(rise * headroom * seconds)
   const doubled = Math.min(pace.proven, pace.throttle * 2 ** seconds)
   // Answers tell nothing yet of those who are still on their way.
   const told = pace.proven === 1 ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
