@@ -3,7 +3,7 @@ import {
   Block,
   Demand,
   HUB_LEASE_MS,
-  ISOLATE_LEASE_MS,
+  IsolateDemand,
   LEASE_MS,
   type Lease,
   type UnusedRange,
@@ -75,7 +75,7 @@ class Source implements Upstream {
 
 interface Isolate {
   readonly share: number
-  readonly demand: Demand
+  readonly demand: IsolateDemand
   /** Always the same. */
   readonly shard: Source
   block: Block | null
@@ -115,7 +115,7 @@ export class Edge {
       for (let i = 0; i < here; i++)
         this.#isolates.push({
           share: share / here,
-          demand: new Demand(ISOLATE_LEASE_MS),
+          demand: new IsolateDemand(),
           shard: this.#anyShard().shard,
           block: null,
           coming: null,
@@ -177,8 +177,8 @@ export class Edge {
       isolate.block = null
     }
     if (isolate.waiting === 0 || isolate.coming) return
-    const count = Math.max(isolate.waiting, demand.forecast(nowMs))
-    isolate.coming = { lease: shard.lease(count, ISOLATE_LEASE_MS, null, nowMs), atMs: nowMs + TRIP_MS }
+    const { count, for_ms } = demand.lease(isolate.waiting, TRIP_MS, nowMs)
+    isolate.coming = { lease: shard.lease(count, for_ms, null, nowMs), atMs: nowMs + TRIP_MS }
   }
 
   #anyShard(): { shard: Source; index: number } {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Block, Grants, type Lease, type UnusedRange } from './lease.ts'
+import { Block, Grants, ISOLATE_LEASE_MS, IsolateDemand, LEASE_MS, type Lease, type UnusedRange } from './lease.ts'
 
 it('hands out no number twice, whatever unused ranges come back, in whatever order', () => {
   // A room that leases, blocks that hand out and sublease, and unused ranges that arrive late, twice or never.
@@ -101,4 +101,20 @@ it('a lease ends when the clock is put back, since its age is not known', () => 
   const block = new Block({ id: 1, first: 1, count: 10, lives_ms: 250, lapses_in_ms: null }, 1_000, 1_010)
   expect(block.take(1_100)).toBe(1)
   expect(block.take(900)).toBeNull()
+})
+
+it('asks for those who wait, and in a crowd whose leases are long on their way for those who come after it too', () => {
+  const after = (everyMs: number) => {
+    const demand = new IsolateDemand()
+    for (let atMs = 0; atMs < 1_000; atMs += everyMs) demand.add(1, atMs)
+    return demand
+  }
+  const [few, many, tripMs] = [after(10), after(2), ISOLATE_LEASE_MS + 1]
+  // As many as come while it lives, less what chance may bring.
+  const inLife = expect.closeTo(ISOLATE_LEASE_MS / 2 - 6, -0.5)
+  expect(many.lease(3, ISOLATE_LEASE_MS, 1_000)).toEqual({ for_ms: ISOLATE_LEASE_MS, count: inLife })
+  expect(many.lease(200, ISOLATE_LEASE_MS, 1_000)).toEqual({ for_ms: ISOLATE_LEASE_MS, count: 200 })
+  expect(few.lease(40, tripMs, 1_000)).toEqual({ for_ms: ISOLATE_LEASE_MS, count: 40 })
+  const { for_ms, count } = many.lease(200, tripMs, 1_000)
+  expect([for_ms, count]).toEqual([LEASE_MS, expect.closeTo(200 + LEASE_MS / 2 - 11, -1)])
 })

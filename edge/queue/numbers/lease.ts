@@ -163,6 +163,31 @@ export class Demand {
   }
 }
 
+/** So many who come while a long lease lives are a crowd, and how many they are can be foretold: few of its numbers become gaps. */
+const CROWD = 50
+
+/** What an isolate requests next. */
+export class IsolateDemand {
+  readonly #short = new Demand(ISOLATE_LEASE_MS)
+  readonly #long = new Demand(LEASE_MS)
+
+  add(count: number, nowMs: number) {
+    this.#short.add(count, nowMs)
+    this.#long.add(count, nowMs)
+  }
+
+  /**
+   * The next lease, with so many people waiting. Where leases of a crowd are on their way for longer than they live, as on a busy
+   * machine, everybody would wait for one: then it lives for as long as the shard's own, and is for those who come next as well.
+   */
+  lease(waiting: number, tripMs: number, nowMs: number): { count: number; for_ms: number } {
+    const coming = this.#long.forecast(nowMs)
+    return tripMs > ISOLATE_LEASE_MS && coming >= CROWD
+      ? { for_ms: LEASE_MS, count: waiting + coming }
+      : { for_ms: ISOLATE_LEASE_MS, count: Math.max(waiting, this.#short.forecast(nowMs)) }
+  }
+}
+
 /** A count in one window, of which what is long ago counts the less. */
 class Rate {
   readonly #windowMs: number

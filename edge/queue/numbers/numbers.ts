@@ -17,7 +17,7 @@ import {
 } from '../rpc.ts'
 import { readSale, type SaleNow } from '../sale-cache.ts'
 import { BatchedCalls } from './batched-calls.ts'
-import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
+import { Block, IsolateDemand } from './lease.ts'
 import { shardName } from './tree.ts'
 
 /** Most queues with a block in hand; beyond it the block used longest ago becomes a gap. */
@@ -158,7 +158,9 @@ interface Counter {
   block: Block | null
   /** Always the same shard, so that this isolate's own visitors keep their order; another one if it fails. */
   shard: number
-  readonly demand: Demand
+  readonly demand: IsolateDemand
+  /** How long the last lease was on its way. */
+  tripMs: number
   /** Until when others leave it to the request that leases. */
   leasingUntilMs: number
   readonly waiting: Waiting<number | NotTaken>
@@ -170,7 +172,8 @@ const counterOf = ({ queue, ticketShards }: SaleNow): Counter =>
   counters.getOrAdd(queue, () => ({
     block: null,
     shard: anyOf(ticketShards),
-    demand: new Demand(ISOLATE_LEASE_MS),
+    demand: new IsolateDemand(),
+    tripMs: 0,
     leasingUntilMs: 0,
     waiting: new Waiting(),
   }))
@@ -198,8 +201,8 @@ async function leaseForAll(counter: Counter, { queue, ticketShards }: SaleNow, {
   for (let nowMs = Date.now(); waiting.size > 0 && nowMs < untilMs; nowMs = Date.now()) {
     counter.leasingUntilMs = nowMs + LEASING_MS
     const shard = shardOf(queue, counter.shard, ticketShards, env)
-    const count = Math.max(waiting.size, demand.forecast(nowMs))
-    const leased = await withRetries(() => shard.take({ queue, count }), untilMs - nowMs)
+    const wanted = demand.lease(waiting.size, counter.tripMs, nowMs)
+    const leased = await withRetries(() => shard.take({ queue, ...wanted }), untilMs - nowMs)
     if (!leased) {
       // Another shard may be well; but one in trouble must not meet a crowd.
       counter.shard = anyOf(ticketShards)
@@ -211,6 +214,7 @@ async function leaseForAll(counter: Counter, { queue, ticketShards }: SaleNow, {
       break
     }
     const arrivedAtMs = Date.now()
+    counter.tripMs = arrivedAtMs - nowMs
     const block = new Block(leased.lease, nowMs, arrivedAtMs)
     counter.block = block
     // At once: on a busy machine the block would end before those who wait had looked for it.

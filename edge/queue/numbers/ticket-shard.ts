@@ -123,7 +123,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */
   take(request: LeaseRequest): Promise<LeaseResponse> {
-    return this.#sublease(request, ISOLATE_LEASE_MS)
+    return this.#sublease(request, Math.min(LEASE_MS, request.for_ms ?? ISOLATE_LEASE_MS))
   }
 
   /** As a hub: subleases to a ticket shard. */
