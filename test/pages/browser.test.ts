@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await expect.poll(shown).toBe(inPlace)
     await page.goto(url)
     await link(page, 'Show it').click()
-    expect(page.url()).toBe(order)
+    await page.waitForURL(order)
 
     const cookies = await page.context().cookies()
     expect(cookies.length).toBeGreaterThan(0)
