@@ -34,7 +34,7 @@ export type SnapshotResponse =
 export interface LeaseRequest {
   readonly queue: string
   readonly count: number
-  /** How long the numbers are wanted for. */
+  /** How long the numbers are wanted for. Left out by 0.2.0. */
   readonly for_ms?: number
   /** What the caller did not use of its lease before. */
   readonly unused?: UnusedRange

@@ -11,8 +11,8 @@ export const LEASE_MS = 250
 /** .. but where shards lease from hubs (tree.ts) it is a hub's, which leases on in the first LEASE_MS. */
 export const HUB_LEASE_MS = 2 * LEASE_MS
 /**
- * How long an isolate may hold the numbers of a sublease: it requests few and often, since what it does not use lies among
- * the numbers of others and cannot come back.
+ * How long an isolate may hold the numbers of a sublease, except in a crowd (IsolateDemand): it requests few and often, since
+ * what it does not use lies among the numbers of others and cannot come back.
  */
 export const ISOLATE_LEASE_MS = 80
 /** How long after its grant a number of the pre-queue may still be handed out: the lease's life, and the way there. */
