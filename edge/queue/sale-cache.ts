@@ -5,7 +5,7 @@
  */
 import { type Policy, queueName } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
-import { type Draw, positionOf } from '../../shared/draw.ts'
+import { type Draw, positionsOf } from '../../shared/draw.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { isAhead, SharedWork } from '../waiting.ts'
@@ -40,8 +40,6 @@ const LISTEN_MS = 10_000
 const LISTEN_LOST_MS = LISTEN_MS + REFRESH_MS
 /** Without a newer snapshot for so long, the queue is shown as paused. */
 const PAUSED_AFTER_MS = 3_000
-/** Most positions in memory per queue; computing one takes a hundred times as long as finding it. */
-const MAX_POSITIONS = 100_000
 /** Without any other request, counts are sent after so long. */
 const SEND_COUNTS_MS = 500
 
@@ -60,7 +58,7 @@ interface CachedQueue {
   listeningUntilMs: number
   /** The last moment for which a place was computed, on the waiting room's clock. */
   servedMs: number
-  /** The position of a number in the draw, computed once. */
+  /** The position of a number in the draw. */
   readonly drawn: (draw: Draw, number: number) => number
   /** What happened to those who joined, to be sent with the next refresh. */
   readonly counts: CountSum
@@ -125,7 +123,6 @@ export async function readSale(sale: string, line: string, context: QueueContext
 const queueOf = (name: string): CachedQueue => queues.get(name) ?? withoutCopy.getOrAdd(name, () => newQueue(name))
 
 function newQueue(name: string): CachedQueue {
-  const positions = new RecentMap<number, number>(MAX_POSITIONS)
   return {
     name,
     copy: null,
@@ -135,8 +132,18 @@ function newQueue(name: string): CachedQueue {
     unknownUntilMs: 0,
     listeningUntilMs: 0,
     servedMs: 0,
-    drawn: (draw, number) => (number > draw.size ? number : positions.getOrAdd(number, () => positionOf(draw, number))),
+    drawn: drawnPositions(),
     counts: new CountSum(),
+  }
+}
+
+/** Positions in the draw of a queue, which is the same from the opening on: what one took to compute, the next need not. */
+function drawnPositions(): (draw: Draw, number: number) => number {
+  let known: { readonly draw: Draw; readonly position: (number: number) => number } | undefined
+  return (draw, number) => {
+    if (known?.draw.seed !== draw.seed || known.draw.size !== draw.size || known.draw.beacon !== draw.beacon)
+      known = { draw, position: positionsOf(draw) }
+    return known.position(number)
   }
 }
 
