@@ -75,6 +75,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** While the sale is not known: when it was last requested, and the result. */
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
   #refreshing: Promise<void> | null = null
+  /** How long the last state request took, milliseconds. */
+  #stateTookMs = 0
   readonly #counts = new CountSum()
   /** How many of the shards were started in this round. */
   #warmed = 0
@@ -193,7 +195,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.#setAlarm(sale, nowMs)
   }
 
+  /** The origin's state, with `answers_ms` as they are seen from here. */
   async #fetchState(queue: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
+    const requestedAtMs = Date.now()
     try {
       const response = await fetch(`${this.#config.originUrl}/internal/sales/${queue}${this.#figures()}`, {
         headers: { authorization: `Bearer ${this.#config.edgeToken}`, accept: 'application/json' },
@@ -206,7 +210,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       if (!response.ok) throw new Error(`status ${response.status}`)
       const state = v.parse(SaleState, await response.json())
       if (!this.#sale && !state.policy) throw new Error('a state without its policy')
-      return state
+      const tookMs = Math.max(0, Date.now() - requestedAtMs)
+      // The origin does not see who waits before it, or for what it has answered. One slow request is no congestion.
+      const answers_ms = Math.max(state.answers_ms ?? 0, Math.min(tookMs, this.#stateTookMs))
+      this.#stateTookMs = tookMs
+      return { ...state, answers_ms }
     } catch (error) {
       console.warn(JSON.stringify({ msg: 'sale state request failed', queue, why: String(error) }))
       return 'unavailable'

@@ -46,8 +46,8 @@ interface CrowdOptions {
 }
 
 const TICK_MS = 1
-/** Of each pool. */
-const CONNECTIONS = 256
+/** Of each pool: enough that few wait for one, and who does is late from when they meant to ask. */
+const CONNECTIONS = 512
 /**
  * Each browser has connections of its own, so nobody's turn waits behind somebody else's join. Here they share some: those who
  * ask for the same kind of thing, which takes each about as long.

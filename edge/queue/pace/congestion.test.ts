@@ -41,7 +41,7 @@ describe('the pace', () => {
 
   it('is the configured rate while answers are quick, above 100 a second after the first seconds', () => {
     const quick = rates.chain((rate) =>
-      fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 2 }), { maxLength: 30 })),
+      fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 8 }), { maxLength: 30 })),
     )
     const come = (signs: Signs, pace: Pace) => ({ ...signs, arriving: pace.throttle * signs.rate })
     fc.assert(
@@ -62,6 +62,9 @@ describe('the pace', () => {
     const quick = { elapsedSeconds: 1, rate: 2_000, delayMs: 0, isOverloaded: false }
     const next = (arriving: number) => paceAfter(opening, { ...quick, arriving }, TARGET_MS).throttle * 2_000
     expect(next(70)).toBeCloseTo(140)
+    // Answers that begin to take longer are a sign that comes before all others.
+    const slower = { ...quick, arriving: 100, delayMs: TARGET_MS / 4 }
+    expect(paceAfter(opening, slower, TARGET_MS).throttle * 2_000).toBeLessThan(110)
     expect(next(100)).toBeCloseTo(200)
     // It waits for nobody: they may all have gone.
     expect(next(0)).toBeGreaterThan(100)

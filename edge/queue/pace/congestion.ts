@@ -28,8 +28,12 @@ export interface Signs {
 
 /** An opening begins with at most so many people a second, since nobody knows yet how quick the answers will be .. */
 const OPENING_RATE = 100
-/** .. and doubles each second up to so many times as many as arrive: what they do next is still to come. */
+/** .. and doubles each second up to so many times as many as arrive: what they do next is still to come .. */
 const AHEAD_OF_ARRIVALS = 2
+/** .. as long as answers take no more than this part of the target. */
+const QUICK_AT_OPENING = 1 / 8
+/** On the way back to what is proven they may take this part of it. */
+const QUICK_AGAIN = 1 / 2
 /** The least: this share of the rate, and one person a second. */
 const MIN_THROTTLE = 1 / 64
 /** Of what arrived while answers became slow so much went well .. */
@@ -70,14 +74,14 @@ export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
     return { throttle: Math.max(least, Math.min(asked, drained)), proven, quick_seconds: 0 }
   }
   const quick_seconds = pace.quick_seconds + seconds
-  // Not where answers are almost as slow as they may be.
-  const doubles = pace.throttle < pace.proven && delayMs <= targetMs / 2
+  const isUnknown = pace.proven === 1
+  const doubles = pace.throttle < pace.proven && delayMs <= targetMs * (isUnknown ? QUICK_AT_OPENING : QUICK_AGAIN)
   const rise = arriving > 0 ? Math.min(MAX_RISE, RISE * quick_seconds) : RISE * quick_seconds
   const headroom = Math.max(MIN_HEADROOM, 1 - delayMs / targetMs)
   const gently = pace.throttle * Math.exp(rise * headroom * seconds)
   const doubled = Math.min(pace.proven, pace.throttle * 2 ** seconds)
   // Answers tell nothing yet of those who are still on their way.
-  const told = pace.proven === 1 ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
+  const told = isUnknown ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
   const risen = doubles ? Math.max(gently, Math.min(doubled, told)) : gently
   return { ...pace, throttle: Math.max(least, Math.min(1, risen)), quick_seconds }
 }
