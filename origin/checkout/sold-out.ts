@@ -53,9 +53,10 @@ export class SoldOut {
   /** Notes that the fast gate has nothing of a product, neither to sell nor held. */
   noteEmpty(sale: SaleRow, productId: string): void {
     if (!this.#isSoldOut(sale)) return
+    const stock = stockOf(sale)
     const known = this.#closed.get(sale.sale_id)
-    if (known) return void known.empty.add(productId)
-    const closed: ClosedSale = { row: sale, stock: stockOf(sale), empty: new Set([productId]), buyers: null }
+    if (known?.stock === stock) return void known.empty.add(productId)
+    const closed: ClosedSale = { row: sale, stock, empty: new Set([productId]), buyers: null }
     this.#closed.set(sale.sale_id, closed)
     this.#loadBuyers(sale.sale_id, closed).catch((error) => {
       this.#log.warn({ sale: sale.sale_id, error: String(error) }, 'failed to load buyers')
