@@ -41,9 +41,12 @@ export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' |
   })
 }
 
-/** Any other moment, likewise; `zone`: the script names the visitor's zone too. */
+/** Any other moment, likewise; `zone`: to the second, and the script names the visitor's zone too. */
 export function timeAt(lang: string, at: string, zone?: 'zone'): Html {
-  return html`<time datetime="${at}" data-moment="${zone}">${moment(lang, Date.parse(at), 'UTC')}&nbsp;UTC</time>`
+  const text = zone
+    ? moment(lang, Date.parse(at), 'UTC', 'long')
+    : html`${moment(lang, Date.parse(at), 'UTC')}&nbsp;UTC`
+  return html`<time datetime="${at}" data-moment="${zone}">${text}</time>`
 }
 
 /** "Opens", and once it has opened "Opened". */
