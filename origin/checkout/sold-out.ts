@@ -38,25 +38,17 @@ export class SoldOut {
 
   /** True if the visitor has no order of the sale and cannot get one of this product. */
   isFor(sale: SaleRow, productId: string, visitor: string): boolean {
-    const closed = this.#closed.get(sale.sale_id)
-    if (!closed || !this.#isSoldOut(sale)) return false
-    if (closed.row !== sale) {
-      if (closed.stock !== stockOf(sale)) {
-        this.#closed.delete(sale.sale_id)
-        return false
-      }
-      closed.row = sale
-    }
-    return closed.buyers !== null && closed.empty.has(productId) && !closed.buyers.has(visitor)
+    if (!this.#closed.has(sale.sale_id) || !this.#isSoldOut(sale)) return false
+    const closed = this.#known(sale)
+    return closed?.buyers ? closed.empty.has(productId) && !closed.buyers.has(visitor) : false
   }
 
   /** Notes that the fast gate has nothing of a product, neither to sell nor held. */
   noteEmpty(sale: SaleRow, productId: string): void {
     if (!this.#isSoldOut(sale)) return
-    const stock = stockOf(sale)
-    const known = this.#closed.get(sale.sale_id)
-    if (known?.stock === stock) return void known.empty.add(productId)
-    const closed: ClosedSale = { row: sale, stock, empty: new Set([productId]), buyers: null }
+    const known = this.#known(sale)
+    if (known) return void known.empty.add(productId)
+    const closed: ClosedSale = { row: sale, stock: stockOf(sale), empty: new Set([productId]), buyers: null }
     this.#closed.set(sale.sale_id, closed)
     this.#loadBuyers(sale.sale_id, closed).catch((error) => {
       this.#log.warn({ sale: sale.sale_id, error: String(error) }, 'failed to load buyers')
@@ -64,6 +56,18 @@ export class SoldOut {
         if (this.#closed.get(sale.sale_id) === closed) this.#closed.delete(sale.sale_id)
       }, RETRY_MS).unref()
     })
+  }
+
+  /** What is known of the sale as it is now; what was known of another stock is forgotten. */
+  #known(sale: SaleRow): ClosedSale | undefined {
+    const closed = this.#closed.get(sale.sale_id)
+    if (!closed || closed.row === sale) return closed
+    if (closed.stock !== stockOf(sale)) {
+      this.#closed.delete(sale.sale_id)
+      return undefined
+    }
+    closed.row = sale
+    return closed
   }
 
   async #loadBuyers(saleId: string, closed: ClosedSale): Promise<void> {
