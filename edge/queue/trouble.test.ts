@@ -92,10 +92,7 @@ it('keeps moving when the origin leaves one state request unanswered', async () 
 it.concurrent('calls fewer while the origin takes longer than it should to tell its state', async () => {
   const { sale } = await movingSale()
   await sale.publish({ delayMs: 550 })
-  for (let schedule = await sale.schedule(); ; schedule = await sale.schedule()) {
-    if (schedule.phase === 'open' && schedule.rate_per_second < RATE) break
-    await scheduler.wait(50)
-  }
+  await sale.until((schedule) => schedule.phase === 'open' && schedule.rate_per_second < RATE)
 })
 
 it.concurrent('stands still while an operator pauses, and resumes there', async () => {

@@ -173,7 +173,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   async #refreshOnce(queue: string) {
     const requestedAtMs = Date.now()
     const response = await this.#fetchState(queue)
-    const state = typeof response === 'object' ? response : null
+    const state = typeof response === 'object' ? this.#asSeenHere(response, Date.now() - requestedAtMs) : null
     const beacon = await this.#beaconIfDue()
     if (!this.#sale && !state) {
       this.#missed = { atMs: Date.now(), reason: response === 'unknown-sale' ? response : 'unavailable' }
@@ -195,9 +195,14 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.#setAlarm(sale, nowMs)
   }
 
-  /** The origin's state, with `answers_ms` as they are seen from here. */
+  /** The origin sees neither who waits before it nor for what it has answered. One slow request is no congestion. */
+  #asSeenHere(state: SaleState, tookMs: number): SaleState {
+    const answers_ms = Math.max(state.answers_ms ?? 0, Math.min(tookMs, this.#stateTookMs))
+    this.#stateTookMs = tookMs
+    return { ...state, answers_ms }
+  }
+
   async #fetchState(queue: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
-    const requestedAtMs = Date.now()
     try {
       const response = await fetch(`${this.#config.originUrl}/internal/sales/${queue}${this.#figures()}`, {
         headers: { authorization: `Bearer ${this.#config.edgeToken}`, accept: 'application/json' },
@@ -210,11 +215,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       if (!response.ok) throw new Error(`status ${response.status}`)
       const state = v.parse(SaleState, await response.json())
       if (!this.#sale && !state.policy) throw new Error('a state without its policy')
-      const tookMs = Math.max(0, Date.now() - requestedAtMs)
-      // The origin does not see who waits before it, or for what it has answered. One slow request is no congestion.
-      const answers_ms = Math.max(state.answers_ms ?? 0, Math.min(tookMs, this.#stateTookMs))
-      this.#stateTookMs = tookMs
-      return { ...state, answers_ms }
+      return state
     } catch (error) {
       console.warn(JSON.stringify({ msg: 'sale state request failed', queue, why: String(error) }))
       return 'unavailable'

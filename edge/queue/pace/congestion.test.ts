@@ -59,12 +59,12 @@ describe('the pace', () => {
 
   it('runs no further ahead of those who arrive than twice, while nothing is known yet', () => {
     const opening = openingPace(2_000)
-    const quick = { elapsedSeconds: 1, rate: 2_000, delayMs: 0, isOverloaded: false }
-    const next = (arriving: number) => paceAfter(opening, { ...quick, arriving }, TARGET_MS).throttle * 2_000
+    const seen = { elapsedSeconds: 1, rate: 2_000, isOverloaded: false }
+    const next = (arriving: number, delayMs = 0) =>
+      paceAfter(opening, { ...seen, delayMs, arriving }, TARGET_MS).throttle * 2_000
     expect(next(70)).toBeCloseTo(140)
     // Answers that begin to take longer are a sign that comes before all others.
-    const slower = { ...quick, arriving: 100, delayMs: TARGET_MS / 4 }
-    expect(paceAfter(opening, slower, TARGET_MS).throttle * 2_000).toBeLessThan(110)
+    expect(next(100, TARGET_MS / 4)).toBeLessThan(110)
     expect(next(100)).toBeCloseTo(200)
     // It waits for nobody: they may all have gone.
     expect(next(0)).toBeGreaterThan(100)
