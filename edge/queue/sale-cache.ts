@@ -58,7 +58,7 @@ interface CachedQueue {
   listeningUntilMs: number
   /** The last moment for which a place was computed, on the waiting room's clock. */
   servedMs: number
-  /** The position of a number in the draw. */
+  /** The position of a number in the queue's one draw. */
   readonly drawn: (draw: Draw, number: number) => number
   /** What happened to those who joined, to be sent with the next refresh. */
   readonly counts: CountSum
@@ -123,6 +123,7 @@ export async function readSale(sale: string, line: string, context: QueueContext
 const queueOf = (name: string): CachedQueue => queues.get(name) ?? withoutCopy.getOrAdd(name, () => newQueue(name))
 
 function newQueue(name: string): CachedQueue {
+  let positions: ReturnType<typeof positionsOf> | undefined
   return {
     name,
     copy: null,
@@ -132,18 +133,11 @@ function newQueue(name: string): CachedQueue {
     unknownUntilMs: 0,
     listeningUntilMs: 0,
     servedMs: 0,
-    drawn: drawnPositions(),
+    drawn: (draw, number) => {
+      positions ??= positionsOf(draw)
+      return positions(number)
+    },
     counts: new CountSum(),
-  }
-}
-
-/** Positions in the draw of a queue, which is the same from the opening on: what one took to compute, the next need not. */
-function drawnPositions(): (draw: Draw, number: number) => number {
-  let known: { readonly draw: Draw; readonly position: (number: number) => number } | undefined
-  return (draw, number) => {
-    if (known?.draw.seed !== draw.seed || known.draw.size !== draw.size || known.draw.beacon !== draw.beacon)
-      known = { draw, position: positionsOf(draw) }
-    return known.position(number)
   }
 }
 

@@ -3,7 +3,7 @@
  * were called, how many of them turn up, and how fast the origin can take them. Pure functions.
  */
 import type { SaleState } from '../../../shared/api/internal.ts'
-import { positionOf } from '../../../shared/draw.ts'
+import { positionsOf } from '../../../shared/draw.ts'
 import { paidPerSecondAfter } from '../../../shared/next-read.ts'
 import { type Phase, type Schedule, servingExactly } from '../../../shared/schedule.ts'
 import { lateness, openingPace, type Pace, paceAfter } from './congestion.ts'
@@ -208,7 +208,7 @@ function counters(memory: Memory, state: SaleState, openMs: number) {
 function latenessAfter(memory: Memory, { state, schedule }: Observation): readonly number[] {
   const { draw_seed: seed, draw_beacon: beacon, pre_queue_size: size } = schedule
   if (!state || seed === null) return memory.lateness_ms
-  const positions = state.arrived_lately.map((number) => positionOf({ seed, size, beacon }, number))
+  const positions = state.arrived_lately.map(positionsOf({ seed, size, beacon }))
   const lately = positions.map((position) => calledAgoMs(memory, position))
   return [...memory.lateness_ms, ...lately].slice(-LATENESS_OF)
 }
