@@ -192,8 +192,9 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const texts = () => page.locator('#posts p[dir=auto]').allTextContents()
     const numbers = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => `Number ${from - i}`)
     await expect.poll(texts, { timeout: 30_000 }).toEqual(numbers(11, 2))
-    // Until the script has the list, the link leads to a page of its own.
-    await page.locator('#posts[data-older]').waitFor()
+    // Until the script has the link, it leads to a page of its own.
+    const isTaken = () => page.evaluate("document.getElementById('older-posts').onclick !== null")
+    await expect.poll(isTaken).toBe(true)
     await link(page, 'Older posts').click()
     await expect.poll(texts).toEqual(numbers(11, 1))
     expect(await link(page, 'Older posts').isVisible()).toBe(false)
