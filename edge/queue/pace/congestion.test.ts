@@ -161,6 +161,13 @@ describe('a line before an origin of limited capacity', () => {
     }
   })
 
+  it('takes people who all come late for a moment for no congestion', () => {
+    const once = { ...PLAIN, seed: 1, rate: 200, seconds: 40, slowestArrivalMs: 200 }
+    const delayMs = (second: number) => (second === 21 || second === 22 ? 900 : 0)
+    for (const { atMs, schedule } of play({ ...once, delayMs }))
+      if (atMs > 10_000) expect(schedule.rate_per_second, `at ${atMs}`).toBe(200)
+  })
+
   it('slows down when people called come later than usual, also where the origin is quick', () => {
     const lateFrom = 20
     const late = {

@@ -90,6 +90,8 @@ export interface Memory {
   readonly proven?: number
   readonly quick_seconds?: number
   readonly usual_ms?: number
+  /** How much later than usual the quickest came who arrived last. */
+  readonly late_ms?: number
   readonly boost: number
   readonly samples: readonly Sample[]
 }
@@ -308,16 +310,18 @@ function paceOf(before: Memory, memory: Memory, { state, schedule }: Observation
   const elapsedSeconds = (memory.open_ms - before.open_ms) / 1000
   const isKnown = state.arrived_lately.length > 0 && memory.lateness_ms.length >= LATENESS_OF
   const { quickestMs, lateMs, usual_ms } = lateness(memory.lateness_ms, before.usual_ms, elapsedSeconds)
+  // Once is no congestion: whoever heard late that the line had become quicker comes late too.
+  const stillLateMs = Math.min(lateMs, before.late_ms ?? 0)
   const lately = memory.arrivals - at(memory, memory.open_ms - ARRIVING_OVER_MS, 'arrivals')
   const signs = {
     elapsedSeconds,
     rate,
     // Right after a cut mostly those arrive who were called before it, and they are late by that alone.
-    delayMs: Math.max(state.answers_ms ?? 0, isKnown && quick_seconds * 1000 > quickestMs ? lateMs : 0),
+    delayMs: Math.max(state.answers_ms ?? 0, isKnown && quick_seconds * 1000 > quickestMs ? stillLateMs : 0),
     isOverloaded: state.health === 'slow',
     arriving: state.counted ? (lately * 1000) / ARRIVING_OVER_MS : rate,
   }
-  return { ...paceAfter(pace, signs, settings.answerTargetMs), ...(isKnown && { usual_ms }) }
+  return { ...paceAfter(pace, signs, settings.answerTargetMs), ...(isKnown && { usual_ms, late_ms: lateMs }) }
 }
 
 function boostAfter(memory: Memory, elapsedSeconds: number, settings: Settings): number {
