@@ -18,6 +18,7 @@ import { Waiting } from '../waiting.ts'
 import { CountSum } from './counts.ts'
 import { Grants, HUB_LEASE_MS, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './numbers/lease.ts'
 import { objectNames } from './numbers/tree.ts'
+import { type StateTimes, withTheWay } from './pace/congestion.ts'
 import { REFRESH_EVERY_MS } from './pace/controller.ts'
 import { uncalled } from './pace/memory.ts'
 import {
@@ -75,8 +76,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** While the sale is not known: when it was last requested, and the result. */
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
   #refreshing: Promise<void> | null = null
-  /** How long the last state request took, milliseconds. */
-  #stateTookMs = 0
+  #stateTimes: StateTimes = { lastMs: 0, beforeMs: 0, leastMs: Number.POSITIVE_INFINITY }
   readonly #counts = new CountSum()
   /** How many of the shards were started in this round. */
   #warmed = 0
@@ -195,11 +195,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.#setAlarm(sale, nowMs)
   }
 
-  /** The origin sees neither who waits before it nor for what it has answered. One slow request is no congestion. */
   #asSeenHere(state: SaleState, tookMs: number): SaleState {
-    const answers_ms = Math.max(state.answers_ms ?? 0, Math.min(tookMs, this.#stateTookMs))
-    this.#stateTookMs = tookMs
-    return { ...state, answers_ms }
+    const { lastMs, leastMs } = this.#stateTimes
+    this.#stateTimes = { lastMs: tookMs, beforeMs: lastMs, leastMs: Math.min(leastMs, tookMs) }
+    return { ...state, answers_ms: withTheWay(state.answers_ms ?? 0, this.#stateTimes, this.#config.answerTargetMs) }
   }
 
   async #fetchState(queue: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Moment, play, type Scenario } from '../../testing/simulation.ts'
-import { openingPace, type Pace, paceAfter, type Signs } from './congestion.ts'
+import { openingPace, type Pace, paceAfter, type Signs, withTheWay } from './congestion.ts'
 
 const TARGET_MS = 500
 const rates = fc.double({ min: 0.01, max: 20_000, noNaN: true })
@@ -41,7 +41,7 @@ describe('the pace', () => {
 
   it('is the configured rate while answers are quick, above 100 a second after the first seconds', () => {
     const quick = rates.chain((rate) =>
-      fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 8 }), { maxLength: 30 })),
+      fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 16 }), { maxLength: 30 })),
     )
     const come = (signs: Signs, pace: Pace) => ({ ...signs, arriving: pace.throttle * signs.rate })
     fc.assert(
@@ -64,8 +64,9 @@ describe('the pace', () => {
       paceAfter(opening, { ...seen, delayMs, arriving }, TARGET_MS).throttle * 2_000
     expect(next(70)).toBeCloseTo(140)
     // Answers that begin to take longer are a sign that comes before all others.
-    expect(next(100, TARGET_MS / 4)).toBeLessThan(110)
     expect(next(100)).toBeCloseTo(200)
+    expect(next(100, TARGET_MS * (3 / 32))).toBeCloseTo(100 * Math.SQRT2)
+    expect(next(100, TARGET_MS / 8)).toBeLessThan(110)
     // It waits for nobody: they may all have gone.
     expect(next(0)).toBeGreaterThan(100)
     expect(next(0)).toBeLessThan(110)
@@ -83,6 +84,15 @@ describe('the pace', () => {
     expect(rise(0, 0)).toBeGreaterThan(0.8)
   })
 
+  it('does not take the few who come while few are called for all that goes well', () => {
+    const slow = { elapsedSeconds: 1, rate: 1_000, delayMs: TARGET_MS + 1, isOverloaded: false, arriving: 50 }
+    const onTheWayBack: Pace = { throttle: 0.1, proven: 0.4, quick_seconds: 1 }
+    const next = paceAfter(onTheWayBack, slow, TARGET_MS)
+    expect(next.throttle).toBeCloseTo(0.09)
+    expect(next.proven).toBeCloseTo(0.36)
+    expect(paceAfter({ ...onTheWayBack, throttle: 0.4 }, slow, TARGET_MS).proven).toBeCloseTo(0.09)
+  })
+
   it('returns to the configured rate when answers are quick again, within 45 seconds', () => {
     fc.assert(
       fc.property(withSigns, ([rate, signs]) => {
@@ -92,6 +102,22 @@ describe('the pace', () => {
         expect(pace.throttle).toBeCloseTo(1, 6)
       }),
     )
+  })
+})
+
+describe('the way to the origin and back', () => {
+  const seen = (lastMs: number, beforeMs: number) => withTheWay(200, { lastMs, beforeMs, leastMs: 40 }, TARGET_MS)
+
+  it('counts for answers, and twice what it is slower than at its best', () => {
+    expect(seen(40, 40)).toBe(240)
+    expect(seen(140, 140)).toBe(440)
+    expect(seen(340, 340)).toBe(840)
+  })
+
+  it('is slow when two state requests were, and after one the line becomes no quicker', () => {
+    expect(seen(400, 140)).toBe(TARGET_MS)
+    expect(seen(140, 400)).toBe(440)
+    expect(seen(100, 40)).toBe(360)
   })
 })
 

@@ -30,13 +30,13 @@ export interface Signs {
 const OPENING_RATE = 100
 /** .. and doubles each second up to so many times as many as arrive: what they do next is still to come .. */
 const AHEAD_OF_ARRIVALS = 2
-/** .. as long as answers take no more than this part of the target. */
+/** .. as long as answers take half of this part of the target, the less the longer they take, and no longer when they take all of it. */
 const QUICK_AT_OPENING = 1 / 8
-/** On the way back to what is proven they may take this part of it. */
+/** So it is on the way back to what is proven, with this part of the target. */
 const QUICK_AGAIN = 1 / 2
 /** The least: this share of the rate, and one person a second. */
 const MIN_THROTTLE = 1 / 64
-/** Of what arrived while answers became slow so much went well .. */
+/** Of what arrived while answers became slow so much went well, and of what was called so much is called still, at most .. */
 const PROVEN = 0.9
 /** .. but no less than this share of what was called: people may only be late .. */
 const PROVEN_MIN = 1 / 4
@@ -66,24 +66,48 @@ export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
   const seconds = Math.min(MAX_ELAPSED_SECONDS, signs.elapsedSeconds)
   const least = leastOf(rate)
   if (signs.isOverloaded || delayMs > targetMs) {
-    const isFirst = pace.quick_seconds > 0 || pace.proven === 1
-    const arrived = Math.min(pace.throttle, Math.max(pace.throttle * PROVEN_MIN, arriving / rate))
-    const proven = Math.max(least, isFirst ? PROVEN * arrived : pace.proven * PROVEN_KEPT ** seconds)
+    const proven = Math.max(least, provenAfter(pace, signs, seconds))
     const drained = proven * Math.max(0, 1 - delayMs / (DRAIN_TARGETS * targetMs))
-    const asked = signs.isOverloaded ? pace.throttle * 0.5 ** seconds : pace.throttle
-    return { throttle: Math.max(least, Math.min(asked, drained)), proven, quick_seconds: 0 }
+    const kept = Math.min(pace.quick_seconds > 0 ? PROVEN : 1, signs.isOverloaded ? 0.5 ** seconds : 1)
+    return { throttle: Math.max(least, Math.min(pace.throttle * kept, drained)), proven, quick_seconds: 0 }
   }
   const quick_seconds = pace.quick_seconds + seconds
   const isUnknown = pace.proven === 1
-  const doubles = pace.throttle < pace.proven && delayMs <= targetMs * (isUnknown ? QUICK_AT_OPENING : QUICK_AGAIN)
+  const quickMs = targetMs * (isUnknown ? QUICK_AT_OPENING : QUICK_AGAIN)
+  const doublings = seconds * Math.max(0, Math.min(1, 2 - (2 * delayMs) / quickMs))
   const rise = arriving > 0 ? Math.min(MAX_RISE, RISE * quick_seconds) : RISE * quick_seconds
   const headroom = Math.max(MIN_HEADROOM, 1 - delayMs / targetMs)
   const gently = pace.throttle * Math.exp(rise * headroom * seconds)
-  const doubled = Math.min(pace.proven, pace.throttle * 2 ** seconds)
+  const doubled = Math.min(pace.proven, pace.throttle * 2 ** doublings)
   // Answers tell nothing yet of those who are still on their way.
   const told = isUnknown ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
-  const risen = doubles ? Math.max(gently, Math.min(doubled, told)) : gently
+  const risen = Math.max(gently, Math.min(doubled, told))
   return { ...pace, throttle: Math.max(least, Math.min(1, risen)), quick_seconds }
+}
+
+/** What went well, now that answers are slow. */
+function provenAfter({ throttle, proven, quick_seconds }: Pace, { arriving, rate }: Signs, seconds: number): number {
+  const isUnknown = proven === 1
+  if (quick_seconds === 0 && !isUnknown) return proven * PROVEN_KEPT ** seconds
+  // On the way back few arrive because few are called.
+  if (throttle < proven && !isUnknown) return proven * PROVEN
+  return PROVEN * Math.min(throttle, Math.max(throttle * PROVEN_MIN, arriving / rate))
+}
+
+/** How long state requests of the coordinator took, in milliseconds: the last, the one before it, and the least of all. */
+export interface StateTimes {
+  readonly lastMs: number
+  readonly beforeMs: number
+  readonly leastMs: number
+}
+
+/**
+ * How long buyers wait for answers that take the origin `answersMs`: it sees neither who waits before it nor who waits for what it has answered. A
+ * state request sees the second, and the first takes as long. One slow request is no congestion, but the line becomes no quicker for it.
+ */
+export function withTheWay(answersMs: number, { lastMs, beforeMs, leastMs }: StateTimes, targetMs: number): number {
+  const seen = (tookMs: number) => answersMs + leastMs + 2 * (tookMs - leastMs)
+  return Math.max(seen(Math.min(lastMs, beforeMs)), Math.min(targetMs, seen(lastMs)))
 }
 
 /** How much of the usual lateness the latest one becomes each second: a crowd of other habits is no congestion for long. */
