@@ -41,7 +41,7 @@ describe('the pace', () => {
 
   it('is the configured rate while answers are quick, above 100 a second after the first seconds', () => {
     const quick = rates.chain((rate) =>
-      fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 16 }), { maxLength: 30 })),
+      fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 8 }), { maxLength: 30 })),
     )
     const come = (signs: Signs, pace: Pace) => ({ ...signs, arriving: pace.throttle * signs.rate })
     fc.assert(
@@ -65,8 +65,8 @@ describe('the pace', () => {
     expect(next(70)).toBeCloseTo(140)
     // Answers that begin to take longer are a sign that comes before all others.
     expect(next(100)).toBeCloseTo(200)
-    expect(next(100, TARGET_MS * (3 / 32))).toBeCloseTo(100 * Math.SQRT2)
-    expect(next(100, TARGET_MS / 8)).toBeLessThan(110)
+    expect(next(100, TARGET_MS * (3 / 16))).toBeCloseTo(100 * Math.SQRT2)
+    expect(next(100, TARGET_MS / 4)).toBeLessThan(110)
     // It waits for nobody: they may all have gone.
     expect(next(0)).toBeGreaterThan(100)
     expect(next(0)).toBeLessThan(110)

@@ -31,7 +31,7 @@ const OPENING_RATE = 100
 /** .. and doubles each second up to so many times as many as arrive: what they do next is still to come .. */
 const AHEAD_OF_ARRIVALS = 2
 /** .. as long as answers take half of this part of the target, the less the longer they take, and no longer when they take all of it. */
-const QUICK_AT_OPENING = 1 / 8
+const QUICK_AT_OPENING = 1 / 4
 /** So it is on the way back to what is proven, with this part of the target. */
 const QUICK_AGAIN = 1 / 2
 /** The least: this share of the rate, and one person a second. */
