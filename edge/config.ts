@@ -119,7 +119,7 @@ const Room = v.object({
   ANSWER_TARGET_MS: setting(
     number(10, 60_000),
     '500',
-    'The line slows down where checkouts, payments and orders take longer, from the Worker on, or the origin takes longer to tell its state, or those called are later than usual by more',
+    'The line slows down where checkouts, payments and orders take longer, the way to the origin and back included, or those called are later than usual by more',
   ),
   DRAW_BEACON_URL: optional(url, 'Public random value mixed into the draw; `{round}` is a round of drand'),
   CACHE_PURGE_URL: optional(
