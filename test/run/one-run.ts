@@ -10,6 +10,8 @@ import { ensureVarnish } from '../../dev/servers/cdn.ts'
 import { ensureChromium } from '../../dev/servers/chromium.ts'
 import { ensureRedis } from '../../dev/servers/redis.ts'
 import { buildConsole } from '../../origin/console/build.ts'
+// The servers of a run belong to the runner itself.
+import './leave-with-the-runner.ts'
 import { startBrowser } from './one-browser.ts'
 import { startOrigin } from './one-origin.ts'
 import { startRunPostgres } from './one-postgres.ts'

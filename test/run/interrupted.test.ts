@@ -1,0 +1,29 @@
+/** A run of tests that is interrupted leaves nothing behind. */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../dev/leftovers.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const RUN = ['run', '--config', 'test/vitest.config.ts', '--project', 'origin', 'origin/ledger/record.test.ts']
+
+test('Ctrl-C, which npm passes on a second time, ends the servers of a run', async () => {
+  const folder = temporaryFolder('interrupted')
+  try {
+    const env = { ...process.env, TMPDIR: folder.path }
+    const run = execa('node_modules/.bin/vitest', RUN, { cwd: ROOT, env, extendEnv: false, reject: false, all: true })
+    const pidFile = () => globSync('flash-sale-postgres-*/postgres.pid', { cwd: folder.path })[0]
+    await expect.poll(() => (run.exitCode === null ? pidFile() : run.all)).toMatch(/pid$/)
+    const { pid } = JSON.parse(readFileSync(`${folder.path}/${pidFile()}`, 'utf8')) as { pid: number }
+    run.kill('SIGINT')
+    await sleep(1)
+    run.kill('SIGINT')
+    await run
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false)
+    expect(globSync('flash-sale-*', { cwd: folder.path })).toEqual([])
+  } finally {
+    folder.remove()
+  }
+})
