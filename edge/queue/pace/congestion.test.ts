@@ -4,7 +4,8 @@ import { type Moment, play, type Scenario } from '../../testing/simulation.ts'
 import { openingPace, type Pace, paceAfter, type Signs, withTheWay } from './congestion.ts'
 
 const TARGET_MS = 500
-const rates = fc.double({ min: 0.01, max: 20_000, noNaN: true })
+/** 0: a line whose share of the rate the others have. */
+const rates = fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 20_000, noNaN: true }))
 const signsOf = (rate: number, delayMs = { min: 0, max: 20_000 }): fc.Arbitrary<Signs> =>
   fc.record({
     elapsedSeconds: fc.double({ min: 0.05, max: 30, noNaN: true }),
