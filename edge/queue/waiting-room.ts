@@ -173,7 +173,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   async #refreshOnce(queue: string) {
     const requestedAtMs = Date.now()
     const response = await this.#fetchState(queue)
-    const state = typeof response === 'object' ? this.#asSeenHere(response, Date.now() - requestedAtMs) : null
+    const state = typeof response === 'object' ? this.#asSeenHere(response, requestedAtMs) : null
     const beacon = await this.#beaconIfDue()
     if (!this.#sale && !state) {
       this.#missed = { atMs: Date.now(), reason: response === 'unknown-sale' ? response : 'unavailable' }
@@ -195,7 +195,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.#setAlarm(sale, nowMs)
   }
 
-  #asSeenHere(state: SaleState, tookMs: number): SaleState {
+  #asSeenHere(state: SaleState, requestedAtMs: number): SaleState {
+    // The clock may have been put back meanwhile, and the least is kept.
+    const tookMs = Math.max(0, Date.now() - requestedAtMs)
     const { lastMs, leastMs } = this.#stateTimes
     this.#stateTimes = { lastMs: tookMs, beforeMs: lastMs, leastMs: Math.min(leastMs, tookMs) }
     return { ...state, answers_ms: withTheWay(state.answers_ms ?? 0, this.#stateTimes, this.#config.answerTargetMs) }
