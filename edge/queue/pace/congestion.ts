@@ -61,6 +61,8 @@ export const openingPace = (rate: number): Pace => ({
   quick_seconds: 0,
 })
 
+const isUnknown = ({ proven }: Pace) => proven === 1
+
 export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
   const { rate, delayMs, arriving } = signs
   // The other lines have its share: it calls nobody, and learns nothing.
@@ -74,25 +76,26 @@ export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
     return { throttle: Math.max(least, Math.min(pace.throttle * kept, drained)), proven, quick_seconds: 0 }
   }
   const quick_seconds = pace.quick_seconds + seconds
-  const isUnknown = pace.proven === 1
-  const quickMs = targetMs * (isUnknown ? QUICK_AT_OPENING : QUICK_AGAIN)
+  const quickMs = targetMs * (isUnknown(pace) ? QUICK_AT_OPENING : QUICK_AGAIN)
   const doublings = seconds * Math.max(0, Math.min(1, 2 - (2 * delayMs) / quickMs))
   const rise = arriving > 0 ? Math.min(MAX_RISE, RISE * quick_seconds) : RISE * quick_seconds
   const headroom = Math.max(MIN_HEADROOM, 1 - delayMs / targetMs)
   const gently = pace.throttle * Math.exp(rise * headroom * seconds)
   const doubled = Math.min(pace.proven, pace.throttle * 2 ** doublings)
   // Answers tell nothing yet of those who are still on their way.
-  const told = isUnknown ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
+  const told = isUnknown(pace) ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
   const risen = Math.max(gently, Math.min(doubled, told))
   return { ...pace, throttle: Math.max(least, Math.min(1, risen)), quick_seconds }
 }
 
 /** What went well, now that answers are slow. */
-function provenAfter({ throttle, proven, quick_seconds }: Pace, { arriving, rate }: Signs, seconds: number): number {
-  const isUnknown = proven === 1
-  if (quick_seconds === 0 && !isUnknown) return proven * PROVEN_KEPT ** seconds
-  // On the way back few arrive because few are called.
-  if (throttle < proven && !isUnknown) return proven * PROVEN
+function provenAfter(pace: Pace, { arriving, rate }: Signs, seconds: number): number {
+  const { throttle, proven, quick_seconds } = pace
+  if (!isUnknown(pace)) {
+    if (quick_seconds === 0) return proven * PROVEN_KEPT ** seconds
+    // On the way back few arrive because few are called.
+    if (throttle < proven) return proven * PROVEN
+  }
   return PROVEN * Math.min(throttle, Math.max(throttle * PROVEN_MIN, arriving / rate))
 }
 
