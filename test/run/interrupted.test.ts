@@ -1,10 +1,11 @@
 /** A run of tests that is interrupted leaves nothing behind. */
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../../dev/leftovers.ts'
+import { readPidFile, temporaryFolder } from '../../dev/leftovers.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUN = ['run', '--config', 'test/vitest.config.ts', '--project', 'origin', 'origin/ledger/record.test.ts']
@@ -14,9 +15,10 @@ test('Ctrl-C, which npm passes on a second time, ends the servers of a run', asy
   try {
     const env = { ...process.env, TMPDIR: folder.path }
     const run = execa('node_modules/.bin/vitest', RUN, { cwd: ROOT, env, extendEnv: false, reject: false, all: true })
-    const pidFile = () => globSync('flash-sale-postgres-*/postgres.pid', { cwd: folder.path })[0]
-    await expect.poll(() => (run.exitCode === null ? pidFile() : run.all)).toMatch(/pid$/)
-    const { pid } = JSON.parse(readFileSync(`${folder.path}/${pidFile()}`, 'utf8')) as { pid: number }
+    const pidFile = () => globSync('flash-sale-postgres-*/postgres.pid', { cwd: folder.path })[0] ?? ''
+    const server = () => readPidFile(join(folder.path, pidFile()))
+    await expect.poll(() => (run.exitCode === null ? server()?.runs : run.all)).toBe(true)
+    const pid = server()?.pid
     run.kill('SIGINT')
     await sleep(1)
     run.kill('SIGINT')
