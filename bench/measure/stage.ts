@@ -73,9 +73,9 @@ export async function createSale(
   throw new Error('The edge does not know the sale.')
 }
 
-/** Checkouts take turns at the products of a sale. */
 /** The first product of each sale here, or its only one. */
 export const PRODUCT_ID = 'unit'
+/** Checkouts take turns at the products of a sale. */
 const productOf = (turn: number, products: number) =>
   turn % products === 0 ? PRODUCT_ID : `${PRODUCT_ID}-${turn % products}`
 
