@@ -9,6 +9,8 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { build } from 'esbuild'
 import { defineConfig } from 'vitest/config'
 import { assetsDefinition, WORKERS, workerOptions } from '../dev/build.ts'
+import { PATIENCE, POLL_WITHIN_MS, TEST_WITHIN_MS } from '../test/run/patience.ts'
+import { testsByProject } from '../test/run/tiers.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const keySet = (kid: string) =>
@@ -21,7 +23,7 @@ const preview = await build({ ...workerOptions(WORKERS['preview.js'], assets), w
 export default defineConfig(() => ({
   root: path('.'),
   cacheDir: path('../node_modules/.cache/vite'),
-  define: assets,
+  define: { ...assets, __PATIENCE__: String(PATIENCE) },
   plugins: [
     cloudflareTest(({ inject }) => ({
       main: path('worker.ts'),
@@ -62,17 +64,17 @@ export default defineConfig(() => ({
   ],
   test: {
     name: 'edge',
-    include: ['**/*.test.ts'],
+    include: testsByProject(path('..')).edge.map((file) => path(`../${file}`)),
     globalSetup: [path('testing/test-origin.ts')],
     setupFiles: [path('testing/quiet.ts')],
     // Through Vite's own modules each of its millions of small calls takes many times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
-    expect: { poll: { timeout: 90_000 } },
+    expect: { poll: { timeout: POLL_WITHIN_MS } },
     // Files share a workerd, which loads the Worker once; their sales are their own.
     isolate: false,
-    testTimeout: 600_000,
-    hookTimeout: 300_000,
+    testTimeout: TEST_WITHIN_MS,
+    hookTimeout: TEST_WITHIN_MS,
     // As many as the other projects have, so that all share one pool and no processor waits for the last file of another.
-    maxWorkers: availableParallelism(),
+    maxWorkers: 2 * availableParallelism(),
   },
 }))

@@ -1,7 +1,7 @@
 /** What the ledger says is to be done, and that it says so no longer once it is done. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { reservationOf, saleOf } from '../test/lib/origin-process.ts'
+import { reservationOf, saleOf } from '../test/lib/samples.ts'
 import { useLedger } from '../test/lib/servers.ts'
 import { dueWork } from './due-work.ts'
 import { readEvents } from './events/reader.ts'

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, saleOf, useOrigin } from '../test/lib/origin-process.ts'
+import { eventually } from '../test/lib/eventually.ts'
+import { ADMIN_TOKEN, useOrigin } from '../test/lib/origin-process.ts'
+import { saleOf } from '../test/lib/samples.ts'
 import { note } from './findings/finding-queries.ts'
 import { writeSale } from './sales/sale-queries.ts'
 

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import type { LiveReading } from '../shared/api/live.ts'
-import { ADMIN_TOKEN, saleOf, useOwnOrigin } from '../test/lib/origin-process.ts'
+import { ADMIN_TOKEN, useOwnOrigin } from '../test/lib/origin-process.ts'
+import { saleOf } from '../test/lib/samples.ts'
 import { useReturning } from '../test/lib/servers.ts'
 
 const [ledger, gate] = await Promise.all([useReturning(startPostgres), useReturning(startRedis)])

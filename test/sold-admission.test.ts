@@ -1,7 +1,8 @@
 /** An admission that its holder sells: of no use to the buyer at the edge, nor past it at the origin. */
 import { beforeAll, expect, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
-import { createSale, saleOf } from './lib/origin-process.ts'
+import { createSale } from './lib/origin-process.ts'
+import { saleOf } from './lib/samples.ts'
 import { signedIn } from './lib/shop-session.ts'
 import { sharedPart } from './run/shared-part.ts'
 

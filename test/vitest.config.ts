@@ -1,23 +1,22 @@
 /**
- * Every test of the repository, in four projects: `shared` (pure), `origin` (Node, real Postgres and Redis), `edge`
- * (inside workerd) and `system` (what crosses the halves: each file runs whole systems).
+ * Every test of the repository. run/tiers.ts sorts the files into projects by what they import.
  *
- *     npx vitest run --config test/vitest.config.ts --project origin
+ *     npm test -- --project origin
  */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { assetsDefinition } from '../dev/build.ts'
+import { PATIENCE, POLL_WITHIN_MS, TEST_WITHIN_MS } from './run/patience.ts'
+import { testsByProject } from './run/tiers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
-const leaveWithTheRunner = fileURLToPath(new URL('./run/leave-with-the-runner.ts', import.meta.url))
-const oneRun = fileURLToPath(new URL('./run/one-run.ts', import.meta.url))
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const edge = path('../edge/vitest.config.ts')
 
-/** The files that run whole systems. */
-const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
-/** One for each processor: whole systems of several processes keep it busy, and more would let each test take longer for nothing. */
-const WORKERS = availableParallelism()
+/** Tests wait for processes more than they compute: with one worker for each processor half of the time is idle. */
+const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
@@ -25,7 +24,7 @@ process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
  * All projects share one pool. Whole systems take longest: they begin first, so that none of them runs on alone at the end.
  * Files of a project share workers (`isolate: false`), which load its modules once.
  */
-const ORDER = ['system', 'edge', 'origin', 'shared']
+const ORDER = ['long', 'system', 'edge', 'origin', 'pure']
 
 /** Project by project, since a worker is used again only if the next file is of the same project. */
 class ByProject extends BaseSequencer {
@@ -35,51 +34,39 @@ class ByProject extends BaseSequencer {
   }
 }
 
+const tests = testsByProject(root)
+const waiting = {
+  isolate: false,
+  expect: { poll: { timeout: POLL_WITHIN_MS } },
+  testTimeout: TEST_WITHIN_MS,
+  hookTimeout: TEST_WITHIN_MS,
+}
+const onServers = {
+  ...waiting,
+  globalSetup: [path('run/one-run.ts')],
+  setupFiles: [path('run/leave-with-the-runner.ts')],
+}
+
 export default defineConfig({
   root,
   cacheDir: `${root}node_modules/.cache/vite`,
   test: {
     maxWorkers: WORKERS,
     sequence: { sequencer: ByProject },
-    reporters: ['default', fileURLToPath(new URL('./run/plain-line-reporter.ts', import.meta.url))],
+    reporters: ['default', path('run/plain-line-reporter.ts')],
     projects: [
       {
         root,
-        test: {
-          name: 'shared',
-          include: ['shared/**/*.test.ts'],
-          isolate: false,
-          testTimeout: 60_000,
-        },
+        define: await assetsDefinition(),
+        test: { name: 'pure', include: tests.pure, pool: 'threads', ...waiting },
       },
-      {
-        root,
-        test: {
-          name: 'origin',
-          include: ['origin/**/*.test.ts', 'dev/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: SYSTEMS,
-          globalSetup: [oneRun],
-          setupFiles: [leaveWithTheRunner],
-          isolate: false,
-          expect: { poll: { timeout: 90_000 } },
-          // Ends what hangs. A test of a second takes ten and more where others want the processors.
-          testTimeout: 900_000,
-          hookTimeout: 900_000,
-        },
-      },
+      { root, test: { name: 'origin', include: tests.origin, ...onServers } },
       edge,
+      { root, test: { name: 'system', include: tests.system, ...onServers } },
       {
         root,
-        test: {
-          name: 'system',
-          include: SYSTEMS,
-          globalSetup: [oneRun],
-          setupFiles: [leaveWithTheRunner],
-          isolate: false,
-          expect: { poll: { timeout: 180_000 } },
-          testTimeout: 900_000,
-          hookTimeout: 900_000,
-        },
+        // Minutes of kills, crowds of attackers, other looks: each file says how long it takes.
+        test: { name: 'long', include: tests.long, ...onServers, testTimeout: 1_800_000 * PATIENCE },
       },
     ],
   },

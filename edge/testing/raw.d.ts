@@ -3,3 +3,6 @@ declare module '*?raw' {
   const text: string
   export default text
 }
+
+/** How many times as long as usual everything may take (test/run/patience.ts). */
+declare const __PATIENCE__: number

@@ -22,8 +22,8 @@ export { product }
 
 export const edgeEnv = env as unknown as Env
 
-/** Longest wait for what comes in the end: it ends a test that hangs, and judges no speed. */
-const WITHIN_MS = 30_000
+/** As in test/run/patience.ts: it ends a test that hangs, and judges no speed. */
+const WITHIN_MS = 20_000 * __PATIENCE__
 
 /** The first result of `look` that is not false. Unlike `vi.waitUntil` it leaves a stopped clock alone. */
 export async function eventually<T>(look: () => Promise<T | false>): Promise<T> {

@@ -1,7 +1,8 @@
 /** The checkout: which order, or which refusal, a call is answered with. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 
 const origin = useOrigin()

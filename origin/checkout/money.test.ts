@@ -1,7 +1,8 @@
 /** What an order costs: fees, delivery, tax and promo codes, as buyers are shown it and as it is recorded. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventuallyMatches } from '../../test/lib/eventually.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 

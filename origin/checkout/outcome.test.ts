@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { problem } from '../../shared/problem.ts'
-import { reservationOf } from '../../test/lib/origin-process.ts'
+import { reservationOf } from '../../test/lib/samples.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../sales/sale-row.ts'

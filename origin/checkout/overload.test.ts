@@ -6,7 +6,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { type Answer, eventually, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { type Answer, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { useDatabase, useReturning } from '../../test/lib/servers.ts'
 
 const database = useDatabase()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { reservationOf } from '../../test/lib/origin-process.ts'
+import { reservationOf } from '../../test/lib/samples.ts'
 import type { Gate } from '../stock/gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'

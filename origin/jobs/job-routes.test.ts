@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Level, LiveReading } from '../../shared/api/live.ts'
 import type { QueueState } from '../../shared/api/operator.ts'
-import { eventually, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { QUEUES } from './queues.ts'
 
 const origin = useOrigin()

@@ -1,6 +1,6 @@
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import { expect, test } from 'vitest'
-import { saleOf } from '../../test/lib/origin-process.ts'
+import { saleOf } from '../../test/lib/samples.ts'
 import { emptyDatabase, useLedger } from '../../test/lib/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { connect, isLedgerAway, prepare, type Queryable } from './connection.ts'

@@ -3,7 +3,7 @@
  * sale or a restored ledger has none.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { reservationOf, saleOf } from '../../test/lib/origin-process.ts'
+import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { ledgerDatabase, useLedger } from '../../test/lib/servers.ts'
 import { firstOrders, orderFigures } from '../report/report-queries.ts'
 import { markLongOver, readSales, writeSale } from '../sales/sale-queries.ts'

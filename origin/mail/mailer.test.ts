@@ -1,7 +1,8 @@
 /** Buyers get a mail about the outcome of their orders: one, whatever stops meanwhile. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { endLeases, eventually, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { endLeases, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { useReceiver } from '../../test/stand-ins/receiver.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders } from '../ledger/order-statements.ts'

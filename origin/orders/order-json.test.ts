@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reservationOf } from '../../test/lib/origin-process.ts'
+import { reservationOf } from '../../test/lib/samples.ts'
 import { orderFrom } from '../checkout/outcome.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import { orderAt } from './order-json.ts'

@@ -1,8 +1,9 @@
 /** Lines of an order that are refunded or cancelled one by one, with their units and seats. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { eventuallyMatches } from '../../test/lib/eventually.ts'
 import { addHall } from '../../test/lib/hall.ts'
-import { ADMIN_TOKEN, eventuallyMatches, useOrigin } from '../../test/lib/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { linesLeft, priceOf, requireLines } from './order-lines.ts'
 
 const origin = useOrigin()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { reservationOf, saleOf } from '../../test/lib/origin-process.ts'
+import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
 import { findOrder, moveOrders, type OrderRow } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Payment } from '../../shared/api/public.ts'
-import { eventually, eventuallyMatches, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually, eventuallyMatches } from '../../test/lib/eventually.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 

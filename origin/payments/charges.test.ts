@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { reservationOf, saleOf } from '../../test/lib/origin-process.ts'
 import { usePayments } from '../../test/lib/payments.ts'
+import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { QUEUES } from '../jobs/queues.ts'
 import { findOrder } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { reservationOf, saleOf } from '../../test/lib/origin-process.ts'
 import { usePayments } from '../../test/lib/payments.ts'
+import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import { QUEUES } from '../jobs/queues.ts'

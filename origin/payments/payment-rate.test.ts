@@ -1,6 +1,7 @@
 /** An origin whose provider takes few calls a second: payments are the limit of the sale. */
 import { expect, test } from 'vitest'
-import { eventually, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { useOwnOrigin } from '../../test/lib/origin-process.ts'
 
 const PER_SECOND = 20
 const BUYERS = 80

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { eventually, eventuallyMatches, reservationOf, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually, eventuallyMatches } from '../../test/lib/eventually.ts'
+import { useOrigin } from '../../test/lib/origin-process.ts'
 import { sandboxWebhook } from '../../test/lib/payments.ts'
+import { reservationOf } from '../../test/lib/samples.ts'
 import { record } from '../ledger/record.ts'
 
 const origin = useOrigin()

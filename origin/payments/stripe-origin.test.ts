@@ -1,6 +1,7 @@
 /** An origin whose provider is Stripe, with a key that takes money; the sandbox takes the payments of test sales. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, eventuallyMatches, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { eventually, eventuallyMatches } from '../../test/lib/eventually.ts'
+import { ADMIN_TOKEN, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { sandboxWebhook } from '../../test/lib/payments.ts'
 import { useDatabase, useRedis } from '../../test/lib/servers.ts'
 import { startStripe } from '../../test/stand-ins/stripe.ts'

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { LiveReading as Live } from '../../shared/api/live.ts'
 import type { SaleReport } from '../../shared/api/report.ts'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 const live = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/live`)).body as never as Live

@@ -1,6 +1,8 @@
 /** What happened to orders by the minute comes from the ledger: whoever counts it, and however often it is interrupted. */
 import { expect, test } from 'vitest'
-import { eventually, readToTheEnd, reservationOf, saleOf } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { readToTheEnd } from '../../test/lib/origin-process.ts'
+import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
 import { readEvents } from '../events/reader.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'

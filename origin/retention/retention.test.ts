@@ -1,7 +1,7 @@
 /** Data past its retention is deleted or anonymous; what a sale in use needs stays. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { reservationOf, saleOf } from '../../test/lib/origin-process.ts'
+import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'

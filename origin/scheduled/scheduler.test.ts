@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  ADMIN_TOKEN,
-  endLeases,
-  eventually,
-  eventuallyMatches,
-  saleOf,
-  useOrigin,
-} from '../../test/lib/origin-process.ts'
+import { eventually, eventuallyMatches } from '../../test/lib/eventually.ts'
+import { ADMIN_TOKEN, endLeases, useOrigin } from '../../test/lib/origin-process.ts'
+import { saleOf } from '../../test/lib/samples.ts'
 import { untilLocked, useDatabase } from '../../test/lib/servers.ts'
 import { JobRunner } from '../jobs/job-runner.ts'
 import { connect, type Sql } from '../ledger/connection.ts'

@@ -1,6 +1,8 @@
 /** What everyone sees of a hall, at a real origin: its chart, the state of its seats, and the seats page by page. */
 import { expect, test } from 'vitest'
-import { counted, eventually, saleOf, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { counted, useOrigin } from '../../test/lib/origin-process.ts'
+import { saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Halls } from './halls.ts'

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { eventually, reservationOf, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { reservationOf } from '../../test/lib/samples.ts'
 import { useDatabase, useReturning } from '../../test/lib/servers.ts'
 
 const database = useDatabase()

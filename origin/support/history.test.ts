@@ -1,7 +1,8 @@
 /** An order's story: what happened to it, and who did what, in one timeline. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../test/lib/eventually.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { orderHistory } from './history.ts'
 
 const origin = useOrigin()

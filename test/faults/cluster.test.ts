@@ -8,8 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectRedis } from '../../origin/lib/redis.ts'
 import { Gate } from '../../origin/stock/gate/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
-import { type Answer, eventually, saleOf, useOwnOrigin } from '../lib/origin-process.ts'
+import { eventually } from '../lib/eventually.ts'
+import { type Answer, useOwnOrigin } from '../lib/origin-process.ts'
 import { MASTERS, type RedisCluster, SLOTS, startRedisCluster } from '../lib/redis-cluster.ts'
+import { saleOf } from '../lib/samples.ts'
 import { useDatabase } from '../lib/servers.ts'
 
 const RETRY_FOR_MS = 20_000

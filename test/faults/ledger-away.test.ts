@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { startPostgres } from '../../dev/servers/postgres.ts'
+import { eventually } from '../lib/eventually.ts'
 import { useFlakyProxy } from '../lib/flaky-proxy.ts'
-import { eventually, useOwnOrigin } from '../lib/origin-process.ts'
+import { useOwnOrigin } from '../lib/origin-process.ts'
 import { useDatabase, useRedis, useReturning } from '../lib/servers.ts'
 
 const postgres = await useReturning(startPostgres)

@@ -1,22 +1,18 @@
 /** Real origins for tests, the run's or the file's own, each a process on real stores; and the calls of their clients. */
-import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { type Server, temporaryFolder } from '../../dev/processes.ts'
 import type { System } from '../../dev/system.ts'
-import type { Reservation } from '../../origin/ledger/record.ts'
-import { ONE_LINE } from '../../shared/api/access.ts'
-import { NO_DELIVERY } from '../../shared/api/goods.ts'
-import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
-import { NO_CONTACT, type SaleConfig } from '../../shared/api/operator.ts'
+import type { SaleConfig } from '../../shared/api/operator.ts'
 import type { Order } from '../../shared/api/public.ts'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../../shared/tokens.ts'
 import { ADMIN_TOKEN, EDGE_TOKEN, type OriginAddress, type Stores, testOrigin } from '../run/one-origin.ts'
 import { sharedPart } from '../run/shared-part.ts'
+import { eventually } from './eventually.ts'
 import { useDatabase, useRedis } from './servers.ts'
 
 export { ADMIN_TOKEN } from '../run/one-origin.ts'
@@ -206,20 +202,6 @@ export type OwnOrigin = ReturnType<typeof useOwnOrigin>
 /** Ends the leases that a killed worker has of its jobs, which would last for seconds. */
 export const endLeases = (sql: postgres.Sql) => sql`update jobs set run_at = now() where leased`
 
-/** Repeats a question until the answer is right, or for a bound; returns the last answer either way. */
-export async function eventually<T>(
-  ask: () => Promise<T>,
-  right: (answer: T) => boolean,
-  withinMs = 30_000,
-): Promise<T> {
-  const until = Date.now() + withinMs
-  for (;;) {
-    const answer = await ask()
-    if (right(answer) || Date.now() > until) return answer
-    await sleep(50)
-  }
-}
-
 /**
  * Makes rounds of a reader of events until it has read all: transactions of other tests, in other databases too, hold the log
  * back. A reader that has read nothing yet is not among the readers.
@@ -245,40 +227,6 @@ export function counted<Connections extends postgres.Sql>(sql: Connections) {
   return { sql: new Proxy(sql, { apply }), statements: () => statements }
 }
 
-/** Reads until it matches, or for a bound. For tests that run side by side, which cannot share `expect.poll`. */
-export const eventuallyMatches = (read: () => Promise<unknown>, wanted: object) =>
-  vi.waitFor(async () => expect(await read()).toMatchObject(wanted), { timeout: 30_000, interval: 50 })
-
-/** An open sale of one product, as the ledger takes it. */
-export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
-  name: 'Test',
-  opens_at: new Date().toISOString(),
-  ends_at: null,
-  pre_queue_opens_at: null,
-  hold_seconds: 90,
-  limit_per_visitor: 1,
-  oversell_policy: 'alarm',
-  max_unpaid_orders: 3,
-  access: { sign_in: 'optional', invitation: 'off', proof_of_work: null, turnstile: false },
-  lines: [...ONE_LINE],
-  expected_visitors: null,
-  contact: NO_CONTACT,
-  seller: null,
-  tax: null,
-  brand: null,
-  fees: [],
-  delivery: NO_DELIVERY,
-  venue: null,
-  names: null,
-  event: null,
-  indexed: true,
-  mails: [...DEFAULT_MAILS],
-  test: false,
-  products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
-  admission: { rate_per_second: 1, max_inside: null },
-  ...changes,
-})
-
 /** Creates a sale on a whole system, whose edge knows it then. */
 export async function createSale(
   { originUrl, edgeUrl, adminToken }: Pick<System, 'originUrl' | 'edgeUrl' | 'adminToken'>,
@@ -294,17 +242,3 @@ export async function createSale(
   const known = async () => (await fetch(`${edgeUrl}/sales/${sale}/schedule`)).status
   expect(await eventually(known, (status) => status === 200)).toBe(200)
 }
-
-/** What a checkout asks the gates for: one unit, for a visitor without an account. */
-export const reservationOf = (sale: string): Reservation => ({
-  order: randomUUIDv7(),
-  sale,
-  product: 'one',
-  visitor: 'v',
-  line: 'public',
-  number: 1,
-  quantity: 1,
-  key: 'k',
-  hash: 'h',
-  method: null,
-})

@@ -1,9 +1,9 @@
 /** Goods in the console, in a real browser: sizes, a picture, a brand and promo codes of a new sale, seen as buyers will see them. */
 import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
+import { eventually } from '../lib/eventually.ts'
 import { storyTest } from '../lib/in-browser.ts'
 import { DESK, faultsInAllLooks, signIn } from '../lib/in-console.ts'
-import { eventually } from '../lib/origin-process.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
 /** The browser reports each response that refuses what an operator asked for, and fields of previews that would take the focus. */

@@ -1,7 +1,8 @@
 /** A sale by invitation on a whole system, in real browsers: by link and by code, with and without a script, used once, and void. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSale, saleOf } from '../lib/origin-process.ts'
+import { createSale } from '../lib/origin-process.ts'
+import { saleOf } from '../lib/samples.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
 const SALE = 'invited'

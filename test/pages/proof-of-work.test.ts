@@ -1,7 +1,8 @@
 /** What entry costs in a real browser: the widgets do their work when the form is sent, by mouse or by keyboard. */
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSale, saleOf } from '../lib/origin-process.ts'
+import { createSale } from '../lib/origin-process.ts'
+import { saleOf } from '../lib/samples.ts'
 import { TURNSTILE_TOKEN } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 

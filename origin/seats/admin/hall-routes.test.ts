@@ -1,7 +1,8 @@
 /** Halls as operators make and change them, on a real origin: imports, blocks, moves and the box office, and both gates agree. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../../test/lib/origin-process.ts'
+import { eventually } from '../../../test/lib/eventually.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 const HEADER = 'seat_id,row,number,place,x,y,category,kind,price_minor'

@@ -1,0 +1,22 @@
+/** Awaiting a state: asked again until it is there, within one bound for all tests. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, vi } from 'vitest'
+import { POLL_WITHIN_MS } from '../run/patience.ts'
+
+/** Repeats a question until the answer is right, or for a bound; returns the last answer either way. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  right: (answer: T) => boolean,
+  withinMs = POLL_WITHIN_MS,
+): Promise<T> {
+  const until = Date.now() + withinMs
+  for (;;) {
+    const answer = await ask()
+    if (right(answer) || Date.now() > until) return answer
+    await sleep(50)
+  }
+}
+
+/** Reads until it matches, or for a bound. For tests that run side by side, which cannot share `expect.poll`. */
+export const eventuallyMatches = (read: () => Promise<unknown>, wanted: object) =>
+  vi.waitFor(async () => expect(await read()).toMatchObject(wanted), { timeout: POLL_WITHIN_MS, interval: 50 })

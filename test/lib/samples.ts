@@ -1,0 +1,51 @@
+/** A sale and a reservation as tests take them, where only a few of their fields matter. */
+import { randomUUIDv7 } from 'node:crypto'
+import type { Reservation } from '../../origin/ledger/record.ts'
+import { ONE_LINE } from '../../shared/api/access.ts'
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
+import { NO_CONTACT, type SaleConfig } from '../../shared/api/operator.ts'
+
+/** An open sale of one product, as the ledger takes it. */
+export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
+  name: 'Test',
+  opens_at: new Date().toISOString(),
+  ends_at: null,
+  pre_queue_opens_at: null,
+  hold_seconds: 90,
+  limit_per_visitor: 1,
+  oversell_policy: 'alarm',
+  max_unpaid_orders: 3,
+  access: { sign_in: 'optional', invitation: 'off', proof_of_work: null, turnstile: false },
+  lines: [...ONE_LINE],
+  expected_visitors: null,
+  contact: NO_CONTACT,
+  seller: null,
+  tax: null,
+  brand: null,
+  fees: [],
+  delivery: NO_DELIVERY,
+  venue: null,
+  names: null,
+  event: null,
+  indexed: true,
+  mails: [...DEFAULT_MAILS],
+  test: false,
+  products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
+  admission: { rate_per_second: 1, max_inside: null },
+  ...changes,
+})
+
+/** What a checkout asks the gates for: one unit, for a visitor without an account. */
+export const reservationOf = (sale: string): Reservation => ({
+  order: randomUUIDv7(),
+  sale,
+  product: 'one',
+  visitor: 'v',
+  line: 'public',
+  number: 1,
+  quantity: 1,
+  key: 'k',
+  hash: 'h',
+  method: null,
+})

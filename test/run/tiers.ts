@@ -1,0 +1,65 @@
+/**
+ * Sorts every test file into the project that can run it, by what it imports:
+ *
+ * - `pure`: decides and computes only; runs in plain threads (`npm run test:quick`),
+ * - `edge`: needs the Workers runtime,
+ * - `origin`: needs a store, or a process of its own,
+ * - `system`: needs a whole system or a browser,
+ * - `long`: is named `*.long.test.ts`; runs before a release (`npm run test:long`).
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+export type Project = 'system' | 'edge' | 'origin' | 'pure' | 'long'
+
+const ROOMS = ['bench', 'dev', 'edge', 'origin', 'shared', 'test']
+/** A test that reaches one of these speaks to a server of the run, or starts one. */
+const SERVERS = /^(test\/run\/shared-part|dev\/processes|dev\/servers\/[^/]+)\.ts$|^(node:child_process|execa)$/
+const WORKERS_RUNTIME = /^cloudflare:/
+/** A test that imports one of these itself runs a system of several processes. */
+const SYSTEM = /^(dev\/system|bench\/rehearsal\/testing\/rehearse)\.ts$/
+/** What a file loads when it runs: types are gone by then. */
+const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm
+
+/** The test files of the repository by project, as paths from its root. */
+export function testsByProject(root: string): Record<Project, string[]> {
+  const tests: Record<Project, string[]> = { system: [], edge: [], origin: [], pure: [], long: [] }
+  const imports = importGraph(root)
+  for (const file of globSync(`{${ROOMS.join(',')}}/**/*.test.ts`, { cwd: root }).toSorted()) {
+    const direct = imports(file)
+    tests[projectOf(file, direct, closure(direct, imports))].push(file)
+  }
+  return tests
+}
+
+function projectOf(file: string, direct: readonly string[], reached: ReadonlySet<string>): Project {
+  const reaches = (pattern: RegExp) => [...reached].some((name) => pattern.test(name))
+  if (file.endsWith('.long.test.ts')) return 'long'
+  if (reaches(WORKERS_RUNTIME)) return 'edge'
+  if (file.startsWith('test/') || direct.some((name) => SYSTEM.test(name))) return 'system'
+  return reaches(SERVERS) ? 'origin' : 'pure'
+}
+
+function closure(direct: readonly string[], imports: (file: string) => readonly string[]): Set<string> {
+  const reached = new Set(direct)
+  // A set may grow while it is walked.
+  for (const name of reached) for (const further of imports(name)) reached.add(further)
+  return reached
+}
+
+/** Answers what a file imports: paths from the root, and names of packages, which import nothing of ours. */
+function importGraph(root: string): (file: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>()
+  const read = (file: string) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    return Array.from(text.matchAll(IMPORT), ([, from, dynamic]) => {
+      const name = from ?? dynamic ?? ''
+      return name.startsWith('.') ? join(dirname(file), name) : name
+    })
+  }
+  return (file) => {
+    const imports = known.get(file) ?? (/\.tsx?$/.test(file) && existsSync(join(root, file)) ? read(file) : [])
+    known.set(file, imports)
+    return imports
+  }
+}
