@@ -117,10 +117,7 @@ const request = fc.record({
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({
-      batch: fc.array(request, { minLength: 1, maxLength: 6 }),
-      noteRefusals: fc.boolean(),
-    }),
+    arbitrary: fc.record({ batch: fc.array(request, { minLength: 1, maxLength: 6 }), noteRefusals: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.record({ cancel: fc.nat(20) }) },
 )
@@ -174,7 +171,7 @@ test('gives every batch the verdicts of the model, and counts what it recorded',
         expect(await findByKeys(sql, earlier)).toEqual(found)
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 60 },
   )
 })
 
@@ -238,31 +235,24 @@ test.each([
   expect(await countersOf(sale)).toMatchObject([{ held }, { held: 0 }])
 })
 
-test('lets others who wait come first who have fewer failed orders', async () => {
+test('counts against a visitor the orders that they gave up, however long ago, and no others', async () => {
   await createSale('squatted', 1, [10, 10])
-  const ask = async (visitor: string, demand: number[], key: string = randomUUIDv7(), noteRefusals = false) => {
-    const r = { ...reservation('squatted', visitor), key }
+  const ask = async (visitor: string, demand: number[], noteRefusals = false) => {
+    const r = { ...reservation('squatted', visitor), key: randomUUIDv7() }
     const [verdict] = await record(sql, 'squatted', [r], noteRefusals, demand)
     return { order: r.order, ...(verdict as RecordVerdict) }
   }
   const churn = async (visitor: string, reason: string) => {
-    const { order = '', verdict } = await ask(visitor, [])
+    const { order, verdict } = await ask(visitor, [])
     expect(verdict).toBe('recorded')
     await moveOrders(sql, [order ?? ''], { from: ['reserved'], to: 'cancelled', reason })
   }
   for (const reason of ['oversold', 'payment_timeout', 'no_stock', 'blocked', 'by_shop']) await churn('ann', reason)
-  expect(await ask('ann', [10])).toMatchObject({ verdict: 'recorded' })
-  // All who count, alike and without an end.
   for (const reason of ['declined: no_funds', 'given_back', 'not_authenticated']) await churn('bob', reason)
   await sql`update orders set updated_at = now() - interval '1 day' where sale_id = 'squatted' and visitor = 'bob'`
-  for (const demand of [[9], [0, 9], [0, 0, 9], [0, 0, 9, 0]])
-    expect(await ask('bob', demand)).toMatchObject({ verdict: 'unpaid', unpaid: 3 })
-  // Eight others may want one each, and nine are left.
-  const last = await ask('bob', [9, 9, 8])
-  expect(last).toMatchObject({ verdict: 'recorded' })
-  await moveOrders(sql, [last.order ?? ''], { from: ['reserved'], to: 'expired' })
-  expect(await ask('bob', [0, 0, 0, 9], 'noted', true)).toMatchObject({ verdict: 'unpaid', unpaid: 4 })
-  expect(await ask('bob', [])).toMatchObject({ verdict: 'recorded' })
+  for (const isNoted of [false, true])
+    expect(await ask('bob', [10], isNoted)).toMatchObject({ verdict: 'unpaid', unpaid: 3 })
+  expect(await ask('ann', [10])).toMatchObject({ verdict: 'recorded' })
 })
 
 test('decides as the fast gate does who comes first', async () => {
@@ -297,24 +287,6 @@ test('decides as the fast gate does who comes first', async () => {
     for (const times of failed) for (let left = 0; left < 4; left++) await alike(times, left, demand)
 })
 
-test('sells no unit of a buffer: in a batch of one product, of several, or one by one', async () => {
-  const verdictsOf = async (sale: string, wanted: readonly (readonly [visitor: string, product: string])[]) => {
-    const batch = wanted.map(([visitor, product]) => ({ ...reservation(sale, visitor), product, key: product }))
-    return (await record(sql, sale, batch, false)).map(({ verdict }) => verdict)
-  }
-  await createSale('buffered', 2, [1, 1], [2, 2])
-  expect(await verdictsOf('buffered', [['ann', 'one']])).toEqual(['recorded'])
-  expect(await verdictsOf('buffered', [['bob', 'one']])).toEqual(['no_stock'])
-  const several = [
-    ['cem', 'one'],
-    ['dee', 'two'],
-  ] as const
-  expect(await verdictsOf('buffered', several)).toEqual(['no_stock', 'recorded'])
-  // A visitor with an order of the sale is decided on alone.
-  expect(await verdictsOf('buffered', [['ann', 'two']])).toEqual(['no_stock'])
-  expect(await countersOf('buffered')).toMatchObject([{ held: 1 }, { held: 1 }])
-})
-
 test('returns the prices as written', async () => {
   await createSale('priced', 2, [5])
   await sql`update products set unit_price_minor = 1500, currency = 'CHF' where sale_id = 'priced' and product_id = 'one'`
@@ -326,12 +298,7 @@ test('returns the prices as written', async () => {
 
 const reservation = (sale: string, visitor: string): Reservation => ({ ...reservationOf(sale), visitor })
 
-async function createSale(
-  sale: string,
-  limit: number,
-  forSale: readonly number[],
-  buffers: readonly number[] = [],
-): Promise<void> {
+async function createSale(sale: string, limit: number, forSale: readonly number[], buffers: readonly number[] = []) {
   const products = PRODUCTS.map((product_id, i) => ({
     product_id,
     name: product_id,

@@ -18,7 +18,7 @@ test('counts failed rounds and notes the time of the last success', async () => 
   })
   actor.start()
   const started = await seen('actor_last_success_timestamp_seconds')
-  expect(Math.abs(started - began)).toBeLessThan(60)
+  expect(started).toBeGreaterThanOrEqual(began)
   await expect.poll(() => seen('actor_failures_total')).toBeGreaterThanOrEqual(2)
   expect(await seen('actor_last_success_timestamp_seconds')).toBe(started)
   fails = false
@@ -62,7 +62,7 @@ test('rests between two rounds, however often it is woken', async () => {
     actor.wake()
   }
   expect(rounds).toBe(1)
-  await expect.poll(() => rounds, { timeout: 30_000 }).toBe(2)
+  await expect.poll(() => rounds).toBe(2)
   again = false
   await actor.stop()
 })

@@ -119,12 +119,6 @@ describe.concurrent('an origin with Stripe', () => {
     await eventuallyMatches(() => inSandbox(id), [{ status: 'refunded' }])
     await eventuallyMatches(read, { status: 'refunded' })
   })
-
-  test('has the sandbox alone decline in a test sale', async () => {
-    const { id, read } = await buy('pm_declined', { test: true })
-    await eventuallyMatches(read, { status: 'reserved', payment: { status: 'declined' } })
-    expect(stripe.intents(id)).toEqual([])
-  })
 })
 
 test('finds in the records of Stripe what no webhook reported, and believes no records of the sandbox', async () => {
