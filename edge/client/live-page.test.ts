@@ -1,113 +1,115 @@
-/** The page's script from its start, on a stub of a page. */
+/** The page's script from its start. */
 import { expect, it, vi } from 'vitest'
+import { POLL_WITHIN_MS } from '../../test/run/patience.ts'
 import {
-  begin,
   browser,
-  inLine,
-  keeping,
+  fire,
+  has,
+  IN_LINE,
+  LANDING,
+  open,
   passes,
   reload,
-  replaceState,
   responding,
-  run,
   schedule,
+  showing,
   stub,
-  Thing,
+  textOf,
+  the,
   times,
-  useStubPage,
-} from './testing/stub-page.ts'
+  useBrowserPage,
+} from './testing/browser-page.ts'
 
-useStubPage()
+useBrowserPage()
+
+const PLACE = 'place demo'
+/** The page that all see. */
+const COMMON = { own: false, number: '' }
+/** The page comes back from the back-forward cache. */
+const comesBack = () => fire('pageshow', undefined, { persisted: true })
 
 it('leads from the page that all see to the page of whoever has a place, also where that fails at first', async () => {
-  keeping(['place demo', '50'])
-  stub.things = { landing: new Thing({ phase: 'open' }) }
+  localStorage.setItem(PLACE, '50')
   stub.answer = responding({}, { ok: false, status: 503 })
-  await run(30_000, { own: false, number: '' })
+  await open(LANDING, COMMON)
+  await passes(30_000)
   expect(stub.requested[0]).toBe('/sales/demo/line')
   expect(times(/line$/)).toBeGreaterThan(2)
   expect(times(/demo$/)).toBe(0)
 })
 
 it('leads nobody without a place away from the page that all see', async () => {
-  stub.things = { landing: new Thing({ phase: 'open' }) }
-  await run(30_000, { own: false, number: '' })
+  await open(LANDING, COMMON)
+  await passes(30_000)
   expect(times(/line$/)).toBe(0)
 })
 
-it('remembers a place', async () => {
-  const stored = keeping()
-  stub.things = inLine()
-  await run(1_000)
-  expect(stored.get('place demo')).toBe('50')
-})
-
-it('forgets a place that is gone', async () => {
-  const stored = keeping(['place demo', '50'])
-  stub.things = { landing: new Thing({ phase: 'open' }) }
-  await run(30_000, { number: '' })
-  expect(stored.has('place demo')).toBe(false)
+it('remembers a place, and forgets one that is gone', async () => {
+  await open(IN_LINE)
+  expect(localStorage.getItem(PLACE)).toBe('50')
+  stub.answer = responding({}, showing(LANDING, { number: '' }))
+  comesBack()
+  await passes(30_000)
+  expect(localStorage.getItem(PLACE)).toBeNull()
   expect(times(/line$/)).toBe(0)
 })
 
 it('does without its second script, and loads it again', async () => {
-  stub.things = { ...inLine(), serving: new Thing(), draw: new Thing({ draw: 'before' }) }
   // Loaded before: the test's clock does not wait for the machine's.
   const extras = await import('./extras/extras.ts')
   const load = vi.fn(async () => extras)
   load.mockRejectedValueOnce(new Error('no network'))
   stub.answer = () => schedule({ rate_per_second: 1 })
-  await run(20_000, { number: '5000', load })
-  expect(Number(stub.things.serving?.textContent)).toBeGreaterThan(3)
-  expect(stub.things.draw?.dataset.draw).toBe('before')
+  await open(`${IN_LINE}<div id="draw" data-draw="before"></div>`, { number: '5000' }, { load })
+  await passes(20_000)
+  expect(Number(textOf('serving'))).toBeGreaterThan(3)
+  expect(the('draw').dataset.draw).toBe('before')
   await passes(45_000)
   expect(load).toHaveBeenCalledTimes(2)
-  await vi.waitFor(() => expect(stub.things.draw?.dataset.draw).toBe('holds'), 30_000)
+  await vi.waitFor(() => expect(the('draw').dataset.draw).toBe('holds'), POLL_WITHIN_MS)
 })
 
 it('on a problem’s page takes the form’s address, and shows a connection only if offline', async () => {
-  const sign = new Thing({ online: 'Connected', offline: 'Offline' })
-  stub.things = { connection: sign }
-  const shown = vi.spyOn(sign, 'toggleAttribute')
-  await begin({ path: null })
-  expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo/line')
+  await open('<p id="connection" data-online="Connected" data-offline="Offline"></p>', { path: null })
+  expect(location.pathname).toBe('/sales/demo/line')
   await passes(10_000)
   expect(stub.requested).toEqual([])
-  expect(shown).toHaveBeenLastCalledWith('hidden', true)
+  expect(the('connection').hidden).toBe(true)
   browser.onLine = false
-  stub.listeners.get('offline')?.({})
-  expect(shown).toHaveBeenLastCalledWith('hidden', false)
-  expect(sign.textContent).toBe('Offline')
+  fire('offline')
+  expect(the('connection').hidden).toBe(false)
+  expect(textOf('connection')).toBe('Offline')
 })
 
 it('retries an order’s page that could not be shown, until it can be', async () => {
-  stub.things = { away: new Thing() }
-  let away = true
-  stub.answer = (path) => (path.endsWith('/schedule') ? schedule() : { ok: !away, status: 503, text: async () => '' })
-  await begin({ path: '/sales/demo/order/an-order' })
-  const replaced = vi.fn(() => delete stub.things.away)
-  Object.assign(stub.things.stage ?? {}, { replaceWith: replaced })
+  let isAway = true
+  stub.answer = (path) =>
+    path.endsWith('/schedule') ? schedule() : { ...showing('<div id="order"></div>'), ok: !isAway, status: 503 }
+  await open('<div id="away"></div>', { path: '/sales/demo/order/an-order' })
   await passes(20_000)
   expect(times(/an-order$/)).toBeGreaterThan(1)
-  expect(replaced).not.toHaveBeenCalled()
-  away = false
+  expect(has('order')).toBe(false)
+  isAway = false
   await passes(120_000)
-  expect(replaced).toHaveBeenCalledOnce()
+  expect(has('order')).toBe(true)
 })
 
-it('keeps a page from the back-forward cache while offline', async () => {
+it('refreshes a page from the back-forward cache, also one that seems offline', async () => {
   stub.answer = () => new Error('no network')
   browser.onLine = false
-  await begin()
-  stub.listeners.get('pageshow')?.({ persisted: true })
+  await open()
+  comesBack()
   await passes(1_000)
   expect(times(/demo$/)).toBe(1)
-  vi.resetModules()
-  stub.things = {}
-  await begin({ path: null })
-  stub.listeners.get('pageshow')?.({ persisted: true })
+  expect(reload).not.toHaveBeenCalled()
+})
+
+it('loads a problem’s page from the back-forward cache anew, but not while offline', async () => {
+  browser.onLine = false
+  await open('', { path: null })
+  comesBack()
   expect(reload).not.toHaveBeenCalled()
   browser.onLine = true
-  stub.listeners.get('pageshow')?.({ persisted: true })
+  comesBack()
   expect(reload).toHaveBeenCalledOnce()
 })

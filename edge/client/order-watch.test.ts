@@ -1,8 +1,12 @@
 /** An order on the page. */
 import { expect, it, vi } from 'vitest'
-import { passes, run, stub, Thing, times, useStubPage } from './testing/stub-page.ts'
+import { heading, open, passes, stub, times, useBrowserPage } from './testing/browser-page.ts'
 
-useStubPage()
+useBrowserPage()
+
+const PATH = { path: '/sales/demo/order/an-order', number: '1' }
+const orderIn = (status: string) =>
+  `<div id="order" data-order="an-order" data-order-status="${status}" data-progress="${status}"></div>`
 
 /** An order on the page, whose stream of events the test controls. */
 async function orderOnPage(orderStatus = 'paying') {
@@ -21,7 +25,7 @@ async function orderOnPage(orderStatus = 'paying') {
     }
   }
   vi.stubGlobal('EventSource', Stream)
-  stub.things = { order: new Thing({ order: 'an-order', orderStatus, progress: orderStatus }) }
+  document.body.innerHTML = orderIn(orderStatus)
   const { followOrder } = await import('./order-watch.ts')
   return { streams, followOrder }
 }
@@ -46,7 +50,8 @@ it('polls an order soon where no stream opens, though the browser keeps trying',
 
 it('fetches the schedule rarely beside an order', async () => {
   await orderOnPage()
-  await run(200_000, { path: '/sales/demo/order/an-order', number: '1' })
+  await open(orderIn('paying'), PATH)
+  await passes(200_000)
   expect(times(/schedule$/)).toBeGreaterThan(2)
   expect(times(/schedule$/)).toBeLessThan(8)
 })
@@ -96,17 +101,12 @@ it('shows a payment that was declined in another tab, though the order is reserv
 
 it('shows a confirmed order by what the page has brought along, without a request', async () => {
   const { streams } = await orderOnPage()
-  const prepared = Object.assign(new Thing({ title: 'It is yours' }), { content: { querySelector: () => null } })
-  const replaced = vi.fn(() => {
-    delete stub.things.order
-    delete stub.things['order-confirmed']
-  })
-  Object.assign(stub.things, { 'order-confirmed': prepared })
-  Object.assign(stub.things.order as Thing, { replaceWith: replaced })
-  await run(1_000, { path: '/sales/demo/order/an-order', number: '1' })
+  const prepared = '<template id="order-confirmed" data-title="It is yours"><h1>Yours</h1></template>'
+  await open(orderIn('paying') + prepared, PATH)
+  await passes(1_000)
   streams[0]?.send({ status: 'confirmed' })
   await passes(1_000)
-  expect(replaced).toHaveBeenCalledExactlyOnceWith(prepared.content)
+  expect(heading()).toBe('Yours')
   expect(document.title).toBe('It is yours · Air · Max')
   expect(times(/order/)).toBe(0)
 })

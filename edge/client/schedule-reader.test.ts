@@ -1,47 +1,59 @@
 /** When the page's script reads the schedule. */
 import { expect, it } from 'vitest'
-import { inLine, iso, NOW_MS, passes, run, schedule, stub, Thing, times, useStubPage } from './testing/stub-page.ts'
+import {
+  IN_LINE,
+  iso,
+  look,
+  NOW_MS,
+  open,
+  passes,
+  schedule,
+  stub,
+  textOf,
+  times,
+  useBrowserPage,
+} from './testing/browser-page.ts'
 
-useStubPage()
+useBrowserPage()
 
 it('shows the newest schedule, also when an older one comes after it', async () => {
-  stub.things = { ...inLine(), serving: new Thing() }
   const older = { version: 10, anchor_position: 100 }
   stub.answer = () => schedule(times(/schedule$/) === 2 ? older : { version: 11, anchor_position: 200 })
-  await run(130_000, { number: '5000' })
+  await open(IN_LINE, { number: '5000' })
+  await passes(130_000)
   expect(times(/schedule$/)).toBe(2)
-  expect(stub.things.serving?.textContent).toBe('200')
+  expect(textOf('serving')).toBe('200')
   stub.answer = () => schedule({ version: 12, anchor_position: 300 })
   await passes(130_000)
-  expect(stub.things.serving?.textContent).toMatch(/^30\d$/)
+  expect(textOf('serving')).toMatch(/^30\d$/)
 })
 
 it('fetches no sooner after a schedule that is older than its own', async () => {
   let version = 11
   stub.answer = () => schedule({ version: version-- > 10 ? 11 : 10, rate_per_second: 1 })
-  await run(40_000)
+  await open(IN_LINE)
+  await passes(40_000)
   expect(times(/schedule$/)).toBeLessThan(10)
 })
 
 it('stops the line some seconds after the last schedule, in case it stands still', async () => {
-  stub.things = { ...inLine(), serving: new Thing() }
   stub.answer = () => schedule({ rate_per_second: 1 })
-  await run(5_000, { number: '5000' })
-  expect(Number(stub.things.serving?.textContent)).toBeGreaterThan(3)
+  await open(IN_LINE, { number: '5000' })
+  await passes(5_000)
+  expect(Number(textOf('serving'))).toBeGreaterThan(3)
   await passes(23_000)
   expect(times(/schedule$/)).toBe(1)
-  expect(Number(stub.things.serving?.textContent)).toBeLessThan(13)
+  expect(Number(textOf('serving'))).toBeLessThan(13)
 })
 
 it.each([1_600, 8_000])(
   'reads the schedule while somebody looks as often as it says: after %i ms',
   async (next_read_ms) => {
-    stub.things = inLine()
     stub.answer = () => schedule({ rate_per_second: 1, next_read_ms })
-    await run(10_000, { number: '5000' })
+    await open(IN_LINE, { number: '5000' })
+    await passes(10_000)
     expect(times(/schedule$/)).toBe(1)
-    Object.assign(document, { visibilityState: 'visible' })
-    stub.listeners.get('visibilitychange')?.({})
+    look()
     const before = times(/schedule$/)
     await passes(60_000)
     // Up to a tenth earlier, and the response takes 20 ms; a read a beat later would be half a second too late.
@@ -55,9 +67,9 @@ it.each([
   // Of 0.2.0.
   ['', 60],
 ])('reads it while nobody looks as seldom as its page says: «%s»', async (poll, seconds) => {
-  stub.things = inLine()
   stub.answer = () => schedule({ rate_per_second: 1 })
-  await run(600_000, { number: '5000', poll })
+  await open(IN_LINE, { number: '5000', poll }, { beatMs: 2_000 })
+  await passes(600_000)
   const reads = 600 / seconds
   expect(times(/schedule$/)).toBeGreaterThan(0.9 * reads - 1)
   expect(times(/schedule$/)).toBeLessThanOrEqual(reads + 1)
@@ -65,7 +77,8 @@ it.each([
 
 it('fetches the schedule when the sale ends', async () => {
   stub.answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000), ends_at_ms: NOW_MS + 12_000 })
-  await run(11_900)
+  await open(IN_LINE)
+  await passes(11_900)
   const before = times(/schedule$/)
   await passes(2_500)
   expect(times(/schedule$/)).toBe(before + 1)
@@ -76,12 +89,12 @@ const atCdn = /^https:.*schedule$/
 const atEdge = /^\/sales\/demo\/schedule$/
 
 it('reads from a CDN where there is one, and nothing from the edge while it works', async () => {
-  stub.things = { ...inLine(), serving: new Thing() }
   stub.answer = () => schedule({ anchor_position: 200 })
-  await run(300_000, { number: '5000', scheduleHost: CDN })
+  await open(IN_LINE, { number: '5000', scheduleHost: CDN })
+  await passes(300_000)
   expect(times(atCdn)).toBeGreaterThan(1)
   expect(times(atEdge)).toBe(0)
-  expect(stub.things.serving?.textContent).toMatch(/^20\d$/)
+  expect(textOf('serving')).toMatch(/^20\d$/)
 })
 
 const old = () => schedule({ server_time_ms: Date.now() - 3_500 })
@@ -94,22 +107,22 @@ it.each<[string, () => unknown, number]>([
 ])(
   'reads from the edge within five seconds while the CDN %s, and from the CDN again a minute later',
   async (_, answer, inMs) => {
-    stub.things = { ...inLine(), serving: new Thing() }
-    stub.answersIn = (path) => (atCdn.test(path) ? inMs : 20)
+    stub.answersInMs = (path) => (atCdn.test(path) ? inMs : 20)
     stub.answer = (path) => (atCdn.test(path) ? answer() : schedule({ anchor_position: 200 }))
-    Object.assign(document, { visibilityState: 'visible' })
-    await run(4_600, { number: '5000', scheduleHost: CDN })
-    expect(stub.things.serving?.textContent).toMatch(/^20\d$/)
+    look()
+    await open(IN_LINE, { number: '5000', scheduleHost: CDN })
+    await passes(4_600)
+    expect(textOf('serving')).toMatch(/^20\d$/)
     await passes(25_000)
     expect(times(atCdn)).toBe(1)
     expect(times(atEdge)).toBeGreaterThan(1)
-    stub.answersIn = () => 20
+    stub.answersInMs = () => 20
     stub.answer = () => schedule({ anchor_position: 300 })
     await passes(70_000)
     const before = times(atEdge)
     await passes(30_000)
     expect(times(atEdge)).toBe(before)
     expect(times(atCdn)).toBeGreaterThan(1)
-    expect(stub.things.serving?.textContent).toMatch(/^30\d$/)
+    expect(textOf('serving')).toMatch(/^30\d$/)
   },
 )

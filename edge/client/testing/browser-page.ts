@@ -1,0 +1,184 @@
+/**
+ * The page's script in a browser window of its own, by happy-dom: what it shows, what it requests, and what it is sent. Each
+ * test has a new window and loads the script anew, since a page's script ends only with its page.
+ */
+import { Window } from 'happy-dom'
+import { afterEach, beforeEach, type Mock, vi } from 'vitest'
+import { scheduleIn } from '../../preview/sample-sale.ts'
+
+export const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
+/** On the origin's clock, which is an hour behind. */
+export const iso = (inMs: number) => new Date(NOW_MS - 3_600_000 + inMs).toISOString()
+
+const atFirst = () => ({
+  requested: [] as string[],
+  answer: (_path: string): unknown => schedule(),
+  answersInMs: (_path: string) => 20,
+})
+/** The server. */
+export const stub = atFirst()
+export const reload: Mock = vi.fn()
+export const browser = { onLine: true, cookieEnabled: true, language: 'de' }
+
+const OPEN = { ...scheduleIn('open', NOW_MS), version: 3, pre_queue_size: 0 }
+export const schedule = (changes: object = {}) => ({
+  ...OPEN,
+  anchor_position: 1,
+  rate_per_second: 0.01,
+  opens_at: iso(-60_000),
+  server_time_ms: Date.now(),
+  ...changes,
+})
+
+/** Responds with a schedule, and with something else to any other request. */
+export const responding =
+  (changes: object, other: object): typeof stub.answer =>
+  (path) =>
+    path.endsWith('/schedule') ? schedule(changes) : other
+
+/** A redirect to another site, which is opaque to the script. */
+export const ELSEWHERE = { ok: false, status: 0 }
+/** A response with a page of the sale, as it is when the script reads it. */
+export const showing = (content: string, page: PageData = {}) => ({ text: async () => htmlOf(content, page) })
+
+export const times = (path: RegExp) => stub.requested.filter((one) => path.test(one)).length
+export const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+/** The content of the page of someone in line. */
+export const IN_LINE = `<div id="line" data-status="waiting">
+  <p id="ahead-of-you" data-one="person ahead" data-other="people ahead" data-next="You are next"></p>
+  <p id="wait" data-wait-about="About {t}" data-wait-until="at {t}" data-wait-past-end="Too late"></p>
+  <p id="wait-until"></p>
+  <p id="serving"></p></div>`
+export const LANDING = '<div id="landing" data-phase="open"></div>'
+/** A turn with something to choose. */
+export const TURN = '<div id="turn"><input name="product_id"></div>'
+
+interface PageData {
+  lang?: string
+  path?: string | null
+  number?: string
+  /** One visitor's page, and not the same for all. */
+  own?: boolean
+  /** The host of a CDN from which it reads the schedule. */
+  scheduleHost?: string
+  /** The longest pause between two reads, in milliseconds; empty for a page that says none. */
+  poll?: string
+}
+
+function htmlOf(content: string, page: PageData): string {
+  const { lang = 'en', path = '/sales/demo', number = '50', own = true, scheduleHost, poll = '120000' } = page
+  const data: Record<string, string> = {
+    ...(poll && { poll }),
+    sale: 'demo',
+    ...(path !== null && { path }),
+    number,
+    // happy-dom leaves empty texts out of `{ ...dataset }`.
+    ...(own && { own: 'yes' }),
+    ...(scheduleHost && { host: scheduleHost }),
+    'now-ms': String(Date.now()),
+    commitment: OPEN.draw_commitment,
+    name: 'Air · Max',
+  }
+  const attributes = Object.entries(data).map(([name, value]) => `data-${name}="${value}"`)
+  return `<!doctype html><html lang="${lang}"><head><title>The line · Air · Max</title></head><body>
+    <p id="offline" tabindex="-1" hidden></p><p id="announcement"></p>
+    <main id="main"><div id="stage" ${attributes.join(' ')}>${content}</div></main></body></html>`
+}
+
+/** The element with an id, which the page has. */
+export function the<E extends HTMLElement>(id: string): E {
+  const element = document.getElementById(id)
+  if (!element) throw new Error(`the page has no #${id}`)
+  return element as E
+}
+export const has = (id: string) => document.getElementById(id) !== null
+export const textOf = (id: string) => the(id).textContent
+export const heading = () => document.querySelector('h1')?.textContent
+
+let window: Window
+
+/** Sends an event to an element, the document, or by default the window; true if the script prevents its default. */
+export function fire(name: string, target: EventTarget = window as unknown as EventTarget, properties: object = {}) {
+  const event = Object.assign(new window.Event(name, { bubbles: true, cancelable: true }), properties)
+  target.dispatchEvent(event as unknown as Event)
+  return event.defaultPrevented
+}
+
+/** Somebody looks at the page, or no longer. */
+export function look(isVisible = true): void {
+  const visibilityState = { value: isVisible ? 'visible' : 'hidden', configurable: true }
+  Object.defineProperty(document, 'visibilityState', visibilityState)
+  fire('visibilitychange', document)
+}
+
+interface ScriptOptions {
+  /** Loads the second script; without it the page does without. */
+  load?: () => Promise<typeof import('../extras/extras.ts')>
+  /** A browser slows the timers of a page at which nobody looks. */
+  beatMs?: number
+}
+
+/** Opens a page with this content, and starts its script. */
+export async function open(content = '', page: PageData = {}, script: ScriptOptions = {}): Promise<void> {
+  const { load = () => new Promise(() => {}), beatMs = 500 } = script
+  document.write(htmlOf(content, page))
+  const { start } = await import('../live-page.ts')
+  start((act) => void setInterval(act, beatMs), load)
+}
+
+/** What the page's script finds in a browser. Tabs hear nothing of each other: the tests of a run are not tabs of one. */
+function openWindow(): void {
+  window = new Window({ url: 'https://shop.example/sales/demo/buy' })
+  const { document, location, history, localStorage, DOMParser, FormData, Element } = window
+  // happy-dom knows no `:enabled`.
+  const { querySelector } = Element.prototype
+  Element.prototype.querySelector = function (selector: string) {
+    return querySelector.call(this, selector.replace(':enabled', ':not([disabled])'))
+  } as typeof querySelector
+  Object.defineProperty(location, 'reload', { value: reload })
+  const globals = {
+    ...{ document, location, history, localStorage, DOMParser, FormData },
+    addEventListener: window.addEventListener.bind(window),
+    scrollTo: () => {},
+    navigator: browser,
+    BroadcastChannel: class {
+      postMessage() {}
+    },
+    fetch: async (path: string, { signal }: { signal: AbortSignal }) => {
+      stub.requested.push(path)
+      await new Promise((done, fail) => {
+        setTimeout(done, stub.answersInMs(path))
+        signal.addEventListener('abort', fail)
+      })
+      const body = stub.answer(path)
+      if (body instanceof Error) throw body
+      return { ok: true, status: 200, headers: new Headers(), json: async () => body, ...(body as object) }
+    },
+  }
+  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value)
+}
+
+export function useBrowserPage(): void {
+  beforeEach(() => {
+    vi.resetModules()
+    vi.useFakeTimers({ now: NOW_MS })
+    Object.assign(stub, atFirst())
+    Object.assign(browser, { onLine: true, cookieEnabled: true })
+    openWindow()
+    look(false)
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const abort = new AbortController()
+      setTimeout(() => abort.abort(), ms)
+      return abort.signal
+    })
+  })
+
+  afterEach(async () => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+    reload.mockClear()
+    await window.happyDOM.close()
+  })
+}
