@@ -16,6 +16,8 @@ export const ENDS = [
   'sold_out',
   'ended',
   'missed_turn',
+  /** Waits on: their orders came to nothing, and others come first. */
+  'others_first',
   'gave_up',
   'failed',
 ] as const

@@ -239,6 +239,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     'a visitor who came in time and was too late': withVisit(7, { end: 'missed_turn' }),
     'a rehearsal that was cut short': changed({ cutShort: true }),
     'a sale that ended by itself': nobodyServed('ended'),
+    'a visitor told to wait for others, who had no order that came to nothing': withVisit(7, { end: 'others_first' }),
   },
   'no "sold out" while units are in carts': {
     'a unit reserved after the first saw it': withVisit(62, { reserveSentMs: 20_001 }),
@@ -488,6 +489,12 @@ describe('the judgement', () => {
     expect(failed({ ...back, charges: [charge('a'), charge('b', { status: 'cancelled' })] })).toEqual([])
     expect(failed({ ...back, inventory: { total: 2, available: 0, held: 0, sold: 2 } })).toEqual(['sold exactly'])
     expect(failed({ ...back, charges: [charge('a'), charge('b')] })).toContain('charged once, and only for sold orders')
+  })
+
+  test('counts who still waits, since an order of theirs came to nothing and others come first, as told honestly', () => {
+    const behind = withVisit(64, { order: null, paidSentMs: null, end: 'others_first' })
+    expect(failed(behind)).toEqual([])
+    expect(judge(behind).find(({ what }) => what === 'nobody lost')?.detail).toContain('1 still wait behind others')
   })
 
   test('accepts that somebody comes to pay too late', () => {

@@ -70,14 +70,20 @@ function soldExactly({ stock, visits, inventory, attackers, operator, orders }: 
   )
 }
 
-/** Nobody ends a rehearsal's sale before it is judged, so "ended" is no honest end. */
-function everyoneServed({ visits, cutShort }: Evidence): Check {
-  const lost = count(visits, (s) => LOST.has(s.end))
+/**
+ * Nobody ends a rehearsal's sale before it is judged, so "ended" is no honest end. Who waits behind others at the end was told
+ * the truth if an order of theirs came to nothing.
+ */
+function everyoneServed({ visits, orders, cutShort }: Evidence): Check {
+  const unpaid = new Set(orders.flatMap((o) => (isLive(o.status) ? [] : o.ticket_number)))
+  const behind = visits.filter((s) => s.end === 'others_first')
+  const deceived = count(behind, ({ number }) => number === null || !unpaid.has(number))
+  const lost = count(visits, (s) => LOST.has(s.end)) + deceived
   const ended = count(visits, (s) => s.end === 'ended')
   return check(
     'nobody lost',
     lost === 0 && !cutShort,
-    `${n(lost)} of ${n(visits.length)} visitors without an honest end${ended > 0 ? `, ${n(ended)} of them saw "ended"` : ''}${cutShort ? '; time ran out' : ''}`,
+    `${n(lost)} of ${n(visits.length)} visitors without an honest end${ended > 0 ? `, ${n(ended)} of them saw "ended"` : ''}${behind.length > deceived ? `; ${n(behind.length - deceived)} still wait behind others` : ''}${cutShort ? '; time ran out' : ''}`,
   )
 }
 

@@ -91,6 +91,9 @@ const isServed = (status: number) => status === 409 || status === 425
 /** Also of a purchase, whose page says it beside the form. */
 const isLimit = (answer: Answer) =>
   answer.status === 429 && (problemType(answer) === '/problems/too-many-requests' || answer.body.includes('id="turn"'))
+/** True for who has an unpaid order, of units that others may want: with a time to ask again. Without one it is for good. */
+const isBehindOthers = (answer: Answer) =>
+  answer.status === 429 && headerOf(answer, 'retry-after') !== '' && problemType(answer) === '/problems/too-many-orders'
 const isQueued = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
 
 export class Crowd {
@@ -157,7 +160,7 @@ export class Crowd {
     clearTimeout(this.#timer)
     this.schedule.stop()
     this.#hasty.close()
-    for (const visitor of this.visitors) this.finish(visitor, 'gave_up')
+    for (const visitor of this.visitors) this.finish(visitor, visitor.isBehindOthers ? 'others_first' : 'gave_up')
     this.#done?.()
   }
 
@@ -257,14 +260,17 @@ export class Crowd {
     const { tally, options } = this
     const { status } = answer
     const tries = visitor.attempts + 1
-    const mayHelp = isServed(status) || status === 503 || status === 0 || isLimit(answer)
+    visitor.isBehindOthers = isBehindOthers(answer)
+    const mayHelp = isServed(status) || status === 503 || status === 0 || isLimit(answer) || visitor.isBehindOthers
     if (!mayHelp || status === 0)
       tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
     // Counted apart: an outage of many tries is no reason to give up at the first error.
     if (!mayHelp) visitor.errors++
     if (tries > MAX_TRIES || visitor.errors > MAX_ERRORS) {
       tally.complain(`${kind}: given up after ${tries} tries, the last ${status || answer.failure}`)
-      this.finish(visitor, 'failed')
+      // Nobody is before the last one who is there.
+      const isLast = this.ended === this.visitors.length - 1
+      this.finish(visitor, visitor.isBehindOthers && !isLast ? 'others_first' : 'failed')
       return NOT_SERVED
     }
     visitor.attempts = tries
@@ -286,6 +292,7 @@ export class Crowd {
     visitor.step = step
     visitor.attempts = 0
     visitor.errors = 0
+    visitor.isBehindOthers = false
   }
 
   /** Only the first end counts. */

@@ -191,6 +191,19 @@ test.concurrent.for(WAYS)('%s', async ([, answers, tally, first], context) => {
   expect(crowd.visitors[0]).toMatchObject(first)
 })
 
+test.concurrent('who is told that others come first asks on for longer than after an error, and the last one there is lost', async (context) => {
+  const { script, crowdAt } = await shop(context)
+  const behind: Answer = [429, { type: '/problems/too-many-orders' }, { 'retry-after': '0.001' }]
+  script[JOIN] = [joinedByProgram]
+  script['POST /sales/s/checkout'] = [...Array<Answer>(9).fill(behind), soldOut, behind]
+  const crowd = crowdAt(...Array.from({ length: 3 }, () => performance.now()))
+  for (const visitor of crowd.visitors) visitor.plan = PLAN.poller
+  await crowd.schedule.read()
+  await crowd.play()
+  crowd.close()
+  expect(crowd.tally.ends).toMatchObject({ sold_out: 1, others_first: 1, failed: 1 })
+})
+
 test.concurrent('the position on the page is compared with the draw', async (context) => {
   const { script, played } = await shop(context)
   for (const [position, wrong] of [

@@ -116,6 +116,8 @@ export class Visitor {
   attempts = 0
   /** Those of them that no repetition may help. */
   errors = 0
+  /** True while they were told last that others come first, since orders of theirs came to nothing. */
+  isBehindOthers = false
   /** When a step that is retried was meant at first. */
   meantMs = 0
   /** When the checkout was sent that may have made their order; 0 again once it was refused. */
