@@ -26,14 +26,10 @@ const captures = new Outbox('capture', deps)
 const refunds = new Outbox('refund', deps)
 /** Owes captures, as the confirmation of their orders does. */
 async function addCaptures(...owed: ChargeOf[]): Promise<void> {
-  const captures = owed.map(({ charge, order }) => ({ charge, order }))
-  for (const { charge, order } of captures)
+  for (const { charge, order } of owed)
     await sql`insert into captures (charge_id, order_id) values (${charge}, ${order})`
-  await addJobs(
-    sql,
-    'capture',
-    captures.map((data) => ({ data })),
-  )
+  const jobsOf = owed.map(({ charge, order }) => ({ data: { charge, order } }))
+  await addJobs(sql, 'capture', jobsOf)
 }
 /** A charge at Stripe, for an order that is not in the ledger. */
 function newCharge() {
@@ -48,19 +44,6 @@ async function newCapture() {
   await addCaptures(charge)
   return charge
 }
-/** Orders that are paid, and whose captures are in the queue. */
-async function paidOrders(count: number) {
-  const sale = `sale-${randomUUID()}`
-  await writeSale(sql, sale, saleOf(count))
-  const reservations = Array.from({ length: count }, () => reservationOf(sale))
-  await record(sql, sale, reservations, false)
-  const orders = reservations.map(({ order }) => order)
-  await confirmPaid(
-    sql,
-    orders.map((order) => ({ order, charge: `pi_${order}` })),
-  )
-  return { sale, orders }
-}
 const lastAttempt = (kind: 'capture' | 'refund') =>
   sql`update jobs set attempts = ${QUEUES[kind].attempts - 1}, run_at = now() where queue = ${kind}`
 const due = async (queue: 'capture' | 'refund') =>
@@ -72,50 +55,39 @@ const capturedAt = async (charge: string) =>
 const counted = async (name: 'captures' | 'refunds' | 'payments') =>
   (await metrics[name].get()).values.map(({ labels, value }) => ({ ...labels, value }))
 
-test('opens a finding for a refund that failed its last attempt, and closes it on success', async () => {
-  const { order, charge } = newCharge()
-  stripe.succeed(charge)
-  stripe.settings.refundStatus = 'failed'
-  await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
-  await lastAttempt('refund')
-  await run(refunds)
-  const open = { kind: 'refund_failed', subject: charge, closed_at: null }
-  expect(await findings()).toMatchObject([open])
-  const metric = await metrics.registry.getSingleMetricAsString('findings_total')
-  expect(metric).toMatch(/\nfindings_total\{sale="",kind="refund_failed"\} 1$/)
-  expect(await counted('refunds')).toEqual([{ outcome: 'failed', value: 1 }])
+test.each(['refund', 'capture'] as const)(
+  'retries a failed %s, opens a finding after the last attempt, and closes it on success',
+  async (kind) => {
+    const { order, charge } = newCharge()
+    const [outbox, outcome, counts] =
+      kind === 'refund'
+        ? ([refunds, 'refunded after all', 'refunds'] as const)
+        : ([captures, 'captured after all', 'captures'] as const)
+    if (kind === 'refund') {
+      stripe.succeed(charge)
+      stripe.settings.refundStatus = 'failed'
+      await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
+    } else await addCaptures({ charge, order })
+    await run(outbox)
+    expect(await findings()).toEqual([])
+    expect(await counted(counts)).toEqual([{ outcome: 'failed', value: 1 }])
+    await lastAttempt(kind)
+    await run(outbox)
+    const finding = { kind: `${kind}_failed`, subject: charge }
+    expect(await findings()).toMatchObject([{ ...finding, closed_at: null }])
+    const metric = await metrics.registry.getSingleMetricAsString('findings_total')
+    expect(metric).toContain(`\nfindings_total{sale="",kind="${kind}_failed"} 1`)
 
-  stripe.settings.refundStatus = 'succeeded'
-  await sql`update refunds set asked_at = asked_at - interval '13 hours'`
-  await refunds.resume()
-  await run(refunds)
-  expect(await findings()).toMatchObject([
-    { kind: 'refund_failed', closed_at: expect.any(Date), outcome: 'refunded after all' },
-  ])
-  expect(await counted('refunds')).toContainEqual({ outcome: 'succeeded', value: 1 })
-  expect(await counted('payments')).toEqual([])
-})
-
-test('retries a failed capture, and opens a finding after the last attempt', async () => {
-  const { order, charge } = newCharge()
-  await addCaptures({ charge, order })
-  await run(captures)
-  expect(await findings()).toEqual([])
-  expect(await counted('captures')).toEqual([{ outcome: 'failed', value: 1 }])
-  await lastAttempt('capture')
-  await run(captures)
-  expect(await findings()).toMatchObject([{ kind: 'capture_failed', subject: charge, closed_at: null }])
-
-  stripe.authorize(charge)
-  await sql`update captures set asked_at = asked_at - interval '13 hours'`
-  await captures.resume()
-  await run(captures)
-  expect(await capturedAt(charge)).toBeInstanceOf(Date)
-  expect(await counted('captures')).toContainEqual({ outcome: 'succeeded', value: 1 })
-  expect(await findings()).toMatchObject([
-    { kind: 'capture_failed', closed_at: expect.any(Date), outcome: 'captured after all' },
-  ])
-})
+    if (kind === 'refund') stripe.settings.refundStatus = 'succeeded'
+    else stripe.authorize(charge)
+    await sql`update ${sql(counts)} set asked_at = asked_at - interval '13 hours'`
+    await outbox.resume()
+    await run(outbox)
+    expect(await findings()).toMatchObject([{ ...finding, closed_at: expect.any(Date), outcome }])
+    expect(await counted(counts)).toContainEqual({ outcome: 'succeeded', value: 1 })
+    expect(await counted('payments')).toEqual([])
+  },
+)
 
 test('takes more captures at a time while all succeed, and few again after a failure', async () => {
   // Nobody waits for the rest between two batches.
@@ -158,14 +130,17 @@ test('leaves captures that a slow provider would outlast their lease with to the
 })
 
 test('notes the cards of all that it captured together', async () => {
-  const { sale, orders } = await paidOrders(3)
-  const outbox = capturesBy(async ({ order }) => ({ card: { brand: 'Visa', last4: `424${orders.indexOf(order)}` } }))
-  await run(outbox)
-  const rows = await sql<
-    { order_id: string; card: object }[]
-  >`select order_id, card from orders where sale_id = ${sale}`
-  for (const { order_id, card } of rows)
-    expect(card).toEqual({ brand: 'Visa', last4: `424${orders.indexOf(order_id)}` })
+  const sale = `sale-${randomUUID()}`
+  await writeSale(sql, sale, saleOf(3))
+  const reservations = Array.from({ length: 3 }, () => reservationOf(sale))
+  await record(sql, sale, reservations, false)
+  const orders = reservations.map(({ order }) => order)
+  const paid = orders.map((order) => ({ order, charge: `pi_${order}` }))
+  await confirmPaid(sql, paid)
+  const cardOf = (order: string) => ({ brand: 'Visa', last4: `424${orders.indexOf(order)}` })
+  await run(capturesBy(async ({ order }) => ({ card: cardOf(order) })))
+  const rows = await sql<{ order: string }[]>`select order_id as order, card from orders where sale_id = ${sale}`
+  expect([...rows]).toEqual(rows.map(({ order }) => ({ order, card: cardOf(order) })))
 })
 
 test('opens a finding at once for a capture that is not authorized any more, and does not retry it', async () => {
@@ -179,43 +154,30 @@ test('opens a finding at once for a capture that is not authorized any more, and
   expect(await due('capture')).toEqual([])
 })
 
-test('does not capture a charge that is to be refunded', async () => {
-  const { order, charge, intent } = await newCapture()
-  await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await run(captures)
-  expect(intent.status).toBe('requires_capture')
-  await run(refunds)
-  expect(intent.status).toBe('canceled')
-  expect(await due('capture')).toEqual([])
-  expect(await findings()).toEqual([])
-})
-
-test('voids a charge whose refund overtakes its capture, without a finding', async () => {
-  const { intent } = await newCapture()
-  await run(
-    capturesBy(async (charge) => {
-      await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
-      await run(refunds)
-      return provider.capture(charge)
-    }),
-  )
-  expect(intent.status).toBe('canceled')
-  expect(await findings()).toEqual([])
-})
-
-test('refunds a charge whose capture was in progress', async () => {
-  const { intent } = await newCapture()
-  await run(
-    capturesBy(async (charge) => {
-      const done = await provider.capture(charge)
-      await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
-      return done
-    }),
-  )
-  await run(refunds)
-  expect(intent).toMatchObject({ status: 'succeeded', refunded: true })
-  expect(await findings()).toEqual([])
-})
+test.each(['before', 'during', 'after'] as const)(
+  'gives back a charge whose refund is asked for %s its capture, without a finding',
+  async (when) => {
+    const { order, charge, intent } = await newCapture()
+    const askRefund = () => jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
+    if (when === 'before') await askRefund()
+    await run(
+      capturesBy(async (owed) => {
+        expect(when).not.toBe('before')
+        if (when === 'during') {
+          await askRefund()
+          await run(refunds)
+        }
+        const done = await provider.capture(owed)
+        if (when === 'after') await askRefund()
+        return done
+      }),
+    )
+    await run(refunds)
+    expect(intent).toMatchObject(when === 'after' ? { status: 'succeeded', refunded: true } : { status: 'canceled' })
+    expect(await due('capture')).toEqual([])
+    expect(await findings()).toEqual([])
+  },
+)
 
 test('closes the finding of a capture done by hand, or to be refunded', async () => {
   const [byHand, refunded] = [newCharge(), newCharge()]
@@ -225,26 +187,15 @@ test('closes the finding of a capture done by hand, or to be refunded', async ()
   expect(await findings()).toHaveLength(2)
   await captures.markDone([byHand.charge])
   await jobs.addRefunds(sql, [{ ...refunded, reason: 'oversold' }])
-  expect((await findings()).map((f) => [f.subject, f.outcome]).sort()).toEqual(
-    [
+  expect(new Map((await findings()).map(({ subject, outcome }) => [subject, outcome]))).toEqual(
+    new Map([
       [byHand.charge, 'captured after all'],
       [refunded.charge, 'to be given back'],
-    ].sort(),
+    ]),
   )
 })
 
-test('does not ask the provider again for a refund that is done', async () => {
-  const done = newCharge()
-  stripe.succeed(done.charge)
-  await jobs.addRefunds(sql, [{ ...done, reason: 'oversold' }])
-  await run(refunds)
-  metrics.registry.resetMetrics()
-  await refunds.recheck([done.charge])
-  await run(refunds)
-  expect(await counted('refunds')).toEqual([])
-})
-
-test('queues a refund that lost its job again, once, unless it is done', async () => {
+test('queues a refund that lost its job again, once, and asks the provider for none that is done', async () => {
   const [open, done] = [newCharge(), newCharge()]
   for (const one of [open, done]) await jobs.addRefunds(sql, [{ ...one, reason: 'oversold' }])
   await sql`update refunds set refunded_at = now() where charge_id = ${done.charge}`
@@ -252,6 +203,10 @@ test('queues a refund that lost its job again, once, unless it is done', async (
   await sql`update refunds set asked_at = asked_at - interval '13 hours'`
   for (let times = 0; times < 3; times++) await refunds.resume()
   expect(await due('refund')).toMatchObject([{ charge: open.charge }])
+  await sql`delete from jobs`
+  await refunds.recheck([done.charge])
+  await run(refunds)
+  expect(await counted('refunds')).toEqual([])
 })
 
 test('keeps a capture that is done when it is reported gone or is to be refunded', async () => {
