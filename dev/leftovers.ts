@@ -16,6 +16,9 @@ export class LocalError extends Error {
 /** How long a server may take to stop before it is killed; the origin allows itself ten seconds. */
 export const STOP_WITHIN_MS = 15_000
 const CHECK_EVERY_MS = 25
+/** Node waits one delay longer before each further try: 1.4 s in all. */
+const REMOVE_TRIES = 10
+const REMOVE_AGAIN_AFTER_MS = 25
 
 // -- Pid files -------------------------------------------------------------------------------------------------------
 
@@ -126,6 +129,7 @@ export function removeTemporaries(): void {
 }
 
 function remove(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+  // A process that was just killed may still finish the file that it is writing: the folder is not empty then, and tried again.
+  rmSync(path, { recursive: true, force: true, maxRetries: REMOVE_TRIES, retryDelay: REMOVE_AGAIN_AFTER_MS })
   temporaries.delete(path)
 }

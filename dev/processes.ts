@@ -9,10 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import getPort, { portNumbers } from 'get-port'
 import { killGroup, LocalError, removeTemporaries, STOP_WITHIN_MS, writePidFile } from './leftovers.ts'
+import { LOOPBACK } from './loopback.ts'
 
 export { LocalError, temporaryFolder } from './leftovers.ts'
+export { LOOPBACK }
 
-export const LOOPBACK = '127.0.0.1'
 /** How long a server may take to answer for the first time; a cold disk or a busy machine needs seconds. */
 const READY_WITHIN_MS = 30_000
 const PROBE_EVERY_MS = 25
@@ -103,7 +104,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   if (pidFile !== undefined) writePidFile(pidFile, pid)
   const ended = subprocess.then(({ signal, exitCode, timedOut }) => {
     running.delete(child)
-    if (signal === 'SIGKILL') killGroup(pid)
+    // Its own children, such as those of initdb, might go on writing into a folder that is about to be removed.
+    killGroup(pid)
     if (pidFile !== undefined) rmSync(pidFile, { force: true })
     return timedOut ? `not within ${options.timeout} ms` : (signal ?? `exit code ${exitCode}`)
   })

@@ -63,7 +63,8 @@ async function main(leave: Leave): Promise<number> {
       ...Object.fromEntries(WORKER_SETTINGS.filter(setting).map((name) => [name, setting(name) ?? ''])),
     },
   }).finally(() => progress.done())
-  const demos = options['no-demo'] ? {} : await ensureDemos(system, shop !== undefined)
+  const failed = system.failed.then((): Demos => ({}))
+  const demos = options['no-demo'] ? {} : await Promise.race([ensureDemos(system, shop !== undefined), failed])
   console.log(invitation(system, { ...demos, shop }, dataDir !== undefined))
   const how = await system.failed
   await leave(1, `${how}. Its log is in ${shortPath(system.dataDir)}. Everything else was stopped.`)

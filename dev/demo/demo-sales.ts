@@ -2,6 +2,7 @@
  * The sales that `npm start` opens within seconds: one of units, a drop with all that goods can have, one for members, and a hall of
  * 2,000 seats with standing room.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Image } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import { LocalError } from '../processes.ts'
@@ -14,6 +15,8 @@ const DEMO_OPENS_AFTER_MS = 20_000
 /** A sold-out demo is followed by demo-2, demo-3 and so on. */
 const MAX_DEMOS = 1000
 const CALL_WITHIN_MS = 10_000
+/** A store that was restarted during the start is back by then. */
+const RETRY_WITHIN_MS = 60_000
 /** A picture is resized on a machine that has just started everything else. */
 const UPLOAD_WITHIN_MS = 60_000
 const DEMO_SEATS = 2_000
@@ -31,17 +34,26 @@ export interface Demos {
   readonly members?: Demo
 }
 
-export async function ensureDemos(system: System, hasShop: boolean): Promise<Demos> {
-  const hall = await ensureDemo(system, 'hall', hallSale, (sale) => fillHall(system, sale))
-  const aurora = await ensureDemo(
-    system,
+/** Makes the demo sales that are not there. One that cannot be made is left out with a warning: the system serves without it. */
+export async function ensureDemos(
+  system: Pick<System, 'originUrl' | 'adminToken'>,
+  hasShop: boolean,
+  warn: (line: string) => void = console.warn,
+): Promise<Demos> {
+  const ensure = (...[name, make, fill]: DemoParts) =>
+    ensureDemo(system, name, make, fill).catch((error: Error) => {
+      warn(`The demo sale "${name}" is left out: ${error.message}`)
+      return undefined
+    })
+  const hall = await ensure('hall', hallSale, (sale) => fillHall(system, sale))
+  const aurora = await ensure(
     'aurora',
     async () => ({ ...demoSale(), ...(await auroraSale((picture) => upload(system, picture))), ...opening() }),
     (sale) => fillAurora(system, sale),
   )
-  const members = hasShop ? { members: await ensureDemo(system, 'members', membersSale) } : {}
-  const demo = await ensureDemo(system, 'demo', demoSale)
-  return { demo, aurora, hall, ...members }
+  const members = hasShop ? await ensure('members', membersSale) : undefined
+  const demo = await ensure('demo', demoSale)
+  return { ...(demo && { demo }), ...(aurora && { aurora }), ...(hall && { hall }), ...(members && { members }) }
 }
 
 const opening = () => ({ opens_at: new Date(Date.now() + DEMO_OPENS_AFTER_MS).toISOString() })
@@ -67,7 +79,7 @@ const membersSale = (): Partial<SaleConfig> => ({
   access: { sign_in: 'required', invitation: 'off', proof_of_work: null, turnstile: false },
 })
 
-async function fillAurora(system: System, sale: string): Promise<void> {
+async function fillAurora(system: Origin, sale: string): Promise<void> {
   await admin(system, 'PUT', `${sale}/promo-codes`, AURORA_CODES)
   const image = (await admin(system, 'GET', sale))?.products[0]?.images?.[1]
   for (const { text, pictured } of AURORA_POSTS)
@@ -92,7 +104,7 @@ const hallSale = (): Partial<SaleConfig> => ({
 })
 
 /** The sections and seats of the demo hall, as an operator would import them. */
-async function fillHall(system: System, sale: string): Promise<void> {
+async function fillHall(system: Origin, sale: string): Promise<void> {
   for (const [order, { section_id, name, type, total, price_minor }] of HALL.sections.entries()) {
     const outline = HALL.outlines[section_id]
     const section = { name, type, price_minor, currency: HALL.currency, order, ...(outline && { outline }) }
@@ -109,18 +121,21 @@ async function fillHall(system: System, sale: string): Promise<void> {
   await admin(system, 'PUT', `${sale}/chart`, { focal_point: HALL.focalPoint })
 }
 
-/** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
-async function ensureDemo(
-  system: System,
+/** Its name, its configuration, and what is added once it is there. */
+type DemoParts = [
   name: string,
   make: () => Partial<SaleConfig> | Promise<Partial<SaleConfig>>,
   fill?: (sale: string) => Promise<unknown>,
-): Promise<Demo> {
+]
+type Origin = Pick<System, 'originUrl' | 'adminToken'>
+
+/** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
+async function ensureDemo(origin: Origin, ...[name, make, fill]: DemoParts): Promise<Demo> {
   for (let n = 1; n <= MAX_DEMOS; n++) {
     const sale = n === 1 ? name : `${name}-${n}`
-    const state = await admin(system, 'GET', sale)
+    const state = await admin(origin, 'GET', sale)
     if (state === undefined) {
-      await admin(system, 'PUT', sale, await make())
+      await admin(origin, 'PUT', sale, await make())
       await fill?.(sale)
       return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
     }
@@ -137,29 +152,40 @@ interface Demoed {
 }
 
 /** What operators call below a sale, which is what they see of it; undefined if there is none. */
-async function admin(system: System, method: string, path: string, body?: object) {
-  const response = await fetch(`${system.originUrl}/admin/sales/${path}`, {
+async function admin(origin: Origin, method: string, path: string, body?: object) {
+  const response = await call(origin, `/admin/sales/${path}`, CALL_WITHIN_MS, {
     method,
-    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(CALL_WITHIN_MS),
   })
   return response.status === 404 ? undefined : read<Demoed>(response)
 }
 
 /** The address of a picture. */
-async function upload(system: System, picture: Buffer): Promise<string> {
-  const response = await fetch(`${system.originUrl}/admin/images`, {
+async function upload(origin: Origin, picture: Buffer): Promise<string> {
+  const response = await call(origin, '/admin/images', UPLOAD_WITHIN_MS, {
     method: 'POST',
-    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'image/png' },
+    headers: { 'content-type': 'image/png' },
     body: new Uint8Array(picture),
-    signal: AbortSignal.timeout(UPLOAD_WITHIN_MS),
   })
   return (await read<{ url: string }>(response)).url
+}
+
+/** Calls the origin as an operator, and again when it says: 503 means that nothing was done. */
+async function call({ originUrl, adminToken }: Origin, path: string, withinMs: number, init: RequestInit) {
+  const giveUpAt = performance.now() + RETRY_WITHIN_MS
+  for (;;) {
+    const headers = { ...init.headers, authorization: `Bearer ${adminToken}` }
+    const response = await fetch(originUrl + path, { ...init, headers, signal: AbortSignal.timeout(withinMs) })
+    const retryAfterMs = Number(response.headers.get('retry-after') ?? 1) * 1000
+    if (response.status !== 503 || performance.now() + retryAfterMs > giveUpAt) return response
+    await response.body?.cancel()
+    await sleep(retryAfterMs)
+  }
 }
 
 async function read<T>(response: Response): Promise<T> {
   const text = await response.text()
   if (response.ok) return JSON.parse(text)
-  throw new LocalError(`The origin refused the demo sale (${response.status}): ${text.slice(0, 300)}`)
+  throw new LocalError(`the origin answered ${response.status}: ${text.slice(0, 300)}`)
 }

@@ -11,7 +11,9 @@ import { createDatabase } from './databases.ts'
 import { LEDGER_TEMPLATE } from './one-postgres.ts'
 import type { Part } from './shared-part.ts'
 
-export interface RunSystem extends Pick<System, 'edgeUrl' | 'originUrl' | 'opsUrl' | 'adminToken' | 'databaseUrl'> {
+type Addresses = 'edgeUrl' | 'originUrl' | 'opsUrl' | 'adminToken' | 'databaseUrl' | 'redisUrl'
+
+export interface RunSystem extends Pick<System, Addresses> {
   readonly signInUrl: string
 }
 
@@ -40,9 +42,9 @@ export async function startRunSystem(postgresUrl: string): Promise<Part<RunSyste
       ADMISSIONS_PER_UNIT: '5',
     },
   })
-  const { edgeUrl, originUrl, opsUrl, adminToken } = system
+  const { edgeUrl, originUrl, opsUrl, adminToken, redisUrl } = system
   return {
-    address: { edgeUrl, originUrl, opsUrl, adminToken, databaseUrl, signInUrl },
+    address: { edgeUrl, originUrl, opsUrl, adminToken, databaseUrl, redisUrl, signInUrl },
     async stop() {
       await system.stop()
       await shop.stop()

@@ -36,8 +36,8 @@ function projectOf(file: string, direct: readonly string[], reached: ReadonlySet
   const reaches = (pattern: RegExp) => [...reached].some((name) => pattern.test(name))
   if (file.endsWith('.long.test.ts')) return 'long'
   if (reaches(WORKERS_RUNTIME)) return 'edge'
-  if (file.startsWith('test/') || direct.some((name) => SYSTEM.test(name))) return 'system'
-  return reaches(SERVERS) ? 'origin' : 'pure'
+  if (!reaches(SERVERS)) return 'pure'
+  return file.startsWith('test/') || direct.some((name) => SYSTEM.test(name)) ? 'system' : 'origin'
 }
 
 function closure(direct: readonly string[], imports: (file: string) => readonly string[]): Set<string> {

@@ -1,0 +1,22 @@
+/** The demo sales of `npm start` are made also while a store comes back, and never end the start. */
+import { expect, test } from 'vitest'
+import { ADMIN_TOKEN, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { useRedis, useReturning } from '../../test/lib/servers.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import { ensureDemos } from './demo-sales.ts'
+
+const postgres = await useReturning(startPostgres)
+const redis = useRedis()
+const origin = useOwnOrigin(() => ({ databaseUrl: postgres.url, redisUrl: redis.url }))
+
+test('waits as long as the origin says while Postgres restarts, and warns of what cannot be made', async () => {
+  const warnings: string[] = []
+  await postgres.kill()
+  expect((await origin.admin('GET', '/sales/hall')).status).toBe(503)
+  const demos = ensureDemos({ originUrl: origin.url(), adminToken: ADMIN_TOKEN }, true, (line) => warnings.push(line))
+  await postgres.start()
+  await expect.poll(async () => (await origin.admin('GET', '/sales/hall')).status).toBe(200)
+  await origin.stop()
+  await demos
+  expect(warnings.at(-1)).toMatch(/^The demo sale "demo" is left out: /)
+})

@@ -1,0 +1,21 @@
+/**
+ * `npm run test:quick`: what is pure, in plain threads. With `--changed` (since the last commit) or `--changed=COMMIT` also each
+ * other test that a change touches.
+ */
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const changed = process.argv.slice(2).filter((arg) => arg.startsWith('--changed'))
+const runs = [['--project', 'pure', ...process.argv.slice(2).filter((arg) => !changed.includes(arg))]]
+if (changed.length > 0) runs.push([...changed, '--project', '!pure', '--project', '!long', '--passWithNoTests'])
+
+for (const args of runs) {
+  const { exitCode } = await execa('vitest', ['run', '--config', 'test/vitest.config.ts', ...args], {
+    cwd: ROOT,
+    preferLocal: true,
+    stdio: 'inherit',
+    reject: false,
+  })
+  if (exitCode !== 0) process.exit(exitCode ?? 1)
+}
