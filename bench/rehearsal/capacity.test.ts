@@ -1,14 +1,7 @@
-/** How many may come each second: which step is next, what limits it, and the command with two tiny steps. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** How many may come each second: which step is next, and what limits it. */
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
-import { limitOf, nextArrivals } from './capacity.ts'
-import { rehearse } from './testing/rehearse.ts'
-
-const out = mkdtempSync(join(tmpdir(), 'flash-sale-capacity-'))
-afterAll(() => rmSync(out, { recursive: true, force: true }))
+import { expect, test } from 'vitest'
+import { limitOf, nextArrivals } from './capacity-search.ts'
 
 /** The steps on a system that can serve so many. */
 function stepsUpTo(capacity: number, range: { from: number; most: number }) {
@@ -20,15 +13,13 @@ function stepsUpTo(capacity: number, range: { from: number; most: number }) {
   }
 }
 
-test('arrivals double until they are too many, and then close in on the highest that are not', () => {
-  const steps = stepsUpTo(230, { from: 50, most: 5_000 })
-  expect(steps.map(({ arrivals }) => arrivals)).toEqual([50, 100, 200, 400, 283, 238, 218])
-})
-
-test('arrivals halve while the first are too many, and end at the most that may come', () => {
-  expect(stepsUpTo(1, { from: 8, most: 9 }).map(({ arrivals }) => arrivals)).toEqual([8, 4, 2, 1])
-  expect(stepsUpTo(0, { from: 3, most: 9 }).at(-1)).toEqual({ arrivals: 1, good: false })
-  expect(stepsUpTo(99, { from: 5, most: 12 }).map(({ arrivals }) => arrivals)).toEqual([5, 10, 12])
+test.each([
+  ['double until they are too many, and then close in', 230, 50, 5_000, [50, 100, 200, 400, 283, 238, 218]],
+  ['halve while the first are too many', 1, 8, 9, [8, 4, 2, 1]],
+  ['end with one, if that is too many', 0, 3, 9, [3, 1]],
+  ['end at the most that may come', 99, 5, 12, [5, 10, 12]],
+])('arrivals %s', (_, capacity, from, most, steps) => {
+  expect(stepsUpTo(capacity, { from, most }).map(({ arrivals }) => arrivals)).toEqual(steps)
 })
 
 test('whatever the capacity, few steps find it to a tenth', () => {
@@ -50,26 +41,4 @@ test('the limit is what uses most of a busy core or machine, the crowd itself in
   expect(limitOf({ ...idle, origin: 0.9 }, 8)).toBe('origin')
   expect(limitOf({ ...idle, edge: 0.7, origin: 0.6 }, 2)).toBe('edge')
   expect(limitOf({ ...idle, 'the crowd': 1 }, 2)).toBe('the crowd')
-})
-
-test('the command raises arrivals on a system of its own, and says how many may come', async () => {
-  // As slow as it may be: what is measured is no matter here.
-  const args = '--capacity --from 5 --most 10 --step 2 --target 60000 --think 0.1 --timeouts 0 --seed 7'
-  const { status, output } = await rehearse(out, args)
-  expect(status, output).toBe(0)
-  expect(output).toContain('At least 10 arrivals a second with p99 of joins, turns and checkouts below 1 min.')
-  const { steps } = JSON.parse(readFileSync(join(out, 'capacity.json'), 'utf8'))
-  const step = {
-    good: true,
-    unserved: 0,
-    use: { edge: expect.any(Number), origin: expect.any(Number), Postgres: expect.any(Number) },
-  }
-  expect(steps).toMatchObject([
-    { ...step, arrivals: 5 },
-    { ...step, arrivals: 10 },
-  ])
-  for (const { p99Ms, bought } of steps) {
-    expect(Math.min(p99Ms.joins, p99Ms.turns, p99Ms.checkouts)).toBeGreaterThan(0)
-    expect(bought).toBeGreaterThan(0)
-  }
 })

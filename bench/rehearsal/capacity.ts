@@ -13,6 +13,7 @@ import { seeded } from '../lib/random.ts'
 import { type LifeStage, onStage } from '../measure/parts/life.ts'
 import { PROGRAMS, type Program } from '../measure/programs.ts'
 import { createSale, endSale } from '../measure/stage.ts'
+import { capacityText, highest, type Measured, nextArrivals, type Range, type Use } from './capacity-search.ts'
 import { arrivalTimes } from './crowd/arrivals.ts'
 import { Crowd } from './crowd/crowd.ts'
 import { UNKNOWN } from './crowd/identities.ts'
@@ -32,68 +33,11 @@ const CALM_CORES = 0.25
 const CALM_TRIES = 10
 /** No step begins later; one takes a minute at most. */
 const STEPS_WITHIN_MS = 210_000
-/** The search ends when the next step would be this close. */
-const CLOSE = 1.1
 /** Of visitors; the 99th percentile counts only those who were served. */
 const UNSERVED_SHARE = 0.01
-/** A program that does one thing at a time, or all of them together, can hardly use more of the cores. */
-const BUSY_SHARE = 0.8
 
 const ASKED = { joins: 'join', turns: 'admission', checkouts: 'checkout' } as const
 const UNSERVED: readonly VisitStep[] = ['arrive', 'join', 'claim', 'checkout']
-
-type User = Program | 'the crowd'
-/** Cores in use. */
-export type Use = Readonly<Record<User, number>>
-
-interface Step {
-  /** A second. */
-  readonly arrivals: number
-  readonly good: boolean
-}
-
-interface Measured extends Step {
-  readonly p99Ms: Readonly<Record<keyof typeof ASKED, number>>
-  readonly unserved: number
-  readonly bought: number
-  readonly use: Use
-}
-
-type Range = NonNullable<Options['capacity']>
-
-const highest = (steps: readonly Step[]) => Math.max(0, ...steps.flatMap((step) => (step.good ? step.arrivals : [])))
-const lowestBad = (steps: readonly Step[]) => Math.min(...steps.flatMap((step) => (step.good ? [] : step.arrivals)))
-
-/** The arrivals of the next step; null when the capacity is known. */
-export function nextArrivals(steps: readonly Step[], { from, most }: Pick<Range, 'from' | 'most'>): number | null {
-  const [good, bad] = [highest(steps), lowestBad(steps)]
-  if (steps.length === 0) return from
-  if (good === 0) return bad > 1 ? Math.floor(bad / 2) : null
-  if (bad === Number.POSITIVE_INFINITY) return good < most ? Math.min(2 * good, most) : null
-  const next = Math.round(Math.sqrt(good * bad))
-  return next > good && next < bad && bad / good > CLOSE ? next : null
-}
-
-/** What used the processor most; null where that was neither a whole core nor the whole machine. */
-export function limitOf(use: Use, cores: number): User | null {
-  const users = [...PROGRAMS, 'the crowd'] as const
-  const [most] = users.toSorted((a, b) => use[b] - use[a])
-  const all = users.reduce((sum, user) => sum + use[user], 0)
-  return most && (use[most] >= BUSY_SHARE || all >= BUSY_SHARE * cores) ? most : null
-}
-
-/** One sentence for people: the capacity, and what limited it. */
-export function capacityText(steps: readonly Measured[], { most, targetMs }: Range, cores: number): string {
-  const good = highest(steps)
-  const below = `arrivals a second with p99 of joins, turns and checkouts below ${duration(targetMs)}`
-  const tooMany = steps.find((step) => step.arrivals === lowestBad(steps))
-  if (!tooMany) return `At least ${n(good)} ${below}${good < most ? '; there was no time for more' : ''}.`
-  const limit = limitOf(tooMany.use, cores)
-  const why = limit
-    ? `the limit was ${limit}, with ${n(tooMany.use[limit])} of ${cores} cores`
-    : 'no program was the limit: there was processor time left'
-  return `${good > 0 ? n(good) : 'No'} ${below}; at ${n(tooMany.arrivals)} ${why}.`
-}
 
 /** The exit status: 1 when even the fewest were too many. `failed` is called when a part of the system ends by itself. */
 export async function findCapacity(options: Options, range: Range, failed: (how: string) => void): Promise<number> {

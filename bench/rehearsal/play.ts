@@ -34,7 +34,7 @@ import { drawHall } from './hall-records.ts'
 import { Operator, postMeanwhile } from './operator-calls.ts'
 import type { Options } from './options.ts'
 import { Live } from './progress.ts'
-import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords } from './records.ts'
+import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 
 /** Between the sale's creation and the first visitor. */
 const LEAD_MS = 2_000
@@ -50,16 +50,26 @@ const FRONT_PATHS = '^/($|search|sales/[^/]+/(feed|posts))'
 /** Everything there is to say about a rehearsal: this is also report.json. */
 export type Result = Awaited<ReturnType<Rehearsal['play']>>
 
+/** A system that runs already, with the stand-in for its shop where visitors need accounts. */
+interface Given {
+  readonly to: Target
+  readonly shop?: DemoShop
+}
+
 /** A rehearsal that can be interrupted: its sale must not stay live on a running system. */
 export class Rehearsal {
+  readonly sale = `rehearsal-${randomUUID().slice(0, 8)}`
   readonly #options: Options
-  readonly #sale = `rehearsal-${randomUUID().slice(0, 8)}`
+  readonly #given: Given | undefined
   #shop: DemoShop | undefined
   #live: Live | undefined
   #endSale = async (_timeoutMs?: number) => {}
 
-  constructor(options: Options) {
+  /** Tests give a system of their own; otherwise the options name one, or it makes its own. */
+  constructor(options: Options, given?: Given) {
     this.#options = options
+    this.#given = given
+    this.#shop = given?.shop
   }
 
   /** Stops drawing, and ends the sale. */
@@ -71,25 +81,25 @@ export class Rehearsal {
   /** `failed` is called when a part of its own system ends by itself. */
   async play(failed: (how: string) => void) {
     const beganMs = performance.now()
-    if (this.#options.identities === 'accounts') this.#shop = await startDemoShop()
-    const tested = await systemUnderTest(this.#options, this.#shop, failed)
+    if (this.#options.identities === 'accounts') this.#shop ??= await startDemoShop()
+    const tested = this.#given ? onRunning(this.#given.to) : await systemUnderTest(this.#options, this.#shop, failed)
     const { to } = tested
     this.#endSale = async (timeoutMs) => {
       this.#endSale = async () => {}
-      await admin(to, 'POST', `/sales/${this.#sale}/end`, undefined, timeoutMs).catch(() => {})
+      await admin(to, 'POST', `/sales/${this.sale}/end`, undefined, timeoutMs).catch(() => {})
     }
     try {
       const result = await this.#play(tested)
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
-      this.#shop?.stop()
+      if (!this.#given) this.#shop?.stop()
     }
   }
 
   async #play({ to, worker, killable, cdn, prover, key }: SystemUnderTest) {
     const options = this.#options
-    const sale = this.#sale
+    const { sale } = this
     const spreadMs = options.spreadSeconds * 1000
     const opensInMs = LEAD_MS + leadMs(options.arrivals, spreadMs)
     const opensAtMs = performance.now() + opensInMs
@@ -276,6 +286,15 @@ export class Rehearsal {
 
 type SystemUnderTest = Awaited<ReturnType<typeof systemUnderTest>>
 
+const onRunning = (to: Target) => ({
+  to,
+  worker: to.edgeUrl,
+  killable: undefined,
+  cdn: undefined,
+  prover: null,
+  key: null,
+})
+
 /** What a rehearsal runs on: the running system that is named, or one of its own. */
 async function systemUnderTest(options: Options, shop: DemoShop | undefined, failed: (how: string) => void) {
   const { edge, origin, adminToken, faults, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } = options
@@ -286,8 +305,7 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
     await requireEdge(edge)
     const { DATABASE_URL, REDIS_URL } = process.env
     const stores = { databaseUrl: DATABASE_URL || undefined, redisUrl: REDIS_URL || undefined }
-    const to = { edgeUrl: edge, originUrl: origin, adminToken, ...stores }
-    return { to, worker: edge, killable: undefined, cdn: undefined, prover: null, key: null }
+    return onRunning({ edgeUrl: edge, originUrl: origin, adminToken, ...stores })
   }
   console.log('Starting a system ...')
   const settings = {

@@ -1,8 +1,11 @@
 /** Pages with invented data in a real browser, with the scripts of a turn at work: for the tests of one file. */
+import { randomUUID } from 'node:crypto'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import { builtPages, SHOW_MAP, servePages } from '../../dev/previews.ts'
+import type { Language } from '../../edge/pages/words/words.ts'
 import { sharedPart } from '../run/shared-part.ts'
+import { PHONE } from './axe.ts'
 
 interface Screen {
   readonly width: number
@@ -12,30 +15,90 @@ interface Screen {
   readonly slowly?: boolean
 }
 
-/** Opens a page by the name of its sample, in English; `prepared` with each page before it is opened. */
-export function useSamplePages(
-  { hasTouch = false, slowly, ...viewport }: Screen,
-  prepared?: (page: Page) => Promise<void>,
-) {
+/** Built once for all files of a worker. */
+let built: ReturnType<typeof builtPages> | undefined
+function builtOnce() {
+  built ??= builtPages()
+  return built
+}
+
+export async function sampleNames(): Promise<string[]> {
+  const { samples } = await builtOnce()
+  return samples({ lang: 'en', nowMs: Date.now() }).map(({ name }) => name)
+}
+
+function useServedPages(slowly = false) {
   let samples: Awaited<ReturnType<typeof builtPages>>['samples']
   let server: Awaited<ReturnType<typeof servePages>>
   let browser: Browser
   beforeAll(async () => {
-    const built = await builtPages()
-    samples = built.samples
-    server = await servePages(built.assets, { slowly })
+    const { samples: all, assets } = await builtOnce()
+    samples = all
+    server = await servePages(assets, { slowly })
     browser = await chromium.connect(await sharedPart('browser'))
   })
   afterAll(async () => {
     await browser?.close()
     server?.stop()
   })
+  const pages = (lang: Language) => new Map(samples({ lang, nowMs: Date.now() }).map(({ name, html }) => [name, html]))
+  return { browser: () => browser, put: (path: string, html: string) => server.put(path, html), pages }
+}
+
+/** Opens a page by the name of its sample, in English; `prepared` with each page before it is opened. */
+export function useSamplePages(
+  { hasTouch = false, slowly, ...viewport }: Screen,
+  prepared?: (page: Page) => Promise<void>,
+) {
+  const { browser, put, pages } = useServedPages(slowly)
   return async (name: string): Promise<Page> => {
-    const page = await browser.newPage({ viewport, hasTouch, reducedMotion: 'reduce' })
+    const page = await browser().newPage({ viewport, hasTouch, reducedMotion: 'reduce' })
     await prepared?.(page)
-    const html = samples({ lang: 'en', nowMs: Date.now() }).find((one) => one.name === name)?.html ?? ''
-    await page.goto(server.put(`/${name}`, html))
+    await page.goto(put(`/${name}`, pages('en').get(name) ?? ''))
     await page.evaluate(SHOW_MAP)
     return page
+  }
+}
+
+/** Loads itself again by the one means that needs no asset, since the shop cannot be reached: real time (WCAG, 2.2.1). */
+const MAY_REFRESH = 'problem-try-again'
+/** A page beats by a timer of its window, which ends with it, and finds the element that it defines defined by another page. */
+const IN_ONE_WINDOW = `{
+  delete globalThis.Worker
+  const { define } = customElements
+  customElements.define = (name, element) => customElements.get(name) ?? define.call(customElements, name, element)
+}`
+/** The scripts of the new page run, and what those of the page before have still to do does not. */
+const FORGET = `(async () => {
+  globalThis.shown?.abort()
+  globalThis.shown = new AbortController()
+  AbortSignal.timeout = () => shown.signal
+  await new Promise((resolve) => setTimeout(resolve))
+  for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer)
+})()`
+
+/**
+ * Shows page after page in one window, each written over the one before: in a window that it knows axe takes a quarter of the
+ * processor time.
+ */
+export function useOneWindow() {
+  const { browser, put, pages } = useServedPages()
+  const rendered = new Map<Language, ReturnType<typeof pages>>()
+  let tab: Page
+  beforeAll(async () => {
+    tab = await browser().newPage({ viewport: PHONE, reducedMotion: 'reduce' })
+    await tab.addInitScript(IN_ONE_WINDOW)
+    await tab.goto(put('/', '<!doctype html>'))
+  })
+  return async (name: string, lang: Language = 'en'): Promise<Page> => {
+    const inLanguage = rendered.get(lang) ?? pages(lang)
+    rendered.set(lang, inLanguage)
+    const html = inLanguage.get(name)
+    if (html === undefined) throw new Error(`There is no page ${name}.`)
+    const still = name === MAY_REFRESH ? html.replace(/<meta http-equiv="refresh"[^>]*>/, '') : html
+    await tab.evaluate(FORGET)
+    await tab.setContent(still.replaceAll(/(<script [^>]*src="[^"]+\.js)"/g, `$1?${randomUUID()}"`))
+    await tab.evaluate(SHOW_MAP)
+    return tab
   }
 }

@@ -1,0 +1,53 @@
+/** Rehearsals by command, on one system of their own, in which visitors walk away, are declined and come back: a minute. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type System, startSystem } from '../../dev/system.ts'
+import { seedOf } from '../../test/lib/seed.ts'
+import { ledgerDatabase } from '../../test/lib/servers.ts'
+import { rehearse } from './testing/rehearse.ts'
+
+const SEED = seedOf()
+const out = mkdtempSync(join(tmpdir(), 'flash-sale-rehearsal-'))
+let system: System
+
+beforeAll(async () => {
+  const { url: databaseUrl } = await ledgerDatabase()
+  // A turn lasts longer than somebody who is held back goes without a look (6.25 s), or they might miss it unawares. Numbers that
+  // bots take and do not use keep nobody waiting until their turns have passed.
+  system = await startSystem({ databaseUrl, edgeVars: { CLAIM_SECONDS: '8', ADMISSIONS_PER_UNIT: '5' } })
+})
+afterAll(async () => {
+  await system?.stop()
+  rmSync(out, { recursive: true, force: true })
+})
+
+test.each([
+  ['units', '--visitors 150 --stock 20 --hold 5 --known 0.1 --bots 0.05'],
+  ['a hall', '--visitors 120 --seats 120 --hold 3'],
+  ['a drop', '--visitors 120 --stock 40 --goods --code-uses 4 --hold 3'],
+])('a rehearsal of %s is good, prints that, and writes a report', async (_, crowd) => {
+  const { edgeUrl, originUrl, adminToken: ADMIN_TOKEN, databaseUrl: DATABASE_URL, redisUrl: REDIS_URL } = system
+  const args = `--edge ${edgeUrl} --origin ${originUrl} --rate 100 --spread 2 --timeouts 0 --think 0.1 --abandon 0.1 --seed ${SEED} ${crowd}`
+  const { status, output, result, html } = await rehearse(out, args, { ADMIN_TOKEN, DATABASE_URL, REDIS_URL })
+  expect(status, output).toBe(0)
+  for (const text of ['Requests of a buyer after the turn: ', '\nGood.']) expect(output).toContain(text)
+  expect(result()).toMatchObject({ good: true })
+  expect(html()).toContain('<svg')
+})
+
+test('the command raises arrivals on a system of its own, and says how many may come', async () => {
+  // As slow as it may be: what is measured is no matter here.
+  const args = '--capacity --from 5 --most 10 --step 2 --target 60000 --think 0.1 --timeouts 0 --seed 7'
+  const { status, output } = await rehearse(out, args)
+  expect(status, output).toBe(0)
+  expect(output).toContain('At least 10 arrivals a second with p99 of joins, turns and checkouts below 1 min.')
+  const { steps } = JSON.parse(readFileSync(join(out, 'capacity.json'), 'utf8'))
+  const use = { edge: expect.any(Number), origin: expect.any(Number), Postgres: expect.any(Number) }
+  expect(steps).toMatchObject([5, 10].map((arrivals) => ({ arrivals, good: true, unserved: 0, use })))
+  for (const { p99Ms, bought } of steps) {
+    expect(Math.min(p99Ms.joins, p99Ms.turns, p99Ms.checkouts)).toBeGreaterThan(0)
+    expect(bought).toBeGreaterThan(0)
+  }
+})

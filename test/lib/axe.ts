@@ -1,0 +1,51 @@
+/** What axe finds on a page in a browser, by WCAG 2.2 AA. */
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const ALL_RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
+/** What another look or another width can change. */
+export const RULES_OF_LOOK = {
+  type: 'rule',
+  values: ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-in-text-block'],
+}
+
+export const PHONE = { width: 390, height: 844 }
+export const DESK = { width: 1440, height: 900 }
+export const LOOKS = [PHONE, DESK].flatMap((size) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ size, colorScheme, name: `${size.width} ${colorScheme}` })),
+)
+
+interface Checked {
+  readonly runOnly?: object
+  /** Selectors of parts that are none of ours. */
+  readonly exclude?: readonly string[]
+}
+
+/** What axe finds, and whether the page is wider than its window. */
+export async function faultsOf(page: Page, { runOnly = ALL_RULES, exclude = [] }: Checked = {}): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source)
+  const context = JSON.stringify({ exclude: exclude.map((selector) => [selector]) })
+  const options = JSON.stringify({ runOnly, resultTypes: ['violations'], preload: false })
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${context}, ${options})`)
+  const faults = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`)}`,
+  )
+  return [...faults, ...(await tooWide(page))]
+}
+
+/** Faults by look, where there are any: in each one only what a look can change. */
+export async function faultsByLook(page: Page, looks = LOOKS): Promise<[look: string, faults: string[]][]> {
+  const found: [string, string[]][] = []
+  for (const { size, colorScheme, name } of looks) {
+    await page.setViewportSize(size)
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    const faults = await faultsOf(page, { runOnly: RULES_OF_LOOK, exclude: ['iframe'] })
+    if (faults.length > 0) found.push([name, faults])
+  }
+  return found
+}
+
+export async function tooWide(page: Page): Promise<string[]> {
+  const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  return wide > 0 ? [`${wide} px wider than the window`] : []
+}

@@ -1,0 +1,8 @@
+/** Seeds of long tests: `TEST_SEED` plays a run again. */
+
+/** Prints the seed, and how to play the file again with it. */
+export function seedOf(usual = Math.floor(Math.random() * 2 ** 31)): number {
+  const seed = Number(process.env.TEST_SEED ?? usual)
+  console.log(`Seed ${seed}; once more: TEST_SEED=${seed} npm run test:long -- FILE`)
+  return seed
+}
