@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
+import { ONE_LINE } from '../../shared/api/access.ts'
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { NO_CONTACT } from '../../shared/api/operator.ts'
+import { problem } from '../../shared/problem.ts'
 import { VisitorCalls } from '../access/visitor-calls.ts'
+import { createMetrics } from '../metrics.ts'
+import { checkoutRoutes } from './checkout-routes.ts'
+import { CheckoutTraffic } from './checkout-traffic.ts'
 import { LoadShedder } from './load-shedder.ts'
+import { refusal } from './outcome.ts'
 
 /** Calls in progress from which a sale is slow, and from which calls are shed. */
 const [SLOW, FULL] = [400, 2_000]
@@ -49,6 +57,34 @@ test('unknown sales fill the room that is left, and have no share', () => {
   expect(enter(loadShedder, 'one', FULL + 1)).toBe(FULL)
   loadShedder.leave(undefined)
   expect(loadShedder.enter(undefined)).toBe(false)
+})
+
+test('checkouts in excess are turned away, and so are those of a sale that somebody made up', async () => {
+  const row = { sale_id: 'hot', lines: [...ONE_LINE], contact: NO_CONTACT, delivery: NO_DELIVERY }
+  const buyers = {
+    throughEdge: (_: unknown, next: () => Promise<void>) => next(),
+    readAdmission() {},
+    enterAdmitted: () => ({ sub: 'ann', num: 1 }),
+    leave() {},
+  }
+  const [loadShedder, metrics] = [new LoadShedder(), createMetrics()]
+  const others = { arrivals: { arrived() {} }, responseTimes: { answered() {} }, saleCounts: { count() {} } }
+  const app = checkoutRoutes({
+    buyers,
+    sales: { get: (id: string) => (id === 'hot' ? row : undefined), find: async () => undefined },
+    checkout: { checkout: () => refusal(problem('ended')) },
+    traffic: new CheckoutTraffic({ ...others, loadShedder, metrics } as never),
+  } as never)
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' }
+  const ask = (sale: string) => app.request(`/sales/${sale}/checkout`, { method: 'POST', headers, body: '{}' })
+  enter(loadShedder, 'hot', FULL)
+  for (const sale of ['hot', 'made-up']) {
+    const shed = await ask(sale)
+    expect([shed.status, shed.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-9]/)])
+  }
+  loadShedder.leave('hot')
+  for (let again = 0; again < 2; again++) expect((await ask('hot')).status).toBe(410)
+  expect(await metrics.registry.getSingleMetricAsString('checkouts_total')).toMatch(/sale="hot",outcome="shed"} 1$/m)
 })
 
 test('a visitor has so many calls in progress, whatever others have', () => {

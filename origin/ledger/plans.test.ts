@@ -101,7 +101,7 @@ describe.each([
 
 test('statements keep to the indexes, even if they were planned while the tables were empty', async () => {
   const database = await ledgerDatabase()
-  const sql = connect(database.url)
+  const [sql, fresh] = [connect(database.url), connect(database.url)]
   /** Rows read by sequential scans, as reported by connections that have ended. */
   const rowsScanned = async () => {
     const [row] = await sql`
@@ -112,10 +112,8 @@ test('statements keep to the indexes, even if they were planned while the tables
   await writeSale(sql, 'planned', saleOf(10_000))
   await sql`vacuum analyze`
   const before = await rowsScanned()
-  const fresh = connect(database.url)
   for (let round = 0; round < 8; round++) {
-    const visitors = Array.from({ length: 100 }, (_, i) => `${round}-${i}`)
-    const batch = visitors.map((visitor) => ({ ...reservationOf('planned'), visitor }))
+    const batch = Array.from({ length: 100 }, (_, i) => ({ ...reservationOf('planned'), visitor: `${round}-${i}` }))
     await record(fresh, 'planned', batch, false)
     // Repeats take the slow path of the function.
     await record(fresh, 'planned', batch.slice(0, 5), true)

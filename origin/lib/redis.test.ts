@@ -116,19 +116,12 @@ test('warns at the start of a Redis that may lose promised orders, and of no oth
     startRedis({ args: ['--appendfsync', 'no', '--rename-command', 'CONFIG', ''] }),
   ])
   onTestFinished(() => Promise.all([forgetful, late, silent].map((redis) => redis.stop())).then(() => {}))
+  const lost = 'this Redis may lose promised orders when'
+  const evicts = 'this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction'
   const cases = [
-    [
-      warningsOf(forgetful.url),
-      forgetful,
-      'this Redis may lose promised orders when it restarts: set appendonly yes',
-      'this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction',
-    ],
-    [
-      warningsOf(late.url),
-      late,
-      'this Redis may lose promised orders when its machine fails: set appendfsync everysec or always',
-    ],
-    // It does not tell.
+    [warningsOf(forgetful.url), forgetful, `${lost} it restarts: set appendonly yes`, evicts],
+    [warningsOf(late.url), late, `${lost} its machine fails: set appendfsync everysec or always`],
+    // It refuses to show its settings.
     [warningsOf(silent.url, 'debug'), silent, 'appendfsync cannot be read'],
   ] as const
   const none = warningsOf(server.url)

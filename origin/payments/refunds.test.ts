@@ -114,26 +114,6 @@ describe.concurrent('a refund', () => {
     expect(await charged(order)).toMatchObject([{ status: 'refunded', refunded_minor: PRICE }])
   })
 
-  test('with a restock sells the unit again, exactly once', async () => {
-    const sale = await origin.sale({ total: 2 })
-    const orders = [await paid(sale), await paid(sale)]
-    // The gate hears of each change a moment after the ledger.
-    await eventuallyMatches(() => origin.checkout(sale), { status: 410 })
-    await refund(orders[0] ?? '', { restock: true })
-    await until(orders[0] ?? '', { status: 'returned' })
-    await eventuallyMatches(() => origin.stock(sale), { available: 1 })
-    let sold = 0
-    const sell = async () => {
-      const answers = await Promise.all(Array.from({ length: 5 }, () => origin.checkout(sale)))
-      sold += answers.filter(({ status }) => status === 201).length
-      return { sold }
-    }
-    await eventuallyMatches(sell, { sold: 1 })
-    expect(await sell()).toEqual({ sold: 1 })
-    await agree(sale, { total: 2, available: 0, held: 1, sold: 1 })
-    expect(await drifts(sale)).toEqual([])
-  })
-
   test('made at the provider is shown by the order, with a finding', async () => {
     const sale = await origin.sale()
     const order = await paid(sale)

@@ -13,13 +13,7 @@ describe('the Stripe provider', async () => {
   const stripe = await startStripe({ secretKey, webhookSecret })
   afterAll(() => stripe.stop())
   const provide = (options: { secretKey?: string; nowMs?: () => number; timeoutMs?: number } = {}) =>
-    stripeProvider({
-      secretKey,
-      webhookSecret,
-      apiUrl: stripe.url,
-      nowMs: Date.now,
-      ...options,
-    })
+    stripeProvider({ secretKey, webhookSecret, apiUrl: stripe.url, nowMs: Date.now, ...options })
   const provider = provide()
   /** Of methods that never answer. */
   const impatient = provide({ timeoutMs: 300 })
@@ -116,12 +110,8 @@ describe('the Stripe provider', async () => {
       return { order, charge, authorized, client_secret: stripe.intents(order)[0]?.client_secret }
     }
 
-    test.each([
-      [
-        'at the address of their bank',
-        'pm_card_threeDSecure2Required',
-        (charge: string) => `${stripe.url}/3ds/${charge}`,
-      ],
+    test.each<[string, string, (charge: string) => string]>([
+      ['at the address of their bank', 'pm_card_threeDSecure2Required', (charge) => `${stripe.url}/3ds/${charge}`],
       ['on our page, where only its script can continue', 'ctoken_3ds', () => `${FIRST.returnUrl}/pay`],
     ])('%s', async (_, method, urlOf) => {
       const { cursor } = await readChanges(provider, null)
@@ -136,12 +126,10 @@ describe('the Stripe provider', async () => {
 
     test('who approves it, or fails to', async () => {
       const [good, bad] = [await waiting(), await waiting()]
-      const answer = (charge: string, result: string) =>
-        fetch(`${stripe.url}/3ds/${charge}`, {
-          method: 'POST',
-          body: new URLSearchParams({ result }),
-          redirect: 'manual',
-        })
+      const answer = (charge: string, result: string) => {
+        const body = new URLSearchParams({ result })
+        return fetch(`${stripe.url}/3ds/${charge}`, { method: 'POST', body, redirect: 'manual' })
+      }
       const back = await answer(good.charge, 'complete')
       expect(back.headers.get('location')).toMatch(`${FIRST.returnUrl}?payment_intent=${good.charge}&`)
       expect(await provider.read(good.charge)).toMatchObject({ status: 'authorized', amountMinor: 2_000 })
@@ -259,9 +247,9 @@ describe('the Stripe provider', async () => {
     expect(await provider.read(intent.id)).toEqual({ ...captured, ...TAKEN, refundedMinor: 100 })
   })
 
-  test('lists changes, the oldest first, over several pages, without those of other systems', async () => {
+  test('lists changes, the oldest first, over any number of pages, without those of other systems', async () => {
     const { cursor } = await readChanges(provider, null)
-    const orders = Array.from({ length: 230 }, () => randomUUID())
+    const orders = Array.from({ length: 1_050 }, () => randomUUID())
     stripe.succeed(stripe.add({ order: 'A-1001' }, 100, 'eur').id)
     for (const order of orders) stripe.succeed(stripe.add({ order }, 100, 'eur').id)
     stripe.succeed(stripe.add({}, 100, 'eur').id)
@@ -270,7 +258,7 @@ describe('the Stripe provider', async () => {
     expect(new Set(changed.records.map((r) => r.status))).toEqual(new Set(['captured']))
     expect(await readChanges(provider, changed.cursor)).toEqual({ records: [], cursor: changed.cursor })
     const all = await readChanges(provider, null)
-    expect(all.records.slice(-230).map((r) => r.order)).toEqual(orders)
+    expect(all.records.slice(-orders.length).map((r) => r.order)).toEqual(orders)
     expect(all.cursor).toBe(changed.cursor)
   })
 
@@ -282,15 +270,6 @@ describe('the Stripe provider', async () => {
     const order = randomUUID()
     await authorize(order)
     expect((await readChanges(provider, cursor)).records).toMatchObject([{ order, status: 'authorized' }])
-  })
-
-  test('reads all events of the last day without a cursor, however many', async () => {
-    stripe.forgetEvents()
-    const orders = Array.from({ length: 1_050 }, () => randomUUID())
-    for (const order of orders) stripe.succeed(stripe.add({ order }, 100, 'eur').id)
-    const { records } = await readChanges(provider, null)
-    expect(records.map((r) => r.order)).toEqual(orders)
-    stripe.forgetEvents()
   })
 
   test('begins with the last event before that day', async () => {
@@ -322,20 +301,14 @@ describe('the Stripe provider', async () => {
       const failed = { ...intent('requires_payment_method'), last_payment_error: { code: 'card_declined' } }
       const refund = { payment_intent: 'pi_1', metadata: { order } }
       const part = { ...refund, refunded: false, captured: true, currency: 'eur', amount_captured: 1_500 }
+      const taken = { status: 'captured', amountMinor: 1_500, currency: 'EUR' }
+      const authorized = { status: 'authorized', amountMinor: 1_000, currency: 'EUR' }
       for (const [type, object, state] of [
-        ['payment_intent.succeeded', intent('succeeded'), { status: 'captured', amountMinor: 1_500, currency: 'EUR' }],
-        [
-          'payment_intent.amount_capturable_updated',
-          intent('requires_capture'),
-          { status: 'authorized', amountMinor: 1_000, currency: 'EUR' },
-        ],
+        ['payment_intent.succeeded', intent('succeeded'), taken],
+        ['payment_intent.amount_capturable_updated', intent('requires_capture'), authorized],
         ['payment_intent.payment_failed', failed, { status: 'declined', attempt: 1, code: 'declined' }],
         ['charge.refunded', { ...refund, object: 'charge', refunded: true }, { status: 'refunded' }],
-        [
-          'charge.refunded',
-          { ...part, object: 'charge', amount_refunded: 400 },
-          { status: 'captured', amountMinor: 1_500, currency: 'EUR', refundedMinor: 400 },
-        ],
+        ['charge.refunded', { ...part, object: 'charge', amount_refunded: 400 }, { ...taken, refundedMinor: 400 }],
         ['refund.failed', { ...refund, object: 'refund', status: 'failed' }, { status: 'refund_failed' }],
       ] as const)
         expect(await deliver(event(type, object)), type).toEqual({ charge: 'pi_1', order, ...state })

@@ -15,7 +15,7 @@ import { writeSale } from '../../sales/sale-queries.ts'
 import { bitsOf, differingSeats } from '../../seats/bits.ts'
 import { Chart, type Seat } from '../../seats/chart.ts'
 import { readChart, takenSeats } from '../../seats/seat-queries.ts'
-import { type Cart, type CartPart, cartIn, isPromoCode, unitsText, usePromoCode } from '../cart.ts'
+import { type Cart, type CartPart, isPromoCode, usePromoCode } from '../cart.ts'
 import { recordIntents } from '../intent-recorder.ts'
 import { countersSince, liveOrdersOf, oldestTransaction, readCounters } from '../reconciliation-queries.ts'
 import { defineScripts, type Store } from '../scripts.ts'
@@ -89,27 +89,6 @@ async function expectAgreement(sale: string, gate: Gate): Promise<void> {
     expect({ product, ...stock?.get(product) }).toEqual({ product, available: total - held - sold, held })
   expect(differingSeats(await gate.seats(), bitsOf(await takenSeats(sql, sale)))).toEqual([])
 }
-
-test('a cart travels through Redis as one text', () => {
-  const part = fc.oneof(
-    fc.record({
-      product: fc.stringMatching(/^[A-Za-z0-9%][A-Za-z0-9_-]{0,9}$/),
-      quantity: fc.integer({ min: 1, max: 999 }),
-    }),
-    fc
-      .record({
-        product: fc.constantFrom('stalls', 'box'),
-        seats: fc.array(fc.nat(100_000), { minLength: 1, maxLength: 9 }),
-      })
-      .map(({ product, seats }) => ({ product, quantity: seats.length, seats })),
-  )
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 1, maxLength: 5 }), (cart) => {
-      expect(cartIn(unitsText({ product: 'x', quantity: 1, cart }))).toEqual(cart)
-    }),
-  )
-  expect(cartIn('one')).toBeNull()
-})
 
 test('takes all of a cart or nothing, and says what is missing', async () => {
   const { sale, gate } = await openHall()
