@@ -6,7 +6,7 @@ import type { Asset } from '../edge/pages/assets.ts'
 import { assetsDefinition, workerOptions } from './build.ts'
 import { sampleHall } from './demo/sample-hall.ts'
 import { samplePicture } from './demo/sample-pictures.ts'
-import { serveOnLoopback } from './servers/loopback.ts'
+import { serveOnLoopback } from './loopback.ts'
 
 /** The section of the samples' seats comes first. */
 const HALL = {

@@ -2,7 +2,6 @@
  * The edge's tests run inside workerd, where the Worker and its objects run: the same isolate holds the tests and the
  * Worker, so that a test may put the clock forward or turn an object out of memory. The origin is a plain HTTP server.
  */
-import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
@@ -11,10 +10,9 @@ import { defineConfig } from 'vitest/config'
 import { assetsDefinition, WORKERS, workerOptions } from '../dev/build.ts'
 import { PATIENCE, POLL_WITHIN_MS, TEST_WITHIN_MS } from '../test/run/patience.ts'
 import { testsByProject } from '../test/run/tiers.ts'
+import { settingsOf } from './testing/settings.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-const keySet = (kid: string) =>
-  JSON.stringify({ keys: [{ kty: 'oct', kid, k: randomBytes(32).toString('base64url') }] })
 
 const COMPATIBILITY_DATE = '2026-08-15'
 const assets = await assetsDefinition()
@@ -47,18 +45,7 @@ export default defineConfig(() => ({
           JOINS_BY_NETWORK: { namespace_id: '1002', simple: { limit: 160, period: 60 } },
           JOINS_BY_WIDE_NETWORK: { namespace_id: '1003', simple: { limit: 1280, period: 60 } },
         },
-        bindings: {
-          ORIGIN_URL: inject<string>('originUrl'),
-          EDGE_TOKEN: 'the token of the edge',
-          QUEUE_KEYS: keySet('queue'),
-          ADMISSION_KEYS: keySet('admission'),
-          ENVIRONMENT: 'development',
-          PAYMENT_PAGE: 'sandbox',
-          TICKET_SHARDS: '4',
-          CLAIM_SECONDS: '30',
-          CACHE_PURGE_URL: `${inject<string>('originUrl')}/cache`,
-          CACHE_PURGE_TOKEN: 'the-purge-token',
-        },
+        bindings: settingsOf(inject<string>('originUrl')),
       },
     })),
   ],

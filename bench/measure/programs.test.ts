@@ -1,23 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { inAll, measureBy, NOTHING, sumOf, times } from './programs.ts'
-
-/** Enough for /proc, which counts hundredths of a second. */
-const BUSY =
-  'const began = process.cpuUsage(); while (process.cpuUsage(began).user < 60_000); console.log("done"); setInterval(() => {}, 1e3)'
-
-test.runIf(process.platform === 'linux')('work costs the program that does it', async () => {
-  const child = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'pipe', 'ignore'] })
-  try {
-    const measure = measureBy({ edge: [child.pid], Redis: [undefined] })
-    const { cost } = await measure(() => once(child.stdout, 'data'))
-    expect(cost.edge).toBeGreaterThanOrEqual(50_000)
-    expect(cost).toMatchObject({ origin: 0, Postgres: 0, Redis: 0, provider: 0 })
-  } finally {
-    child.kill()
-  }
-})
 
 test('work of the origin in this process costs the origin', async () => {
   const burn = async () => {

@@ -4,10 +4,10 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HttpClient, requestText } from '../../bench/lib/http.ts'
+import { type Loopback, serveOnLoopback } from '../loopback.ts'
 import { freePort, LOOPBACK } from '../processes.ts'
 import { type Cdn, purge, startCdn } from './cdn.ts'
 import { findOnPath } from './install.ts'
-import { type Loopback, serveOnLoopback } from './loopback.ts'
 
 /** What the edge responds next, to each path. */
 let status = 200

@@ -1,6 +1,5 @@
 /** The page's script from its start. */
 import { expect, it, vi } from 'vitest'
-import { POLL_WITHIN_MS } from '../../test/run/patience.ts'
 import {
   browser,
   fire,
@@ -66,7 +65,11 @@ it('does without its second script, and loads it again', async () => {
   expect(the('draw').dataset.draw).toBe('before')
   await passes(45_000)
   expect(load).toHaveBeenCalledTimes(2)
-  await vi.waitFor(() => expect(the('draw').dataset.draw).toBe('holds'), POLL_WITHIN_MS)
+  const drawn = async () => {
+    await passes(500)
+    return the('draw').dataset.draw
+  }
+  await expect.poll(drawn).toBe('holds')
 })
 
 it('on a problem’s page takes the form’s address, and shows a connection only if offline', async () => {

@@ -119,7 +119,12 @@ it('shows what it knew while the origin is away', async () => {
   await publish([...SALES, listed('kept', 'Kept')])
   await expect.poll(async () => (await read<{ sales: unknown[] }>('/')).sales.length).toBe(6)
   await stub('/front/internal/catalogue', 503, {})
-  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  const { calls } = await requestsTo('/front/internal/catalogue')
+  const asked = async () => {
+    await read('/')
+    return (await requestsTo('/front/internal/catalogue')).calls
+  }
+  await expect.poll(asked).toBeGreaterThan(calls)
   expect((await read<{ sales: unknown[] }>('/')).sales.length).toBe(6)
 })
 

@@ -51,7 +51,7 @@ it.concurrent.each(TROUBLES)('answers a crowd from its copy when the shards %s',
   const { queue_token, number } = await sale.joined()
   const { env, calls } = counted(look)
   const init = { headers: { authorization: `Bearer ${queue_token}` } }
-  const { answers, waitedToTheEnd } = await crowdAt(`/sales/${sale.name}/queue/status`, init, env, 5_000)
+  const { answers, waitedToTheEnd } = await crowdAt(`/sales/${sale.name}/queue/status`, init, env, 2_000)
   // A handful of refreshes in these seconds, of three tries each.
   expect(calls()).toBeLessThanOrEqual(20)
   expect(waitedToTheEnd).toBe(0)
@@ -72,7 +72,7 @@ it.concurrent.each(TROUBLES)('answers what it can of the schedule when the shard
   ] as const
   const answer = async ([sale, status, body]: (typeof crowds)[number]) => {
     const { env, calls } = counted(look)
-    const { answers, waitedToTheEnd } = await crowdAt(`/sales/${sale.name}/schedule`, {}, env, 3_000)
+    const { answers, waitedToTheEnd } = await crowdAt(`/sales/${sale.name}/schedule`, {}, env, 1_500)
     expect(calls()).toBeLessThanOrEqual(20)
     expect(waitedToTheEnd).toBe(0)
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]))
@@ -113,7 +113,7 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
   expect(await policyNow()).toEqual(OPEN_TO_ALL)
   await sale.publish({ policy })
   await sale.push()
-  await vi.waitUntil(async () => (await policyNow()).version === 'v2', { timeout: 30_000 })
+  await expect.poll(policyNow).toEqual(policy)
   await sale.publish({ policy: null })
   await sale.push()
   // Each time the copy is old enough to be refreshed.

@@ -1,10 +1,7 @@
-import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { LineFigures } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
-import { OPEN_TO_ALL, SETTINGS, stateOf } from '../testing/simulation.ts'
-import { requestsTo, TestSale } from '../testing/visitors.ts'
+import { SETTINGS, stateOf } from '../testing/simulation.ts'
 import {
   BEACON_WITHIN_MS,
   closedIfDue,
@@ -85,21 +82,6 @@ it('reports a throttled line, and no wait while the line stands still', () => {
 it.each(['sold_out', 'ended'] as const)('reports nobody waiting once the sale is %s', (phase) => {
   const figures = figuresOf(withLine(recordAt(LATER_MS), { phase }), PEOPLE, LATER_MS, CONFIG)
   expect(figures).toMatchObject({ numbers_given: PEOPLE, waiting: 0, called_per_second: 0 })
-})
-
-it('sends the figures, and the version of the policy it has, with each state request', async () => {
-  const sale = await new TestSale().publish({ policy: { ...OPEN_TO_ALL, version: 'v1' } })
-  await sale.joined()
-  await sale.push()
-  await sale.push()
-  const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
-  expect(requests[0]?.query).toBe('')
-  const last = new URLSearchParams(requests.at(-1)?.query)
-  const { policy, ...query } = Object.fromEntries(last)
-  const figures = v.parse(v.strictObject(LineFigures.entries), query)
-  expect(policy).toBe('v1')
-  expect(figures.numbers_given).toBeGreaterThanOrEqual(1)
-  expect(figures.called + figures.waiting).toBe(figures.numbers_given)
 })
 
 it('keeps the number of visitors who wait for stock while the origin cannot count them', () => {

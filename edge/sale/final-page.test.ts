@@ -30,7 +30,7 @@ function counted() {
   return { env: env as unknown as Env, calls }
 }
 
-it('serves two thousand visitors of a sold-out sale with one listening call to an object', async () => {
+it('serves hundreds of visitors of a sold-out sale with one listening call to an object', async () => {
   slowClock()
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
@@ -57,7 +57,7 @@ it('serves two thousand visitors of a sold-out sale with one listening call to a
   // Published again, the response is still the same.
   await sale.push()
   const [since, before] = [performance.now(), await requestsTo(`/internal/sales/${sale.name}`)]
-  for (let i = 0; i < 2_000; i += 5) {
+  for (let i = 0; i < 500; i += 5) {
     const answers = await Promise.all([
       sale.page({}, env),
       sale.page({ 'if-none-match': etag }, env),

@@ -183,7 +183,7 @@ it('keeps a known sale in memory, however many names are made up', async () => {
   await sale.schedule()
   stopClock()
   const away = withShards(() => ({ poll: () => Promise.reject(new Error('away')) }))
-  for (let i = 0; i < 3_000; i++) await callNow(`/sales/made-up-${i}-${sale.name}/schedule`, {}, away)
+  for (let i = 0; i < 2_100; i++) await callNow(`/sales/made-up-${i}-${sale.name}/schedule`, {}, away)
   expect((await callNow(`/sales/${sale.name}/schedule`, {}, away)).status).toBe(200)
 })
 
@@ -302,6 +302,18 @@ it('names its own address to search engines, and keeps them away from a sale tha
   }
   const found = await new TestSale(60_000).publish()
   expect(await (await found.page({})).text()).not.toContain(noindex)
+})
+
+it('responds 503, and says no more, when a setting is wrong', async () => {
+  const response = await call('/healthz', {}, { ...edgeEnv, QUEUE_KEYS: 'short' })
+  expect(response.status).toBe(503)
+  expect(await response.text()).not.toContain('QUEUE_KEYS')
+})
+
+it('responds in the shop’s own words, as text', async () => {
+  const sale = await new TestSale().publish()
+  const page = await sale.page({ 'accept-language': 'de' }, { ...edgeEnv, WORDS: '{"de":{"joinLine":"<b>Rein</b>"}}' })
+  expect(await page.text()).toContain('&lt;b&gt;Rein&lt;/b&gt;</button>')
 })
 
 it('responds in the language that the browser prefers', async () => {

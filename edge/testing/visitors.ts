@@ -23,7 +23,7 @@ export { product }
 export const edgeEnv = env as unknown as Env
 
 /** As in test/run/patience.ts: it ends a test that hangs, and judges no speed. */
-const WITHIN_MS = 20_000 * __PATIENCE__
+export const WITHIN_MS = 20_000 * __PATIENCE__
 
 /** The first result of `look` that is not false. Unlike `vi.waitUntil` it leaves a stopped clock alone. */
 export async function eventually<T>(look: () => Promise<T | false>): Promise<T> {
@@ -223,12 +223,6 @@ export async function proofFor(asked: Response): Promise<string> {
 /** The settings of an isolate with these ticket shards. */
 export function withShards(getByName: (name: string) => object): Env {
   return { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
-}
-
-/** A set of symmetric keys by their names, as a setting. */
-export function keySet(...kids: string[]): string {
-  const keyOf = (kid: string) => btoa(kid.padEnd(32, '.')).replaceAll('=', '')
-  return JSON.stringify({ keys: kids.map((kid) => ({ kty: 'oct', kid, k: keyOf(kid) })) })
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Places and admissions: their keys, what is refused, how long they last. */
+/** Places and admissions: their keys and cookies, what is refused, how long they last. */
 import {
   createLocalJWKSet,
   decodeJwt,
@@ -12,7 +12,10 @@ import { expect, it } from 'vitest'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
-import { call, cookiesOf, edgeEnv, eventually, keySet, knownCookie, stub, TestSale } from '../testing/visitors.ts'
+import { waitUntil } from '../testing/background.ts'
+import { keySet } from '../testing/settings.ts'
+import { call, cookiesOf, edgeEnv, eventually, knownCookie, stub, TestSale } from '../testing/visitors.ts'
+import worker from '../worker.ts'
 
 it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can check an admission', async () => {
   const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
@@ -138,4 +141,55 @@ it('extends the place of a waiting visitor, and signs it only now and then', asy
   expect(await browser.json()).not.toHaveProperty('queue_token')
   const kept = /queue-[^=]*=([^;]*)/.exec(cookiesOf(browser))?.[1] ?? ''
   expect(decodeJwt(kept).exp).toBeGreaterThan(seconds + 72_000)
+})
+
+it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
+  const sale = await new TestSale().publish()
+  const joined = await sale.join({ 'sec-fetch-site': 'same-origin' })
+  expect(await joined.json()).not.toHaveProperty('queue_token')
+  for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
+  const headers = { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' }
+  const ready = await eventually(async () => {
+    const response = await sale.status(null, headers)
+    const body = await response.json<{ status: string }>()
+    return body.status === 'ready' && { body, cookies: cookiesOf(response) }
+  })
+  expect(ready.body).toHaveProperty('admission_expires_at')
+  expect(ready.body).not.toHaveProperty('admission_token')
+  expect(ready.cookies).toContain(`admission-${sale.name}=`)
+})
+
+it('marks cookies as secure and of this host alone over https, and always in production', async () => {
+  const sale = await new TestSale().publish()
+  // The Worker knows the sale from here on.
+  await sale.schedule()
+  // Of no network that another test has join too often.
+  const headers = { 'cf-connecting-ip': '198.18.7.1' }
+  const context = { waitUntil } as unknown as ExecutionContext
+  for (const [scheme, ENVIRONMENT] of [
+    ['https', 'development'],
+    ['http', 'production'],
+  ] as const) {
+    const request = new Request(`${scheme}://edge.test/sales/${sale.name}/queue`, { method: 'POST', headers })
+    const response = await worker.fetch(request as never, { ...edgeEnv, ENVIRONMENT }, context)
+    const isProduction = ENVIRONMENT === 'production'
+    expect(response.headers.get('strict-transport-security')).toBe(isProduction ? 'max-age=31536000' : null)
+    const cookies = response.headers.getSetCookie()
+    expect(cookies.length).toBeGreaterThan(1)
+    for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+  }
+})
+
+it('explains to a browser that refuses cookies what is missing, but not to one that was sent the address', async () => {
+  const sale = await new TestSale().publish()
+  const form = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
+  const joined = await sale.join(form)
+  const location = joined.headers.get('location') ?? ''
+  const page = async (headers: Record<string, string>) => (await call(location, { headers })).text()
+  expect(await page(form)).toContain('This needs cookies')
+  expect(await page(form)).not.toContain('<form')
+  expect(await page({ ...form, 'sec-fetch-site': 'none' })).toContain('Join the line')
+  // After leaving in another tab, a browser still has its other cookies.
+  const others = cookiesOf(joined).replace(/(queue|admission)-[^;]*/g, '')
+  expect(await page({ ...form, cookie: others })).toContain('Join the line')
 })

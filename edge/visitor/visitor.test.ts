@@ -6,6 +6,7 @@ import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import type { Call } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
+import { keySet } from '../testing/settings.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import {
   call,
@@ -13,7 +14,6 @@ import {
   edgeEnv,
   eventually,
   type Joined,
-  keySet,
   knownCookie,
   requestsTo,
   stub,

@@ -4,8 +4,8 @@
  * response, one query after the other, and at a steady rate, where a query may wait for those before it.
  */
 import { loadSecrets } from '../../../dev/data-folder.ts'
+import { serveOnLoopback } from '../../../dev/loopback.ts'
 import { freePort, temporaryFolder } from '../../../dev/processes.ts'
-import { serveOnLoopback } from '../../../dev/servers/loopback.ts'
 import { startEdge } from '../../../dev/servers/workerd.ts'
 import type { ListedSale } from '../../../shared/api/front.ts'
 import { entriesOf } from '../../../shared/search/entries.ts'

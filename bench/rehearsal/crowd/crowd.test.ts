@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Loopback, serveOnLoopback } from '../../../dev/servers/loopback.ts'
+import { type Loopback, serveOnLoopback } from '../../../dev/loopback.ts'
 import { positionOf } from '../../../shared/draw.ts'
 import { DrawTable } from '../../invariants/draw-table.ts'
 import { Histogram } from '../../lib/histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from '../../lib/http.ts'
 import { seeded } from '../../lib/random.ts'
 import { sampleSchedule } from '../../lib/sample-schedule.ts'
-import { bars, lineChart, segments, table } from '../charts.ts'
+import { lineChart, segments } from '../charts.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
 import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
@@ -225,13 +225,4 @@ test('a chart has gaps where nothing was measured', () => {
   expect(svg.match(/<polyline/g)).toHaveLength(2)
   expect(svg).toContain('aria-label="Latency. join: at most 7, at last 1."')
   expect(svg).toMatch(/>seconds<\/text>.*>ms<\/text>/)
-})
-
-test('a chart of bars is an accessible table with a caption and heads', () => {
-  const html = bars('Ends', [{ name: 'bought', value: 3, note: '3' }])
-  expect(html).toContain('<caption>Ends</caption>')
-  expect(html).toMatch(/<th scope="row">bought<\/th><td class="track" aria-hidden="true">.*<td>3<\/td>/)
-  expect(table('Latency', ['request', 'p50'], [['join', '3 ms']])).toMatch(
-    /<caption>Latency<\/caption>.*<th scope="col">p50<\/th>.*<th scope="row">join<\/th><td>3 ms<\/td>/,
-  )
 })

@@ -1,6 +1,6 @@
 /** One visitor's way against a scripted server: what is counted, timed and remembered. */
 import { expect, type TestContext, test } from 'vitest'
-import { serveOnLoopback } from '../../../dev/servers/loopback.ts'
+import { serveOnLoopback } from '../../../dev/loopback.ts'
 import { progressOf } from '../../../shared/order-status.ts'
 import { sampleSchedule } from '../../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'

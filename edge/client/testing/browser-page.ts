@@ -2,9 +2,11 @@
  * The page's script in a browser window of its own, by happy-dom: what it shows, what it requests, and what it is sent. Each
  * test has a new window and loads the script anew, since a page's script ends only with its page.
  */
-import { Window } from 'happy-dom'
 import { afterEach, beforeEach, type Mock, vi } from 'vitest'
 import { scheduleIn } from '../../preview/sample-sale.ts'
+
+// Its types would bring along Node's, in which a timer is no number.
+const { Window } = await import('happy-dom' as string)
 
 export const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
 /** On the origin's clock, which is an hour behind. */
@@ -96,12 +98,12 @@ export const has = (id: string) => document.getElementById(id) !== null
 export const textOf = (id: string) => the(id).textContent
 export const heading = () => document.querySelector('h1')?.textContent
 
-let window: Window
+let window: typeof globalThis & { readonly happyDOM: { close(): Promise<void> } }
 
 /** Sends an event to an element, the document, or by default the window; true if the script prevents its default. */
-export function fire(name: string, target: EventTarget = window as unknown as EventTarget, properties: object = {}) {
+export function fire(name: string, target: EventTarget = window, properties: object = {}) {
   const event = Object.assign(new window.Event(name, { bubbles: true, cancelable: true }), properties)
-  target.dispatchEvent(event as unknown as Event)
+  target.dispatchEvent(event)
   return event.defaultPrevented
 }
 
@@ -133,7 +135,7 @@ function openWindow(): void {
   const { document, location, history, localStorage, DOMParser, FormData, Element } = window
   // happy-dom knows no `:enabled`.
   const { querySelector } = Element.prototype
-  Element.prototype.querySelector = function (selector: string) {
+  Element.prototype.querySelector = function (this: Element, selector: string) {
     return querySelector.call(this, selector.replace(':enabled', ':not([disabled])'))
   } as typeof querySelector
   Object.defineProperty(location, 'reload', { value: reload })

@@ -21,12 +21,13 @@ async function crowdJoins(sale: TestSale, env = edgeEnv): Promise<number[]> {
   return joined.map(({ number }) => number)
 }
 
-/** Up to the end of the test the whole crowd comes while one batch gathers, however slow the machine is. */
-function gatherAll(): void {
+/** Has the whole crowd come while one batch gathers, however slow the machine is, up to a call of the function returned. */
+function gatherAll(): () => void {
   stopClock()
   const wait = scheduler.wait.bind(scheduler)
   const mock = vi.spyOn(scheduler, 'wait').mockImplementation((ms) => wait(ms === 1 ? 3_000 : ms))
   onTestFinished(() => mock.mockRestore())
+  return () => mock.mockRestore()
 }
 
 it('joins a crowd with few calls, and everyone keeps a number of their own', async () => {
@@ -37,8 +38,9 @@ it('joins a crowd with few calls, and everyone keeps a number of their own', asy
     await scheduler.wait(20)
     return (edgeEnv.TICKET_SHARD.getByName(name) as ReturnType<TestSale['shard']>).joinAll(requests)
   })
-  gatherAll()
+  const release = gatherAll()
   const numbers = await crowdJoins(sale, env)
+  release()
   expect(new Set(numbers).size).toBe(CROWD)
   expect(calls.reduce((sum, size) => sum + size, 0)).toBe(CROWD)
   // The first goes at once, and the others meanwhile.

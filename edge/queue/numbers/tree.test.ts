@@ -1,6 +1,5 @@
-/** Two hundred ticket shards in one workerd: what the waiting room hears of them, and that their numbers are unique. */
+/** Sixty ticket shards, of two hubs and more, in one workerd: what the waiting room hears of them, and that their numbers are unique. */
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { shardsFor } from '../../../shared/ticket-shards.ts'
 import { knownCookie, TestSale } from '../../testing/visitors.ts'
 import type { LeaseRequest, SnapshotRequest } from '../rpc.ts'
 import { MIRROR_MS } from '../timeline.ts'
@@ -22,8 +21,7 @@ it('gives each object another name, and each shard of a hub that hub', () => {
 })
 
 it('calls the waiting room as often as there are hubs and mirrors, however many ticket shards there are', async () => {
-  const shards = shardsFor(2_000_000)
-  expect(shards).toBe(200)
+  const shards = 60
   const sale = await new TestSale().publish({ ticket_shards: shards })
   await sale.until((schedule) => schedule.phase === 'open')
   // Only methods of the class can be called from outside an object.
@@ -32,7 +30,9 @@ it('calls the waiting room as often as there are hubs and mirrors, however many 
   const ofSale = <Request extends { queue: string }>({ mock }: { mock: { calls: Request[][] } }) =>
     mock.calls.flat().filter(({ queue }) => queue === sale.name)
   const began = performance.now()
-  const joins = Array.from({ length: 400 }, (_, i) => sale.joined({ cookie: knownCookie(`one-of-four-hundred-${i}`) }))
+  const joins = Array.from({ length: 120 }, (_, i) =>
+    sale.joined({ cookie: knownCookie(`one-of-a-crowd-under-hubs-${i}`) }),
+  )
   const numbers = (await Promise.all(joins)).map(({ number }) => number)
   const tookMs = performance.now() - began
   expect(new Set(numbers).size).toBe(numbers.length)
@@ -43,5 +43,4 @@ it('calls the waiting room as often as there are hubs and mirrors, however many 
   expect(leases.length).toBeLessThanOrEqual(hubsOf(shards) * (10 + (2 * tookMs) / LEASE_MS))
   expect(polls).toBeLessThanOrEqual(mirrorsOf(shards) * (1 + tookMs / MIRROR_MS))
   expect(leases.length + polls).toBeGreaterThan(0)
-  console.info(`${numbers.length} joins in ${tookMs.toFixed(0)} ms: ${leases.length} leases, ${polls} polls`)
 })

@@ -1,0 +1,25 @@
+/** An HTTP server of this process on loopback, on a port that the system chooses. */
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** The address of this machine alone. */
+export const LOOPBACK = '127.0.0.1'
+
+export interface Loopback {
+  readonly url: string
+  /** Ends it and all of its connections. */
+  stop(): void
+}
+
+export async function serveOnLoopback(listener: RequestListener): Promise<Loopback> {
+  const server = createServer(listener)
+  await once(server.listen(0, LOOPBACK), 'listening')
+  return {
+    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`,
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
