@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { newVapidKeys } from '../dev/data-folder.ts'
 import { readConfig, SETTINGS } from './config.ts'
 
 const production = {
@@ -19,44 +18,76 @@ const stripe = {
   STRIPE_SECRET_KEY: 'sk_1',
   STRIPE_WEBHOOK_SECRET: 'whsec_of_our_own_0123456789abcdef',
 }
-
 /** All that production with Stripe needs. */
 const given = { ...production, ...stripe }
+const sandbox = { PAYMENT_PROVIDER: 'sandbox', ALLOW_TEST_PAYMENTS: 'true' }
+const oidc = {
+  PUBLIC_URL: 'https://drop.example',
+  OIDC_ISSUER: 'https://id.example',
+  OIDC_CLIENT_ID: 'c',
+  OIDC_CLIENT_SECRET: 's',
+  CONSOLE_URL: 'https://ops.example',
+}
+const vapid = {
+  VAPID_PUBLIC_KEY: 'BJP8RdbAZQGzY8sE6qImkBHlg7-78qNIAlI16e6xvB5uZN4yBGCYvHMKJ3rOnzohUXImhozLHWoBEys9jNssPOw',
+  VAPID_PRIVATE_KEY: 'pS6YsPUq9pVUdiLdgOdhO0kwpqwb1HAqQ9rrPeNHQ04',
+  VAPID_SUBJECT: 'mailto:shop@example.com',
+}
+/** What 0.2.0 has, whose order tokens are read until it is gone. */
+const formerKey = { ORDER_KEYS: undefined, ORDER_TOKEN_SECRET: 'a'.repeat(32) }
+const developmentKeys = production.ADMISSION_KEYS.replace('k1', 'development')
+const ofAHeader = 'may hold letters, digits and -._~+/= only'
+const token = 'a-token-read-from-a-file-0123456789'
+
+it.each<[Record<string, string | undefined>, RegExp | string]>([
+  [{ PORT: '70000' }, /^PORT: a port number is required$/],
+  [{ ALLOW_DIRECT: 'yes' }, 'ALLOW_DIRECT: true or false is required'],
+  [{ PAYMENT_PROVIDER: undefined }, /^PAYMENT_PROVIDER: must be set in production/],
+  [{ PAYMENT_PROVIDER: '' }, /^PAYMENT_PROVIDER: must be set in production/],
+  [{ ADMIN_TOKEN: `${token}\n` }, `ADMIN_TOKEN: ${ofAHeader}`],
+  [{ ADMIN_TOKEN: `${token} ` }, `ADMIN_TOKEN: ${ofAHeader}`],
+  [{ EDGE_TOKEN: `${token}!` }, `EDGE_TOKEN: ${ofAHeader}`],
+  [{ ADMISSION_KEYS: undefined }, /^ADMISSION_KEYS: not set/],
+  [{ ADMISSION_KEYS: 'no JSON' }, /^ADMISSION_KEYS: must be a JWK Set/],
+  [{ ADMISSION_KEYS: '{"keys":[]}' }, /^ADMISSION_KEYS: must be a JWK Set/],
+  [{ ADMISSION_KEYS: developmentKeys }, 'ADMISSION_KEYS: must be keys of your own'],
+  [{ WEBHOOK_KEYS: developmentKeys }, 'WEBHOOK_KEYS: must be keys of your own'],
+  [{ ORDER_KEYS: undefined }, /^ORDER_KEYS: not set$/],
+  [{ ORDER_KEYS: '{"keys":[]}' }, /^ORDER_KEYS: must be a JWK Set/],
+  [{ ORDER_KEYS: developmentKeys }, /^ORDER_KEYS: must be keys of your own in production$/],
+  [{ ...formerKey, ORDER_TOKEN_SECRET: 'hunter2' }, /^ORDER_TOKEN_SECRET: 32 characters or more are required$/],
+  // A charge must end within the time of its job.
+  [{ ...sandbox, SANDBOX_TIMEOUT_MS: '6001' }, 'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less'],
+  [{ PAYMENTS_PER_SECOND: '0' }, /^PAYMENTS_PER_SECOND: 1 or more/],
+  // Banks send buyers back to the shop, and the sign-in service sends operators back to the console.
+  [{ EDGE_URL: undefined }, /^PUBLIC_URL: must be set/],
+  [{ ...oidc, CONSOLE_URL: undefined }, /^CONSOLE_URL: not set$/],
+  [{ ...oidc, OIDC_ISSUER: 'http://id.example' }, /^OIDC_ISSUER: https is required/],
+  [{ ...oidc, OIDC_ROLES: '{"a":"boss"}' }, /^OIDC_ROLES: a JSON object/],
+  [{ ...vapid, VAPID_PUBLIC_KEY: undefined }, /^VAPID_PUBLIC_KEY: not set$/],
+  [{ ...vapid, VAPID_PRIVATE_KEY: undefined }, /^VAPID_PRIVATE_KEY: not set$/],
+  [{ ...vapid, VAPID_SUBJECT: undefined }, /^VAPID_SUBJECT: not set$/],
+  [{ ...vapid, VAPID_SUBJECT: 'me' }, /^VAPID_SUBJECT: mailto: or/],
+  [
+    { ...vapid, VAPID_PRIVATE_KEY: '672UwT__ROF-5r6wuAt_8hI8n2l9EhBlFd_Ga6mhz6E' },
+    /^VAPID_PRIVATE_KEY: is not that of VAPID_PUBLIC_KEY$/,
+  ],
+  // Anything but development is production.
+  ...[undefined, '', 'prod', 'test', 'Development'].map((NODE_ENV): [Record<string, string | undefined>, RegExp] => [
+    { NODE_ENV, ADMIN_TOKEN: undefined },
+    /^ADMIN_TOKEN: must be set/,
+  ]),
+])('refuses %j in plain words', (changes, why) => {
+  expect(() => readConfig({ ...given, ...changes })).toThrow(why)
+})
 
 describe('in production', () => {
-  it('Stripe needs an address to which banks send buyers back', () => {
-    const without = { ...given, EDGE_URL: undefined }
-    expect(() => readConfig(without)).toThrow(/^PUBLIC_URL: must be set/)
-    expect(readConfig({ ...without, PUBLIC_URL: 'https://drop.example/' }).PUBLIC_URL).toBe('https://drop.example')
-  })
-
-  it('signing in at a service takes all of its settings, over https', () => {
-    const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'c', OIDC_CLIENT_SECRET: 's' }
-    const config = { ...given, PUBLIC_URL: 'https://drop.example', ...oidc }
-    expect(() => readConfig(config)).toThrow(/^CONSOLE_URL: not set$/)
-    const whole = { ...config, CONSOLE_URL: 'https://ops.example' }
-    expect(readConfig(whole).oidc?.OIDC_ROLES).toMatchObject({ operator: 'operator' })
-    expect(() => readConfig({ ...whole, OIDC_ISSUER: 'http://id.example' })).toThrow(/^OIDC_ISSUER: https is required/)
-    expect(() => readConfig({ ...whole, OIDC_ROLES: '{"a":"boss"}' })).toThrow(/^OIDC_ROLES: a JSON object/)
-  })
-
-  it('push takes a pair of keys that belong together, and whom to ask about them', () => {
-    const { public: VAPID_PUBLIC_KEY, private: VAPID_PRIVATE_KEY } = newVapidKeys()
-    const pair = { VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY, VAPID_SUBJECT: 'mailto:shop@example.com' }
-    expect(readConfig({ ...given, ...pair }).vapid).toEqual(pair)
+  it('takes the public address, the roles of a sign-in service, and the keys for push', () => {
+    const { PUBLIC_URL, ...config } = readConfig({ ...given, ...oidc, ...vapid, PUBLIC_URL: 'https://drop.example/' })
+    expect(PUBLIC_URL).toBe('https://drop.example')
+    expect(config.oidc?.OIDC_ROLES).toMatchObject({ operator: 'operator' })
+    expect(config.vapid).toEqual(vapid)
     expect(readConfig(given).vapid).toBeUndefined()
-    for (const name of ['VAPID_PUBLIC_KEY', 'VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'])
-      expect(() => readConfig({ ...given, ...pair, [name]: undefined })).toThrow(new RegExp(`^${name}: not set$`))
-    const other = { ...given, ...pair, VAPID_PRIVATE_KEY: newVapidKeys().private }
-    expect(() => readConfig(other)).toThrow(/^VAPID_PRIVATE_KEY: is not that of VAPID_PUBLIC_KEY$/)
-    expect(() => readConfig({ ...given, ...pair, VAPID_SUBJECT: 'me' })).toThrow(/^VAPID_SUBJECT: mailto: or/)
-  })
-
-  it('anything but development is production', () => {
-    for (const NODE_ENV of [undefined, '', 'prod', 'test', 'Development'])
-      expect(() => readConfig({ ...given, NODE_ENV, ADMIN_TOKEN: undefined }), NODE_ENV).toThrow(
-        /^ADMIN_TOKEN: must be set/,
-      )
   })
 
   it('Stripe takes as many calls a second as its accounts do, unless set; the sandbox any number', () => {
@@ -65,36 +96,31 @@ describe('in production', () => {
     expect([perSecond({}), perSecond({ STRIPE_SECRET_KEY: 'sk_test_1' })]).toEqual([100, 25])
     expect(perSecond({ PAYMENTS_PER_SECOND: '400' })).toBe(400)
     expect(perSecond({ PAYMENT_PROVIDER: 'sandbox' })).toBe(null)
-    expect(() => perSecond({ PAYMENTS_PER_SECOND: '0' })).toThrow(/^PAYMENTS_PER_SECOND: 1 or more/)
-  })
-
-  it('test payments are refused, or allowed with a warning', () => {
-    const refused = /^.*; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal$/
-    for (const [payments, why] of [
-      [{ PAYMENT_PROVIDER: 'sandbox' }, 'PAYMENT_PROVIDER: the sandbox takes no money'],
-      [{ ...stripe, STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_SECRET_KEY: is a test key of Stripe'],
-    ] as const) {
-      expect(() => readConfig({ ...production, ...payments })).toThrow(refused)
-      expect(readConfig({ ...production, ...payments, ALLOW_TEST_PAYMENTS: 'true' }).warnings).toEqual([why])
-    }
-    expect(readConfig(given).warnings).toEqual([])
   })
 
   it.each([
-    ['ADMIN_TOKEN', 'sandbox'],
-    ['EDGE_TOKEN', 'sandbox'],
-    ['WEBHOOK_SECRET', 'sandbox'],
-    ['STRIPE_WEBHOOK_SECRET', 'stripe'],
-  ])('%s needs 32 characters and is never shown', (name, PAYMENT_PROVIDER) => {
-    const given = { ...production, ...stripe, PAYMENT_PROVIDER, ALLOW_TEST_PAYMENTS: 'true' }
-    expect(() => readConfig({ ...given, [name]: undefined })).toThrow(name)
-    const short = () => readConfig({ ...given, [name]: 'hunter2' })
+    [{ PAYMENT_PROVIDER: 'sandbox' }, 'PAYMENT_PROVIDER: the sandbox takes no money'],
+    [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_SECRET_KEY: is a test key of Stripe'],
+  ])('test payments by %j are refused, or allowed with a warning', (payments, why) => {
+    const refused = /^.*; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal$/
+    expect(() => readConfig({ ...given, ...payments })).toThrow(refused)
+    expect(readConfig({ ...given, ...payments, ALLOW_TEST_PAYMENTS: 'true' }).warnings).toEqual([why])
+  })
+
+  it.each([
+    ['ADMIN_TOKEN', sandbox],
+    ['EDGE_TOKEN', sandbox],
+    ['WEBHOOK_SECRET', sandbox],
+    ['STRIPE_WEBHOOK_SECRET', {}],
+  ])('%s needs 32 characters and is never shown', (name, provider) => {
+    expect(() => readConfig({ ...given, ...provider, [name]: undefined })).toThrow(name)
+    const short = () => readConfig({ ...given, ...provider, [name]: 'hunter2' })
     expect(short).toThrow(new RegExp(`^${name}: 32 characters or more are required$`))
   })
 
   it('Stripe needs no setting of the sandbox', () => {
-    const { WEBHOOK_SECRET: _, ...given } = production
-    expect(readConfig({ ...given, ...stripe, STRIPE_API_URL: 'https://proxy.example/' }).payment).toEqual({
+    const { WEBHOOK_SECRET: _, ...given } = { ...production, ...stripe }
+    expect(readConfig({ ...given, STRIPE_API_URL: 'https://proxy.example/' }).payment).toEqual({
       provider: 'stripe',
       perSecond: 100,
       STRIPE_SECRET_KEY: 'sk_1',
@@ -102,9 +128,7 @@ describe('in production', () => {
       STRIPE_API_URL: 'https://proxy.example/',
     })
     // Whoever knows its secret has orders of test sales confirmed: the public default must not do.
-    const secretWith = (keys: object) => readConfig({ ...given, ...stripe, ...keys }).sandbox.WEBHOOK_SECRET
-    const secret = { ORDER_KEYS: undefined, ORDER_TOKEN_SECRET: 'a'.repeat(32) }
-    const [one, other] = [secretWith({}), secretWith(secret)]
+    const [one, other] = [{}, formerKey].map((keys) => readConfig({ ...given, ...keys }).sandbox.WEBHOOK_SECRET)
     expect(one).toMatch(/^[0-9a-f]{64}$/)
     expect(other).not.toBe(one)
   })
@@ -117,6 +141,7 @@ it('takes buyers from the edge alone unless told otherwise, and warns in product
     ALLOW_DIRECT: true,
     warnings: ["ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session"],
   })
+  expect(readConfig(given).warnings).toEqual([])
 })
 
 it('needs no secret and no provider in development, and warns', () => {
@@ -141,36 +166,6 @@ it('reports all invalid settings at once', () => {
   ]
   expect(() => readConfig(wrong)).toThrow(new RegExp(`^${names.map((name) => `${name}: .*`).join('\n')}$`))
   expect(() => readConfig(wrong)).not.toThrow('hunter2')
-})
-
-const ofAHeader = 'may hold letters, digits and -._~+/= only'
-const token = 'a-token-read-from-a-file-0123456789'
-const sandbox = { PAYMENT_PROVIDER: 'sandbox', ALLOW_TEST_PAYMENTS: 'true' }
-/** What 0.2.0 has, whose order tokens are read until it is gone. */
-const formerKey = { ORDER_KEYS: undefined, ORDER_TOKEN_SECRET: 'a'.repeat(32) }
-const developmentKeys = production.ADMISSION_KEYS.replace('k1', 'development')
-
-it.each<[Record<string, string | undefined>, RegExp | string]>([
-  [{ PORT: '70000' }, /^PORT: a port number is required$/],
-  [{ ALLOW_DIRECT: 'yes' }, 'ALLOW_DIRECT: true or false is required'],
-  [{ PAYMENT_PROVIDER: undefined }, /^PAYMENT_PROVIDER: must be set in production/],
-  [{ PAYMENT_PROVIDER: '' }, /^PAYMENT_PROVIDER: must be set in production/],
-  [{ ADMIN_TOKEN: `${token}\n` }, `ADMIN_TOKEN: ${ofAHeader}`],
-  [{ ADMIN_TOKEN: `${token} ` }, `ADMIN_TOKEN: ${ofAHeader}`],
-  [{ EDGE_TOKEN: `${token}!` }, `EDGE_TOKEN: ${ofAHeader}`],
-  [{ ADMISSION_KEYS: undefined }, /^ADMISSION_KEYS: not set/],
-  [{ ADMISSION_KEYS: 'no JSON' }, /^ADMISSION_KEYS: must be a JWK Set/],
-  [{ ADMISSION_KEYS: '{"keys":[]}' }, /^ADMISSION_KEYS: must be a JWK Set/],
-  [{ ADMISSION_KEYS: developmentKeys }, 'ADMISSION_KEYS: must be keys of your own'],
-  [{ WEBHOOK_KEYS: developmentKeys }, 'WEBHOOK_KEYS: must be keys of your own'],
-  [{ ORDER_KEYS: undefined }, /^ORDER_KEYS: not set$/],
-  [{ ORDER_KEYS: '{"keys":[]}' }, /^ORDER_KEYS: must be a JWK Set/],
-  [{ ORDER_KEYS: developmentKeys }, /^ORDER_KEYS: must be keys of your own in production$/],
-  [{ ...formerKey, ORDER_TOKEN_SECRET: 'hunter2' }, /^ORDER_TOKEN_SECRET: 32 characters or more are required$/],
-  // A charge must end within the time of its job.
-  [{ ...sandbox, SANDBOX_TIMEOUT_MS: '6001' }, 'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less'],
-])('refuses %j in plain words', (changes, why) => {
-  expect(() => readConfig({ ...given, ...changes })).toThrow(why)
 })
 
 it('takes the order key of 0.2.0 instead of a set, or beside one', () => {

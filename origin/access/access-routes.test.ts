@@ -27,15 +27,6 @@ test('tells the edge what a sale asks of its visitors, and only what is new', as
   expect(await policy(sale, told?.version)).toBeNull()
 })
 
-test('refuses access that could not be enforced', async () => {
-  const wrong = { access: { sign_in: 'yes' }, lines: [{ line: 'a' }, { line: 'a' }], max_unpaid_orders: 0 }
-  const sale = await origin.sale()
-  const { body } = await origin.admin('GET', `/sales/${sale}`)
-  const answer = await origin.admin('PUT', `/sales/${sale}`, { ...body, ...wrong })
-  const fields = ['access.sign_in', 'lines', 'max_unpaid_orders'].map((field) => ({ field }))
-  expect(answer).toMatchObject({ status: 422, body: { errors: fields } })
-})
-
 test('fixes the number of ticket shards when the sale is created', async () => {
   const shards = async (sale: string) =>
     (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body.ticket_shards

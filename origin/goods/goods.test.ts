@@ -28,37 +28,38 @@ const SHOE = {
   ],
 }
 
-test('keeps the names and the date of a sale for its pages', async () => {
+test('nests variants into their product, and keeps what the pages of a sale show', async () => {
   const about = { names: { de: 'Nachtschwimmen' }, event: { starts_at: '2026-12-01T19:00:00.000Z', ends_at: null } }
-  const sale = await origin.sale(about)
-  expect(await read(sale)).toMatchObject({ ...about, goods_version: 1 })
-  expect(await internal(`/sales/${sale}/goods?v=1`)).toMatchObject({ body: about })
-  const event = { ...about.event, ends_at: about.event.starts_at }
-  expect(await origin.admin('PUT', `/sales/${sale}`, { ...(await read(sale)), event })).toMatchObject({
-    status: 422,
-    body: { errors: [{ field: 'event.ends_at', detail: 'must be after starts_at' }] },
-  })
-})
-
-test('nests variants into their product, with what its pages show', async () => {
-  const sale = await origin.sale({ products: [SHOE], brand: { shop: 'Halfway', accent: '#00674b' }, venue: 'Shop' })
+  const shown = { ...about, brand: { shop: 'Halfway', accent: '#00674b' }, venue: 'Shop' }
+  const sale = await origin.sale({ products: [SHOE], ...shown })
   const { products, ...rest } = await read(sale)
-  expect(rest).toMatchObject({ brand: { shop: 'Halfway', accent: '#00674b' }, venue: 'Shop', goods_version: 1 })
+  expect(rest).toMatchObject({ ...shown, goods_version: 1 })
+  const [one, other] = SHOE.variants
+  const none = { held: 0, sold: 0 }
   expect(products).toEqual([
     {
       ...SHOE,
-      buffer: 0,
-      held: 0,
-      sold: 0,
-      available: 0,
-      section_type: null,
-      has_terms: true,
+      ...none,
+      ...{ buffer: 0, available: 0, section_type: null, has_terms: true },
       variants: [
-        { ...SHOE.variants[0], unit_price_minor: 18_900, buffer: 0, held: 0, sold: 0, available: 5 },
-        { ...SHOE.variants[1], held: 0, sold: 0, available: 2 },
+        { ...one, ...none, unit_price_minor: 18_900, buffer: 0, available: 5 },
+        { ...other, ...none, available: 2 },
       ],
     },
   ])
+  // The edge reads a version of them, and no other.
+  const goods = (version: number, of = sale) => internal(`/sales/${of}/goods?v=${version}`)
+  const { names, description, options, terms, tags } = SHOE
+  expect(await goods(1)).toMatchObject({ status: 200 })
+  expect((await goods(1)).body).toEqual({
+    version: 1,
+    ...shown,
+    products: { shoe: { names, description, options, terms, tags } },
+  })
+  expect((await goods(2)).status).toBe(404)
+  await origin.admin('PUT', `/sales/${sale}`, { ...(await read(sale)), venue: 'Moved' })
+  expect(await goods(2)).toMatchObject({ status: 200, body: { venue: 'Moved' } })
+  expect((await goods(1, await origin.sale())).status).toBe(404)
 })
 
 test('a variant is restocked by its id, and stays while it has orders', async () => {
@@ -90,25 +91,6 @@ test('the price of a product is that of its variants that have none of their own
   await expect.poll(prices).toEqual([15_000, 15_000, 19_900])
   await setPrice(origin.sql(), sale, 'shoe-375', 1)
   await expect.poll(prices).toEqual([15_000, 15_000, 1])
-})
-
-test('the edge reads a version of them, and no other', async () => {
-  const sale = await origin.sale({ products: [SHOE] })
-  const { body, status } = await internal(`/sales/${sale}/goods?v=1`)
-  expect(status).toBe(200)
-  const { names, description, options, terms, tags } = SHOE
-  expect(body).toEqual({
-    version: 1,
-    brand: null,
-    venue: null,
-    names: null,
-    event: null,
-    products: { shoe: { names, description, options, terms, tags } },
-  })
-  expect((await internal(`/sales/${sale}/goods?v=2`)).status).toBe(404)
-  await origin.admin('PUT', `/sales/${sale}`, { ...(await read(sale)), venue: 'Moved' })
-  expect(await internal(`/sales/${sale}/goods?v=2`)).toMatchObject({ status: 200, body: { venue: 'Moved' } })
-  expect((await internal(`/sales/${await origin.sale()}/goods?v=1`)).status).toBe(404)
 })
 
 const text = fc

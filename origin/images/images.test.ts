@@ -9,22 +9,13 @@ import { startS3 } from '../../test/stand-ins/s3.ts'
 
 const origin = useOrigin()
 
-interface Uploaded {
-  readonly status: number
-  readonly body: {
-    readonly image: string
-    readonly url: string
-    readonly widths: number[]
-    readonly width: number
-    readonly height: number
-    readonly errors?: readonly { readonly field: string; readonly detail: string }[]
-  }
-}
+type Uploaded = Readonly<Record<'image' | 'url', string>> &
+  Readonly<Record<'width' | 'height', number>> & { readonly widths: number[] }
 
-async function upload(body: NonNullable<RequestInit['body']>, type?: string, at = origin.url()): Promise<Uploaded> {
+async function upload(body: NonNullable<RequestInit['body']>, type?: string, at = origin.url()) {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, ...(type && { 'content-type': type }) }
   const response = await fetch(`${at}/admin/images`, { method: 'POST', headers, body })
-  return { status: response.status, body: (await response.json()) as Uploaded['body'] }
+  return { status: response.status, body: (await response.json()) as Uploaded }
 }
 const uploadFrom = (url: string) => upload(JSON.stringify({ url }), 'application/json')
 const read = (path: string, headers: Record<string, string> = {}) =>
@@ -159,43 +150,31 @@ describe('of a sale', () => {
     const size = { width: 800, height: 400, widths: [320, 640] }
     const square = { width: 700, height: 700, widths: [320, 640] }
     const kept = expect.stringMatching(/^\/images\/[0-9a-f]{32}$/)
-    expect([status, body]).toMatchObject([
-      201,
-      {
-        products: [
-          {
-            images: [
-              { url: ours.url, alt: 'a shoe', ...size },
-              { url: kept, alt: '', ...square },
-            ],
-          },
-        ],
-        brand: { shop: 'Halfway', hero: kept, sizes: { hero: square } },
-      },
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: { brand: { shop: 'Halfway', hero: kept, sizes: { hero: square } }, products: [{ images: { length: 2 } }] },
+    })
+    expect((body.products as [{ images: object[] }])[0].images).toEqual([
+      { url: ours.url, alt: 'a shoe', ...size },
+      { url: kept, alt: '', ...square },
     ])
     // Its host is gone: what was read can be sent back.
-    expect(await origin.admin('PUT', `/sales/${body.sale}`, body)).toMatchObject({
-      status: 200,
-      body: { goods_version: 1 },
-    })
+    const again = await origin.admin('PUT', `/sales/${body.sale}`, body)
+    expect(again).toMatchObject({ status: 200, body: { goods_version: 1 } })
   })
 
   test('are refused by field where there are none', async () => {
     const unknown = `/images/${'0'.repeat(32)}`
-    const answer = await saleWith([{ url: unknown }, { url: 'https://127.0.0.1:9/a.png' }], {
-      shop: 'Halfway',
-      logo: `/images/${'1'.repeat(32)}`,
-    })
-    expect(answer).toMatchObject({
-      status: 422,
-      body: {
-        errors: [
-          { field: 'brand.logo', detail: 'there is no such picture' },
-          { field: 'products.0.images.0.url', detail: 'there is no such picture' },
-          { field: 'products.0.images.1.url', detail: expect.stringContaining('cannot be reached') },
-        ],
-      },
-    })
+    const brand = { shop: 'Halfway', logo: `/images/${'1'.repeat(32)}` }
+    const { status, body } = await saleWith([{ url: unknown }, { url: 'https://127.0.0.1:9/a.png' }], brand)
+    expect([status, body.errors]).toEqual([
+      422,
+      [
+        { field: 'brand.logo', detail: 'there is no such picture' },
+        { field: 'products.0.images.0.url', detail: 'there is no such picture' },
+        { field: 'products.0.images.1.url', detail: expect.stringContaining('cannot be reached') },
+      ],
+    ])
     expect(await saleWith([{ url: '/images/../secret' }])).toMatchObject({ status: 422 })
   })
 })
@@ -221,7 +200,7 @@ describe('with S3 and without private networks', async () => {
     const answers = await Promise.all(many.map((bytes) => upload(bytes, 'image/jpeg', own.url())))
     const statuses = new Set(answers.map(({ status }) => status))
     expect(statuses).toEqual(new Set([201, 503]))
-  }, 120_000)
+  })
 
   test('are not fetched from a private network', async () => {
     const host = await serveOnLoopback((_, response) => response.end('secret'))

@@ -1,11 +1,10 @@
 /** One mechanism runs all jobs: none is lost, run twice, or delayed by others. */
-import fc from 'fast-check'
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
 import { addJobs, endJobs, takeJobs } from './job-queries.ts'
 import { type Consumer, JobRunner } from './job-runner.ts'
-import { type Job, type Outcome, pauseAfter, QUEUES, type QueueName } from './queues.ts'
+import { type Job, type Outcome, QUEUES, type QueueName } from './queues.ts'
 
 const sql = await useLedger()
 beforeEach(() => sql`truncate jobs`)
@@ -165,37 +164,6 @@ test('a consumer that breaks leaves its jobs to their leases, and has room for o
   expect(rooms).toEqual([0, 0])
   await endLeases()
   expect(await takeCharges()).toMatchObject([{ attempt: 2 }])
-})
-
-test('a webhook has some twenty attempts within 24 hours, the last at the end of them', () => {
-  let [ageMs, attempt] = [0, 1]
-  for (let pauseMs: number | null = 0; pauseMs !== null; attempt++) {
-    ageMs += pauseMs
-    pauseMs = pauseAfter({ queue: 'webhook', attempt, ageMs }, {}, 0.5)
-  }
-  expect(ageMs).toBe(24 * 3_600_000)
-  expect(attempt).toBeGreaterThan(18)
-  expect(attempt).toBeLessThan(30)
-})
-
-test('a job waits as long as whoever refused it says, up to the longest pause, and dies if that is too late to help', () => {
-  const [duration, chance] = [fc.nat(3 * 3_600_000), fc.double({ min: 0, max: 1, noNaN: true })]
-  const { maxPauseMs, attempts } = QUEUES.mail
-  fc.assert(
-    fc.property(
-      duration,
-      duration,
-      fc.integer({ min: 1, max: attempts - 1 }),
-      chance,
-      (afterMs, withinMs, attempt, random) => {
-        const job = { queue: 'mail', attempt, ageMs: 0 } as const
-        const [ownMs, pauseMs] = [pauseAfter(job, {}, random) ?? 0, pauseAfter(job, { afterMs }, random) ?? 0]
-        expect(pauseMs).toBeGreaterThanOrEqual(Math.max(ownMs, Math.min(afterMs, maxPauseMs)))
-        expect(pauseMs).toBeLessThanOrEqual(1.25 * maxPauseMs)
-        expect(pauseAfter(job, { afterMs, withinMs }, random)).toBe(pauseMs > withinMs ? null : pauseMs)
-      },
-    ),
-  )
 })
 
 test('rounds follow each other while jobs are in progress', async () => {

@@ -1,25 +1,38 @@
-/** Buyers get a mail about the outcome of their orders: one, whatever stops meanwhile. */
+/** Mails about orders, and those asked for on a page or switched on by the sale: one of each, whatever stops meanwhile. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
+import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
+import { serveOnLoopback } from '../../dev/servers/loopback.ts'
+import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { endLeases, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { useReceiver } from '../../test/stand-ins/receiver.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders } from '../ledger/order-statements.ts'
 
+/** The schedules that the edge publishes, by sale. */
+const schedules = new Map<string, object>()
+const edge = await serveOnLoopback(({ url }, response) => {
+  const schedule = schedules.get(String(url?.split('/')[2]))
+  response.writeHead(schedule ? 200 : 404).end(JSON.stringify(schedule ?? {}))
+})
 let smtp = await startSmtp()
 const receiver = useReceiver()
 const origin = useOwnOrigin(undefined, {
   SMTP_URL: smtp.url,
   MAIL_FROM: 'The shop <shop@example.com>',
   PUBLIC_URL: 'https://drop.example',
-  SANDBOX_SLOW_MS: '100',
+  EDGE_URL: edge.url,
 })
-afterAll(() => smtp.stop())
+afterAll(async () => {
+  edge.stop()
+  await smtp.stop()
+})
 
-const saleOf = () => origin.sale({ name: 'Trainers & more', contact: { email: 'optional' } })
+const saleOf = (more: object = {}) => origin.sale({ name: 'Trainers & more', contact: { email: 'optional' }, ...more })
 
-async function buy(sale: string, payment_method: string, email = `${randomUUID()}@example.com`) {
+const someone = () => `${randomUUID()}@example.com`
+async function buy(sale: string, payment_method: string, email = someone()) {
   const token = await origin.token(sale)
   const { body } = await origin.checkout(sale, { token, body: { payment_method, contact: { email } } })
   return { order: body.order_id ?? '', token, email }
@@ -42,6 +55,9 @@ const isSent = (order: string) =>
     () => stateOf(order),
     (row) => row?.state === 'done',
   )
+/** The subjects of the mails to somebody, without the name of the sale. */
+const subjectsTo = (email: string) => to(email).map((mail) => header(mail, 'Subject')?.replace(/: [^:]+$/, ''))
+const isMailed = (email: string, subjects: readonly string[]) => expect.poll(() => subjectsTo(email)).toEqual(subjects)
 
 test('reports a confirmed order, and a refund', async () => {
   const sale = await saleOf()
@@ -73,7 +89,7 @@ test('names the sale and what was bought in the language of the buyer', async ()
     products: [{ ...shoe, variants: [{ variant_id: 'shoe-42', options: { Size: '42' }, total: 9 }] }],
   })
   const buyIn = async (language: string) => {
-    const email = `${randomUUID()}@example.com`
+    const email = someone()
     await origin.call('POST', `/sales/${sale}/checkout`, {
       token: await origin.token(sale),
       headers: { 'accept-language': language, 'idempotency-key': randomUUID() },
@@ -144,6 +160,79 @@ test('gives up a mailbox that does not exist, and says so without naming it', as
   const found = () => origin.sql()`select kind from findings where sale_id = ${sale}`
   expect(await eventually(found, (rows) => rows.length > 0)).toEqual([{ kind: 'mail_failed' }])
   expect(origin.log()).not.toContain(email)
+})
+
+const asks = (sale: string, body: object) =>
+  origin.call('POST', `/internal/sales/${sale}/mail-asks`, { token: origin.edgeToken, body })
+/** An ask for a mail about one's turn, or without a number about a restock. */
+const ask = (email: string, number: number | null = null) => ({
+  about: number === null ? 'restock' : 'turn',
+  ...{ email, language: 'en', line: 'public', number },
+  visitor: number === null ? null : randomUUID(),
+})
+
+test('whoever asks in line is mailed as their turn comes near, as it comes, or once all is sold', async () => {
+  const sale = await saleOf()
+  const [soon, late] = [someone(), someone()]
+  const publish = (anchor_position: number, phase: 'open' | 'sold_out' = 'open') => {
+    const at = { anchor_at_ms: Date.now(), server_time_ms: Date.now() }
+    schedules.set(sale, sampleSchedule({ sale, ...at, anchor_position, rate_per_second: 0.1, ceiling: 1_000, phase }))
+  }
+  publish(2)
+  await asks(sale, ask(soon, 20))
+  await asks(sale, ask(late, 500))
+  await isMailed(soon, ['Your turn is near'])
+  publish(25)
+  await isMailed(soon, ['Your turn is near', 'It is your turn'])
+  expect(to(soon)[0]?.raw).toMatch(/List-Unsubscribe: <https:\/\/drop.example\/mail\/stop\/[0-9a-f-]{36}>/)
+  publish(25, 'sold_out')
+  await isMailed(late, ['Sold out'])
+  expect(subjectsTo(soon)).toHaveLength(2)
+})
+
+test('a restock is mailed once to each who asked, and not to who wants no mail', async () => {
+  const sale = await saleOf({ total: 1 })
+  await buy(sale, 'pm_ok')
+  const phase = () => origin.sql()`select published_phase as phase from sales where sale_id = ${sale}`
+  await expect.poll(phase).toEqual([{ phase: 'sold_out' }])
+  const [first, second] = [someone(), someone()]
+  for (const email of [first, first.toUpperCase(), second])
+    expect(await asks(sale, ask(email))).toMatchObject({ status: 204 })
+  const [row] = await origin.sql()`select ask_id from mail_asks where email = ${second}`
+  for (const status of [204, 404]) {
+    const path = `/internal/mail/stop/${row?.ask_id}`
+    expect(await origin.call('POST', path, { token: origin.edgeToken })).toMatchObject({ status })
+  }
+  await asks(sale, ask(second))
+  await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })
+  await isMailed(first, ['More has come in'])
+  expect([subjectsTo(first.toUpperCase()), subjectsTo(second)]).toEqual([[], []])
+  for (const body of [ask('nobody'), { ...ask(first), about: 'all' }, {}])
+    expect(await asks(sale, body)).toMatchObject({ status: 422 })
+})
+
+test('mails about holds and what was sent as the sale says, an abandoned cart once', async () => {
+  const mails = [...DEFAULT_MAILS, 'hold_ends', 'hold_ended']
+  const delivery = { kind: 'handover', return_url: 'https://shop.example/back' }
+  // The mail about the end of a hold is due 30 seconds before it.
+  const [sale, quiet] = [await saleOf({ mails, delivery, hold_seconds: 30 }), await saleOf()]
+  const [email, none, bought] = [someone(), someone(), someone()]
+  const reserve = async (of: string, to: string, more: object = {}) =>
+    (await origin.checkout(of, { body: { contact: { email: to }, ...more } })).body.order_id ?? ''
+  const abandoned = [await reserve(quiet, none), await reserve(sale, email), await reserve(sale, email)]
+  await isMailed(email, Array(2).fill('What you reserved goes back on sale soon'))
+  for (const order of abandoned)
+    await advanceOrders(origin.sql(), [{ order }], { from: ['reserved'], to: 'expired', type: 'order.expired' })
+  await isMailed(email, [
+    ...Array(2).fill('What you reserved goes back on sale soon'),
+    'What you reserved is back on sale',
+  ])
+  const paid = await reserve(sale, bought, { payment_method: 'pm_ok' })
+  await expect.poll(() => subjectsTo(bought)).toContain('Your order is confirmed')
+  await origin.admin('POST', `/orders/${paid}/fulfil`)
+  await expect.poll(() => subjectsTo(bought).at(-1)).toBe('Your order is on its way')
+  expect(subjectsTo(email)).toHaveLength(3)
+  expect(subjectsTo(none)).toEqual([])
 })
 
 test('a mail and a webhook message that a killed worker was sending are sent again, as the same ones', async () => {

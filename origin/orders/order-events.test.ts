@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ProblemError } from '../../shared/problem.ts'
+import { listen, type StreamEvent } from '../../test/lib/event-stream.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { reservationOf } from '../../test/lib/samples.ts'
@@ -19,42 +20,27 @@ import { OrderEvents } from './order-events.ts'
 
 const origin = useOrigin()
 
-const WITHIN = { timeout: 30_000 }
-
-interface Event {
-  readonly id: string
-  readonly data: { status: string; order_id: string; expires_in_seconds?: number; reason?: string; payment?: object }
+interface Update {
+  readonly status: string
+  readonly order_id: string
+  readonly reason?: string
+  readonly payment?: object
 }
-
-/** Reads a stream to its end, or until a status; `seen` fills meanwhile. */
-function watch(id: string, token: string, options: { lastEventId?: string; until?: string } = {}) {
-  const { lastEventId, until } = options
-  const seen: Event[] = []
-  const gone = new AbortController()
-  const opened = Promise.withResolvers<Response>()
-  const done = (async () => {
-    const response = await fetch(`${origin.url()}/orders/${id}/events`, {
-      headers: { authorization: `Bearer ${token}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
-      signal: gone.signal,
-    })
-    opened.resolve(response)
-    let text = ''
-    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text += chunk
-      const blocks = text.split('\n\n')
-      text = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1] ?? ''
-        if (field('data')) seen.push({ id: field('id'), data: JSON.parse(field('data')) })
-        if (until !== undefined && seen.at(-1)?.data.status === until) return gone.abort()
-      }
-    }
-  })().catch((error) => {
-    if (!gone.signal.aborted) throw error
-  })
-  return { seen, done, opened: opened.promise, leave: () => gone.abort() }
+function watch(id: string, token: string, lastEventId?: string) {
+  const headers = { authorization: `Bearer ${token}`, ...(lastEventId && { 'last-event-id': lastEventId }) }
+  return listen<Update>(`${origin.url()}/orders/${id}/events`, headers)
 }
-const statuses = (events: readonly Event[]) => events.map((e) => e.data.status)
+/** Watches until a status is seen. */
+async function watchUntil(status: string, id: string, token: string) {
+  const { seen, leave } = watch(id, token)
+  await eventually(
+    async () => statuses(seen),
+    (all) => all.includes(status),
+  )
+  leave()
+  return seen
+}
+const statuses = (events: readonly StreamEvent<Update>[]) => events.map(({ data }) => data.status)
 
 async function buy() {
   const sale = await origin.sale()
@@ -87,61 +73,44 @@ const pay = (id: string, token: string, payment_method: string) =>
   origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
 
 describe.concurrent('an event stream', () => {
-  test('sends each step of a payment, ends with it, and sends later events to who reconnects', async () => {
+  test('sends each step of a payment to all who watch, ends with it, and sends later events to who reconnects', async () => {
     const { id, token } = await buy()
-    const { seen, done } = watch(id, token)
-    await vi.waitUntil(() => seen.length === 1, WITHIN)
-    expect(seen[0]?.data).toMatchObject({ order_id: id, status: 'reserved' })
+    const watchers = Array.from({ length: 5 }, () => watch(id, token))
+    await eventually(
+      async () => watchers,
+      (all) => all.every(({ seen }) => seen.length === 1),
+    )
     await pay(id, token, 'pm_ok')
-    await done
-    expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
+    await Promise.all(watchers.map(({ ended }) => ended))
+    for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
+    const [{ seen }] = watchers as [(typeof watchers)[number]]
+    expect(seen[0]?.data).toMatchObject({ order_id: id, status: 'reserved' })
     expect(new Set(seen.map((e) => e.id)).size).toBe(3)
-    const lastEventId = seen.at(-1)?.id ?? ''
-    expect((await watch(id, token, { lastEventId }).opened).status).toBe(204)
+    const lastEventId = seen.at(-1)?.id
+    expect((await watch(id, token, lastEventId).opened).status).toBe(204)
     await moveOrders(origin.sql(), [id], { from: ['confirmed'], to: 'fulfilled' })
-    const later = watch(id, token, { lastEventId })
-    await later.done
+    const later = watch(id, token, lastEventId)
+    await later.ended
     expect(statuses(later.seen)).toEqual(['fulfilled'])
   })
 
-  test('reaches all watchers', async () => {
-    const orders = await Promise.all(Array.from({ length: 8 }, () => buy()))
-    const watchers = orders.flatMap(({ id, token }) => Array.from({ length: 5 }, () => watch(id, token)))
-    await vi.waitUntil(() => watchers.every((w) => w.seen.length === 1), WITHIN)
-    await Promise.all(orders.map(({ id, token }) => origin.call('DELETE', `/orders/${id}`, { token })))
-    await Promise.all(watchers.map((w) => w.done))
-    for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
-  })
-
-  test('replays missed events, none twice', async () => {
+  test('replays missed events, none twice, and tells why an order ended of its present state alone', async () => {
     const { id, token } = await buy()
-    const first = watch(id, token, { until: 'reserved' })
-    await first.done
+    const first = await watchUntil('reserved', id, token)
     await pay(id, token, 'pm_declined')
-    const { seen, done } = watch(id, token, { lastEventId: first.seen[0]?.id ?? '' })
+    const missed = watch(id, token, first[0]?.id)
     await eventually(
-      async () => statuses(seen),
-      (now) => now.length === 2,
+      async () => statuses(missed.seen),
+      (all) => all.length === 2,
     )
     await origin.call('DELETE', `/orders/${id}`, { token })
-    await done
-    expect(statuses(seen)).toEqual(['paying', 'reserved', 'cancelled'])
-  })
-
-  test('tells why an order ended, and where its payment is, of its present state alone', async () => {
-    const { id, token } = await buy()
-    await pay(id, token, 'pm_declined')
-    await watch(id, token, { until: 'paying' }).done
-    await eventually(
-      async () => (await origin.call('GET', `/orders/${id}`, { token })).body.status,
-      (status) => status === 'reserved',
-    )
-    await origin.call('DELETE', `/orders/${id}`, { token })
-    const { seen, done } = watch(id, token)
-    await done
-    const last = seen.pop()?.data
-    expect(last).toMatchObject({ status: 'cancelled', reason: 'given_back', payment: { status: 'declined' } })
-    expect(statuses(seen)).toEqual(['reserved', 'paying', 'reserved'])
+    await missed.ended
+    expect(statuses(missed.seen)).toEqual(['paying', 'reserved', 'cancelled'])
+    const { seen, ended } = watch(id, token)
+    await ended
+    expect(statuses(seen)).toEqual(['reserved', 'paying', 'reserved', 'cancelled'])
+    const cancelled = { status: 'cancelled', reason: 'given_back', payment: { status: 'declined' } }
+    expect(seen.pop()?.data).toMatchObject(cancelled)
     for (const { data } of seen) expect([data.reason, data.payment]).toEqual([undefined, undefined])
   })
 
@@ -153,12 +122,16 @@ describe.concurrent('an event stream', () => {
       const { status, body } = await origin.checkout(sale, { token })
       expect(status).toBe(202)
       const id = body.order_id ?? ''
-      const watching = watch(id, token, { until: 'reserved' })
+      const watching = watch(id, token)
       expect((await watching.opened).status).toBe(200)
       return watching
     })
-    await watching.done
-    expect(statuses(watching.seen)).toEqual(['reserved'])
+    const seen = await eventually(
+      async () => statuses(watching.seen),
+      (all) => all.length > 0,
+    )
+    expect(seen).toEqual(['reserved'])
+    watching.leave()
   })
 
   test('has one event for a refused order', async () => {
@@ -167,11 +140,10 @@ describe.concurrent('an event stream', () => {
     const token = await origin.token(sale, visitor)
     const [first, refused] = [reservationOf(sale), { ...reservationOf(sale), visitor }]
     await record(origin.sql(), sale, [first, refused], true)
-    const { seen, done } = watch(refused.order, token)
-    await done
+    const { seen, ended } = watch(refused.order, token)
+    await ended
     expect(statuses(seen)).toEqual(['cancelled'])
-    const again = watch(refused.order, token, { lastEventId: seen[0]?.id ?? '' })
-    expect((await again.opened).status).toBe(204)
+    expect((await watch(refused.order, token, seen[0]?.id).opened).status).toBe(204)
   })
 })
 
@@ -227,6 +199,6 @@ test('a change that nobody published is found in the log, also of a transaction 
     await moveOrders(tx, [one.id], cancelled)
     await moveOrders(origin.sql(), [other.id], cancelled)
   })
-  await Promise.all(watchers.map(({ done }) => done))
+  await Promise.all(watchers.map(({ ended }) => ended))
   for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
 })

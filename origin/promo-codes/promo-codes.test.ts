@@ -1,50 +1,8 @@
-/** Promo codes: which hold, and how operators import them. */
+/** Promo codes as operators import them. */
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
-import { clashOf, isFor, isUsable, isValidAt } from './promo-code.ts'
-import type { PromoCodeRow } from './promo-code-queries.ts'
 
 const origin = useOrigin()
-
-const row = (changes: Partial<PromoCodeRow> = {}): PromoCodeRow => ({
-  code: 'NOON',
-  percent: 10,
-  amount_minor: null,
-  price_minor: null,
-  valid_from: null,
-  valid_until: null,
-  products: null,
-  combined: false,
-  uses_per_visitor: null,
-  ...changes,
-})
-const shirt = { product_id: 'shirt-m', variant_of: 'shirt' }
-const print = { product_id: 'print', variant_of: null }
-
-describe('a code holds', () => {
-  test('from its first moment, and until before its last', () => {
-    const [from, until] = [1_000, 2_000]
-    const limited = row({ valid_from: new Date(from), valid_until: new Date(until) })
-    expect([from - 1, from, until - 1, until].map((ms) => isValidAt(limited, ms))).toEqual([false, true, true, false])
-    expect(isValidAt(row(), 0)).toBe(true)
-  })
-
-  test('for all products, or those that it names, and their variants', () => {
-    expect(isFor(row(), [print])).toBe(true)
-    expect(isFor(row({ products: ['shirt'] }), [print])).toBe(false)
-    expect(isFor(row({ products: ['shirt'] }), [print, shirt])).toBe(true)
-    expect(isFor(row({ products: ['shirt-m'] }), [shirt])).toBe(true)
-    expect(isUsable({ code: 'NONE', row: null }, [shirt], 0)).toBe(false)
-  })
-
-  test('beside others only where all may be combined, and once', () => {
-    const asked = (code: string, combined: boolean) => ({ code, row: row({ code, combined }) })
-    expect(clashOf([asked('A', false)])).toBeUndefined()
-    expect(clashOf([asked('A', true), asked('B', true)])).toBeUndefined()
-    expect(clashOf([asked('A', true), asked('B', false)])).toMatchObject({ status: 422 })
-    expect(clashOf([asked('A', true), asked('A', true)])).toMatchObject({ status: 422 })
-  })
-})
 
 describe('an import', () => {
   const put = (sale: string, body: unknown, type = 'application/json') =>
@@ -67,29 +25,20 @@ describe('an import', () => {
     ].join('\n')
     const version = await versionOf(sale)
     const { status, body } = await put(sale, csv, 'text/csv')
+    const none = { uses: null, uses_per_visitor: null, from: null, until: null, products: null }
+    const all = { combined: false, used: 0 }
+    const times = { from: '2026-01-01T00:00:00.000Z', until: '2090-01-01T00:00:00.000Z' }
     const codes = [
       {
         code: 'NOON',
         percent: 10,
         uses: 100,
         uses_per_visitor: 1,
-        from: '2026-01-01T00:00:00.000Z',
-        until: '2090-01-01T00:00:00.000Z',
+        ...times,
         products: ['one', 'two', 'three'],
-        combined: false,
-        used: 0,
+        ...all,
       },
-      {
-        code: 'TEN',
-        amount_minor: 1_000,
-        uses: null,
-        uses_per_visitor: null,
-        from: null,
-        until: null,
-        products: null,
-        combined: false,
-        used: 0,
-      },
+      { code: 'TEN', amount_minor: 1_000, ...none, ...all },
     ]
     expect([status, body.codes]).toEqual([200, codes])
     expect(await versionOf(sale)).toBeGreaterThan(version)
@@ -111,12 +60,14 @@ describe('an import', () => {
       422,
       ['line 2.code', 'line 4.code', 'line 5.percent', 'line 6.percent'],
     ])
-    expect((await put(sale, [{ code: 'A1', percent: 10, colour: 'red' }])).body.errors).toMatchObject([
-      { field: 'codes.0.colour' },
-    ])
-    expect((await put(sale, 'percent\n10', 'text/csv')).status).toBe(422)
-    expect((await put(sale, '{', 'application/json')).status).toBe(400)
-    expect((await put(sale, 'code', 'text/plain')).status).toBe(415)
+    const { body: unknown } = await put(sale, [{ code: 'A1', percent: 10, colour: 'red' }])
+    expect(unknown.errors).toMatchObject([{ field: 'codes.0.colour' }])
+    for (const [wrong, type, status] of [
+      ['percent\n10', 'text/csv', 422],
+      ['{', 'application/json', 400],
+      ['code', 'text/plain', 415],
+    ] as const)
+      expect(await put(sale, wrong, type)).toMatchObject({ status })
     expect((await put('no-such-sale', [])).status).toBe(404)
     expect(await listed(sale)).toMatchObject([{ code: 'KEPT' }])
   })

@@ -1,50 +1,39 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { LOOPBACK } from '../../dev/processes.ts'
 import { EdgeNotifier } from './edge-notifier.ts'
 
-/** An edge that answers with a status of its own for each call, and a notifier with its log. */
-async function notifierTo(status: (call: number) => number) {
-  let calls = 0
-  const edge = createServer((_, response) => response.writeHead(status(++calls)).end())
-  onTestFinished(() => void edge.close())
-  await new Promise<void>((resolve) => edge.listen(0, LOOPBACK, resolve))
+/** An edge that answers each call with a status, and a notifier with its log. */
+function notifierTo(status: (call: number) => number) {
+  const edge = vi.fn(async (_url: URL, _init: RequestInit) => new Response(null, { status: status(calls()) }))
+  const calls = () => edge.mock.calls.length
+  onTestFinished(() => void vi.unstubAllGlobals())
+  vi.stubGlobal('fetch', edge)
   const logged: unknown[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => logged.push(JSON.parse(line)) })
-  const EDGE_URL = `http://${LOOPBACK}:${(edge.address() as AddressInfo).port}`
-  const notifier = new EdgeNotifier({ EDGE_URL, EDGE_TOKEN: 'token' }, log)
-  return { notifier, logged, calls: () => calls }
+  return { notifier: new EdgeNotifier({ EDGE_URL: 'http://edge', EDGE_TOKEN: 'secret' }, log), edge, logged, calls }
 }
 
 test('logs the 1st, 2nd and 4th rejection by the edge, and counts anew after a success', async () => {
   let status = 401
-  const { notifier, logged, calls } = await notifierTo(() => status)
+  const { notifier, edge, logged } = notifierTo(() => status)
   for (let i = 0; i < 5; i++) notifier.notify('drop')
-  await vi.waitFor(() => expect(calls()).toBe(5), 30_000)
   const rejections = [1, 2, 4].map((rejected) => ({ sale: 'drop', status: 401, rejected }))
-  await vi.waitFor(() => expect(logged).toMatchObject(rejections), 30_000)
-  status = 204
-  notifier.notify('drop')
-  await vi.waitFor(() => expect(calls()).toBe(6), 30_000)
-  status = 404
-  await vi.waitFor(() => {
-    notifier.notify('drop')
-    expect(logged[3]).toMatchObject({ status: 404, rejected: 1 })
-  }, 30_000)
+  await expect.poll(() => logged).toMatchObject(rejections)
+  const [url, { headers }] = edge.mock.lastCall ?? expect.unreachable()
+  expect([url.href, headers]).toEqual(['http://edge/internal/sales/drop/refresh', { authorization: 'Bearer secret' }])
+  for (status of [204, 404]) notifier.notify('drop')
+  await expect.poll(() => logged[3]).toMatchObject({ status: 404, rejected: 1 })
 })
 
 test('retries a busy edge, and logs one that stays busy without blaming the token', async () => {
   let busyCalls = 2
-  const { notifier, logged, calls } = await notifierTo((call) => (call > busyCalls ? 204 : 503))
+  const { notifier, logged, calls } = notifierTo((call) => (call > busyCalls ? 204 : 503))
   notifier.notify('drop')
-  await vi.waitFor(() => expect(calls()).toBe(3), 30_000)
+  await expect.poll(calls).toBe(3)
   expect(logged).toEqual([])
   busyCalls = Number.POSITIVE_INFINITY
   notifier.notify('drop')
-  await vi.waitFor(() => expect(logged).toHaveLength(1), 30_000)
   const msg = expect.not.stringContaining('EDGE_TOKEN')
-  expect(logged[0]).toMatchObject({ status: 503, rejected: 1, msg })
+  await expect.poll(() => logged).toMatchObject([{ status: 503, rejected: 1, msg }])
   expect(calls()).toBe(7)
 })

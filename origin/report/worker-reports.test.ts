@@ -1,10 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
-import { useRedis } from '../../test/lib/servers.ts'
-import { connectRedis } from '../lib/redis.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createMetrics } from '../metrics.ts'
-import { defineScripts } from '../stock/scripts.ts'
 import { workerReports, workersOf } from './worker-reports.ts'
 
 const NOW_MS = 1_000_000
@@ -14,63 +10,87 @@ const report = (agoMs: number, answeredAgoMs: number | null, failedAgoMs: number
   answeredAtMs: answeredAgoMs === null ? null : NOW_MS - answeredAgoMs,
   failedAtMs: failedAgoMs === null ? null : NOW_MS - failedAgoMs,
 })
-const of = (...reports: ReturnType<typeof report>[]) => workersOf(reports, NOW_MS)
-
-test('counts the workers that reported lately', () => {
-  expect(of()).toEqual({ workers: 0, provider: null })
-  expect(of(report(60_000, 100, null))).toEqual({ workers: 0, provider: null })
-  expect(of(report(1_000, null, null), report(11_000, null, null))).toEqual({ workers: 1, provider: 'unused' })
+test.each([
+  ['none', [], { workers: 0, provider: null }],
+  ['none lately', [report(60_000, 100, null)], { workers: 0, provider: null }],
+  [
+    'one, and one that is gone',
+    [report(1_000, null, null), report(11_000, null, null)],
+    { workers: 1, provider: 'unused' },
+  ],
+  ['one that was answered later than not', [report(1_000, 5_000, 9_000)], { workers: 1, provider: 'answers' }],
+  ['one that was answered long ago', [report(1_000, 40_000, 5_000)], { workers: 1, provider: 'fails' }],
+  ['one that was never answered', [report(1_000, null, 5_000)], { workers: 1, provider: 'fails' }],
+  ['one charge without an answer', [report(1_000, 9_000, 5_000)], { workers: 1, provider: 'answers' }],
+  [
+    'another that is answered',
+    [report(1_000, 40_000, 5_000), report(1_000, 2_000, null)],
+    { workers: 2, provider: 'answers' },
+  ],
+])('tells how many workers run, and what the provider did last: %s', (_, reports, told) => {
+  expect(workersOf(reports, NOW_MS)).toEqual(told)
 })
 
-test('says of the provider what was seen last, by whichever worker', () => {
-  expect(of(report(1_000, 5_000, 9_000))).toMatchObject({ provider: 'answers' })
-  expect(of(report(1_000, 40_000, 5_000))).toMatchObject({ provider: 'fails' })
-  expect(of(report(1_000, null, 5_000))).toMatchObject({ provider: 'fails' })
-  expect(of(report(1_000, 40_000, 5_000), report(1_000, 2_000, null))).toMatchObject({ provider: 'answers' })
-})
-
-test('takes one charge without an answer for what it is', () => {
-  expect(of(report(1_000, 9_000, 5_000))).toMatchObject({ provider: 'answers' })
-})
-
-const server = useRedis()
+/** The hash of the reports, in place of Redis: awaited, away or there. */
+function reportsIn(known: Record<string, string>) {
+  let isAway = false
+  const multi = () => {
+    const written = {
+      hset: (_: string, worker: string, text: string) => {
+        if (!isAway) known[worker] = text
+        return written
+      },
+      pexpire: () => written,
+      hgetall: () => written,
+      exec: async () => {
+        if (isAway) throw new Error('Redis is away')
+        return [[null, { ...known }]]
+      },
+    }
+    return written
+  }
+  const hdel = async (_: string, worker: string) => Number(delete known[worker])
+  const setAway = (is: boolean) => {
+    isAway = is
+  }
+  return { redis: { multi, hdel } as never, setAway }
+}
 
 test('shares the sales among the workers that report and reach the ledger, and has all of them while Redis is away', async () => {
-  const log = pino({ level: 'silent' })
-  const redis = defineScripts(connectRedis(server.url, log))
-  await expect.poll(() => redis.status).toBe('ready')
-  const nowMs = () => NOW_MS
-  await redis.hset('workers', 'dead', JSON.stringify(report(6_000, null, null)))
-  await redis.hset('workers', 'cut off', JSON.stringify({ ...report(0, null, null), hasLedger: false }))
-  let isLedgerAway = false
-  const started = [0, 1].map(() => {
-    const shared: { worker: string; running: readonly string[] }[] = []
-    const work = { share: (worker: string, running: readonly string[]) => void shared.push({ worker, running }) }
-    const provider = () => ({ answeredAtMs: null, failedAtMs: null })
-    const actor = workerReports({
-      redis,
-      provider,
-      work,
-      isLedgerAway: () => isLedgerAway,
-      nowMs,
-      metrics: createMetrics(),
-      log,
-    })
-    actor.start()
-    return { actor, shared, last: () => shared.at(-1) }
+  const { redis, setAway } = reportsIn({
+    dead: JSON.stringify(report(6_000, null, null)),
+    'cut off': JSON.stringify({ ...report(0, null, null), hasLedger: false }),
   })
-  const [one, other] = started
-  const shares = () => started.map(({ last }) => last()?.running.toSorted())
-  const workers = () => started.map(({ last }) => last()?.worker).sort()
-  await expect.poll(() => isDeepStrictEqual(shares(), [workers(), workers()]), { timeout: 15_000 }).toBe(true)
+  onTestFinished(() => void vi.useRealTimers())
+  vi.useFakeTimers()
+  let isLedgerAway = false
+  const deps = { redis, isLedgerAway: () => isLedgerAway, nowMs: () => NOW_MS, metrics: createMetrics() }
+  const provider = () => ({ answeredAtMs: null, failedAtMs: null })
+  const [one, other] = [1, 2].map(() => {
+    const share = vi.fn((_worker: string, _running: readonly string[]) => {})
+    const actor = workerReports({ ...deps, provider, work: { share }, log: pino({ level: 'silent' }) })
+    onTestFinished(() => actor.stop())
+    actor.start()
+    return { actor, worker: () => share.mock.lastCall?.[0] ?? '', shares: () => share.mock.lastCall?.[1].toSorted() }
+  })
+  if (!one || !other) return expect.unreachable()
+  // Each has reported once more by then, also after failures.
+  const later = () => vi.advanceTimersByTimeAsync(10_000)
+  await later()
+  const both = [one.worker(), other.worker()].sort()
+  expect([one.shares(), other.shares()]).toEqual([both, both])
   isLedgerAway = true
-  await expect.poll(() => one?.last()?.running.length, { timeout: 15_000 }).toBe(3)
+  await later()
+  // While nobody reaches the ledger, all go on trying, the one that is cut off too.
+  expect(one.shares()).toHaveLength(3)
   isLedgerAway = false
-  await other?.actor.stop()
-  await expect.poll(() => one?.last()?.running, { timeout: 15_000 }).toEqual([one?.last()?.worker])
-  redis.disconnect()
-  const told = one?.shared.length ?? 0
-  await expect.poll(() => one?.shared.length, { timeout: 15_000 }).toBeGreaterThan(told)
-  expect(one?.last()?.running).toEqual([one?.last()?.worker])
-  await one?.actor.stop()
+  setAway(true)
+  await later()
+  expect([one.shares(), other.shares()]).toEqual([[one.worker()], [other.worker()]])
+  setAway(false)
+  await later()
+  expect(one.shares()).toEqual(both)
+  await other.actor.stop()
+  await later()
+  expect(one.shares()).toEqual([one.worker()])
 })

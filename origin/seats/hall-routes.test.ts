@@ -1,5 +1,7 @@
 /** What everyone sees of a hall, at a real origin: its chart, the state of its seats, and the seats page by page. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import type { SectionUpdate } from '../../shared/api/hall.ts'
+import { listen } from '../../test/lib/event-stream.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { counted, useOrigin } from '../../test/lib/origin-process.ts'
 import { saleOf } from '../../test/lib/samples.ts'
@@ -108,4 +110,15 @@ test('the ledger is read once for all who ask within a second', async () => {
   const states = new SeatStates(connections.sql, new Halls(sql))
   await Promise.all(Array.from({ length: 1_000 }, () => states.of(sale)))
   expect(connections.statements()).toBe(1)
+})
+
+test('streams what is left in each section to those whose turn it is, and each change of it', async () => {
+  const sale = await hallSale()
+  const url = `${origin.url()}/sales/${sale}/sections/updates`
+  const { seen, leave } = listen<SectionUpdate>(url, { authorization: `Bearer ${await origin.token(sale)}` })
+  onTestFinished(leave)
+  const left = () => Object.fromEntries(seen.map(({ data }) => [data.section_id, data.available_seats]))
+  await expect.poll(left).toEqual({ stalls: 12, 'floor-1': 5 })
+  await origin.checkoutDecided(sale, { body: { lines: [{ section_id: 'floor-1', quantity: 2 }] } })
+  await expect.poll(left).toEqual({ stalls: 12, 'floor-1': 3 })
 })

@@ -24,17 +24,15 @@ let endpoint: Endpoint
 let path: string
 let workers: { stop(): Promise<void> }[] = []
 
+const add = (at: string) => {
+  const about = { url: receiver.url(at), events: ['*'], state: 'active', note: '' } as const
+  const made = { ...about, events: ['*'], secrets: [{ secret: newSecret() }], endpoint_id: randomUUID() }
+  return addEndpoint(sql, sealer, made, 'test')
+}
 beforeEach(async () => {
   await sql`truncate webhook_endpoints, jobs, events, readers, findings`
   path = `/${randomUUID()}`
-  const made = {
-    url: receiver.url(path),
-    events: ['*'],
-    secrets: [{ secret: newSecret() }],
-    state: 'active',
-    note: '',
-  } as const
-  endpoint = await addEndpoint(sql, sealer, { ...made, endpoint_id: randomUUID(), events: ['*'] }, 'test')
+  endpoint = await add(path)
 })
 afterEach(async () => {
   receiver.answers(undefined)
@@ -62,18 +60,14 @@ function start(load: () => Load = () => 'light') {
 const waiting = async () => (await sql`select from jobs where state = 'pending'`).length
 const take = (limit: number) => takeJobs(sql, [{ queue: 'webhook', group: endpoint.endpoint_id, limit }])
 
-async function write(lanes: number, each: number): Promise<void> {
-  const body = (lane: string, i: number) => JSON.stringify({ type: 'order.paying', timestamp: '', data: { lane, i } })
+/** So many messages in each of so many lanes of an endpoint. */
+async function write(lanes: number, each: number, to = endpoint): Promise<void> {
   const made = Array.from({ length: lanes * each }, (_, n) => ({ lane: `lane ${n % lanes}`, i: Math.floor(n / lanes) }))
-  await addJobs(
-    sql,
-    'webhook',
-    made.map(({ lane, i }) => ({
-      group: endpoint.endpoint_id,
-      lane,
-      data: { message: `${lane} ${i}`, type: 'order.paying', body: body(lane, i) },
-    })),
-  )
+  const jobs = made.map(({ lane, i }) => {
+    const body = JSON.stringify({ type: 'order.paying', timestamp: '', data: { lane, i } })
+    return { group: to.endpoint_id, lane, data: { message: `${lane} ${i}`, type: 'order.paying', body } }
+  })
+  await addJobs(sql, 'webhook', jobs)
 }
 
 test('two workers send each message once, those of a lane in order', async () => {
@@ -137,6 +131,21 @@ test('a worker that stops ends what it sends, and returns the other messages', a
   expect(await take(200)).toHaveLength(100 - CONNECTIONS)
 })
 
+test('an endpoint that does not answer holds up no other', async () => {
+  const quickly = `/${randomUUID()}`
+  await write(CONNECTIONS + 9, 1)
+  await write(40, 1, await add(quickly))
+  const answer = Promise.withResolvers<void>()
+  receiver.answers((message) => (message.path === path ? answer.promise : undefined))
+  const worker = start()
+  const rounds = async () => {
+    await worker.round()
+    return [receiver.at(path).length, receiver.at(quickly).length]
+  }
+  await expect.poll(rounds).toEqual([CONNECTIONS, 40])
+  answer.resolve()
+})
+
 test('tries one message at a time while an endpoint fails, and all once it answers again', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   await write(60, 1)
@@ -179,9 +188,7 @@ test('that an order got another seat is sent to nobody, not even to those who as
     await sql`insert into events (type, order_id, status) values (${type}, ${order}, 'confirmed')`
   const sent = async () => {
     await fanOut(sql)
-    const jobs = await sql<
-      { type: string }[]
-    >`select data ->> 'type' as type from jobs where lane = ${order} order by job_id`
+    const jobs = await sql`select data ->> 'type' as type from jobs where lane = ${order} order by job_id`
     return jobs.map(({ type }) => type)
   }
   await expect.poll(sent).toEqual(['order.confirmed', 'order.fulfilled'])

@@ -83,6 +83,11 @@ describe('a sale', () => {
     [{ seller: { address: 'Berlin\0' } }, ['seller.name', 'seller.address']],
     [{ tax: { name: 'VAT', percent: 8.8755 } }, ['tax.percent']],
     [{ tax: { name: 'VAT', percent: 101 } }, ['tax.percent']],
+    [
+      { access: { sign_in: 'yes' }, lines: [{ line: 'a' }, { line: 'a' }], max_unpaid_orders: 0 },
+      ['access.sign_in', 'lines', 'max_unpaid_orders'],
+    ],
+    [{ event: { starts_at: sale.opens_at, ends_at: sale.opens_at } }, ['event.ends_at']],
     // Unknown fields, at any depth.
     [{ hold_secondz: 5 }, ['hold_secondz']],
     [{ products: [{ ...product, price: 5 }] }, ['products.0.price']],
