@@ -14,6 +14,9 @@ import { startSandbox } from '../../origin/payments/providers/sandbox.ts'
 import { ADMIN_TOKEN, endLeases, useOwnOrigin } from '../lib/origin-process.ts'
 import { untilLocked, useDatabase, useRedis } from '../lib/servers.ts'
 
+/** Nobody's hold ends by itself, however slow the machine is. */
+const hold_seconds = 3_600
+
 type When = 'before' | 'after'
 /** By the order or charge it is about: a call that gets no answer, before the sandbox hears of it or after it has acted. */
 let held = new Map<string, { readonly call: string; readonly when: When }>()
@@ -86,7 +89,7 @@ describe('an api that is killed', () => {
   test.for(['between reserve and record', 'between record and answer'])(
     '%s: its key finds the order',
     async (moment) => {
-      const sale = await api.sale({ total: 3 })
+      const sale = await api.sale({ total: 3, hold_seconds })
       const buyer = { token: await api.token(sale), key: 'cut' }
       const { asked } = await api.sql().begin(async (tx) => {
         await tx`select 1 from sales where sale_id = ${sale} for update`
@@ -119,7 +122,7 @@ describe('an api that is killed', () => {
 })
 
 async function reserve() {
-  const sale = await api.sale({ total: 1, hold_seconds: 3_600 })
+  const sale = await api.sale({ total: 1, hold_seconds })
   const token = await api.token(sale)
   const { body } = await api.checkout(sale, { token })
   const id = body.order_id ?? ''
@@ -221,7 +224,7 @@ describe('a worker that is killed', () => {
   })
 
   test('in a rebuild: the gate stays closed, the ledger sells alone, and the next one rebuilds it', async () => {
-    const sale = await api.sale({ total: 5 })
+    const sale = await api.sale({ total: 5, hold_seconds })
     expect(await sold(sale, 1)).toBe(1)
     await api.sql().begin(async (tx) => {
       await tx`lock table orders in access exclusive mode`
