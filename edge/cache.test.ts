@@ -3,7 +3,10 @@ import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import { CACHE_TTL, cacheHeaders, purgeSale, tagOf, withCacheRule } from './cache.ts'
 import type { Call } from './call.ts'
-import { call, edgeEnv, eventually, product, requestsTo, TestSale } from './testing/visitors.ts'
+import { eventually } from './testing/clocks.ts'
+import { edgeEnv, requestsTo } from './testing/origin.ts'
+import { product } from './testing/simulation.ts'
+import { call, TestSale } from './testing/visitors.ts'
 
 /** When the sale was purged at CACHE_PURGE_URL. */
 async function purgesOf(sale: TestSale): Promise<number[]> {

@@ -3,8 +3,9 @@ import type { Challenge } from 'altcha-lib'
 import { expect, it } from 'vitest'
 import type { Policy } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
+import { edgeEnv, orderOf, requestsTo, stub } from '../testing/origin.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, cookiesOf, edgeEnv, orderOf, proofFor, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, proofFor, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
 

@@ -2,18 +2,9 @@
 import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { EDGE_ISSUER } from '../../shared/tokens.ts'
-import {
-  admission,
-  call,
-  cookiesOf,
-  edgeEnv,
-  ORDER_TOKEN,
-  orderOf,
-  product,
-  requestsTo,
-  stub,
-  TestSale,
-} from '../testing/visitors.ts'
+import { edgeEnv, ORDER_TOKEN, orderOf, requestsTo, stub } from '../testing/origin.ts'
+import { product } from '../testing/simulation.ts'
+import { admission, call, cookiesOf, TestSale } from '../testing/visitors.ts'
 
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
 const newOrder = () => crypto.randomUUID()
@@ -23,11 +14,28 @@ function post(sale: string, headers: Record<string, string>, body = '{"product_i
   return call(`/sales/${sale}/checkout`, { method: 'POST', headers: all, body })
 }
 
-it('passes on a checkout with the admission and nothing else of the visitor’s', async () => {
-  const sale = await new TestSale().publish()
+/** A sale whose origin responds so to a checkout, and a visitor whose turn it is. */
+async function atCheckout({ status = 201, order = ORDER, body = {}, state = {} }: Partial<AtCheckout> = {}) {
+  const sale = await new TestSale().publish(state)
   const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name, ORDER))
+  await stub(path, status, status < 400 ? { ...orderOf(sale.name, order), ...body } : body)
   const token = await admission(sale.name)
+  const cookie = `admission-${sale.name}=${token}`
+  const buy = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    sale.form('/buy', fields, { cookie, ...headers })
+  const received = async () => (await requestsTo(path)).requests
+  return { sale, path, token, cookie, buy, received }
+}
+
+interface AtCheckout {
+  readonly status: number
+  readonly order: string
+  readonly body: object
+  readonly state: Parameters<TestSale['publish']>[0]
+}
+
+it('passes on a checkout with the admission and nothing else of the visitor’s', async () => {
+  const { sale, token, received } = await atCheckout()
   const response = await post(sale.name, {
     authorization: `Bearer ${token}`,
     cookie: 'visitor-secret=secret; basket=1',
@@ -37,9 +45,9 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
   })
   expect(response.status).toBe(201)
   expect(await response.json()).toMatchObject({ order_id: ORDER, order_token: ORDER_TOKEN })
-  const { requests } = await requestsTo(path)
-  expect(requests[0]?.body).toBe('{"product_id":"lamp"}')
-  expect(requests[0]?.headers).toMatchObject({
+  const [sent] = await received()
+  expect(sent?.body).toBe('{"product_id":"lamp"}')
+  expect(sent?.headers).toMatchObject({
     authorization: `Bearer ${token}`,
     'edge-token': edgeEnv.EDGE_TOKEN,
     'edge-waited-ms': expect.stringMatching(/^\d+$/),
@@ -47,20 +55,16 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
     'content-type': 'application/json',
     traceparent: '00-abc',
   })
-  expect(requests[0]?.headers).not.toHaveProperty('cookie')
-  expect(requests[0]?.headers).not.toHaveProperty('x-forwarded-for')
+  for (const own of ['cookie', 'x-forwarded-for']) expect(sent?.headers).not.toHaveProperty(own)
 })
 
 it('passes on what is asked about a sum, for those whose turn it is', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/totals`
   await stub(path, 200, { total_minor: 4_200, promo_codes: [] })
+  const json = { 'content-type': 'application/json' }
   const ask = (headers: Record<string, string>) =>
-    call(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: '{"promo_code":"NOON"}',
-    })
+    call(path, { method: 'POST', headers: { ...json, ...headers }, body: '{"promo_code":"NOON"}' })
   const response = await ask({ authorization: `Bearer ${await admission(sale.name)}` })
   expect([response.status, await response.json()]).toEqual([200, { total_minor: 4_200, promo_codes: [] }])
   expect((await requestsTo(path)).requests[0]?.body).toBe('{"promo_code":"NOON"}')
@@ -90,9 +94,7 @@ it('refuses a visitor, or a network, that checks out too often', async () => {
 })
 
 it('reads a browser’s admission from its cookie, and puts the order token into another', async () => {
-  const sale = await new TestSale().publish()
-  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, ORDER))
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  const { sale, cookie } = await atCheckout()
   const response = await post(sale.name, { cookie, 'sec-fetch-site': 'same-origin' })
   expect(response.status).toBe(201)
   expect(await response.json()).not.toHaveProperty('order_token')
@@ -130,9 +132,7 @@ it('leads to the shop’s payment page, which needs no token: the browser’s co
 })
 
 it('responds 429 without an admission, with the path to join', async () => {
-  const sale = await new TestSale().publish()
-  const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name, ORDER))
+  const { sale, received } = await atCheckout()
   const { queue_token } = await sale.joined()
   const claims = { sub: 'me', sale: sale.name, num: 1, jti: 'x', iss: EDGE_ISSUER, aud: 'checkout' }
   const forged = await new SignJWT(claims)
@@ -143,15 +143,12 @@ it('responds 429 without an admission, with the path to join', async () => {
   const bad = [undefined, 'junk', queue_token, forged, await admission(sale.name, { ttl: -10 })]
   for (const token of bad) {
     const response = await post(sale.name, token === undefined ? {} : { authorization: `Bearer ${token}` })
-    expect(response.status).toBe(429)
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await response.json()).toMatchObject({
-      type: '/problems/not-admitted',
-      queue: `/sales/${sale.name}/queue`,
-    })
+    const problem = { type: '/problems/not-admitted', queue: `/sales/${sale.name}/queue` }
+    expect([response.status, await response.json()]).toMatchObject([429, problem])
   }
   expect((await call(`/orders/${newOrder()}`)).status).toBe(429)
-  expect((await requestsTo(path)).calls).toBe(0)
+  expect(await received()).toEqual([])
 })
 
 it('passes on to an order only a valid admission, or what looks like the origin’s token', async () => {
@@ -160,16 +157,10 @@ it('passes on to an order only a valid admission, or what looks like the origin�
   const ask = async (token: string) =>
     (await call(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } })).status
   const expired = await admission('drop', { ttl: -10 })
-  const signature = 'A'.repeat(43)
-  const forms = [
-    'x',
-    'e30.e30.',
-    `x.${signature}`,
-    `e30.e30.e30.${signature}`,
-    `e30.x.${signature}`,
-    `e30.é.${signature}`,
-  ]
-  for (const bad of [...forms, expired, expired.replace(/.{8}$/, 'AAAAAAAA')]) expect(await ask(bad)).toBe(429)
+  const unsigned = ['x', 'x.', 'e30.e30.e30.', 'e30.x.', 'e30.é.']
+  const forms = unsigned.map((form) => form + 'A'.repeat(form.endsWith('.') ? 43 : 0))
+  for (const bad of ['e30.e30.', ...forms, expired, expired.replace(/.{8}$/, 'AAAAAAAA')])
+    expect(await ask(bad)).toBe(429)
   // Who comes too late is told where to join again.
   const late = await call(`/orders/${order}`, { headers: { authorization: `Bearer ${expired}` } })
   expect(late.headers.get('retry-after')).toMatch(/^\d+$/)
@@ -192,14 +183,10 @@ it('returns the origin’s responses as they are, and follows no redirect', asyn
   expect((await requestsTo(location)).calls).toBe(0)
 })
 
+const AGAIN = { type: '/problems/try-again', retry_after_seconds: 2 }
 it.each([
-  [
-    'the origin is gone, and keeps the place',
-    { status: 0 },
-    503,
-    { type: '/problems/try-again', retry_after_seconds: 2 },
-  ],
-  ['the origin has another EDGE_TOKEN', { status: 403 }, 503, { type: '/problems/try-again', retry_after_seconds: 2 }],
+  ['the origin is gone, and keeps the place', { status: 0 }, 503, AGAIN],
+  ['the origin has another EDGE_TOKEN', { status: 403 }, 503, AGAIN],
   ['the admission is of another sale', { admittedTo: 'another-sale' }, 403, { type: '/problems/wrong-sale' }],
   ['the body is too large', { body: 'x'.repeat(100_000) }, 413, { errors: [{ field: 'body' }] }],
 ] as const)('refuses a checkout where %s', async (_, { status = 201, admittedTo, body }: Refused, wanted, problem) => {
@@ -208,8 +195,7 @@ it.each([
   const authorization = `Bearer ${await admission(admittedTo ?? sale.name)}`
   const length: Record<string, string> = body === undefined ? {} : { 'content-length': String(body.length) }
   const response = await post(sale.name, { authorization, ...length }, body)
-  expect(response.status).toBe(wanted)
-  expect(await response.json()).toMatchObject(problem)
+  expect([response.status, await response.json()]).toMatchObject([wanted, problem])
 })
 
 interface Refused {
@@ -219,43 +205,36 @@ interface Refused {
 }
 
 it('asks for an e-mail address where the sale does, and passes it on with where the checkout came from', async () => {
-  const sale = await new TestSale().publish({ contact: 'required' })
+  const { sale, cookie, buy, received } = await atCheckout({ state: { contact: 'required' } })
   const document = await (await call(`/sales/${sale.name}`, { headers: { accept: 'application/json' } })).json()
   expect(document).toMatchObject({ contact: 'required' })
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
   expect(await (await sale.line({ cookie })).text()).toMatch(/name="email" autocomplete="email"[^>]* required/)
-  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, ORDER))
   const from = { 'cf-connecting-ip': '192.0.2.77', 'accept-language': 'de-AT, en;q=0.5', 'edge-address': 'forged' }
   const headers = { ...from, 'sec-fetch-site': 'same-origin', cookie }
-  await sale.form('/buy', { product_id: 'lamp', email: 'me@example.org' }, headers)
+  await buy({ product_id: 'lamp', email: 'me@example.org' }, headers)
   await post(sale.name, headers)
-  const { requests } = await requestsTo(`/sales/${sale.name}/checkout`)
+  const requests = await received()
   expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ contact: { email: 'me@example.org' } })
   for (const request of requests)
     expect(request.headers).toMatchObject({ 'edge-address': '192.0.2.77', 'edge-language': 'de' })
 })
 
 it('buys, pays and cancels by plain forms', async () => {
-  const sale = await new TestSale().publish()
   const order = newOrder()
+  const { sale, path: checkout, buy, received } = await atCheckout({ order })
+  const page = `/sales/${sale.name}/order/${order}`
   const form = (path: string, fields: Record<string, string>, cookie: string) =>
     sale.form(path, fields, { 'sec-fetch-site': 'same-origin', cookie })
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
-  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
-  const bought = await form('/buy', { product_id: 'lamp', quantity: '2', idempotency_key: 'form-1' }, cookie)
-  expect(bought.status).toBe(303)
-  expect(bought.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
-  const sent = await requestsTo(`/sales/${sale.name}/checkout`)
-  expect(JSON.parse(sent.requests[0]?.body ?? '')).toEqual({ product_id: 'lamp', quantity: 2 })
-  expect(sent.requests[0]?.headers['idempotency-key']).toBe('form-1')
+  const bought = await buy({ product_id: 'lamp', quantity: '2', idempotency_key: 'form-1' })
+  expect([bought.status, bought.headers.get('location')]).toEqual([303, page])
+  const [sent] = await received()
+  expect(JSON.parse(sent?.body ?? '')).toEqual({ product_id: 'lamp', quantity: 2 })
+  expect(sent?.headers['idempotency-key']).toBe('form-1')
 
   const mine = cookiesOf(bought)
   await stub(`/orders/${order}`, 200, orderOf(sale.name, order))
-  const shown = await call(`/sales/${sale.name}/order/${order}`, {
-    headers: { accept: 'text/html', cookie: mine },
-  })
-  expect(shown.status).toBe(200)
-  expect(shown.headers.get('cache-control')).toBe('no-store')
+  const shown = await call(page, { headers: { accept: 'text/html', cookie: mine } })
+  expect([shown.status, shown.headers.get('cache-control')]).toEqual([200, 'no-store'])
   await stub(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
   expect((await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)).status).toBe(303)
   const paid = await requestsTo(`/orders/${order}/payment`)
@@ -263,16 +242,15 @@ it('buys, pays and cancels by plain forms', async () => {
   // Paid in another tab: the order's page shows it.
   await stub(`/orders/${order}/payment`, 409, { type: '/problems/conflict', title: 'Conflict', status: 409 })
   const conflict = await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)
-  expect(conflict.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
+  expect(conflict.headers.get('location')).toBe(page)
   expect((await form(`/order/${order}/cancel`, {}, mine)).status).toBe(303)
   const { requests } = await requestsTo(`/orders/${order}`)
   expect(requests[requests.length - 1]?.method).toBe('DELETE')
 
   // A visitor at their limit sees their existing order, marked as such.
-  await stub(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
-  const had = await form('/buy', { product_id: 'lamp' }, cookie)
-  const already = had.headers.get('location') ?? ''
-  expect(already).toBe(`/sales/${sale.name}/order/${order}?already`)
+  await stub(checkout, 200, orderOf(sale.name, order))
+  const already = (await buy({ product_id: 'lamp' })).headers.get('location') ?? ''
+  expect(already).toBe(`${page}?already`)
   const note = async () =>
     /<p class="note">([^<]*)/.exec(await (await call(already, { headers: { cookie: mine } })).text())?.[1]
   expect(await note()).toMatch(/^You already have an order here/)
@@ -280,21 +258,15 @@ it('buys, pays and cancels by plain forms', async () => {
   const over = { ...orderOf(sale.name, order), status: 'cancelled' }
   await stub(`/orders/${order}`, 200, over)
   expect(await note()).toBeUndefined()
-  await stub(`/sales/${sale.name}/checkout`, 200, over, 0, { 'idempotency-replayed': 'true' })
-  const again = await form('/buy', { product_id: 'lamp' }, cookie)
-  expect(again.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
+  await stub(checkout, 200, over, 0, { 'idempotency-replayed': 'true' })
+  expect((await buy({ product_id: 'lamp' })).headers.get('location')).toBe(page)
 
   await sale.publish({ phase: 'all_in_carts', products: [product(0, 1)] })
   await sale.push()
   await sale.until(({ phase }) => phase === 'all_in_carts')
-  await stub(`/sales/${sale.name}/checkout`, 409, {
-    type: '/problems/all-in-carts',
-    title: 'All in carts',
-    status: 409,
-  })
-  const refused = await form('/buy', { product_id: 'lamp', idempotency_key: 'form-2' }, cookie)
-  expect(refused.status).toBe(409)
-  expect(refused.headers.get('content-type')).toContain('text/html')
+  await stub(checkout, 409, { type: '/problems/all-in-carts', title: 'All in carts', status: 409 })
+  const refused = await buy({ product_id: 'lamp', idempotency_key: 'form-2' })
+  expect([refused.status, refused.headers.get('content-type')]).toEqual([409, expect.stringContaining('text/html')])
   // The turn goes on, since a unit may come back.
   expect(await refused.text()).toContain('What is not paid comes back: this page offers it by itself.')
 })
@@ -302,16 +274,13 @@ it('buys, pays and cancels by plain forms', async () => {
 it('buys seats, places and products of a hall by one plain form, and offers others for a taken seat', async () => {
   const section = { ...product(20), product_id: 'stalls', name: 'Stalls', section_type: 'reserved' } as const
   const standing = { ...product(20), product_id: 'pit', name: 'Pit', section_type: 'general_admission' } as const
-  const sale = await new TestSale().publish({ products: [section, standing, product(20)], chart_version: 3 })
+  const state = { products: [section, standing, product(20)], chart_version: 3 }
+  const { sale, path, buy, received } = await atCheckout({ state })
   const seat = (seat_id: string, number: string) => ({ seat_id, row: 'A', number, price_minor: 4_800 })
   const seats = [seat('A-1', '1'), seat('A-2', '3')]
   const chart = { categories: [{ category: 'c1', price_minor: 4_800 }], sections: [{ section_id: 'stalls', seats }] }
   await stub(`/internal/sales/${sale.name}/chart`, 200, chart)
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
-  const form = (fields: Record<string, string>) =>
-    sale.form('/buy', { product_id: '', ...fields }, { 'sec-fetch-site': 'same-origin', cookie })
-  const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name, newOrder()))
+  const form = (fields: Record<string, string>) => buy({ product_id: '', ...fields })
   const chosen = { 'seat:stalls:A-1': '1', 'places:pit': '2', 'units:lamp': '1', 'best-quantity': '' }
   expect((await form(chosen)).status).toBe(303)
   const lines = [
@@ -319,7 +288,7 @@ it('buys seats, places and products of a hall by one plain form, and offers othe
     { section_id: 'pit', quantity: 2 },
     { product_id: 'lamp', quantity: 1 },
   ]
-  expect(JSON.parse((await requestsTo(path)).requests[0]?.body ?? '')).toEqual({ lines })
+  expect(JSON.parse((await received())[0]?.body ?? '')).toEqual({ lines })
 
   const offer = [{ section_id: 'stalls', seats: ['A-2'] }]
   await stub(path, 409, { type: '/problems/seat-taken', title: 'Taken', status: 409, seats: ['A-1'], offer })
@@ -332,26 +301,23 @@ it('buys seats, places and products of a hall by one plain form, and offers othe
   expect((await requestsTo(`/internal/sales/${sale.name}/chart`)).requests[0]?.query).toBe('v=3')
 
   expect(await (await form({ 'places:pit': '0' })).text()).toContain('Nothing is chosen yet.')
-  expect((await requestsTo(path)).calls).toBe(2)
+  expect(await received()).toHaveLength(2)
 })
 
 it('answers a form that the page’s script sends by the order’s page itself, by one call of the origin', async () => {
-  const sale = await new TestSale().publish()
   const order = newOrder()
+  const { sale, cookie } = await atCheckout({ order })
   const path = `/sales/${sale.name}/order/${order}`
   const form = (path: string, fields: Record<string, string>, cookie: string) =>
     sale.form(path, fields, { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty', cookie })
   const shows = async (response: Response, status: string) => {
-    expect(response.status).toBe(200)
-    expect(response.headers.get('content-location')).toBe(path)
-    expect(response.headers.get('cache-control')).toBe('no-store')
+    const said = ['content-location', 'cache-control'].map((name) => response.headers.get(name))
+    expect([response.status, ...said]).toEqual([200, path, 'no-store'])
     const page = await response.text()
     expect(page).toContain(`data-path="${path}"`)
     expect(/data-order-status="(\w+)"/.exec(page)?.[1]).toBe(status)
     return page
   }
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
-  await stub(`/sales/${sale.name}/checkout`, 201, { ...orderOf(sale.name, order), order_token: ORDER_TOKEN })
   const bought = await form('/buy', { product_id: 'lamp' }, cookie)
   const mine = cookiesOf(bought)
   expect(mine).toContain(`order-${order}=${ORDER_TOKEN}`)
@@ -365,8 +331,7 @@ it('answers a form that the page’s script sends by the order’s page itself, 
   expect(/<template id="order-confirmed" data-title="It is yours">([\s\S]*)<\/template>/.exec(paying)?.[1]).toContain(
     `href="${path}/receipt"`,
   )
-  const asked = (await requestsTo(`/orders/${order}`)).requests
-  expect(asked).toEqual([])
+  expect((await requestsTo(`/orders/${order}`)).calls).toBe(0)
 
   // In conflict with what the order has become, which the response says, or has to be asked for.
   const conflict = { type: '/problems/conflict', title: 'Conflict', status: 409 }
@@ -394,16 +359,13 @@ it('reloads an order’s page that could not be shown while the origin was away'
 })
 
 it('gives a form without a product back, with what was typed', async () => {
-  const sale = await new TestSale().publish()
-  const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name, ORDER))
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
-  const response = await sale.form('/buy', { quantity: '1', email: 'ada@home' }, { cookie })
+  const { sale, buy, received } = await atCheckout()
+  const response = await buy({ quantity: '1', email: 'ada@home' })
   expect(response.status).toBe(422)
   const page = await response.text()
   expect(page).toContain('id="fault-product" role="alert" tabindex="-1" autofocus>Choose again<')
   expect(page).toContain(`action="/sales/${sale.name}/buy"`)
-  expect((await requestsTo(path)).calls).toBe(0)
+  expect(await received()).toEqual([])
 })
 
 /** A sale of one shoe in two sizes, sent to two countries. */
@@ -446,12 +408,9 @@ function keeps(page: string): void {
 }
 
 it('sends what was typed as the checkout takes it, and leaves out what was left empty', async () => {
-  const sale = await new TestSale().publish(inSizes())
-  const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name, newOrder()))
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
-  await sale.form('/buy', { ...TYPED, total_minor: '9690' }, { cookie })
-  expect(JSON.parse((await requestsTo(path)).requests[0]?.body ?? '')).toEqual({
+  const { buy, received } = await atCheckout({ state: inSizes() })
+  await buy({ ...TYPED, total_minor: '9690' })
+  expect(JSON.parse((await received())[0]?.body ?? '')).toEqual({
     product_id: 'shoe-42',
     quantity: 1,
     contact: { email: 'ada@example.org' },
@@ -463,13 +422,12 @@ it('sends what was typed as the checkout takes it, and leaves out what was left 
 })
 
 it('says what a promo code makes of the sum, as a page or to its script, and buys nothing', async () => {
-  const sale = await new TestSale().publish(inSizes())
-  const [path, checkout] = [`/sales/${sale.name}/totals`, `/sales/${sale.name}/checkout`]
+  const { sale, buy, received } = await atCheckout({ state: inSizes() })
+  const path = `/sales/${sale.name}/totals`
   const codes = [{ code: 'SPRING', holds: false, reason: 'used_up' }]
   await stub(path, 200, { ...TOTALS, currency: 'EUR', promo_codes: [{ code: 'NOON10', holds: true }] })
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
   const asked = { ...TYPED, apply: '1', total_minor: '10690' }
-  const response = await sale.form('/buy', asked, { cookie, accept: 'text/html' })
+  const response = await buy(asked)
   expect(response.status).toBe(200)
   const page = await response.text()
   keeps(page)
@@ -480,46 +438,37 @@ it('says what a promo code makes of the sum, as a page or to its script, and buy
   expect(sent).not.toHaveProperty('total_minor')
 
   await stub(path, 200, { ...TOTALS, promo_codes: codes, needs_country: true })
-  const script = { cookie, accept: 'application/json', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
-  const answer = await sale.form('/buy', asked, script)
+  const script = { accept: 'application/json', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
+  const answer = await buy(asked, script)
   expect(await answer.json()).toEqual({ ...TOTALS, promo_codes: codes, needs_country: true })
-  const refused = await (await sale.form('/buy', asked, { cookie, accept: 'text/html' })).text()
+  const refused = await (await buy(asked)).text()
   expect(refused).toContain('id="fault-promo_code" role="alert">This code is used up.')
   expect(refused).toContain('name="total_minor" value=""')
 
   await stub(path, 422, { type: '/problems/promo-code-unknown', title: 'Unknown', status: 422 })
-  const unknown = await sale.form('/buy', asked, script)
+  const unknown = await buy(asked, script)
   expect([unknown.status, unknown.headers.get('content-type')]).toEqual([422, 'application/problem+json'])
-  expect((await requestsTo(checkout)).calls).toBe(0)
+  expect(await received()).toEqual([])
 })
 
+const wrong = (field: string, detail?: string) => ({ errors: [{ field, detail }] })
+const HEAVY = wrong('quantity', 'is too heavy to be sent there')
 it.each([
-  [
-    409,
-    'price-changed',
-    TOTALS,
-    'fault-sum" role="alert" tabindex="-1" autofocus>The price has changed: the sum is now €96.90.',
-  ],
-  [409, 'promo-code-used-up', { ...TOTALS, discount_minor: 0 }, 'fault-promo_code" role="alert">This code is used up.'],
-  [422, 'promo-code-unknown', {}, 'fault-promo_code" role="alert">There is no such code'],
-  [422, 'invalid-fields', { errors: [{ field: 'delivery.country' }] }, 'fault-country" role="alert">It is not sent'],
-  [422, 'invalid-fields', { errors: [{ field: 'delivery.city' }] }, 'fault-city" role="alert">Please fill this in.'],
-  [422, 'invalid-fields', { errors: [{ field: 'accept' }] }, 'fault-accept" role="alert">Please accept the terms.'],
-  [
-    422,
-    'invalid-fields',
-    { errors: [{ field: 'quantity', detail: 'is too heavy to be sent there' }] },
-    'fault-country" role="alert">This is too heavy',
-  ],
-])('keeps all that was typed, with the fault beside its field: %s %s', async (status, type, more, fault) => {
-  const sale = await new TestSale().publish(inSizes())
-  await stub(`/sales/${sale.name}/checkout`, status, { type: `/problems/${type}`, title: 'No', status, ...more })
-  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
-  const response = await sale.form('/buy', TYPED, { cookie })
+  [409, 'price-changed', TOTALS, 'sum', 'The price has changed: the sum is now €96.90.'],
+  [409, 'promo-code-used-up', { ...TOTALS, discount_minor: 0 }, 'promo_code', 'This code is used up.'],
+  [422, 'promo-code-unknown', {}, 'promo_code', 'There is no such code'],
+  [422, 'invalid-fields', wrong('delivery.country'), 'country', 'It is not sent'],
+  [422, 'invalid-fields', wrong('delivery.city'), 'city', 'Please fill this in.'],
+  [422, 'invalid-fields', wrong('accept'), 'accept', 'Please accept the terms.'],
+  [422, 'invalid-fields', HEAVY, 'country', 'This is too heavy'],
+])('keeps all that was typed, with the fault beside its field: %s %s', async (status, type, more, field, text) => {
+  const body = { type: `/problems/${type}`, title: 'No', status, ...more }
+  const { buy } = await atCheckout({ status, body, state: inSizes() })
+  const response = await buy(TYPED)
   expect(response.status).toBe(status)
   const page = await response.text()
   keeps(page)
-  expect(page).toContain(fault)
+  expect(page).toMatch(new RegExp(`fault-${field}" role="alert"( tabindex="-1" autofocus)?>${text}`))
   expect(page.match(/autofocus/g)).toHaveLength(1)
 })
 

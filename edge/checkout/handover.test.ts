@@ -1,7 +1,8 @@
 /** Back to the shop after the payment: with the order signed, so that the shop can take it over without asking anybody. */
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose'
 import { expect, it } from 'vitest'
-import { call, edgeEnv, knownCookie, orderOf, stub, TestSale } from '../testing/visitors.ts'
+import { edgeEnv, orderOf, stub } from '../testing/origin.ts'
+import { call, knownCookie, TestSale } from '../testing/visitors.ts'
 
 const SECRET = 'a-secret-of-the-tests'
 const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })

@@ -1,17 +1,7 @@
 /** Your orders: whose the list is, and their pages where the browser has no cookie of theirs. */
 import { expect, it } from 'vitest'
-import {
-  admission,
-  call,
-  cookiesOf,
-  edgeEnv,
-  knownCookie,
-  ORDER_TOKEN,
-  orderOf,
-  requestsTo,
-  stub,
-  TestSale,
-} from '../testing/visitors.ts'
+import { edgeEnv, ORDER_TOKEN, orderOf, requestsTo, stub } from '../testing/origin.ts'
+import { admission, call, cookiesOf, knownCookie, TestSale } from '../testing/visitors.ts'
 import { identityOf, visitorKey } from '../visitor/visitor-secret.ts'
 
 const SECRET = 'a-secret-of-the-tests'

@@ -77,21 +77,181 @@ it('every language translates every text', () => {
   }
 })
 
+const words = WORDS.en
+const pages = new Map(sampled('en').map(({ name, html }) => [name, html]))
+const page = (name: string) => pages.get(name) ?? ''
+const fault = (field: string, text: string) => new RegExp(`id="fault-${field}" role="alert"[^>]*>${text}`)
+
+type Look = string | RegExp | { readonly absent: string | RegExp }
+const no = (absent: string | RegExp): Look => ({ absent })
+const [OPENS, OPENED] = [/<small><span[^>]*pre_queue" >Opens</, /<span[^>]*open [^>]*" >Opened</]
+const GIVEN_BACK = /<s><bdi>Stalls B<\/bdi>, <bdi>Row F, seat 7<\/bdi><\/s> <small>\(returned\)<\/small>/
+
+/** What pages have, by the names of the samples. */
+const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>> = {
+  'explains a purchase of more than is left, while something is left': {
+    'turn-less-left, turn-too-many': [fault('product', words.lessLeftText)],
+    'turn-all-in-carts-again': [words.turnAllInCarts],
+  },
+  'chooses nothing where there is a choice': {
+    turn: [no(/ checked/)],
+    'turn-last-one': [/type="hidden" name="product_id" value="tape"/],
+  },
+  'of a turn in a hall offers the best seats, places and products, and chooses none': {
+    'hall-turn': [
+      /name="best-quantity"[^>]* max="6" value=""/,
+      /<option value="B" >B · from €48\.00<\/option>/,
+      /name="places:standing"[^>]* value=""[\s\S]*name="units:programme"/,
+      no(/name="seat:|name="product_id" value="[^"]/),
+      // The first script knows by it that there is something to choose.
+      'name="product_id" value=""',
+      /id="hall" [^>]*data-version="1" data-limit="6"/,
+    ],
+    // Without its chart there is no map, and prices are not asked for.
+    'hall-turn-without-chart': [no(/id="hall"|best-category/)],
+    turn: [no('hall')],
+  },
+  'of a refused cart says why beside the part that it is about, and keeps the rest': {
+    'hall-turn-fewer': [
+      fault('best', words.hall.fewer),
+      /name="best-quantity"[^>]* value="6"[^>]*aria-describedby="fault-best"/,
+      /<option value="stalls-b" selected>[\s\S]*<option value="B" selected>/,
+    ],
+    'hall-turn-nothing-chosen': [words.hall.chooseFirst],
+  },
+  'of an order names each seat, and strikes through and says what was given back': {
+    'hall-order-partly-returned, hall-orders, hall-receipt': [
+      GIVEN_BACK,
+      '<bdi>Stalls B</bdi>, <bdi>Row F, seat 8</bdi>',
+    ],
+    'hall-order': [/<bdi>Standing<\/bdi> ×\u00a02[\s\S]*<bdi>Programme book<\/bdi>/, no('<s>')],
+  },
+  'asks to sign in before it offers to join, and says who is signed in': {
+    'sale-sign-in, sale-sign-in-refused': [
+      /<a class="button wide" href="\/sign-in">Sign in<\/a>[\s\S]*<button class="button wide second">/,
+    ],
+    'sale-signed-in': [
+      /Signed in to the shop as: <b><bdi>Ada<\/bdi><\/b>[\s\S]*<button class="button wide ">/,
+      no('/sign-in'),
+      // A reload asks for the page that knows it.
+      'data-path="/sales/demo/line"',
+    ],
+  },
+  'says that the draw decides, and not the number of the visitor': {
+    lobby: [/<dt>Your draw number<\/dt>[\s\S]*says nothing about your place[^<]*the draw decides/],
+  },
+  'of a turn counts down, and offers a quantity where the limit is more than one': {
+    turn: ['>5:00</time>', /name="quantity" min="1" max="2"/],
+    'turn-half-over': ['>1:23</time>'],
+    'turn-last-one': [no('name="quantity"')],
+  },
+  'offers messages by push beside a turn and an order, while some may come': {
+    'turn, hall-turn, order-reserved, order-confirmed': ['id="notice-push"'],
+    'order-expired, order-refunded': [no('id="notice-push"')],
+  },
+  'without a script reloads at the end of a turn, and now and then after a missed one': {
+    'turn-half-over': ['http-equiv="refresh" content="84"'],
+    'missed-turn': ['http-equiv="refresh" content="60"'],
+  },
+  'states how long a turn waits for its visitor': {
+    'sale-open, lobby, line': ['Be back for your turn: it waits 3 minutes for you.'],
+  },
+  'switches from Opens to Opened while it stays open': {
+    lobby: [OPENS, /<span[^>]*open [^>]*" hidden>Opened</],
+    line: [OPENED, no(OPENS)],
+  },
+  'states why an order was cancelled': {
+    'order-cancelled-declined': [/<h1[^>]*>The payment was declined</, 'pay in another way'],
+    'order-cancelled': [words.cancelledText],
+  },
+  'says in its own words why a payment was declined, and how often one may try again': {
+    'order-declined-once': [words.declinedFor.insufficient_funds, 'You can try 2 more times.'],
+    // A code that only a newer origin knows.
+    'order-declined-twice': [words.declinedFor.declined, 'You can try once more.'],
+    'order-declined-once, order-declined-twice': [/id="hold"[\s\S]*value="pm_ok"/],
+  },
+  'asks nobody for a card where there is nothing to pay': {
+    payment: [/<stripe-payment [\s\S]* data-amount="7800" data-currency="EUR"/],
+    'payment-free': [no(/<stripe-payment|What you enter here/), /action="[^"]*\/payment"[\s\S]*€0\.00<\/button>/],
+  },
+  'leads a buyer to their bank, and says until when': {
+    'order-awaiting-3ds': [/<a class="button" href="\/bank">/, '>4:48</time>'],
+    // Of the time that the bank gives, not what is left of it.
+    'payment-confirms, order-awaiting-3ds': ['<progress max="300"'],
+  },
+  'distinguishes too many unpaid orders, which is final, from too many requests': {
+    'order-cancelled-too_many, problem-too-many-orders': [
+      `>${words.cancelledFor.too_many[0]}</h1>`,
+      words.cancelledFor.too_many[1],
+    ],
+    'problem-too-many-requests': ['Please wait a moment'],
+    'problem-others-first': [words.problems['too-many-orders'][0]],
+  },
+  'warns of a wait that is longer than the sale': {
+    'line-too-late': [`>${words.waitPastEnd}</h2>`],
+    line: [/id="wait"[^>]*>About 5 minutes to go</],
+  },
+  'states the end of a countdown where there is no script': {
+    'order-reserved': ['<noscript><b>until 12:01:08 UTC</b></noscript>'],
+  },
+  'gives each countdown its own date': {
+    lobby: [/>Opens <b><time [^>]*data-at="opens_at">Nov 27, 2026, 12:12.PM&nbsp;UTC/],
+    'sale-upcoming': [
+      /The lobby opens in<[\s\S]*>The lobby opens <b><time [^>]*data-at="pre_queue_opens_at">Nov 29, 2026, 12:24.PM&nbsp;UTC/,
+    ],
+  },
+  'links to the shop’s payment page, or offers the sandbox’s methods': {
+    'order-reserved': ['value="pm_ok"'],
+    'order-paid-elsewhere': [no('pm_'), /href="\/pay\/[0-9a-f-]{36}">Pay €78.00</],
+  },
+  'of a sale that protects a site explains that a turn leads there, and links to it at the end': {
+    'sale-open': ['90 seconds'],
+    'site-open': [words.stepSiteText, no('90 seconds')],
+    'site-ended, site-line-ended': ['/demo/wanted"'],
+    ended: [no('/wanted"')],
+  },
+  'shows about how much is left, at the door and in line, until the end': {
+    'sale-lobby-open, sale-open, line': [
+      /<small data-phases="upcoming [^"]*" ><span data-product="vinyl">about 410 left</,
+    ],
+    'sold-out, ended, goods-sold-out': [no('data-product')],
+  },
+  'of a sale to come leads to its opening for a calendar': {
+    'sale-upcoming, sale-lobby-open, lobby': [/<a href="\/sales\/demo\/opening\.ics" download="demo\.ics">/],
+    'line-of-members': ['href="/sales/demo/opening.ics?line=members"'],
+  },
+  'of a pause shows its reason': {
+    'sale-paused-with-reason, line-paused-with-reason': [
+      /data-reason dir="auto" lang="en" >The payment provider has a fault/,
+    ],
+    'line-paused': [/data-reason dir="auto" lang="en" hidden><\/p>/],
+  },
+  'draws the line from its first place to one’s own, or to the end of the stock where that is further': {
+    line: [/class="ahead" width="100\.00%".*class="served" width="61\.99%"/, /id="lasts" hidden/],
+    'line-likely': [
+      /class="ahead" width="(5\d\.\d\d)%"[\s\S]*<line x1="\1%"/,
+      /id="lasts" ><dt>Stock lasts to about<\/dt><dd id="lasts-to">13,523</,
+    ],
+    'line-not-likely': [/class="ahead" width="100\.00%"/],
+  },
+  'offers to give the place up, and what is reserved, in two steps': {
+    line: [/<details[^>]*>\s*<summary class="quiet">Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/],
+    'order-reserved': [/<details[^>]*>\s*<summary>Give it back(?:(?!<\/details>)[\s\S])*\/cancel"/],
+  },
+}
+
+it.each(Object.entries(LOOKS))('a page %s', (_, looks) => {
+  for (const [names, wanted] of Object.entries(looks))
+    for (const name of names.split(', '))
+      for (const look of wanted) {
+        if (typeof look === 'object' && 'absent' in look) {
+          expect(pages.has(name), name).toBe(true)
+          expect(page(name), name).not.toMatch(look.absent)
+        } else expect(page(name), name).toMatch(look)
+      }
+})
+
 describe('a page', () => {
-  const words = WORDS.en
-  const pages = new Map(sampled('en').map(({ name, html }) => [name, html]))
-  const page = (name: string) => pages.get(name) ?? ''
-  const fault = (field: string, text: string) =>
-    new RegExp(
-      `aria-invalid="true"[\\s\\S]*id="fault-${field}" role="alert"[^>]*>${text}|id="fault-${field}" role="alert"[^>]*>${text}`,
-    )
-
-  it('explains a purchase of more than is left, while something is left', () => {
-    expect(page('turn-less-left')).toMatch(fault('product', words.lessLeftText))
-    expect(page('turn-too-many')).toMatch(fault('product', words.lessLeftText))
-    expect(page('turn-all-in-carts-again')).toContain(words.turnAllInCarts)
-  })
-
   it('of a refused purchase says why beside the field, and keeps what was chosen and typed', () => {
     expect(page('turn-wrong-fields')).toMatch(fault('quantity', 'At most 2 per person, all orders together'))
     expect(page('turn-wrong-email')).toMatch(fault('email', words.emailWrong))
@@ -109,24 +269,6 @@ describe('a page', () => {
     expect(page('turn-paused-again')).not.toContain(words.problems['try-again'][1])
   })
 
-  it('chooses nothing where there is a choice', () => {
-    expect(page('turn')).not.toMatch(/ checked/)
-    expect(page('turn-last-one')).toMatch(/type="hidden" name="product_id" value="tape"/)
-  })
-
-  it('of a turn in a hall offers the best seats, places and products, and chooses none', () => {
-    expect(page('hall-turn')).toMatch(/name="best-quantity"[^>]* max="6" value=""/)
-    expect(page('hall-turn')).toMatch(/<option value="B" >B · from €48\.00<\/option>/)
-    expect(page('hall-turn')).toMatch(/name="places:standing"[^>]* value=""[\s\S]*name="units:programme"/)
-    expect(page('hall-turn')).not.toMatch(/name="seat:|name="product_id" value="[^"]/)
-    // The first script knows by it that there is something to choose.
-    expect(page('hall-turn')).toContain('name="product_id" value=""')
-    expect(page('hall-turn')).toMatch(/id="hall" [^>]*data-version="1" data-limit="6"/)
-    // Without its chart there is no map, and prices are not asked for.
-    expect(page('hall-turn-without-chart')).not.toMatch(/id="hall"|best-category/)
-    expect(page('turn')).not.toMatch(/hall/)
-  })
-
   it('of a taken seat names it, and has the nearest chosen instead beside what else was chosen', () => {
     const taken = page('hall-turn-seat-taken')
     expect(taken).toContain('Somebody else was faster: Stalls B, Row F, seat 7.')
@@ -136,41 +278,6 @@ describe('a page', () => {
     expect(taken).toMatch(/name="places:standing"[^>]* value="2"/)
     expect(seats(page('hall-turn-seat-taken-no-offer'))).toEqual(['stalls-b:F-8'])
     expect(page('hall-turn-seat-taken-no-offer')).toContain(words.hall.noOffer)
-  })
-
-  it('of a refused cart says why beside the part that it is about, and keeps the rest', () => {
-    expect(page('hall-turn-fewer')).toMatch(fault('best', words.hall.fewer))
-    expect(page('hall-turn-fewer')).toMatch(/name="best-quantity"[^>]* value="6"[^>]*aria-describedby="fault-best"/)
-    expect(page('hall-turn-fewer')).toMatch(/<option value="stalls-b" selected>[\s\S]*<option value="B" selected>/)
-    expect(page('hall-turn-nothing-chosen')).toContain(words.hall.chooseFirst)
-  })
-
-  it('of an order names each seat, and strikes through and says what was given back', () => {
-    for (const name of ['hall-order-partly-returned', 'hall-orders', 'hall-receipt']) {
-      expect(page(name), name).toMatch(
-        /<s><bdi>Stalls B<\/bdi>, <bdi>Row F, seat 7<\/bdi><\/s> <small>\(returned\)<\/small>/,
-      )
-      expect(page(name), name).toContain('<bdi>Stalls B</bdi>, <bdi>Row F, seat 8</bdi>')
-    }
-    expect(page('hall-order')).toMatch(/<bdi>Standing<\/bdi> ×\u00a02[\s\S]*<bdi>Programme book<\/bdi>/)
-    expect(page('hall-order')).not.toContain('<s>')
-  })
-
-  it('asks to sign in before it offers to join, and says who is signed in', () => {
-    for (const name of ['sale-sign-in', 'sale-sign-in-refused'])
-      expect(page(name), name).toMatch(
-        /<a class="button wide" href="\/sign-in">Sign in<\/a>[\s\S]*<button class="button wide second">/,
-      )
-    expect(page('sale-signed-in')).toMatch(
-      /Signed in to the shop as: <b><bdi>Ada<\/bdi><\/b>[\s\S]*<button class="button wide ">/,
-    )
-    expect(page('sale-signed-in')).not.toContain('/sign-in')
-    // A reload asks for the page that knows it.
-    expect(page('sale-signed-in')).toContain('data-path="/sales/demo/line"')
-  })
-
-  it('says that the draw decides, and not the number of the visitor', () => {
-    expect(page('lobby')).toMatch(/<dt>Your draw number<\/dt>[\s\S]*says nothing about your place[^<]*the draw decides/)
   })
 
   it('names what was bought in the visitor’s language, else as it was sold', () => {
@@ -213,19 +320,6 @@ describe('a page', () => {
     expect(page('receipt-without-seller')).not.toMatch(/Seller|Tax number|Including/)
   })
 
-  it('of a turn counts down, and offers a quantity where the limit is more than one', () => {
-    expect(page('turn')).toContain('>5:00</time>')
-    expect(page('turn-half-over')).toContain('>1:23</time>')
-    expect(page('turn')).toMatch(/name="quantity" min="1" max="2"/)
-    expect(page('turn-last-one')).not.toContain('name="quantity"')
-  })
-
-  it('offers messages by push beside a turn and an order, while some may come', () => {
-    const offers = (name: string) => page(name).includes('id="notice-push"')
-    for (const name of ['turn', 'hall-turn', 'order-reserved', 'order-confirmed']) expect(offers(name), name).toBe(true)
-    for (const name of ['order-expired', 'order-refunded']) expect(offers(name), name).toBe(false)
-  })
-
   it('of a turn while all is in carts offers nothing, and reloads', () => {
     expect(page('turn-all-in-carts')).toContain(words.turnAllInCarts)
     expect(page('turn-all-in-carts')).toContain('>5:00</time>')
@@ -234,106 +328,10 @@ describe('a page', () => {
     for (const [name, html] of pages) expect(html, name).not.toMatch(/checked\s+disabled/)
   })
 
-  it('without a script reloads at the end of a turn, and now and then after a missed one', () => {
-    expect(page('turn-half-over')).toContain('http-equiv="refresh" content="84"')
-    expect(page('missed-turn')).toContain('http-equiv="refresh" content="60"')
-  })
-
-  it('states how long a turn waits for its visitor', () => {
-    for (const name of ['sale-open', 'lobby', 'line'])
-      expect(page(name), name).toContain('Be back for your turn: it waits 3 minutes for you.')
-  })
-
-  it('switches from Opens to Opened while it stays open', () => {
-    const [opens, opened] = [/<small><span[^>]*pre_queue" >Opens</, /<span[^>]*open [^>]*" >Opened</]
-    expect(page('lobby')).toMatch(opens)
-    expect(page('lobby')).toMatch(/<span[^>]*open [^>]*" hidden>Opened</)
-    expect(page('line')).toMatch(opened)
-    expect(page('line')).not.toMatch(opens)
-  })
-
-  it('states why an order was cancelled', () => {
-    expect(page('order-cancelled-declined')).toMatch(/<h1[^>]*>The payment was declined</)
-    expect(page('order-cancelled-declined')).toContain('pay in another way')
-    expect(page('order-cancelled')).toContain(words.cancelledText)
-  })
-
-  it('says in its own words why a payment was declined, and how often one may try again', () => {
-    const [once, twice] = [page('order-declined-once'), page('order-declined-twice')]
-    expect(once).toContain(words.declinedFor.insufficient_funds)
-    expect(once).toContain('You can try 2 more times.')
-    // A code that only a newer origin knows.
-    expect(twice).toContain(words.declinedFor.declined)
-    expect(twice).toContain('You can try once more.')
-    for (const html of [once, twice]) expect(html).toMatch(/id="hold"[\s\S]*value="pm_ok"/)
-  })
-
-  it('asks nobody for a card where there is nothing to pay', () => {
-    expect(page('payment')).toMatch(/<stripe-payment [\s\S]* data-amount="7800" data-currency="EUR"/)
-    expect(page('payment-free')).not.toMatch(/<stripe-payment|What you enter here/)
-    // Of the time that the bank gives, not what is left of it.
-    for (const name of ['payment-confirms', 'order-awaiting-3ds'])
-      expect(page(name), name).toContain('<progress max="300"')
-    expect(page('payment-free')).toMatch(/action="[^"]*\/payment"[\s\S]*€0\.00<\/button>/)
-  })
-
-  it('leads a buyer to their bank, and says until when', () => {
-    expect(page('order-awaiting-3ds')).toMatch(/<a class="button" href="\/bank">/)
-    expect(page('order-awaiting-3ds')).toContain('>4:48</time>')
-  })
-
-  it('distinguishes too many unpaid orders, which is final, from too many requests', () => {
-    const [title, text] = words.cancelledFor.too_many
-    for (const name of ['order-cancelled-too_many', 'problem-too-many-orders']) {
-      expect(page(name), name).toContain(`>${title}</h1>`)
-      expect(page(name), name).toContain(text)
-    }
-    expect(page('problem-too-many-requests')).toContain('Please wait a moment')
-    expect(page('problem-others-first')).toContain(words.problems['too-many-orders'][0])
-  })
-
   it('isolates names of any writing direction', () => {
     const called = 'ערב!'
     for (const { name, html } of sampled('en', { called, brand: { name: called } }))
       expect(withoutData(html.slice(html.indexOf('<body'))), name).not.toMatch(/(?<!<bdi)>[^<]*ערב!/)
-  })
-
-  it('warns of a wait that is longer than the sale', () => {
-    expect(page('line-too-late')).toContain(`>${words.waitPastEnd}</h2>`)
-    expect(page('line')).toMatch(/id="wait"[^>]*>About 5 minutes to go</)
-  })
-
-  it('states the end of a countdown where there is no script', () => {
-    expect(page('order-reserved')).toContain('<noscript><b>until 12:01:08 UTC</b></noscript>')
-  })
-
-  it('gives each countdown its own date', () => {
-    expect(page('lobby')).toMatch(/>Opens <b><time [^>]*data-at="opens_at">Nov 27, 2026, 12:12.PM&nbsp;UTC/)
-    expect(page('sale-upcoming')).toMatch(
-      /The lobby opens in<[\s\S]*>The lobby opens <b><time [^>]*data-at="pre_queue_opens_at">Nov 29, 2026, 12:24.PM&nbsp;UTC/,
-    )
-  })
-
-  it('links to the shop’s payment page, or offers the sandbox’s methods', () => {
-    expect(page('order-reserved')).toContain('value="pm_ok"')
-    expect(page('order-paid-elsewhere')).not.toContain('pm_')
-    expect(page('order-paid-elsewhere')).toMatch(/href="\/pay\/[0-9a-f-]{36}">Pay €78.00</)
-  })
-
-  it('of a sale that protects a site explains that a turn leads there, and links to it at the end', () => {
-    expect(page('sale-open')).toContain('90 seconds')
-    expect(page('site-open')).toContain(words.stepSiteText)
-    expect(page('site-open')).not.toContain('90 seconds')
-    for (const name of ['site-ended', 'site-line-ended']) expect(page(name), name).toContain('/demo/wanted"')
-    expect(page('ended')).not.toContain('/wanted"')
-  })
-
-  it('shows about how much is left, at the door and in line, until the end', () => {
-    for (const name of ['sale-lobby-open', 'sale-open', 'line'])
-      expect(page(name), name).toMatch(
-        /<small data-phases="upcoming [^"]*" ><span data-product="vinyl">about 410 left</,
-      )
-    for (const name of ['sold-out', 'ended']) expect(page(name), name).not.toContain('data-product')
   })
 
   it('says how far the stock is likely to last, and nothing while nobody knows', () => {
@@ -350,12 +348,6 @@ describe('a page', () => {
       expect(page(name), name).not.toMatch(/data-outlook="\w+" >/)
   })
 
-  it('of a sale to come leads to its opening for a calendar', () => {
-    for (const name of ['sale-upcoming', 'sale-lobby-open', 'lobby'])
-      expect(page(name), name).toMatch(/<a href="\/sales\/demo\/opening\.ics" download="demo\.ics">/)
-    expect(page('line-of-members')).toContain('href="/sales/demo/opening.ics?line=members"')
-  })
-
   it('says what the shop announces in the visitor’s language or in English, with its level as a word', () => {
     const said = (lang: Language, name: string) => {
       const html = sampled(lang).find((one) => one.name === name)?.html ?? ''
@@ -368,27 +360,6 @@ describe('a page', () => {
     for (const name of ['sale-warned', 'turn-warned', 'line-paused-with-reason'])
       expect(said('de', name), name).toMatch(/data-level="warning">\s*<p><b>Wichtig</)
     expect(said('en', 'line')).toBe('')
-  })
-
-  it('of a pause shows its reason', () => {
-    for (const name of ['sale-paused-with-reason', 'line-paused-with-reason'])
-      expect(page(name), name).toMatch(/data-reason dir="auto" lang="en" >The payment provider has a fault/)
-    expect(page('line-paused')).toMatch(/data-reason dir="auto" lang="en" hidden><\/p>/)
-  })
-
-  it('draws the line from its first place to one’s own, or to the end of the stock where that is further', () => {
-    expect(page('line')).toMatch(/class="ahead" width="100\.00%".*class="served" width="61\.99%"/)
-    expect(page('line')).toMatch(/id="lasts" hidden/)
-    expect(page('line-likely')).toMatch(/class="ahead" width="(5\d\.\d\d)%"[\s\S]*<line x1="\1%"/)
-    expect(page('line-likely')).toMatch(/id="lasts" ><dt>Stock lasts to about<\/dt><dd id="lasts-to">13,523</)
-    expect(page('line-not-likely')).toMatch(/class="ahead" width="100\.00%"/)
-  })
-
-  it('offers to give the place up, and what is reserved, in two steps', () => {
-    expect(page('line')).toMatch(
-      /<details[^>]*>\s*<summary class="quiet">Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/,
-    )
-    expect(page('order-reserved')).toMatch(/<details[^>]*>\s*<summary>Give it back(?:(?!<\/details>)[\s\S])*\/cancel"/)
   })
 
   it('is found by search engines only where it is the same for all, and its sale allows it', () => {
@@ -445,7 +416,6 @@ describe('a page', () => {
     const german = sampled('de').find(({ name }) => name === 'goods-sale-open')?.html
     expect(german).toMatch(/<bdi>Aurora Eins<\/bdi>[\s\S]*noch 9</)
     expect(german).toContain('Deutschland, Österreich')
-    expect(page('goods-sold-out')).not.toContain('data-product')
   })
 
   it('leads to each other language by an address, where the page has one', () => {

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { previewQuery } from '../../shared/preview-link.ts'
 import { WORDS } from '../pages/words/words.ts'
-import { call, edgeEnv, TestSale } from '../testing/visitors.ts'
+import { edgeEnv } from '../testing/origin.ts'
+import { call, TestSale } from '../testing/visitors.ts'
 
 const CONSOLE = 'https://console.example'
 const HOUR_MS = 3_600_000

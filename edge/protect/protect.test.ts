@@ -3,18 +3,10 @@ import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
-import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import {
-  call,
-  cookiesOf,
-  edgeEnv,
-  eventually,
-  product,
-  requestsTo,
-  stopClock,
-  stub,
-  TestSale,
-} from '../testing/visitors.ts'
+import { eventually, stopClock } from '../testing/clocks.ts'
+import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
+import { OPEN_TO_ALL, product } from '../testing/simulation.ts'
+import { call, cookiesOf, TestSale } from '../testing/visitors.ts'
 
 function protecting(sale: TestSale): Env {
   return {

@@ -3,7 +3,8 @@ import { runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { Env } from '../config.ts'
-import { edgeEnv, TestSale } from '../testing/visitors.ts'
+import { edgeEnv } from '../testing/origin.ts'
+import { TestSale } from '../testing/visitors.ts'
 import { TicketShard } from './numbers/ticket-shard.ts'
 
 /** Settings in which calls to a sale's waiting room go through `respond`. */

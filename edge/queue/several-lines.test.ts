@@ -4,8 +4,9 @@ import { expect, it } from 'vitest'
 import type { Policy } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
+import { stub } from '../testing/origin.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, cookiesOf, proofFor, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, proofFor, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
 

@@ -4,8 +4,10 @@ import * as v from 'valibot'
 import { afterEach, expect, it, vi } from 'vitest'
 import { LineFigures } from '../../shared/api/internal.ts'
 import { type Schedule, serving } from '../../shared/schedule.ts'
-import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { call, product, requestsTo, slowClock, stopClock, stub, TestSale, withShards } from '../testing/visitors.ts'
+import { slowClock, stopClock } from '../testing/clocks.ts'
+import { requestsTo, stub } from '../testing/origin.ts'
+import { OPEN_TO_ALL, product } from '../testing/simulation.ts'
+import { call, TestSale, withShards } from '../testing/visitors.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

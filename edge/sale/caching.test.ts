@@ -9,18 +9,10 @@ import { ADMISSION, QUEUE, signToken } from '../../shared/tokens.ts'
 import { tagOf } from '../cache.ts'
 import { type Env, readConfig } from '../config.ts'
 import { proofScript, proofStyle, proofWorker, pushWorker, script, style } from '../pages/assets.ts'
-import {
-  call,
-  cookiesOf,
-  edgeEnv,
-  ORDER_TOKEN,
-  orderOf,
-  product,
-  slowTimers,
-  stopClock,
-  stub,
-  TestSale,
-} from '../testing/visitors.ts'
+import { slowTimers, stopClock } from '../testing/clocks.ts'
+import { edgeEnv, ORDER_TOKEN, orderOf, stub } from '../testing/origin.ts'
+import { product } from '../testing/simulation.ts'
+import { call, cookiesOf, TestSale } from '../testing/visitors.ts'
 
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [

@@ -1,7 +1,9 @@
 import { expect, it, vi } from 'vitest'
 import type { Post } from '../../shared/api/public.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { call, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
+import { stopClock } from '../testing/clocks.ts'
+import { requestsTo, stub } from '../testing/origin.ts'
+import { call, TestSale } from '../testing/visitors.ts'
 
 const post = (n: number): Post => ({ n, at: '2026-11-21T12:00:00.000Z', urgent: false, text: { en: `Number ${n}` } })
 /** The latest first. */

@@ -2,7 +2,10 @@
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
-import { call, edgeEnv, product, requestsTo, slowClock, TestSale } from '../testing/visitors.ts'
+import { slowClock } from '../testing/clocks.ts'
+import { edgeEnv, requestsTo } from '../testing/origin.ts'
+import { product } from '../testing/simulation.ts'
+import { call, TestSale } from '../testing/visitors.ts'
 
 /** Settings that count calls to objects: those that listen for updates, and all others. */
 function counted() {

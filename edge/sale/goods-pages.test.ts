@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import { call, cookiesOf, stub, TestSale } from '../testing/visitors.ts'
+import { stub } from '../testing/origin.ts'
+import { call, cookiesOf, TestSale } from '../testing/visitors.ts'
 
 const GOODS: GoodsDocument = {
   version: 2,

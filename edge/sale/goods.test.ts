@@ -1,6 +1,8 @@
 /** A sale's goods at the edge: served for good under their version, nested into the public document, and never a fault of a page. */
 import { expect, it } from 'vitest'
-import { call, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { requestsTo, stub } from '../testing/origin.ts'
+import { product } from '../testing/simulation.ts'
+import { call, TestSale } from '../testing/visitors.ts'
 
 const size = (value: string, available: number) => ({
   ...product(available),

@@ -2,7 +2,10 @@
 import { expect, it, vi } from 'vitest'
 import type { AvailabilityDocument, SectionsDocument } from '../../shared/api/hall.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { admission, call, product, requestsTo, stopClock, stub, TestSale } from '../testing/visitors.ts'
+import { stopClock } from '../testing/clocks.ts'
+import { requestsTo, stub } from '../testing/origin.ts'
+import { product } from '../testing/simulation.ts'
+import { admission, call, TestSale } from '../testing/visitors.ts'
 
 const section = (id: string, type: 'reserved' | 'general_admission', available: number) => ({
   ...product(available, 1, 2),

@@ -1,6 +1,7 @@
 /** Pictures at the edge: for good, from the origin; other addresses are those of a site behind it. */
 import { expect, it } from 'vitest'
-import { call, requestsTo, stub } from '../testing/visitors.ts'
+import { requestsTo, stub } from '../testing/origin.ts'
+import { call } from '../testing/visitors.ts'
 
 const path = `/images/${'0123456789abcdef'.repeat(2)}`
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { call, cookiesOf, knownCookie, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { requestsTo, stub } from '../testing/origin.ts'
+import { call, cookiesOf, knownCookie, TestSale } from '../testing/visitors.ts'
 
 const FORM = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
 const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {

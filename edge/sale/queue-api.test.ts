@@ -2,20 +2,10 @@ import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { expect, it, vi } from 'vitest'
 import type { TicketShard } from '../queue/numbers/ticket-shard.ts'
 import type { SnapshotRequest } from '../queue/rpc.ts'
-import {
-  call,
-  callNow,
-  cookiesOf,
-  edgeEnv,
-  eventually,
-  knownCookie,
-  product,
-  slowClock,
-  stopClock,
-  stub,
-  TestSale,
-  withShards,
-} from '../testing/visitors.ts'
+import { eventually, slowClock, stopClock } from '../testing/clocks.ts'
+import { edgeEnv, stub } from '../testing/origin.ts'
+import { product } from '../testing/simulation.ts'
+import { call, callNow, cookiesOf, knownCookie, TestSale, withShards } from '../testing/visitors.ts'
 
 async function problemOf(response: Response) {
   expect(response.headers.get('content-type')).toBe('application/problem+json')

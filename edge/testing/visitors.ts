@@ -1,7 +1,6 @@
 /** Helpers of the edge's tests: a sale for one test, and visitors who call the Worker. */
-import { env } from 'cloudflare:workers'
 import { type Challenge, solveChallenge } from 'altcha-lib'
-import { onTestFinished, vi } from 'vitest'
+import { vi } from 'vitest'
 import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
@@ -10,29 +9,14 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { ADMISSION, signToken } from '../../shared/tokens.ts'
 import { deriveKey } from '../admission/proofs/proof-of-work.ts'
 import { type Env, readConfig } from '../config.ts'
-import { orderOf as sampleOrder } from '../preview/sample-sale.ts'
 import type { TicketShard } from '../queue/numbers/ticket-shard.ts'
 import type { WaitingRoom } from '../queue/waiting-room.ts'
 import { identityOf, visitorKey } from '../visitor/visitor-secret.ts'
 import worker from '../worker.ts'
 import { waitUntil } from './background.ts'
-import { product, stateOf } from './simulation.ts'
-
-export { product }
-
-export const edgeEnv = env as unknown as Env
-
-/** As in test/run/patience.ts: it ends a test that hangs, and judges no speed. */
-export const WITHIN_MS = 20_000 * __PATIENCE__
-
-/** The first result of `look` that is not false. Unlike `vi.waitUntil` it leaves a stopped clock alone. */
-export async function eventually<T>(look: () => Promise<T | false>): Promise<T> {
-  for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20)) {
-    const found = await look()
-    if (found !== false) return found
-  }
-  throw new Error(`not within ${WITHIN_MS} ms: ${look}`)
-}
+import { eventually, stopClock } from './clocks.ts'
+import { edgeEnv, requestsTo, stub } from './origin.ts'
+import { stateOf } from './simulation.ts'
 
 /** A sale that no other test uses. The origin responds with the state that the test publishes. */
 export class TestSale {
@@ -202,18 +186,6 @@ export function knownCookie(secret: string, { QUEUE_KEYS }: Env = edgeEnv): stri
   return `visitor-secret=${identityOf(secret, visitorKey(JSON.parse(QUEUE_KEYS) as SecretJwkSet)).cookie}`
 }
 
-/** It has the form of the origin's tokens. */
-export const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
-
-/** An order, as the origin responds to a checkout. */
-export const orderOf = (sale: string, order_id: string) => ({
-  ...sampleOrder(product(10), 1, 'reserved', Date.parse('2026-11-21T12:00:00Z')),
-  sale,
-  order_id,
-  remaining: 3,
-  order_token: ORDER_TOKEN,
-})
-
 /** The proof of work that solves the challenge in a response. */
 export async function proofFor(asked: Response): Promise<string> {
   const challenge = await asked.json<Challenge>()
@@ -223,39 +195,6 @@ export async function proofFor(asked: Response): Promise<string> {
 /** The settings of an isolate with these ticket shards. */
 export function withShards(getByName: (name: string) => object): Env {
   return { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
-}
-
-/**
- * Stops the clock up to the end of the test: however long the calls take, they are of one moment. `vi.setSystemTime` puts it
- * forward.
- */
-export function stopClock(): void {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-}
-
-/** How many times as long everything takes on a slow clock. */
-const SLOWER = 8
-
-/**
- * Up to the end of the test the clock and the timers run slowly, so that the busiest machine keeps the times that the Worker
- * sets itself; before a sale is published. They are an hour ahead, too, since an alarm rings by the real clock.
- */
-export function slowClock(): void {
-  const realNow = Date.now
-  const began = realNow()
-  const now = () => Math.floor(began + 3_600_000 + (realNow() - began) / SLOWER)
-  const mock = vi.spyOn(Date, 'now').mockImplementation(now)
-  onTestFinished(() => mock.mockRestore())
-  slowTimers()
-}
-
-/** Up to the end of the test the timers alone run slowly: for a test that moves the clock itself. */
-export function slowTimers(): void {
-  const realTimer = setTimeout
-  const slow = (act: () => void, ms = 0) => realTimer(act, SLOWER * ms)
-  const mock = vi.spyOn(globalThis, 'setTimeout').mockImplementation(slow as typeof setTimeout)
-  onTestFinished(() => mock.mockRestore())
 }
 
 /** Work behind the response is not awaited before the end of the file's tests. */
@@ -292,35 +231,6 @@ async function read(sale: string): Promise<void> {
 export function callNow(path: string, init: RequestInit = {}, settings: Env = edgeEnv, ctx: object = {}) {
   const request = new Request(`http://edge.test${path}`, { redirect: 'manual', ...init })
   return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, { ...context, ...ctx })
-}
-
-/** Sets the origin's response at a path. */
-export async function stub(
-  path: string,
-  status: number,
-  body: unknown,
-  delayMs = 0,
-  headers: Readonly<Record<string, string>> = {},
-) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  await fetch(`${edgeEnv.ORIGIN_URL}/stub${path}`, {
-    method: 'POST',
-    body: JSON.stringify({ status, delayMs, headers, body: text }),
-  })
-}
-
-interface ReceivedRequest {
-  method: string
-  query: string
-  headers: Record<string, string>
-  body: string
-  /** When it came, on the clock of this machine. */
-  atMs: number
-}
-
-/** How many requests for a path the origin has received, and the last ones. */
-export async function requestsTo(path: string): Promise<{ calls: number; requests: ReceivedRequest[] }> {
-  return (await fetch(`${edgeEnv.ORIGIN_URL}/requests${path}`)).json()
 }
 
 /** The cookies a response sets, as a browser would send them back. */

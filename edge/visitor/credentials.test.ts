@@ -13,8 +13,10 @@ import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { waitUntil } from '../testing/background.ts'
+import { eventually } from '../testing/clocks.ts'
+import { edgeEnv, stub } from '../testing/origin.ts'
 import { keySet } from '../testing/settings.ts'
-import { call, cookiesOf, edgeEnv, eventually, knownCookie, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, knownCookie, TestSale } from '../testing/visitors.ts'
 import worker from '../worker.ts'
 
 it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can check an admission', async () => {

@@ -6,19 +6,11 @@ import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import type { Call } from '../call.ts'
 import { type Env, readConfig } from '../config.ts'
+import { eventually } from '../testing/clocks.ts'
+import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { keySet } from '../testing/settings.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import {
-  call,
-  cookiesOf,
-  edgeEnv,
-  eventually,
-  type Joined,
-  knownCookie,
-  requestsTo,
-  stub,
-  TestSale,
-} from '../testing/visitors.ts'
+import { call, cookiesOf, type Joined, knownCookie, TestSale } from '../testing/visitors.ts'
 import { authenticate, visitorOf } from './visitor.ts'
 
 const env: Env = {

@@ -3,16 +3,9 @@ import { expect, it } from 'vitest'
 import type { Call } from '../../call.ts'
 import type { Env } from '../../config.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
-import {
-  call,
-  edgeEnv,
-  eventually,
-  knownCookie,
-  ORDER_TOKEN,
-  requestsTo,
-  TestSale,
-  withShards,
-} from '../../testing/visitors.ts'
+import { eventually } from '../../testing/clocks.ts'
+import { edgeEnv, ORDER_TOKEN, requestsTo } from '../../testing/origin.ts'
+import { call, knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
 import { limitVisitor } from './rate-limits.ts'
 
 it('limits joins and status per address, and all calls without one as one address', async () => {

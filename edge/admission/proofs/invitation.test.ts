@@ -3,18 +3,10 @@ import { expect, it } from 'vitest'
 import type { Env } from '../../config.ts'
 import type { TicketShard } from '../../queue/numbers/ticket-shard.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
+import { stopClock } from '../../testing/clocks.ts'
+import { edgeEnv, requestsTo, stub } from '../../testing/origin.ts'
 import { OPEN_TO_ALL } from '../../testing/simulation.ts'
-import {
-  call,
-  cookiesOf,
-  edgeEnv,
-  proofFor,
-  requestsTo,
-  stopClock,
-  stub,
-  TestSale,
-  withShards,
-} from '../../testing/visitors.ts'
+import { call, cookiesOf, proofFor, TestSale, withShards } from '../../testing/visitors.ts'
 
 const access = { sign_in: 'optional', invitation: 'required', proof_of_work: 'off', turnstile: false } as const
 const BY_INVITATION = { ...OPEN_TO_ALL, version: '1', lines: [{ line: 'public', opens_early_seconds: 0, access }] }

@@ -3,7 +3,9 @@ import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it, vi } from 'vitest'
 import type { Env } from '../../config.ts'
 import { MAX_SPENT } from '../../queue/numbers/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, knownCookie, proofFor, stopClock, TestSale } from '../../testing/visitors.ts'
+import { stopClock } from '../../testing/clocks.ts'
+import { edgeEnv } from '../../testing/origin.ts'
+import { call, cookiesOf, knownCookie, proofFor, TestSale } from '../../testing/visitors.ts'
 import { deriveKey } from './proof-of-work.ts'
 
 const priced: Env = { ...edgeEnv, POW_DIFFICULTY: '2000' }

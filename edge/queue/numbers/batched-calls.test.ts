@@ -1,7 +1,9 @@
 /** Visitors who join, or whose turn comes, at the same moment share calls to their shard, and each gets an answer of their own. */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { placeOf } from '../../../shared/schedule.ts'
-import { edgeEnv, knownCookie, stopClock, TestSale, withShards } from '../../testing/visitors.ts'
+import { stopClock } from '../../testing/clocks.ts'
+import { edgeEnv } from '../../testing/origin.ts'
+import { knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
 import type { JoinRequest } from '../rpc.ts'
 
 const CROWD = 50

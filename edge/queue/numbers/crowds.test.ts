@@ -1,6 +1,8 @@
 /** A crowd without cookies gets its numbers with few leases, however busy the machine is. */
 import { expect, it, vi } from 'vitest'
-import { edgeEnv, stopClock, TestSale, withShards } from '../../testing/visitors.ts'
+import { stopClock } from '../../testing/clocks.ts'
+import { edgeEnv } from '../../testing/origin.ts'
+import { TestSale, withShards } from '../../testing/visitors.ts'
 import { ISOLATE_LEASE_MS } from './lease.ts'
 
 const CROWD = 40

@@ -1,7 +1,8 @@
 /** Numbers when the platform evicts the objects in mid-crowd: unique, never moved back, and in order within a lease's life. */
 import { abortAllDurableObjects } from 'cloudflare:test'
 import { expect, it, vi } from 'vitest'
-import { knownCookie, TestSale, WITHIN_MS } from '../../testing/visitors.ts'
+import { WITHIN_MS } from '../../testing/clocks.ts'
+import { knownCookie, TestSale } from '../../testing/visitors.ts'
 import { LEASE_MS } from './lease.ts'
 
 it('never gives a number twice, however often the objects are evicted in mid-crowd', async () => {

@@ -1,6 +1,7 @@
 /** The number of ticket shards is the sale's own, fixed when it was created; the setting counts where it has none. */
 import { expect, it } from 'vitest'
-import { edgeEnv, knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
+import { edgeEnv } from '../../testing/origin.ts'
+import { knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
 
 const cookieOf = (visitor: number) => ({ cookie: knownCookie(`spread-over-shards-${visitor}`) })
 const CROWD = 40

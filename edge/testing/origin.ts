@@ -1,0 +1,48 @@
+/** The origin of the edge's tests: the edge's settings name it, and it responds as a test has set (test-origin-server.ts). */
+import { env } from 'cloudflare:workers'
+import type { Env } from '../config.ts'
+import { orderOf as sampleOrder } from '../preview/sample-sale.ts'
+import { product } from './simulation.ts'
+
+export const edgeEnv = env as unknown as Env
+
+/** Sets the origin's response at a path. */
+export async function stub(
+  path: string,
+  status: number,
+  body: unknown,
+  delayMs = 0,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  await fetch(`${edgeEnv.ORIGIN_URL}/stub${path}`, {
+    method: 'POST',
+    body: JSON.stringify({ status, delayMs, headers, body: text }),
+  })
+}
+
+interface ReceivedRequest {
+  method: string
+  query: string
+  headers: Record<string, string>
+  body: string
+  /** When it came, on the clock of this machine. */
+  atMs: number
+}
+
+/** How many requests for a path the origin has received, and the last ones. */
+export async function requestsTo(path: string): Promise<{ calls: number; requests: ReceivedRequest[] }> {
+  return (await fetch(`${edgeEnv.ORIGIN_URL}/requests${path}`)).json()
+}
+
+/** It has the form of the origin's tokens. */
+export const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
+
+/** An order, as the origin responds to a checkout. */
+export const orderOf = (sale: string, order_id: string) => ({
+  ...sampleOrder(product(10), 1, 'reserved', Date.parse('2026-11-21T12:00:00Z')),
+  sale,
+  order_id,
+  remaining: 3,
+  order_token: ORDER_TOKEN,
+})
