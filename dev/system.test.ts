@@ -1,9 +1,104 @@
-/** On a machine with other programs, the system does not take one of them for a part of its own. */
+/** A system that cannot start says why in one sentence, and leaves nothing behind. `npm start` prints it (test/start.test.ts). */
+import { existsSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
-import { ledgerDatabase } from '../test/lib/servers.ts'
-import { LOOPBACK } from './processes.ts'
-import { startSystem } from './system.ts'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { useDatabase } from '../test/lib/servers.ts'
+import { serveOnLoopback } from './loopback.ts'
+import { LOOPBACK, LocalError, temporaryFolder } from './processes.ts'
+import { type SystemOptions, startSystem } from './system.ts'
+
+const ledger = useDatabase()
+let temporary: ReturnType<typeof temporaryFolder>
+beforeEach(() => {
+  temporary = temporaryFolder('system-test')
+  vi.stubEnv('TMPDIR', temporary.path)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  temporary.remove()
+})
+
+async function failureOf(options: SystemOptions): Promise<string> {
+  const error = await startSystem({ databaseUrl: ledger.url, ...options }).then(
+    (system) => system.stop(),
+    (error: unknown) => error,
+  )
+  expect(error).toBeInstanceOf(LocalError)
+  const { message } = error as LocalError
+  expect(message).not.toMatch(/\n|hunter2/)
+  expect(globSync('flash-sale-*', { cwd: temporary.path })).toEqual([])
+  return message
+}
+
+test.each([
+  ['port', 'PORT', 6665],
+  ['edgePort', 'EDGE_PORT', 6666],
+  ['opsPort', 'OPS_PORT', 6667],
+])('its %s is taken, or refused by browsers', async (option, name, refused) => {
+  const other = await serveOnLoopback(() => {})
+  const port = Number(new URL(other.url).port)
+  const taken = `Port ${port} is taken: stop what uses it, or set ${name} to another.`
+  expect(await failureOf({ [option]: port })).toBe(taken)
+  other.stop()
+  expect(await failureOf({ [option]: refused })).toBe(`Browsers refuse port ${refused}: set ${name} to another.`)
+})
+
+const NOBODY = '127.0.0.1:1'
+test.each<[SystemOptions, RegExp]>([
+  [{ databaseUrl: 'mysql://root:hunter2@localhost/shop' }, /^DATABASE_URL is not an address/],
+  [{ databaseUrl: `postgres://me:hunter2@${NOBODY}/shop` }, /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
+  [{ redisUrl: 'localhost' }, /^REDIS_URL is not an address/],
+  [{ redisUrl: `redis://:hunter2@${NOBODY}` }, /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
+  [
+    { redisUrl: `redis+cluster://me:hunter2@${NOBODY},127.0.0.1:2` },
+    /\(127\.0\.0\.1:1,127\.0\.0\.1:2\) does not serve: /,
+  ],
+  [{ redisUrl: `redis+sentinel://me:hunter2@${NOBODY}/shop` }, /\(127\.0\.0\.1:1\) does not serve: /],
+  [{ originEnv: { LOG_LEVEL: 'loud' } }, /^the origin ended at once .*LOG_LEVEL/],
+  [{ edgeVars: { POW_DIFFICULTY: 'hard' } }, /^The edge does not accept its settings: POW_DIFFICULTY/],
+])('it is given %j', async (options, message) => {
+  expect(await failureOf(options)).toMatch(message)
+})
+
+/** A file in place of a folder: another user's folder would not keep root out. */
+const inPlaceOf = (path: string) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '')
+}
+test.each<[what: string, make: (folder: string) => void, message: RegExp]>([
+  ['is a file', inPlaceOf, /^The data folder .* cannot be used \(EEXIST\): /],
+  [
+    'has a file named redis',
+    (at) => inPlaceOf(join(at, 'redis')),
+    /^The data folder .* cannot be used \(EEXIST: redis\)/,
+  ],
+  ['has a file named logs', (at) => inPlaceOf(join(at, 'logs')), /^The data folder .* cannot be used \(EEXIST: logs\)/],
+  ...['{}', '{', '[]'].map((text): [string, (folder: string) => void, RegExp] => [
+    `has the secrets ${text}`,
+    (at) => {
+      mkdirSync(at)
+      writeFileSync(join(at, 'secrets.json'), text)
+    },
+    /^The secrets in .*secrets\.json cannot be read: /,
+  ]),
+])('its data folder %s', async (_, make, message) => {
+  const dataDir = join(temporary.path, 'data')
+  make(dataDir)
+  expect(await failureOf({ dataDir })).toMatch(message)
+})
+
+test.skipIf(!existsSync('/dev/full'))('the disk of its data folder is full', async () => {
+  const dataDir = join(temporary.path, 'data')
+  mkdirSync(dataDir)
+  symlinkSync('/dev/full', join(dataDir, 'secrets.json.unfinished'))
+  expect(await failureOf({ dataDir })).toMatch(/^The disk with .* is full \(ENOSPC\): /)
+})
+
+test('there is no folder for temporary files', async () => {
+  vi.stubEnv('TMPDIR', '/nowhere')
+  expect(await failureOf({})).toMatch(/^Cannot make a folder in \/nowhere \(ENOENT\): /)
+})
 
 describe('another program that takes the port during the start does not pass for', () => {
   let other: Server | undefined
@@ -12,24 +107,12 @@ describe('another program that takes the port during the start does not pass for
   // Below the ephemeral range, and below the ports that other tests take.
   const first = 5_100 + ((process.pid * 2) % 4_000)
   test.each([
-    ['the origin', first],
-    ['the edge', first + 1],
-  ])(
-    '%s',
-    async (part, port) => {
-      other = createServer((_, response) => response.end('I am somebody else'))
-      const { url: databaseUrl } = await ledgerDatabase()
-      const started = startSystem({
-        databaseUrl,
-        [part === 'the origin' ? 'port' : 'edgePort']: port,
-        progress: {
-          begin: (begun) => void (begun === part && other?.listen(port, LOOPBACK)),
-          ready() {},
-          say() {},
-        },
-      })
-      await expect(started).rejects.toThrow(new RegExp(`^${part} ended at once .*address already in use`, 'i'))
-    },
-    60_000,
-  )
+    ['the origin', 'port', first],
+    ['the edge', 'edgePort', first + 1],
+  ])('%s', async (part, option, port) => {
+    other = createServer((_, response) => response.end('I am somebody else'))
+    const begin = (begun: string) => void (begun === part && other?.listen(port, LOOPBACK))
+    const failure = await failureOf({ [option]: port, progress: { begin, ready() {}, say() {} } })
+    expect(failure).toMatch(new RegExp(`^${part} ended at once .*address already in use`, 'i'))
+  })
 })

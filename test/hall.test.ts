@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listen } from '../bench/lib/event-stream.ts'
 import { addHall } from '../origin/seats/testing.ts'
 import type { AvailabilityDocument, ChartDocument, SectionsDocument, SectionUpdate } from '../shared/api/hall.ts'
-import type { QueueAnswer } from '../shared/api/public.ts'
 import { createSale } from './lib/origin-process.ts'
 import { saleOf } from './lib/samples.ts'
+import { admitted, call, visitorsOf } from './lib/visitor.ts'
 import { sharedPart } from './run/shared-part.ts'
 
 const SALE = 'with-a-hall'
@@ -23,20 +23,8 @@ afterAll(async () => {
   await sql.end({ timeout: 2 })
 })
 
-const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
-const read = async <T>(path: string, init: RequestInit = {}) => (await (await fetch(at(path), init)).json()) as T
-const headersWith = (token = '') => ({ authorization: `Bearer ${token}` })
-
-async function admitted(): Promise<string> {
-  const { queue_token } = await read<QueueAnswer>('/queue', { method: 'POST' })
-  let token: string | undefined
-  const isCalled = async () => {
-    token = (await read<QueueAnswer>('/queue/status', { headers: headersWith(queue_token) })).admission_token
-    return token !== undefined
-  }
-  await expect.poll(isCalled).toBe(true)
-  return token ?? ''
-}
+const { at, checkout } = visitorsOf(system.edgeUrl, SALE)
+const read = async <T>(path: string, token?: string) => (await call<T>('GET', at(path), { token })).body
 
 test('a place that is taken is gone for all who look on', async () => {
   const left = async () => {
@@ -50,25 +38,23 @@ test('a place that is taken is gone for all who look on', async () => {
   const { version, sections } = await read<ChartDocument>('/chart')
   expect([version, sections[0]?.seats.length]).toEqual([1, 12])
 
-  const headers = headersWith(await admitted())
+  const token = await admitted(system.edgeUrl, SALE)
   const updates = new Map<string, number>()
   const received = (data: string) => {
     const { section_id, available_seats } = JSON.parse(data) as SectionUpdate
     updates.set(section_id, available_seats)
   }
-  stops.push(listen(at('/sections/updates'), headers, { answered() {}, received, ended() {} }))
+  stops.push(
+    listen(at('/sections/updates'), { authorization: `Bearer ${token}` }, { answered() {}, received, ended() {} }),
+  )
   await expect.poll(() => [...updates]).toEqual(await left())
 
-  const body = JSON.stringify({ lines: [{ section_id: 'stalls', seats: ['S1'] }] })
-  const buy = async () => {
-    const more = { 'content-type': 'application/json', 'idempotency-key': 'one' }
-    return (await fetch(at('/checkout'), { method: 'POST', headers: { ...headers, ...more }, body })).status
-  }
-  await expect.poll(buy).toSatisfy((status) => status === 200 || status === 201)
+  const lines = [{ section_id: 'stalls', seats: ['S1'] }]
+  expect(await checkout(token, { lines })).toMatchObject({ status: 201 })
   await expect.poll(() => updates.get('stalls')).toBe(11)
   await expect.poll(left).toContainEqual(['stalls', 11])
   const packed = async () => (await read<AvailabilityDocument>('/sections/stalls/availability')).seats
   await expect.poll(packed).toBe(Buffer.from([0b00_01_00_00, 0, 0]).toString('base64'))
-  const page = await read<{ seats: { status: string }[] }>('/sections/stalls/seats?page=1&page_size=2', { headers })
+  const page = await read<{ seats: { status: string }[] }>('/sections/stalls/seats?page=1&page_size=2', token)
   expect(page.seats.map(({ status }) => status)).toEqual(['available', 'held'])
 })

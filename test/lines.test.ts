@@ -1,8 +1,8 @@
 /** A sale with two lines, through edge and origin: members by invitation, who come in earlier, and the public. */
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
-import type { Schedule } from '../shared/schedule.ts'
+import { admin } from './lib/operator.ts'
+import { visitorsOf } from './lib/visitor.ts'
 import { sharedPart } from './run/shared-part.ts'
 
 const SALE = 'two-lines'
@@ -12,51 +12,18 @@ const RATE = 10
 
 const system = await sharedPart('system')
 
-const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
+const { schedule, join, status, checkout } = visitorsOf(system.edgeUrl, SALE)
+const operator = <T>(method: string, path: string, body?: object | string) =>
+  admin<T>(system, method, `/sales/${SALE}${path}`, body)
 
-async function admin<T = unknown>(method: string, path: string, body?: string | object): Promise<T> {
-  const type = typeof body === 'string' ? 'text/csv' : 'application/json'
-  const response = await fetch(`${system.originUrl}/admin/sales/${SALE}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${system.adminToken}`, ...(body && { 'content-type': type }) },
-    ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  })
-  expect(response.ok, await response.clone().text()).toBe(true)
-  return (await response.json()) as T
-}
-
-async function schedule(line?: string): Promise<Schedule> {
-  return (await (await fetch(at(`/schedule${line === undefined ? '' : `?line=${line}`}`))).json()) as Schedule
-}
-
-async function join(body: object): Promise<QueueAnswer> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(at('/queue'), { method: 'POST', headers, body: JSON.stringify(body) })
-  expect(response.status).toBe(201)
-  return (await response.json()) as QueueAnswer
-}
-
-async function statusOf({ queue_token }: QueueAnswer): Promise<QueueAnswer> {
-  const response = await fetch(at('/queue/status'), { headers: { authorization: `Bearer ${queue_token}` } })
-  return (await response.json()) as QueueAnswer
-}
-
-const checkout = (token: string) =>
-  fetch(at('/checkout'), {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    },
-    body: '{}',
-  })
+const crowd = async (body: object) =>
+  (await Promise.all(Array.from({ length: EACH }, () => join({ body })))).map(({ body }) => body)
 
 const members: QueueAnswer[] = []
 const others: QueueAnswer[] = []
 
 test('members join by their invitation, everybody else the public line, each with a draw of its own', async () => {
-  await admin('PUT', '', {
+  await operator('PUT', '', {
     name: 'Two lines',
     opens_at: new Date(Date.now() + 600_000).toISOString(),
     hold_seconds: 60,
@@ -67,19 +34,18 @@ test('members join by their invitation, everybody else the public line, each wit
       { line: 'public', weight: 1 },
     ],
   })
-  await admin('PUT', '/invitations', `MEMBERS-ONLY,${EACH}\n`)
-  const invitation = { invitation: 'members-only' }
-  await expect.poll(async () => (await fetch(at('/schedule?line=members'))).status).toBe(200)
-  members.push(...(await Promise.all(Array.from({ length: EACH }, () => join(invitation)))))
-  others.push(...(await Promise.all(Array.from({ length: EACH }, () => join({})))))
+  await operator('PUT', '/invitations', `MEMBERS-ONLY,${EACH}\n`)
+  await expect.poll(async () => (await schedule('?line=members')).line).toBe('members')
+  members.push(...(await crowd({ invitation: 'members-only' })))
+  others.push(...(await crowd({})))
   expect(new Set(members.map(({ line }) => line))).toEqual(new Set(['members']))
   expect(new Set(others.map(({ line }) => line))).toEqual(new Set(['public']))
-  expect((await schedule('members')).draw_commitment).not.toBe((await schedule()).draw_commitment)
+  expect((await schedule('?line=members')).draw_commitment).not.toBe((await schedule()).draw_commitment)
 })
 
 /** Those of a line whose turn has come, with their admissions. */
 async function called(line: readonly QueueAnswer[]): Promise<string[]> {
-  const now = await Promise.all(line.map(statusOf))
+  const now = await Promise.all(line.map(({ queue_token = '' }) => status(queue_token)))
   return now.flatMap(({ admission_token }) => admission_token ?? [])
 }
 
@@ -98,10 +64,10 @@ interface Figures {
 }
 
 test('once both are open, both are called, and together no more than there are units for', async () => {
-  await admin('POST', '/open')
+  await operator('POST', '/open')
   await expect.poll(async () => (await called(others)).length).toBeGreaterThan(0)
   // Members were first, and have three times the weight.
-  const { queue, invariant } = await admin<Figures>('GET', '')
+  const { queue, invariant } = await operator<Figures>('GET', '')
   expect(queue.lines.map(({ line }) => line)).toEqual(['members', 'public'])
   const calledOf = (i: number) => queue.lines[i]?.called ?? 0
   expect(calledOf(0)).toBeGreaterThan(calledOf(1))
@@ -122,6 +88,6 @@ test('once both are open, both are called, and together no more than there are u
     .toBe(STOCK)
   expect(bought.others).toBeGreaterThan(0)
   await expect
-    .poll(async () => [(await schedule()).phase, (await schedule('members')).phase])
+    .poll(async () => [(await schedule()).phase, (await schedule('?line=members')).phase])
     .toEqual(['all_in_carts', 'all_in_carts'])
 })

@@ -1,117 +1,33 @@
 /** `npm start` as a person meets it: what it prints, how it fails, and that it leaves nothing behind. */
-import { once } from 'node:events'
-import {
-  copyFileSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { copyFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { readPidFile, stopLeftovers } from '../dev/leftovers.ts'
-import { startRedisCluster } from './lib/redis-cluster.ts'
-import { useDatabase } from './lib/servers.ts'
+import type { QueueAnswer } from '../shared/api/public.ts'
+import { admin } from './lib/operator.ts'
+import { visitorsOf } from './lib/visitor.ts'
+import { POLL_WITHIN_MS, TEST_WITHIN_MS } from './run/patience.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const START = join(ROOT, 'dev/start.ts')
-const UP = { timeout: 120_000 }
-const GONE = { timeout: 60_000 }
+/** A whole start is awaited for as long as a test may take. */
+const UP = { timeout: TEST_WITHIN_MS }
 
-/** Most starts are given a Postgres, which they need not make then. */
-const ledger = useDatabase()
-
-describe('a start that fails says why in one line and leaves nothing:', () => {
-  test.each(['PORT', 'EDGE_PORT', 'OPS_PORT'])('%s is taken', async (name) => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    expect(await failure({ env: { [name]: String(port) } })).toBe(
-      `Could not start: Port ${port} is taken: stop what uses it, or set ${name} to another.\n`,
-    )
-    server.close()
-  })
-
-  test.each([
-    ['PORT', '70000', /^PORT must be a port/],
-    ['PORT', '6666', /^Could not start: Browsers refuse port 6666: set PORT to another\./],
-    ['EDGE_PORT', '10080', /^Could not start: Browsers refuse port 10080: set EDGE_PORT to another\./],
-    ['ADMIN_TOKEN', 'hunter2 and more', /^ADMIN_TOKEN may hold/],
-    ['LOG_LEVEL', 'loud', /^Could not start: the origin ended at once .*LOG_LEVEL/],
-    ['POW_DIFFICULTY', 'hard', /^Could not start: The edge does not accept its settings: POW_DIFFICULTY/],
-    ['EDGE_PORT', 'http', /^EDGE_PORT must be a port/],
-    ['DATABASE_URL', 'mysql://root:hunter2@localhost/shop', /^Could not start: DATABASE_URL is not an address/],
-    ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/shop', /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
-    ['REDIS_URL', 'localhost', /^Could not start: REDIS_URL is not an address/],
-    ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
-    [
-      'REDIS_URL',
-      'redis+cluster://me:hunter2@127.0.0.1:1,127.0.0.1:2',
-      /\(127\.0\.0\.1:1,127\.0\.0\.1:2\) does not serve: /,
-    ],
-    ['REDIS_URL', 'redis+sentinel://me:hunter2@127.0.0.1:1/shop', /\(127\.0\.0\.1:1\) does not serve: /],
-  ])('%s is %s', async (name, value, message) => {
-    expect(await failure({ env: { DATABASE_URL: ledger.url, [name]: value } })).toMatch(message)
-  })
-
-  test('the data folder is a file', async () => {
-    const file = join(ownFolder(), 'file')
-    writeFileSync(file, '')
-    expect(await failure({ args: ['--data', file] })).toMatch(
-      /^Could not start: The data folder .* cannot be used \(EEXIST\): /,
-    )
-  })
-
-  // A file in place of the folder: another user's folder would not keep root out.
-  test.each(['redis', 'logs'])('the folder %s in the data folder cannot be used', async (name) => {
-    const folder = ownFolder()
-    writeFileSync(join(folder, name), '')
-    const error = await failure({ args: ['--data', folder], env: { DATABASE_URL: ledger.url } })
-    expect(error).toMatch(/^Could not start: The data folder .* cannot be used /)
-    expect(error).toContain(`(EEXIST: ${name})`)
-  })
-
-  test.skipIf(!existsSync('/dev/full'))('the disk of the data folder is full', async () => {
-    const folder = ownFolder()
-    symlinkSync('/dev/full', join(folder, 'secrets.json.unfinished'))
-    expect(await failure({ args: ['--data', folder] })).toMatch(
-      /^Could not start: The disk with .* is full \(ENOSPC\): /,
-    )
-  })
-
-  test('there is no folder for temporary files', async () => {
-    expect(await failure({ env: { TMPDIR: '/nowhere' } })).toMatch(
-      /^Could not start: Cannot make a folder in \/nowhere \(ENOENT\): /,
-    )
-  })
-
-  test.each(['{}', '{', '[]'])('the secrets are %s', async (text) => {
-    const folder = ownFolder()
-    writeFileSync(join(folder, 'secrets.json'), text)
-    expect(await failure({ args: ['--data', folder] })).toMatch(
-      /^Could not start: The secrets in .*secrets\.json cannot be read: /,
-    )
-  })
-
-  test('an option is unknown', async () => {
-    expect(await failure({ args: ['--colour'] })).toBe("Unknown option '--colour'. See npm start -- --help\n")
-  })
-})
-
-test('--help lists the options and starts nothing', async () => {
-  const run = await start({ args: ['--help'] }).finished()
-  expect(run.status).toBe(0)
-  expect(run.out).toContain('--temporary')
-  expect(run.err).toBe('')
+test.each([
+  ['PORT', '70000', /^PORT must be a port from 1 to 65535, not "70000"/],
+  ['EDGE_PORT', 'http', /^EDGE_PORT must be a port/],
+  ['ADMIN_TOKEN', 'hunter2 and more', /^ADMIN_TOKEN may hold/],
+  ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', /^Could not start: .*\(127\.0\.0\.1:1\) does not serve: /],
+])('a start with %s=%s says in one line why it fails, and leaves nothing', async (name, value, message) => {
+  const run = await start({ env: { [name]: value } }).finished()
+  expect(run.status).toBeGreaterThan(0)
+  expect(run.err).toMatch(message)
+  expect(run.err).toMatch(/^.*\n$/)
+  expect(run.err + run.out).not.toContain('hunter2')
+  expect(await remains(run)).toEqual([])
 })
 
 /** Of the shell: settings for other servers, the machine, containers and a proxy. */
@@ -126,84 +42,79 @@ const NOT_OURS = {
   HTTP_PROXY: 'http://127.0.0.1:1',
 }
 
-test('serves a demo sale whatever the shell has set, keeps it over Ctrl-C, a kill and the death of a server, and leaves nothing', async () => {
+describe('on one data folder, start after start', () => {
   const folder = join(ownFolder(), 'data with spaces')
-  const first = start({ args: ['--data', folder], env: NOT_OURS })
-  await first.up()
-  expect(first.out()).not.toContain('\x1b')
-  const page = await served(`${first.edgeUrl}/sales/demo`)
-  expect(page.headers.get('content-type')).toContain('text/html')
-  const members = await (await served(`${first.edgeUrl}/sales/members`)).text()
-  const signInUrl = /Sign in +(\S+)/.exec(first.out())?.[1] ?? ''
-  expect(members).toContain(`href="${signInUrl}?return=`)
-  expect((await fetch(signInUrl)).status).toBe(200)
-  const before = await demo(first, folder)
-  const joined = await served(`${first.edgeUrl}/sales/demo/queue`, { method: 'POST' })
-  const place = (await joined.json()) as { number: number; queue_token: string }
-  expect(before.products.map((p) => p.product_id)).toEqual(['poster', 'vinyl'])
-  expect(statSync(join(folder, 'secrets.json')).mode & 0o077).toBe(0)
-  expect(statSync(join(folder, 'admin-token')).mode & 0o077).toBe(0)
+  const args = ['--data', folder]
+  const visitors = (run: Running) => visitorsOf(run.edgeUrl, 'demo')
+  let run: Running
+  let before: Awaited<ReturnType<typeof demo>>
+  let place: QueueAnswer
 
-  const crowd = /send a crowd +(.*)/.exec(first.out())?.[1] ?? ''
-  expect(await begun(crowd)).toMatch(/sale rehearsal-/)
-  expect(first.out()).not.toContain(before.token)
-
-  const second = await start({ args: ['--data', folder] }).finished()
-  expect(second.err).toMatch(/^Could not start: Process \d+ is already running a system on /)
-
-  const stopped = await first.end('SIGINT')
-  expect(stopped.status).toBe(0)
-  expect(stopped.err).toBe('')
-  expect(stopped.out).toMatch(/Stopped\.\n$/)
-  expect(await remains(stopped)).toEqual([])
-  expect(globSync('start.*', { cwd: folder })).toEqual([])
-  for (const url of [first.originUrl, first.edgeUrl, signInUrl])
-    await expect(fetch(url)).rejects.toThrow('fetch failed')
-
-  const killed = start({ args: ['--data', folder], env: { ADMIN_TOKEN: 'of-their-own' } })
-  await killed.up()
-  const after = await demo(killed, folder)
-  expect(after.opens_at).toBe(before.opens_at)
-  expect(after.token).toBe('of-their-own')
-  const status = await served(`${killed.edgeUrl}/sales/demo/queue/status`, {
-    headers: { authorization: `Bearer ${place.queue_token}` },
-  })
-  expect(await status.json()).toMatchObject({ number: place.number })
-  const newcomer = await served(`${killed.edgeUrl}/sales/demo/queue`, { method: 'POST' })
-  expect(((await newcomer.json()) as { number: number }).number).toBeGreaterThan(place.number)
-
-  const left = await killed.end('SIGKILL')
-  expect(left.servers).toHaveLength(4)
-  const env = { PORT: String(killed.port), EDGE_PORT: String(killed.edgePort) }
-  const next = start({ args: ['--data', folder], env })
-  await next.up()
-  expect(await remains(left)).toEqual([])
-  const redis = next.servers().find((file) => file.endsWith('redis.pid')) ?? ''
-  process.kill(readPidFile(redis)?.pid ?? 0, 'SIGKILL')
-  const ended = await next.finished()
-  expect(ended.status).toBe(1)
-  expect(ended.err).toMatch(/^Redis ended unexpectedly \(SIGKILL\)\./)
-  expect(await remains(ended)).toEqual([])
-})
-
-test('accepts a Redis Cluster that already runs, and stops on SIGTERM', async () => {
-  const cluster = await startRedisCluster()
-  try {
-    const run = start({ args: ['--temporary', '--no-demo'], env: { DATABASE_URL: ledger.url, REDIS_URL: cluster.url } })
+  test('it serves demo sales, whatever the shell has set', async () => {
+    run = start({ args, env: NOT_OURS })
     await run.up()
-    expect(await (await fetch(`${run.opsUrl}/readyz`)).json()).toEqual({ ledger: true, gate: true })
-    expect((await run.end('SIGTERM')).status).toBe(0)
-  } finally {
-    await cluster.stop()
-  }
+    expect(run.out()).not.toContain('\x1b')
+    expect(await served(`${run.edgeUrl}/sales/demo`)).toContain('<html')
+    const signInUrl = /Sign in +(\S+)/.exec(run.out())?.[1] ?? ''
+    expect(await served(`${run.edgeUrl}/sales/members`)).toContain(`href="${signInUrl}?return=`)
+    expect((await fetch(signInUrl)).status).toBe(200)
+    before = await demo(run, folder)
+    expect(before.products).toMatchObject([{ product_id: 'poster' }, { product_id: 'vinyl' }])
+    expect(run.out()).not.toContain(before.token)
+    place = (await visitors(run).join()).body
+    for (const secret of ['secrets.json', 'admin-token']) expect(statSync(join(folder, secret)).mode & 0o077).toBe(0)
+  })
+
+  test('the crowd that it prints comes, and a second start on its folder is refused', async () => {
+    const crowd = /send a crowd +(.*)/.exec(run.out())?.[1] ?? ''
+    expect(await begun(crowd)).toMatch(/sale rehearsal-/)
+    const second = await start({ args }).finished()
+    expect(second.err).toMatch(/^Could not start: Process \d+ is already running a system on /)
+  })
+
+  test('Ctrl-C stops all of it', async () => {
+    const stopped = await run.end('SIGINT')
+    expect([stopped.status, stopped.err]).toEqual([0, ''])
+    expect(stopped.out).toMatch(/Stopped\.\n$/)
+    expect(await remains(stopped)).toEqual([])
+    expect(globSync('start.*', { cwd: folder })).toEqual([])
+    for (const url of [run.originUrl, run.edgeUrl]) await expect(fetch(url)).rejects.toThrow('fetch failed')
+  })
+
+  test('the next start goes on with the same sale and line', async () => {
+    run = start({ args, env: { ADMIN_TOKEN: 'of-their-own' } })
+    await run.up()
+    const { opens_at } = before
+    expect(await demo(run, folder)).toMatchObject({ opens_at, token: 'of-their-own' })
+    const { status, join } = visitors(run)
+    await expect.poll(async () => (await status(place.queue_token ?? '')).number).toBe(place.number)
+    expect((await join()).body.number).toBeGreaterThan(place.number)
+  })
+
+  test('the start after a kill stops what was left', async () => {
+    const left = await run.end('SIGKILL')
+    expect(left.servers).toHaveLength(4)
+    const env = { PORT: String(run.port), EDGE_PORT: String(run.edgePort) }
+    run = start({ args: [...args, '--no-demo'], env })
+    await run.up()
+    expect(await remains(left)).toEqual([])
+  })
+
+  test('it ends, and says why, when one of its servers dies', async () => {
+    const redis = run.servers().find((file) => file.endsWith('redis.pid')) ?? ''
+    process.kill(readPidFile(redis)?.pid ?? 0, 'SIGKILL')
+    const ended = await run.finished()
+    expect(ended.status).toBe(1)
+    expect(ended.err).toMatch(/^Redis ended unexpectedly \(SIGKILL\)\./)
+    expect(await remains(ended)).toEqual([])
+  })
 })
 
-test('Ctrl-C during the start stops what has started', async () => {
+test('a signal during the start stops what has started', async () => {
   const run = start()
-  await vi.waitUntil(() => run.servers().some((file) => file.endsWith('postgres.pid')), UP)
-  const ended = await run.end('SIGINT')
-  expect(ended.status).toBe(0)
-  expect(ended.err).toBe('')
+  await expect.poll(() => run.servers().some((file) => file.endsWith('postgres.pid'))).toBe(true)
+  const ended = await run.end('SIGTERM')
+  expect([ended.status, ended.err]).toEqual([0, ''])
   expect(await remains(ended)).toEqual([])
 })
 
@@ -216,7 +127,7 @@ const folders: string[] = []
 const ends: (() => PromiseLike<unknown>)[] = []
 let nextPort = 0
 
-afterEach(async () => {
+afterAll(async () => {
   for (const end of ends.splice(0)) await end()
   for (const folder of folders.splice(0)) {
     await stopLeftovers(folder)
@@ -307,16 +218,6 @@ function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Re
   }
 }
 
-/** The one line of a start that fails. */
-async function failure(options: Parameters<typeof start>[0]): Promise<string> {
-  const run = await start(options).finished()
-  expect(run.status).toBeGreaterThan(0)
-  expect(run.err).toMatch(/^.*\n$/)
-  expect(run.err + run.out).not.toContain('hunter2')
-  expect(await remains(run)).toEqual([])
-  return run.err
-}
-
 /** Runs the rehearsal that was printed until its sale exists, then interrupts it; returns its output. */
 async function begun(command: string): Promise<string | undefined> {
   const child = spawn('sh', ['-c', `exec ${command}`])
@@ -329,23 +230,22 @@ async function begun(command: string): Promise<string | undefined> {
   return (await child).all
 }
 
-/** A response of the edge: a busy one that has just started asks to try again at first. */
-function served(url: string, init?: RequestInit): Promise<Response> {
-  const ask = async () => {
-    const response = await fetch(url, init)
-    return response.status !== 503 && response
-  }
-  return vi.waitUntil(ask, UP)
+/** The page there: an edge that has just started may ask to try again at first. */
+async function served(url: string): Promise<string> {
+  const page = () => fetch(url, { headers: { accept: 'text/html' } })
+  await expect.poll(async () => (await page()).status).toBe(200)
+  return (await page()).text()
 }
 
 async function demo(run: Running, folder: string) {
   const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
-  const response = await fetch(`${run.originUrl}/admin/sales/demo`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  expect(response.status).toBe(200)
-  const state = (await response.json()) as { opens_at: string; products: { product_id: string }[] }
-  return { token, ...state }
+  const sale = await admin<SaleState>({ ...run, adminToken: token }, 'GET', '/sales/demo')
+  return { ...sale, token }
+}
+
+interface SaleState {
+  readonly opens_at: string
+  readonly products: readonly object[]
 }
 
 /** What is left of a run after a while: servers that still run, and files in its temporary folder. */
@@ -354,6 +254,6 @@ async function remains(run: Ended): Promise<string[]> {
     ...run.servers.filter((file) => readPidFile(file)?.runs).map((file) => basename(file)),
     ...readdirSync(run.temporaryRoot).filter((file) => file.startsWith('flash-sale-')),
   ]
-  await vi.waitUntil(() => look().length === 0, GONE).catch(() => {})
+  await vi.waitUntil(() => look().length === 0, POLL_WITHIN_MS).catch(() => {})
   return look()
 }
