@@ -17,7 +17,8 @@ const pay = (id: string, token: string, payment_method = 'pm_ok') =>
   origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
 async function buy(sale: string, payment_method: string) {
   const { id, token } = await reserve(sale)
-  return { id, token, paying: await pay(id, token, payment_method) }
+  await pay(id, token, payment_method)
+  return { id, token }
 }
 
 const status = async (id: string, token: string) => (await origin.call('GET', `/orders/${id}`, { token })).body.status
@@ -33,6 +34,13 @@ const once = (status: string, id: string) =>
   )
 const captured = (id: string) => once('captured', id)
 
+/** Has the time of an order's hold pass, until the sweeper has ended another one that passed with it. */
+async function pastItsHold(id: string): Promise<void> {
+  const overdue = await reserve(await origin.sale())
+  await origin.sql()`
+    update orders set reserved_until = now() - interval '1 second' where order_id in (${id}, ${overdue.id})`
+  await becomes('expired', overdue.id, overdue.token)
+}
 const webhook = (charge: object) => sandboxWebhook(origin, charge)
 
 describe.concurrent('a payment', () => {
@@ -137,5 +145,28 @@ describe.concurrent('a payment', () => {
     const reservation = { ...reservationOf(sale), visitor, method: 'pm_ok' }
     await record(origin.sql(), sale, [reservation], false)
     await becomes('confirmed', reservation.order, await origin.token(sale, visitor))
+  })
+
+  test('keeps its hold while its buyer is at their bank, and is confirmed when they come back', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const { id, token } = await buy(sale, 'pm_3ds')
+    const stream = await fetch(`${origin.url()}/orders/${id}/events`, { headers: { authorization: `Bearer ${token}` } })
+    const read = async () => (await origin.call('GET', `/orders/${id}`, { token })).body
+    const { payment } = await eventually(read, ({ payment }) => payment?.status === 'requires_action')
+    const url = payment?.next_action?.url ?? ''
+    expect(payment).toMatchObject({ next_action: { type: 'redirect', url }, attempts_left: 2 })
+    expect(payment?.expires_in_seconds).toBeLessThanOrEqual(300)
+    await pastItsHold(id)
+    expect(await read()).toMatchObject({ status: 'paying' })
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 1 })
+    const back = await fetch(`${url}/approve`, { method: 'POST', redirect: 'manual' })
+    expect(back.headers.get('location')).toMatch(new RegExp(`/sales/${sale}/order/${id}$`))
+    await becomes('confirmed', id, token)
+    expect(await read()).toMatchObject({ payment: { status: 'succeeded' } })
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 1 })
+    expect(await captured(id)).toMatchObject([{ status: 'captured', captures: 1 }])
+    const sent = [...(await stream.text()).matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+    expect(sent.map(({ status }) => status)).toEqual(['reserved', 'paying', 'paying', 'confirmed'])
+    expect(sent.findLast((order) => order.payment?.next_action)?.payment.next_action.url).toBe(url)
   })
 })
