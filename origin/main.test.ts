@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
+import { newVapidKeys } from '../dev/data-folder.ts'
 import { freePort, startChild, untilReady } from '../dev/processes.ts'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { newKeySet } from '../shared/keys.ts'
@@ -17,7 +18,15 @@ const ledger = await useReturning(startPostgres)
 const redis = useRedis()
 let databaseUrl = ledger.url
 const receiver = useReceiver()
-const env: Record<string, string> = { WEBHOOKS_ALLOW_PRIVATE: 'false', HOST: '0.0.0.0' }
+const vapid = newVapidKeys()
+const env: Record<string, string> = {
+  WEBHOOKS_ALLOW_PRIVATE: 'false',
+  HOST: '0.0.0.0',
+  VAPID_PUBLIC_KEY: vapid.public,
+  VAPID_PRIVATE_KEY: vapid.private,
+  VAPID_SUBJECT: 'mailto:shop@example.com',
+  PUBLIC_URL: 'https://drop.example',
+}
 const origin = useOwnOrigin(() => ({ databaseUrl, redisUrl: redis.url }), env)
 const way = useFlakyProxy(() => ledger.port)
 
@@ -153,9 +162,14 @@ test('starts and serves without Redis, and warns of a ledger that may lose commi
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
 
-test('lets webhooks reach no private network: an address is refused, a name at the connection', async () => {
+test('lets webhooks and push messages reach no private network: an address is refused, a name at the connection', async () => {
   const [url, events] = [receiver.url('/inside'), ['order.reserved']]
   expect(await origin.admin('POST', '/webhooks', { url, events })).toMatchObject({ status: 422 })
+  const push = { endpoint: 'https://127.0.0.1/a', keys: { p256dh: vapid.public, auth: 'A'.repeat(22) } }
+  const ask = { about: 'turn', push, language: 'en', line: 'public', visitor: 'v', number: 1 }
+  const asks = `/internal/sales/${await origin.sale()}/push-asks`
+  const refused = { status: 422, body: { errors: [{ field: 'push.endpoint' }] } }
+  expect(await origin.call('POST', asks, { token: origin.edgeToken, body: ask })).toMatchObject(refused)
   const named = { url: url.replace('127.0.0.1', 'localhost'), events }
   const { status, body } = await origin.admin('POST', '/webhooks', named)
   expect(status).toBe(201)

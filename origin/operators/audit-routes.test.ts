@@ -4,10 +4,7 @@ import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 
-interface Entry {
-  readonly entry: string
-  readonly operator: string
-  readonly action: string
+interface Entry extends Readonly<Record<'entry' | 'operator' | 'action', string>> {
   readonly before: unknown
   readonly after: unknown
 }
@@ -99,9 +96,8 @@ test('keeps nobody who was blocked by name', async () => {
   const { body } = await origin.admin('POST', '/blocks', { visitor, note: 'bot' })
   await origin.admin('DELETE', `/blocks/${body.block}`)
   const { entries } = await log('limit=200')
-  const all = entries.filter(
-    ({ before, after }) => ((before ?? after) as { block?: unknown } | null)?.block === body.block,
-  )
+  const about = ({ before, after }: Entry) => ((before ?? after) as { block?: unknown } | null)?.block
+  const all = entries.filter((entry) => about(entry) === body.block)
   const block = { block: body.block, by: 'visitor', note: 'bot' }
   expect(all).toMatchObject([
     { action: 'block removed', sale: null, before: block, after: null },
@@ -110,12 +106,9 @@ test('keeps nobody who was blocked by name', async () => {
   expect(JSON.stringify(all)).not.toContain(visitor)
 })
 
+const CSV = /^entry,at,operator,action,sale,product_id,order_id,before,after\r\n\d+,2.*,admin,paused,/
 test.each([
-  [
-    '&format=csv',
-    undefined,
-    /^entry,at,operator,action,sale,product_id,order_id,before,after\r\n\d+,2.*,admin,paused,/,
-  ],
+  ['&format=csv', undefined, CSV],
   ['', 'application/x-ndjson', /^\{"entry":"\d+","at":"2.*"operator":"admin","action":"paused"/],
 ])('is exported whole: %s %s', async (query, accept, start) => {
   const sale = await origin.sale()

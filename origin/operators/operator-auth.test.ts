@@ -8,51 +8,41 @@ import { newKey } from './operators.ts'
 
 const origin = useOrigin()
 
-/** The role that each call takes. A new one belongs here: who may make it is decided by a person. */
-const CALLS: Readonly<Record<Role, readonly string[]>> = {
-  viewer: [
-    ...[
-      'GET /sales',
-      'GET /sales/:sale',
-      'GET /sales/:sale/live',
-      'GET /sales/:sale/report',
-      'GET /sales/:sale/preview',
-    ],
-    ...['GET /sales/:sale/findings', 'GET /findings', 'GET /audit', 'GET /queues', 'GET /queues/:queue/dead'],
-    ...['GET /sales/:sale/orders', 'GET /orders', 'GET /orders/:order', 'GET /blocks', 'GET /sales/:sale/rules'],
-    ...[
-      'GET /sales/:sale/announcements',
-      'GET /sales/:sale/feed',
-      'GET /sales/:sale/scheduled',
-      'GET /sales/:sale/invitations',
-    ],
-    ...['GET /sales/:sale/chart', 'GET /sales/:sale/hall', 'GET /sales/:sale/hall/seats/:section/:seat'],
-    ...['GET /webhooks', 'GET /webhooks/:endpoint', 'GET /webhooks/:endpoint/deliveries'],
-    ...['GET /sales/:sale/promo-codes', 'GET /search/synonyms'],
-  ],
-  operator: [
-    ...['PUT /sales/:sale', 'POST /sales/:sale/open', 'POST /sales/:sale/pause', 'POST /sales/:sale/resume'],
-    ...['POST /sales/:sale/end', 'PATCH /sales/:sale/admission', 'POST /sales/:sale/products/:product/restock'],
-    ...['POST /sales/:sale/reconcile', 'PUT /sales/:sale/announcement', 'DELETE /sales/:sale/announcement'],
-    ...['POST /sales/:sale/feed', 'DELETE /sales/:sale/feed/:n'],
-    ...['POST /sales/:sale/scheduled', 'DELETE /sales/:sale/scheduled/:action', 'POST /queues/:queue/dead/:job/retry'],
-    ...['POST /orders/:order/notes', 'POST /orders/:order/fulfil', 'POST /sales/:sale/orders/:order/fulfil'],
-    ...['POST /orders/:order/refund', 'POST /orders/:order/cancel', 'POST /blocks', 'DELETE /blocks/:block'],
-    ...['POST /sales/:sale/rules', 'PATCH /sales/:sale/rules/:rule', 'DELETE /sales/:sale/rules/:rule'],
-    ...['PUT /sales/:sale/invitations', 'POST /sales/:sale/invitations/links', 'POST /sales/:sale/box-office'],
-    ...['PUT /sales/:sale/sections/:section', 'DELETE /sales/:sale/sections/:section', 'PUT /sales/:sale/chart'],
-    ...['PUT /sales/:sale/sections/:section/seats', 'POST /sales/:sale/seats/block', 'POST /sales/:sale/seats/release'],
-    'PUT /search/synonyms',
-    ...['POST /orders/:order/move', 'POST /sales/:sale/preview', 'PUT /sales/:sale/promo-codes', 'POST /images'],
-  ],
-  owner: [
-    ...['GET /operators', 'POST /operators', 'DELETE /operators/:name', 'DELETE /visitors/:visitor'],
-    'POST /sales/:sale/scheduled/:action/resume',
-    ...['POST /webhooks', 'PATCH /webhooks/:endpoint', 'DELETE /webhooks/:endpoint'],
-    ...['POST /webhooks/:endpoint/replay', 'POST /webhooks/:endpoint/test'],
-  ],
+/** The paths that each role may call, by method. A new one belongs here: who may call it is decided by a person. */
+const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
+  viewer: {
+    GET: `/sales /sales/:sale /sales/:sale/live /sales/:sale/report /sales/:sale/preview /sales/:sale/findings /findings
+      /audit /queues /queues/:queue/dead /sales/:sale/orders /orders /orders/:order /blocks /sales/:sale/rules
+      /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
+      /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
+      /webhooks/:endpoint/deliveries /sales/:sale/promo-codes /search/synonyms`,
+  },
+  operator: {
+    POST: `/sales/:sale/open /sales/:sale/pause /sales/:sale/resume /sales/:sale/end
+      /sales/:sale/products/:product/restock /sales/:sale/reconcile /sales/:sale/feed /sales/:sale/scheduled
+      /queues/:queue/dead/:job/retry /orders/:order/notes /orders/:order/fulfil /sales/:sale/orders/:order/fulfil
+      /orders/:order/refund /orders/:order/cancel /orders/:order/move /blocks /sales/:sale/rules
+      /sales/:sale/invitations/links /sales/:sale/box-office /sales/:sale/seats/block /sales/:sale/seats/release
+      /sales/:sale/preview /images`,
+    PUT: `/sales/:sale /sales/:sale/announcement /sales/:sale/invitations /sales/:sale/sections/:section
+      /sales/:sale/sections/:section/seats /sales/:sale/chart /sales/:sale/promo-codes /search/synonyms`,
+    PATCH: '/sales/:sale/admission /sales/:sale/rules/:rule',
+    DELETE: `/sales/:sale/announcement /sales/:sale/feed/:n /sales/:sale/scheduled/:action /blocks/:block
+      /sales/:sale/rules/:rule /sales/:sale/sections/:section`,
+  },
+  owner: {
+    GET: '/operators',
+    POST: `/operators /sales/:sale/scheduled/:action/resume /webhooks /webhooks/:endpoint/replay
+      /webhooks/:endpoint/test`,
+    PATCH: '/webhooks/:endpoint',
+    DELETE: '/operators/:name /visitors/:visitor /webhooks/:endpoint',
+  },
 }
-const ALL = ROLES.flatMap((needed) => CALLS[needed].map((route) => ({ needed, route })))
+const ALL = ROLES.flatMap((needed) =>
+  Object.entries(CALLS[needed]).flatMap(([method, paths]) =>
+    paths.split(/\s+/).map((path) => ({ needed, route: `${method} ${path}` })),
+  ),
+)
 
 const keys = new Map<Role, string>()
 const cookies = new Map<Role, string>()

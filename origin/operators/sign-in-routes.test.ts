@@ -95,10 +95,8 @@ test('a person who comes back without the role for it has their scheduled action
 })
 
 test('a person without a role is told so, and gets no session', async () => {
-  for (const claims of [
-    { email: 'eve@shop.example' },
-    { email: 'eve@shop.example', roles: ['other', 'constructor'] },
-  ]) {
+  for (const roles of [[], ['other', 'constructor']]) {
+    const claims = { email: 'eve@shop.example', ...(roles.length > 0 && { roles }) }
     const { answer, session } = await signIn(claims)
     expect(answer.status).toBe(403)
     expect(answer.text).toContain('eve@shop.example is signed in, but may not use this console')

@@ -1,9 +1,8 @@
 /** The report of a sale: what the orders, the minutes, the audit log and the edge's schedule say together. */
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
+import { serveOnLoopback } from '../../dev/servers/loopback.ts'
 import type { SaleReport } from '../../shared/api/report.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { eventually } from '../../test/lib/eventually.ts'
@@ -16,35 +15,21 @@ const seed = '07'.repeat(32)
 const SIZE = 5
 const at = new Date().toISOString()
 /** In place of the edge: the schedule of any sale but one that it does not know. */
-const edge = createServer((request, response) => {
+const edge = await serveOnLoopback((request, response) => {
   const [, sale = ''] = /^\/sales\/([^/]+)\/schedule(?:\?|$)/.exec(request.url ?? '') ?? []
   if (sale === '' || sale === unknownToEdge) return void response.writeHead(404).end()
-  response.end(
-    JSON.stringify(
-      sampleSchedule({
-        sale,
-        rate_per_second: 1,
-        ceiling: 99,
-        pre_queue_size: SIZE,
-        draw_commitment: commitmentOf(seed),
-        draw_seed: seed,
-        pre_queue_opens_at: at,
-        opens_at: at,
-        server_time_ms: Date.now(),
-      }),
-    ),
-  )
+  const draw = { pre_queue_size: SIZE, draw_commitment: commitmentOf(seed), draw_seed: seed }
+  const times = { pre_queue_opens_at: at, opens_at: at, server_time_ms: Date.now() }
+  response.end(JSON.stringify(sampleSchedule({ sale, rate_per_second: 1, ceiling: 99, ...draw, ...times })))
 })
 let unknownToEdge = ''
-await new Promise<void>((done) => edge.listen(0, '127.0.0.1', done))
-const edgeUrl = `http://127.0.0.1:${(edge.address() as AddressInfo).port}`
-afterAll(() => void edge.close())
+afterAll(() => edge.stop())
 
 const origin = useOrigin()
 /** As an origin reports that knows this edge. */
 async function report(saleId: string): Promise<SaleReport> {
   const { sales, nowMs } = await readSales(origin.sql(), [saleId], true)
-  const config = { EDGE_URL: edgeUrl, PUBLIC_URL: 'https://drop.example' }
+  const config = { EDGE_URL: edge.url, PUBLIC_URL: 'https://drop.example' }
   const made = await saleReport({ sql: origin.sql(), config, nowMs: () => nowMs }, sales[0] ?? expect.unreachable())
   return JSON.parse(JSON.stringify(made))
 }
@@ -86,15 +71,14 @@ test('tells figures, fairness with the proof of the draw, refusals, incidents an
       now.curves.minutes.at(-1)?.gauges.total !== undefined,
   )
 
+  const paid = (SIZE + 1) * 1000
   expect(figures).toMatchObject({
     reserved: SIZE + 2,
     paid: SIZE + 1,
     refunded: 1,
-    revenue: [
-      { currency: 'EUR', paid_minor: (SIZE + 1) * 1000, refunded_minor: 300, left_minor: (SIZE + 1) * 1000 - 300 },
-    ],
+    revenue: [{ currency: 'EUR', paid_minor: paid, refunded_minor: 300, left_minor: paid - 300 }],
     units: { sold: SIZE + 1, held: 1, total: SIZE + 2 },
-    products: [{ product_id: 'one', name: 'One', sold: SIZE + 1, held: 1, sold_minor: (SIZE + 1) * 1000 }],
+    products: [{ product_id: 'one', name: 'One', sold: SIZE + 1, held: 1, sold_minor: paid }],
     conversion: { reserved_to_paid: (SIZE + 1) / (SIZE + 2) },
   })
   expect(fairness).toMatchObject({
@@ -120,9 +104,8 @@ test('tells who overtook whom, and says what it does not know', async () => {
   expect(fairness?.rank_correlation).toBeCloseTo(-1, 10)
   expect(fairness?.overtaking).toMatchObject({ overtaken: SIZE + 1, worst_positions: SIZE + 1 })
   unknownToEdge = sale
-  expect((await report(sale)).fairness).toMatchObject([
-    { draw: null, rank_correlation: null, note: expect.any(String) },
-  ])
+  const unknown = { draw: null, rank_correlation: null, note: expect.any(String) }
+  expect((await report(sale)).fairness).toMatchObject([unknown])
   const answer = await origin.admin('GET', `/sales/${sale}/report`)
   expect(answer).toMatchObject({ status: 200, body: { sale, figures: { reserved: SIZE + 2 } } })
   expect((await origin.admin('GET', '/sales/nowhere/report')).status).toBe(404)

@@ -29,16 +29,14 @@ async function pass() {
 /** A sale that ended so many days ago; null: it is in use. */
 async function sale(endedDaysAgo: number | null, retention_days = 30) {
   const name = randomUUID()
-  await writeSale(
-    sql,
-    name,
-    saleOf(1_000, { contact: { email: 'optional', address: false, retention_days }, limit_per_visitor: 9 }),
-  )
+  const contact = { email: 'optional', address: false, retention_days } as const
+  await writeSale(sql, name, saleOf(1_000, { contact, limit_per_visitor: 9 }))
   return { name, end: () => end(name, endedDaysAgo) }
 }
 
-const end = (name: string, daysAgo: number | null) =>
-  sql`update sales set ended_at = now() - ${daysAgo} * interval '1 day' where sale_id = ${name} and ${daysAgo}::int is not null`
+const end = async (name: string, daysAgo: number | null) =>
+  daysAgo !== null &&
+  (await sql`update sales set ended_at = now() - ${daysAgo} * interval '1 day' where sale_id = ${name}`)
 
 async function order(name: string, visitor: string, { sold = true } = {}) {
   const contact = { email: `${visitor}@example.com`, address: null, language: 'en' }
@@ -58,7 +56,9 @@ async function order(name: string, visitor: string, { sold = true } = {}) {
 
 const row = async (id: string) =>
   (
-    await sql`select visitor, idempotency_key, request_hash, payment_method, card, charge_id, status from orders where order_id = ${id}`
+    await sql`
+    select visitor, idempotency_key, request_hash, payment_method, card, charge_id, status
+    from orders where order_id = ${id}`
   )[0]
 const many = async (table: string, id: string) =>
   (await sql<{ n: number }[]>`select count(*)::int as n from ${sql(table)} where order_id = ${id}`)[0]?.n
@@ -71,21 +71,12 @@ beforeEach(async () => {
 
 test("deletes contacts and their mails after the sale's days, wherever its end has moved", async () => {
   const [over, fresh, endless] = [await sale(31), await sale(29), await sale(null)]
-  const [expired, retained, old, running] = [
-    await order(over.name, 'ann'),
-    await order(fresh.name, 'ann'),
-    await order(endless.name, 'bob'),
-    await order(endless.name, 'ann'),
-  ]
+  const [expired, retained] = [await order(over.name, 'ann'), await order(fresh.name, 'ann')]
+  const [old, running] = [await order(endless.name, 'bob'), await order(endless.name, 'ann')]
   await sql`update contacts set delete_after = now() - interval '1 hour' where order_id in (${old}, ${retained})`
   for (const one of [over, fresh, endless]) await one.end()
   await pass()
-  for (const [id, left] of [
-    [expired, 0],
-    [retained, 1],
-    [old, 0],
-    [running, 1],
-  ] as const)
+  for (const [id, left] of Object.entries({ [expired]: 0, [retained]: 1, [old]: 0, [running]: 1 }))
     expect([await many('contacts', id), await mails(id)]).toEqual([left, left])
 })
 
@@ -98,15 +89,8 @@ test('makes orders anonymous in time, and keeps what was paid', async () => {
   for (const one of [over, fresh]) await one.end()
   await pass()
   for (const id of ids) {
-    expect(await row(id)).toEqual({
-      visitor: 'forgotten',
-      idempotency_key: id,
-      request_hash: '',
-      payment_method: null,
-      card: null,
-      charge_id: `ch_${id}`,
-      status: 'confirmed',
-    })
+    const anonymous = { visitor: 'forgotten', idempotency_key: id, request_hash: '', payment_method: null, card: null }
+    expect(await row(id)).toEqual({ ...anonymous, charge_id: `ch_${id}`, status: 'confirmed' })
     expect(await many('order_notes', id)).toBe(0)
   }
   expect(await row(retained)).toMatchObject({ visitor: 'ann', payment_method: 'pm_ok' })
@@ -173,18 +157,14 @@ test('goes through more than a batch, and leaves the rest to who is at it', asyn
 
 test('forgets a visitor at once, and in a running sale when it is over', async () => {
   const [over, running] = [await sale(2), await sale(null)]
-  const [past, present, other] = [
-    await order(over.name, 'ann'),
-    await order(running.name, 'ann'),
-    await order(running.name, 'bob'),
-  ]
+  const past = await order(over.name, 'ann')
+  const [present, other] = [await order(running.name, 'ann'), await order(running.name, 'bob')]
   await over.end()
   expect(await forgetVisitor(sql, 'ann', 'eve')).toEqual({ contacts: 2, notes: 2, orders: 1, orders_later: 1 })
   expect(await row(past)).toMatchObject({ visitor: 'forgotten' })
   expect(await row(present)).toMatchObject({ visitor: 'ann' })
-  expect([await many('contacts', past), await many('contacts', present), await many('contacts', other)]).toEqual([
-    0, 0, 1,
-  ])
+  const contacts = await Promise.all([past, present, other].map((id) => many('contacts', id)))
+  expect(contacts).toEqual([0, 0, 1])
   expect([await mails(present), await many('order_notes', present)]).toEqual([0, 0])
   const entries = await sql`select actor, action, after from audit_log where action = 'visitor_forgotten'`
   expect(entries).toMatchObject([{ actor: 'eve', action: 'visitor_forgotten', after: { orders_later: 1 } }])

@@ -20,31 +20,21 @@ const sql = await useLedger(4)
 const find = async (text: string, rest: Partial<Search> = {}) =>
   (await findOrderIds(sql, { text, limit: 50, ...rest })).ids
 
-const product = (product_id: string, name: string) => ({
-  product_id,
-  name,
-  unit_price_minor: 1000,
-  currency: 'EUR',
-  total: 100,
-  buffer: 0,
-})
+const product = (product_id: string, name: string) => {
+  const price = { unit_price_minor: 1000, currency: 'EUR' }
+  return { product_id, name, ...price, total: 100, buffer: 0 }
+}
 
 const round = searchRounds(sql, Number.POSITIVE_INFINITY)
 const follow = () => readToTheEnd(sql, 'search', round)
 
-interface Details {
-  readonly visitor?: string
+interface Details extends Readonly<Partial<Record<'visitor' | 'product' | 'email' | 'address', string>>> {
   readonly number?: number
-  readonly product?: string
-  readonly email?: string
-  readonly address?: string
 }
 
-async function order(
-  sale: string,
-  { visitor = randomUUID(), number = 1, product = 'one', email, address }: Details = {},
-) {
-  const reservation = { ...reservationOf(sale), visitor, number, product, key: randomUUID() }
+async function order(sale: string, { email, address, ...details }: Details = {}) {
+  const own = { visitor: randomUUID(), key: randomUUID() }
+  const reservation = { ...reservationOf(sale), ...own, ...details }
   await record(sql, sale, [reservation], false)
   if (email || address)
     await sql`insert into contacts (order_id, sale_id, email, address, delete_after)
@@ -61,12 +51,8 @@ describe('an order is found', async () => {
   let id: string
   let short: string
   beforeAll(async () => {
-    id = await order('spring', {
-      visitor: 'user:kim-7',
-      number: 4711,
-      email: 'Anna.Schmidt@example.com',
-      address: '203.0.113.9',
-    })
+    const contact = { email: 'Anna.Schmidt@example.com', address: '203.0.113.9' }
+    id = await order('spring', { visitor: 'user:kim-7', number: 4711, ...contact })
     for (let i = 0; i < 20; i++) await order('spring', { email: `someone.else${i}@example.com`, number: 5000 + i })
     const [row] = await sql<[{ number: number }]>`select number from orders where order_id = ${id}`
     short = shortNumber(Number(row.number))
