@@ -3,11 +3,16 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect } from 'vitest'
 import type { LiveReading } from '../../shared/api/live.ts'
+import type { QueueAnswer } from '../../shared/api/public.ts'
 import type { SaleReport } from '../../shared/api/report.ts'
+import { DESK } from '../lib/axe.ts'
 import { eventually } from '../lib/eventually.ts'
 import { storyTest } from '../lib/in-browser.ts'
+import { signIn } from '../lib/in-console.ts'
+import { admin } from '../lib/operator.ts'
 import { createSale } from '../lib/origin-process.ts'
 import { saleOf } from '../lib/samples.ts'
+import { visitorsOf } from '../lib/visitor.ts'
 import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
@@ -28,28 +33,14 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
   })
   const sale = `figures-${randomUUID().slice(0, 8)}`
 
-  async function ask<T>(url: string, method = 'GET', token = system.adminToken, body?: object): Promise<T> {
-    const response = await fetch(url, {
-      method,
-      headers: {
-        ...(token && { authorization: `Bearer ${token}` }),
-        'idempotency-key': randomUUID(),
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    return (await response.json()) as T
-  }
-  const admin = <T>(path: string, method = 'GET') => ask<T>(`${system.originUrl}/admin/sales/${sale}${path}`, method)
-  const edge = (path: string, method: string, token?: string, body?: object) =>
-    ask<Record<string, string>>(`${system.edgeUrl}${path}`, method, token ?? '', body)
+  const ofSale = <T>(path: string, method = 'GET') => admin<T>(system, method, `/sales/${sale}${path}`)
 
   /** As somebody reads it who has the sale's page open: the edge asks the origin about no other sale. */
   const live = async () => {
-    await edge(`/sales/${sale}/schedule`, 'GET')
-    return admin<Live>('/live')
+    await visitorsOf(system.edgeUrl, sale).schedule()
+    return ofSale<Live>('/live')
   }
-  const report = () => admin<SaleReport>('/report')
+  const report = () => ofSale<SaleReport>('/report')
 
   function liveAddsUp({ funnel, state: { invariant } }: Live): void {
     const { sold, held, available, buffer, total } = invariant
@@ -92,8 +83,9 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
     const opens_at = new Date(Date.now() + 600_000).toISOString()
     const config = saleOf(0, { opens_at, products: [PRODUCT], admission: { rate_per_second: 2, max_inside: null } })
     await createSale(system, sale, { ...config, hold_seconds: 60 })
-    const tokens: string[] = []
-    for (let i = 0; i < EARLY; i++) tokens.push((await edge(`/sales/${sale}/queue`, 'POST')).queue_token ?? '')
+    const { join, called, checkout } = visitorsOf(system.edgeUrl, sale)
+    const places: QueueAnswer[] = []
+    for (let i = 0; i < EARLY; i++) places.push((await join()).body)
     // In the lobby nobody is shown a wait, and nobody is called.
     const lobby = await eventually(live, ({ funnel }) => (funnel.waiting ?? 0) >= EARLY && funnel.joined === EARLY)
     expect(lobby.funnel.joined).toBe(EARLY)
@@ -101,21 +93,17 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
     expect(lobby.funnel).toMatchObject({ joined: EARLY, called: 0, arrived: 0, did_not_come: 0 })
     expect(lobby.minutes.flatMap(({ gauges }) => gauges.wait_seconds ?? [])).toEqual([])
 
-    await admin('/open', 'POST')
+    await ofSale('/open', 'POST')
     const seen: Live[] = []
     const outcomes = await Promise.all(
-      tokens.slice(ABSENT).map(async (token) => {
-        const { status, admission_token } = await eventually(
-          () => edge(`/sales/${sale}/queue/status`, 'GET', token),
-          ({ status }) => status !== 'pre_queue' && status !== 'waiting',
-        )
+      places.slice(ABSENT).map(async (place) => {
+        const { admission_token } = await called(place)
         seen.push(await live())
-        const order = await edge(`/sales/${sale}/checkout`, 'POST', admission_token, { payment_method: 'pm_ok' })
-        return order.order_id ? 'reserved' : (order.type ?? status)
+        return (await checkout(admission_token, { payment_method: 'pm_ok' })).status
       }),
     )
     for (const one of seen) liveAddsUp(one)
-    expect(outcomes.filter((outcome) => outcome === 'reserved')).toHaveLength(FOR_SALE)
+    expect(outcomes.filter((status) => status === 201 || status === 202)).toHaveLength(FOR_SALE)
 
     const over = await eventually(live, ({ funnel, state }) => funnel.paid === FOR_SALE && state.phase === 'sold_out')
     liveAddsUp(over)
@@ -135,11 +123,8 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
     expect(figures).toMatchObject(funnel)
     expect(rest.waits.minutes.every(({ shown_seconds }) => shown_seconds > 0)).toBe(true)
 
-    const page = await newPage({ viewport: { width: 1440, height: 900 } })
-    await page.goto(`${system.originUrl}/console`)
-    await page.getByLabel('Your key').fill(system.adminToken)
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Sales', exact: true }).waitFor()
+    const page = await newPage({ viewport: DESK })
+    await signIn(page, system, `figs-${sale}`, 'viewer')
     const units = `${FOR_SALE} sold + 0 held + 0 free + ${PRODUCT.buffer} withheld = ${PRODUCT.total}`
     for (const path of ['', '/report']) {
       // The edge's last report may still come.

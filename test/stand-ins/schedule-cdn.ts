@@ -1,9 +1,6 @@
-/** A plain CDN that pulls schedules from an origin, keeps them for as long as it may, and fails as a test wants. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { serveOnLoopback } from '../../dev/servers/loopback.ts'
-
-/** `stale`: serves what it has, however old, and does not say so. */
-export type CdnMode = 'works' | 'error' | 'hangs' | 'stale'
+/** A plain CDN that pulls schedules from an origin, and keeps them for as long as it may, until a test has it fail. */
+import type { IncomingMessage } from 'node:http'
+import { serveOnLoopback } from '../../dev/loopback.ts'
 
 const PASSED = /^(content-type|cache-control|etag|access-control-.*)$/
 
@@ -16,15 +13,13 @@ interface Kept {
 }
 
 export async function startScheduleCdn() {
-  let mode: CdnMode = 'works'
   let originUrl = ''
+  let fails = false
   const kept = new Map<string, Kept>()
+  /** What pages have asked of it. */
   const requests: IncomingMessage[] = []
-  const hanging: ServerResponse[] = []
-  let pulls = 0
 
   const pull = async (path: string): Promise<Kept> => {
-    pulls++
     const response = await fetch(originUrl + path)
     const { status, headers } = response
     const forMs = 1_000 * Number(/public, max-age=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1] ?? 0)
@@ -34,29 +29,25 @@ export async function startScheduleCdn() {
   }
   const { url, stop } = await serveOnLoopback(async (request, response) => {
     requests.push(request)
+    if (fails) return void response.writeHead(500).end()
     const path = request.url ?? ''
-    if (mode === 'error') return void response.writeHead(500).end()
-    if (mode === 'hangs') return void hanging.push(response)
     const known = kept.get(path)
     const ageMs = known ? Date.now() - known.atMs : 0
-    const isServed = known && (mode === 'stale' || ageMs < known.forMs)
+    const isServed = known && ageMs < known.forMs
     const { status, headers, body } = isServed ? known : await pull(path)
-    const passed = [...headers].filter(([name]) => PASSED.test(name))
-    const age = isServed && mode !== 'stale' ? { age: String(Math.floor(ageMs / 1_000)) } : {}
-    response.writeHead(status, { ...Object.fromEntries(passed), ...age }).end(body)
+    const passed = Object.fromEntries([...headers].filter(([name]) => PASSED.test(name)))
+    const age = isServed && { age: String(Math.floor(ageMs / 1_000)) }
+    response.writeHead(status, { ...passed, ...age }).end(body)
   })
   return {
     url,
     stop,
-    /** What pages have asked of it. */
     requests,
-    pulls: () => pulls,
     pullsFrom(url: string) {
       originUrl = url
     },
-    set(next: CdnMode) {
-      mode = next
-      for (const response of hanging.splice(0)) response.destroy()
+    fail() {
+      fails = true
     },
   }
 }
