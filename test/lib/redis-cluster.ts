@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 import { freePort, LOOPBACK, type Server } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
+import { POLL_WITHIN_MS } from '../run/patience.ts'
 
 export interface RedisCluster {
   /** redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3 */
@@ -22,8 +23,7 @@ interface Node {
 
 export const MASTERS = 3
 export const SLOTS = 16_384
-const COMMAND_WITHIN_MS = 5_000
-const FORMED = { timeout: 30_000, interval: 25 }
+const FORMED = { timeout: POLL_WITHIN_MS, interval: 25 }
 
 export async function startRedisCluster(): Promise<RedisCluster> {
   const nodes: Node[] = []
@@ -31,7 +31,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     await Promise.all(nodes.map(({ server }) => server.stop()))
   }
   try {
-    while (nodes.length <= MASTERS) nodes.push(await startNode())
+    nodes.push(...(await Promise.all(Array.from({ length: MASTERS + 1 }, startNode))))
     await form(nodes)
   } catch (error) {
     await stop()
@@ -94,7 +94,7 @@ function connect(port: number): Redis {
     port,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
-    commandTimeout: COMMAND_WITHIN_MS,
+    commandTimeout: POLL_WITHIN_MS,
   })
   redis.on('error', () => {})
   return redis
