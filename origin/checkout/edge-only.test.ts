@@ -33,8 +33,7 @@ test('refuses buyers’ calls without the edge’s token, before anything else i
   const headers = { 'idempotency-key': 'k', 'edge-token': origin.edgeToken }
   const bought = await origin.call('POST', `/sales/${sale}/checkout`, { token, headers, body: {} })
   expect(bought.status).toBe(201)
-  const path = `/orders/${bought.body.order_id}`
-  expect(await origin.call('GET', path, { token, headers })).toMatchObject({ status: 200 })
+  expect(await origin.call('GET', `/orders/${bought.body.order_id}`, { token, headers })).toMatchObject({ status: 200 })
 })
 
 test('asks no other caller for it', async () => {

@@ -236,23 +236,25 @@ test('logs the reason of failing charges, one line for many', async () => {
 
 describe('a charge that waits for its buyer', () => {
   /** Its charge, after the first attempt. */
-  async function waiting(charges: Charges) {
+  async function waiting() {
+    const charges = chargesBy()
     const order = await payingWith('pm_card_threeDSecure2Required')
     await attempt(charges)
     const charge = intentOf(order)?.id ?? ''
     expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', action: { charge } })
-    return { order, charge }
+    return { charges, order, charge }
   }
-  const timeOut = (order: string) =>
-    sql`update orders set action_until = now() - interval '1 second' where order_id = ${order}`
+  /** Has the time of its buyer pass. */
+  async function timeOut(order: string, charges = chargesBy()): Promise<void> {
+    await sql`update orders set action_until = now() - interval '1 second' where order_id = ${order}`
+    await charges.endOverdueActions()
+  }
 
   test('is cancelled when nobody comes, and then its order; a late success changes nothing', async () => {
-    const charges = chargesBy()
-    const { order, charge } = await waiting(charges)
+    const { charges, order, charge } = await waiting()
     await charges.endOverdueActions()
     expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
-    await timeOut(order)
-    await charges.endOverdueActions()
+    await timeOut(order, charges)
     expect(intentOf(order)).toMatchObject({ status: 'canceled' })
     const cancelled = { status: 'cancelled', reason: 'not_authenticated', action: null }
     expect(await findOrder(sql, order)).toMatchObject(cancelled)
@@ -262,20 +264,17 @@ describe('a charge that waits for its buyer', () => {
   })
 
   test('confirms its order if the buyer came in time and no report arrived', async () => {
-    const charges = chargesBy()
-    const { order, charge } = await waiting(charges)
+    const { charges, order, charge } = await waiting()
     stripe.authenticate(charge, true)
-    await timeOut(order)
-    await charges.endOverdueActions()
+    await timeOut(order, charges)
     expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: charge })
     expect(intentOf(order)).toMatchObject({ status: 'requires_capture' })
   })
 
   test('is voided if it is authorized after its order has ended', async () => {
-    const charges = chargesBy({ cancel: async (charge) => ({ charge, order: '', status: 'cancelled' }) })
-    const { order, charge } = await waiting(charges)
-    await timeOut(order)
-    await charges.endOverdueActions()
+    const { order, charge } = await waiting()
+    const charges = chargesBy({ cancel: async (cancelled) => ({ charge: cancelled, order: '', status: 'cancelled' }) })
+    await timeOut(order, charges)
     stripe.authenticate(charge, true)
     await settleCurrent(charges, order)
     expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
@@ -285,7 +284,7 @@ describe('a charge that waits for its buyer', () => {
   })
 
   test('confirms no order once its cancel is decided, though the buyer approves just before the provider hears of it', async () => {
-    const { order, charge } = await waiting(chargesBy())
+    const { order, charge } = await waiting()
     const charges = chargesBy({
       async cancel(cancelled) {
         stripe.authenticate(charge, true)
@@ -294,8 +293,7 @@ describe('a charge that waits for its buyer', () => {
         return provider.cancel(cancelled)
       },
     })
-    await timeOut(order)
-    await charges.endOverdueActions()
+    await timeOut(order, charges)
     expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
     expect(intentOf(order)).toMatchObject({ status: 'canceled' })
     expect(await sql`select 1 from captures where order_id = ${order}`).toHaveLength(0)
@@ -303,17 +301,15 @@ describe('a charge that waits for its buyer', () => {
 
   test('keeps its order while the provider does not respond', async () => {
     const unreachable = () => Promise.reject(new Error('no response'))
-    const { order } = await waiting(chargesBy())
-    await timeOut(order)
-    await chargesBy({ cancel: unreachable }).endOverdueActions()
+    const { order } = await waiting()
+    await timeOut(order, chargesBy({ cancel: unreachable }))
     expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
-    await chargesBy().endOverdueActions()
+    await timeOut(order)
     expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
   })
 
   test('waits no longer for being reported again', async () => {
-    const charges = chargesBy()
-    const { order, charge } = await waiting(charges)
+    const { charges, order, charge } = await waiting()
     const until = (await findOrder(sql, order))?.action_until
     const action = { charge, url: 'http://elsewhere.test/' }
     await charges.settle({ charge, order, status: 'requires_action', attempt: 1, action })
@@ -333,8 +329,7 @@ describe('a charge that waits for its buyer', () => {
   })
 
   test('declined by the bank leaves its order to be paid with another method, once for all reports', async () => {
-    const charges = chargesBy()
-    const { order, charge } = await waiting(charges)
+    const { charges, order, charge } = await waiting()
     stripe.authenticate(charge, false)
     await settleCurrent(charges, order)
     const declined = { status: 'reserved', decline_code: 'authentication_failed', action: null, payment_method: null }
