@@ -109,33 +109,26 @@ test('exits with the reason when waiting cannot help, and shows no password', as
 const OF_ANOTHER =
   'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own'
 
+const MIGRATED = `
+  create schema drizzle;
+  create table drizzle.__drizzle_migrations (id serial, hash text not null, created_at bigint);
+  insert into drizzle.__drizzle_migrations (hash, created_at) values ('theirs', 1500000000000)`
+/** A function that is found first and lies about the version. */
+const TOO_OLD = `
+  create schema disguise;
+  create function disguise.current_setting(text) returns text language sql return '14.20';
+  do $$ begin execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`
+
 test.each([
-  [
-    'the server is too old',
-    'Postgres 15 or newer is required, and this one is 14.20',
-    [
-      // A function that is found first and lies about the version.
-      'create schema disguise',
-      `create function disguise.current_setting(text) returns text language sql return '14.20'`,
-      `do $$ begin execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`,
-    ],
-  ],
-  ['a migration fails', 'relation "sales" already exists', ['create table sales (sale_id text)']],
-  ['there are tables of a shop', OF_ANOTHER, ['create table orders (id int)']],
-  [
-    'another application migrates itself as we do',
-    OF_ANOTHER,
-    [
-      'create schema drizzle',
-      'create table drizzle.__drizzle_migrations (id serial, hash text not null, created_at bigint)',
-      `insert into drizzle.__drizzle_migrations (hash, created_at) values ('theirs', 1500000000000)`,
-    ],
-  ],
+  ['the server is too old', 'Postgres 15 or newer is required, and this one is 14.20', TOO_OLD],
+  ['a migration fails', 'relation "sales" already exists', 'create table sales (sale_id text)'],
+  ['there are tables of a shop', OF_ANOTHER, 'create table orders (id int)'],
+  ['another application migrates itself as we do', OF_ANOTHER, MIGRATED],
 ])('does not wait for a ledger that waiting cannot mend: %s', async (_, why, statements) => {
   const database = await emptyDatabase()
   onTestFinished(database.drop)
   const sql = postgres(database.url, { max: 1 })
-  for (const statement of statements) await sql.unsafe(statement)
+  await sql.unsafe(statements)
   await sql.end()
   await cannotMend(database.url, why)
 })

@@ -31,18 +31,14 @@ test('is never more often than a cache changes, and never so seldom that an anno
 })
 
 test('is no later with fewer units, or a faster sale', () => {
+  const [units, pace] = [fc.nat(1_000_000), fc.double({ min: 0, max: 10_000, noNaN: true })]
   fc.assert(
-    fc.property(
-      selling,
-      fc.nat(1_000_000),
-      fc.double({ min: 0, max: 10_000, noNaN: true }),
-      (prospect, fewer, faster) => {
-        const unitsLeft = Math.max(0, prospect.unitsLeft - fewer)
-        expect(nextReadMs({ ...prospect, unitsLeft })).toBeLessThanOrEqual(nextReadMs(prospect))
-        const paidPerSecond = prospect.paidPerSecond + faster
-        expect(nextReadMs({ ...prospect, paidPerSecond })).toBeLessThanOrEqual(nextReadMs(prospect))
-      },
-    ),
+    fc.property(selling, units, pace, (prospect, fewer, faster) => {
+      const unitsLeft = Math.max(0, prospect.unitsLeft - fewer)
+      expect(nextReadMs({ ...prospect, unitsLeft })).toBeLessThanOrEqual(nextReadMs(prospect))
+      const paidPerSecond = prospect.paidPerSecond + faster
+      expect(nextReadMs({ ...prospect, paidPerSecond })).toBeLessThanOrEqual(nextReadMs(prospect))
+    }),
   )
 })
 

@@ -14,36 +14,15 @@ import {
 
 const NOON = Date.parse('2026-11-27T12:00:00Z')
 
-function schedule(changes: Partial<Schedule> = {}): Schedule {
-  return {
-    sale: 'demo',
-    version: 1,
-    phase: 'open',
-    anchor_at_ms: NOON,
-    anchor_position: 0,
-    rate_per_second: 2_000,
-    ceiling: 1_000_000,
-    missed_through: 0,
-    pre_queue_size: 0,
-    draw_commitment: '00'.repeat(32),
-    draw_seed: '00'.repeat(32),
-    draw_beacon: null,
-    beacon_announced: false,
-    pre_queue_opens_at: '2026-11-27T11:00:00Z',
-    opens_at: '2026-11-27T12:00:00Z',
-    ends_at: null,
-    pre_queue_opens_at_ms: NOON - 3_600_000,
-    ends_at_ms: null,
-    products: [],
-    lasts_for_positions: null,
-    announcement: null,
-    feed_version: 0,
-    pause_reason: null,
-    next_read_ms: 8_000,
-    server_time_ms: NOON,
-    ...changes,
-  }
-}
+const schedule = (changes: Partial<Schedule> = {}): Schedule => ({
+  ...{ sale: 'demo', version: 1, phase: 'open' as const, server_time_ms: NOON, next_read_ms: 8_000 },
+  ...{ anchor_at_ms: NOON, anchor_position: 0, rate_per_second: 2_000, ceiling: 1_000_000, missed_through: 0 },
+  ...{ draw_commitment: '00'.repeat(32), draw_seed: '00'.repeat(32), draw_beacon: null, beacon_announced: false },
+  ...{ pre_queue_size: 0, pre_queue_opens_at: '2026-11-27T11:00:00Z', pre_queue_opens_at_ms: NOON - 3_600_000 },
+  ...{ opens_at: '2026-11-27T12:00:00Z', ends_at: null, ends_at_ms: null, products: [], lasts_for_positions: null },
+  ...{ announcement: null, feed_version: 0, pause_reason: null },
+  ...changes,
+})
 
 const line = fc.record({
   anchor_at_ms: fc.integer({ min: NOON - 1e9, max: NOON + 1e9 }),
@@ -89,24 +68,16 @@ describe('a place in line', () => {
   it("matches the contract's example", () => {
     const now = NOON + 1_000.5
     const place = placeOf(schedule(), 4_012, now)
-    expect(place).toMatchObject({
-      status: 'waiting',
-      now_serving: 2_001,
-      position_in_queue: 2_011,
-      estimated_wait_time: 1,
-    })
+    const numbers = { now_serving: 2_001, position_in_queue: 2_011, estimated_wait_time: 1 }
+    expect(place).toMatchObject({ status: 'waiting', ...numbers })
     expect(pollAfterMs(place, 0.5)).toBe(1_200)
   })
 
   it('has no position before the draw', () => {
     const before = schedule({ phase: 'pre_queue', draw_seed: null, pre_queue_size: 9_000 })
-    expect(placeOf(before, 17, NOON - 90_000)).toEqual({
-      status: 'pre_queue',
-      position: null,
-      position_in_queue: null,
-      now_serving: 0,
-      estimated_wait_time: 90,
-    })
+    const nowhere = { position: null, position_in_queue: null, now_serving: 0 }
+    const place = placeOf(before, 17, NOON - 90_000)
+    expect(place).toEqual({ status: 'pre_queue', ...nowhere, estimated_wait_time: 90 })
   })
 
   it.each<[Phase, string]>([
@@ -133,25 +104,17 @@ describe('a place in line', () => {
 
   it('has no estimate while the ceiling holds the line back', () => {
     const held = schedule({ anchor_position: 100, ceiling: 100 })
-    expect(placeOf(held, 500, NOON + 9_000)).toMatchObject({
-      position_in_queue: 400,
-      estimated_wait_time: null,
-    })
+    expect(placeOf(held, 500, NOON + 9_000)).toMatchObject({ position_in_queue: 400, estimated_wait_time: null })
   })
 
   it('is consistent: ready exactly when nobody is ahead, else now_serving + position_in_queue = position', () => {
+    const [numbers, sizes] = [fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 0, max: 1e5 })]
     fc.assert(
-      fc.property(
-        line,
-        fc.integer({ min: 1, max: 1e6 }),
-        fc.integer({ min: 0, max: 1e5 }),
-        moment,
-        (l, number, size, now) => {
-          const place = placeOf(schedule({ ...l, pre_queue_size: size }), number, now)
-          if (place.status === 'ready') expect(place.position_in_queue).toBe(0)
-          else expect(place.now_serving + (place.position_in_queue ?? 0)).toBe(place.position)
-        },
-      ),
+      fc.property(line, numbers, sizes, moment, (l, number, size, now) => {
+        const place = placeOf(schedule({ ...l, pre_queue_size: size }), number, now)
+        if (place.status === 'ready') expect(place.position_in_queue).toBe(0)
+        else expect(place.now_serving + (place.position_in_queue ?? 0)).toBe(place.position)
+      }),
     )
   })
 })
@@ -174,16 +137,13 @@ describe('polling', () => {
   })
 
   it('takes from a second to two minutes, longer the further away the turn', () => {
+    const waits = fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }))
     fc.assert(
-      fc.property(
-        fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
-        fc.double({ min: 0, max: 0.999999, noNaN: true }),
-        (wait, random) => {
-          const ms = polledMs(place(wait), random)
-          expect(ms).toBeGreaterThanOrEqual(750)
-          expect(ms).toBeLessThanOrEqual(120_000)
-        },
-      ),
+      fc.property(waits, fc.double({ min: 0, max: 0.999999, noNaN: true }), (wait, random) => {
+        const ms = polledMs(place(wait), random)
+        expect(ms).toBeGreaterThanOrEqual(750)
+        expect(ms).toBeLessThanOrEqual(120_000)
+      }),
     )
   })
 

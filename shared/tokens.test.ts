@@ -71,21 +71,23 @@ describe('a token', () => {
       expect(payload, name).toMatchObject(admission)
       expect(protectedHeader, name).toEqual({ alg, typ: 'JWT', kid })
     }
-    const signed = await new SignJWT({ ...place, iss: EDGE_ISSUER, aud: 'queue' })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'a' })
-      .sign(secretA)
-    expect(signed).toBe(await signToken(QUEUE, a, { ...place }))
-    expect(readToken(QUEUE, a, signed, NOW)).toEqual({ ok: true, claims: place })
+    const signed = (header: { typ?: string; kid: string; alg: string }) =>
+      new SignJWT({ ...place, iss: EDGE_ISSUER, aud: 'queue' }).setProtectedHeader(header).sign(secretA)
+    expect(await signed({ alg: 'HS256', typ: 'JWT', kid: 'a' })).toBe(await signToken(QUEUE, a, { ...place }))
+    // Another signer may order its header otherwise, and leave out the type.
+    for (const header of [
+      { alg: 'HS256', typ: 'JWT', kid: 'a' },
+      { typ: 'JWT', kid: 'a', alg: 'HS256' },
+      { kid: 'a', alg: 'HS256' },
+    ])
+      expect(readToken(QUEUE, a, await signed(header), NOW)).toEqual({ ok: true, claims: place })
   })
 
   it('returns its claims until it expires, and some seconds longer, since clocks differ', async () => {
     for (const { name, keys } of keySets) {
       const token = await signToken(QUEUE, keys, place)
       expect(await readToken(QUEUE, keys, token, NOW + 64_000), name).toEqual({ ok: true, claims: place })
-      expect(await readToken(QUEUE, keys, token, NOW + 65_000), name).toEqual({
-        ok: false,
-        reason: 'expired',
-      })
+      expect(await readToken(QUEUE, keys, token, NOW + 65_000), name).toEqual({ ok: false, reason: 'expired' })
     }
   })
 
@@ -105,18 +107,6 @@ describe('a token', () => {
         }),
         { numRuns: 150 },
       )
-    }
-  })
-
-  it('is read whatever order another signer gives its header, and without a type', async () => {
-    for (const header of [
-      { kid: 'a', alg: 'HS256' },
-      { typ: 'JWT', kid: 'a', alg: 'HS256' },
-    ]) {
-      const token = await new SignJWT({ ...place, iss: EDGE_ISSUER, aud: 'queue' })
-        .setProtectedHeader(header)
-        .sign(secretA)
-      expect(readToken(QUEUE, a, token, NOW)).toEqual({ ok: true, claims: place })
     }
   })
 

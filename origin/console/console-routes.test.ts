@@ -28,9 +28,7 @@ test('an operator signs in, steers sales by the cookie, and signs out', async ()
   expect(set).toMatch(/; HttpOnly; SameSite=Strict$/)
   const sale = await origin.sale()
   expect(await origin.call('POST', `/admin/sales/${sale}/pause`, { headers })).toMatchObject({ status: 200 })
-  expect(await origin.call('GET', '/console/session', { headers })).toMatchObject({
-    body: { operator: { name: 'ada' } },
-  })
+  expect((await origin.call('GET', '/console/session', { headers })).body).toMatchObject({ operator: { name: 'ada' } })
   expect(await origin.call('DELETE', '/console/session', { headers })).toMatchObject({ status: 204 })
   expect(await origin.call('GET', '/admin/sales', { headers })).toMatchObject({ status: 401 })
 })
@@ -42,11 +40,8 @@ test('in production the cookie is for https, whatever the front says, and browse
     const config = { NODE_ENV, ADMIN_TOKEN }
     const app = consoleRoutes({ config, operators, files: await loadConsole(true), sales } as never)
     const headers = { ...OUR_PAGE, 'x-forwarded-proto': 'http', 'content-type': 'application/json' }
-    const signedIn = await app.request('/session', {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ key: ADMIN_TOKEN }),
-    })
+    const body = JSON.stringify({ key: ADMIN_TOKEN })
+    const signedIn = await app.request('/session', { method: 'POST', headers, body })
     expect(signedIn.status).toBe(201)
     const isProduction = NODE_ENV === undefined
     expect(/^__Host-operator=.*; Secure/.test(signedIn.headers.get('set-cookie') ?? '')).toBe(isProduction)
@@ -87,8 +82,8 @@ test('a session has the role that its operator has now', async () => {
 test('keys and sessions are kept as hashes only', async () => {
   const key = await operatorKey('kim', 'viewer')
   const { headers } = await signIn(key)
-  const kept =
-    await origin.sql()`select key_hash as text from operators union all select session_hash from operator_sessions`
+  const kept = await origin.sql()`
+    select key_hash as text from operators union all select session_hash from operator_sessions`
   const texts = kept.map(({ text }) => String(text)).join()
   expect(texts).not.toContain(key)
   expect(texts).not.toContain(headers.cookie.split('=')[1])
@@ -100,9 +95,8 @@ test('serves its page under a strict policy, whatever the address below it; of a
   for (const [path, wanted] of Object.entries({ ...paths, [`/console/sales/${sale}/report`]: 200 })) {
     const { status, headers, body } = await origin.call('GET', path)
     expect(status, path).toBe(wanted)
-    expect(headers.get('content-security-policy')).toMatch(
-      /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
-    )
+    const strict = /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/
+    expect(headers.get('content-security-policy')).toMatch(strict)
     const script = /src="([^"]+)"/.exec((body as unknown as { text: string }).text)?.[1] ?? ''
     expect((await origin.call('GET', script)).headers.get('cache-control')).toContain('immutable')
   }
@@ -118,12 +112,8 @@ test('an owner names operators: the key comes once, and others may not', async (
   const owners = { type: '/problems/forbidden', detail: `This takes the role owner, and ${vic} is viewer.` }
   expect(await origin.call('GET', '/admin/operators', { token })).toMatchObject({ status: 403, body: owners })
   const { body } = await origin.call('GET', '/admin/operators', { token: owner })
-  expect(body.operators).toContainEqual({
-    name: vic,
-    role: 'viewer',
-    created_at: expect.any(String),
-    revoked_at: null,
-  })
+  const listed = { name: vic, role: 'viewer', created_at: expect.any(String), revoked_at: null }
+  expect(body.operators).toContainEqual(listed)
   expect(JSON.stringify(body)).not.toContain('key')
   expect(await origin.call('DELETE', `/admin/operators/${vic}`, { token: owner })).toMatchObject({ status: 204 })
   await expect.poll(() => origin.call('GET', '/admin/sales', { token })).toMatchObject({ status: 401 })

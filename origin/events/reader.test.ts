@@ -1,8 +1,11 @@
 /** Each reader of the log gets every event once, in order of commit. */
+import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
+import { createMetrics } from '../metrics.ts'
 import { readEvents } from './reader.ts'
+import { watchEvents } from './watch.ts'
 
 const sql = await useLedger()
 const write = (type: string, on = sql) => on`insert into events (type) values (${type})`
@@ -78,4 +81,20 @@ test('passes over what is not needed, whose batch stays in the ledger', async ()
   expect(await readEvents(sql, 'one', handle, 200, needed)).toBe(false)
   expect(got).toMatchObject([{ type: 'b', order_ids: [order] }])
   expect(await read()).toEqual([])
+})
+
+test('a reader that is far ahead of an empty log, as of another server, goes on', async () => {
+  await sql`insert into events (type) select 'early' from generate_series(1, 9)`
+  await sql`insert into readers (reader, xid, seq) select 'one', '9000000000', max(seq) - 2 from events`
+  await isReadable()
+  expect(await read()).toEqual([])
+  await watchEvents({ sql, metrics: createMetrics(), log: pino({ level: 'silent' }) })
+  await write('late')
+  // Those up to its place were of the other server.
+  const types: string[] = []
+  const reading = async () => {
+    types.push(...(await read()))
+    return types
+  }
+  await expect.poll(reading).toEqual(['early', 'early', 'late'])
 })

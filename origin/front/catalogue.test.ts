@@ -27,32 +27,13 @@ const SHOE = {
 }
 
 test('lists a sale with what the front shows and search reads', async () => {
-  const sale = await origin.sale({
-    products: [SHOE],
-    brand: { shop: 'Halfway' },
-    venue: 'Grand Hall',
-    names: { de: 'Große Halle' },
-  })
-  await expect
-    .poll(() => listed(sale))
-    .toMatchObject({
-      sale,
-      names: { de: 'Große Halle' },
-      image: null,
-      price_from_minor: 17_900,
-      prices_differ: true,
-      currency: 'EUR',
-      venue: 'Grand Hall',
-      shop: 'Halfway',
-      products: [
-        {
-          product_id: 'shoe',
-          names: { de: 'Aurora Eins' },
-          description: { en: 'Light & quick 238 g', ar: 'خفيف' },
-          tags: ['shoe'],
-        },
-      ],
-    })
+  const about = { venue: 'Grand Hall', names: { de: 'Große Halle' } }
+  const sale = await origin.sale({ products: [SHOE], brand: { shop: 'Halfway' }, ...about })
+  const { product_id, names, tags } = SHOE
+  const product = { product_id, names, tags, description: { en: 'Light & quick 238 g', ar: 'خفيف' } }
+  const prices = { price_from_minor: 17_900, prices_differ: true, currency: 'EUR' }
+  const wanted = { sale, ...about, ...prices, image: null, shop: 'Halfway', products: [product] }
+  await expect.poll(() => listed(sale)).toMatchObject(wanted)
   expect((await listing()).states[sale]).toEqual({ phase: 'open', left: 7, tells_restock: false })
 })
 
@@ -96,18 +77,9 @@ test('makes plain text of markdown, cut', () => {
 })
 
 test('shows the sale’s own picture with its words, and no price where nothing is sold', () => {
-  const [opens_at, pre_queue_opens_at] = [new Date(0), new Date(0)]
   const image = { url: '/images/a', alt: 'A shoe', widths: [320] }
-  const row = {
-    sale_id: 's',
-    name: 'S',
-    opens_at,
-    pre_queue_opens_at,
-    ends_at: null,
-    venue: null,
-    names: null,
-    products: [],
-  }
+  const times = { opens_at: new Date(0), pre_queue_opens_at: new Date(0), ends_at: null }
+  const row = { sale_id: 's', name: 'S', ...times, venue: null, names: null, products: [] }
   const goods = { shoe: { images: [{ url: '/images/b', alt: '' }, image] } }
   const of = { ...row, brand: { shop: 'H', hero: '/images/a' }, goods }
   expect(listedSale(of)).toMatchObject({ image, price_from_minor: null, currency: null, prices_differ: false })

@@ -11,33 +11,27 @@ beforeEach(() => sql`truncate jobs`)
 
 const log = pino({ level: 'silent' })
 const orderOf = ({ data }: Job) => ('order' in data ? data.order : '')
-const addCharges = (...orders: string[]) =>
-  addJobs(
-    sql,
-    'charge',
-    orders.map((order) => ({ data: { order } })),
-  )
-const addMessages = (group: string, lane: string | null, ...messages: string[]) =>
-  addJobs(
-    sql,
-    'webhook',
-    messages.map((message) => ({ group, lane, data: { message, type: '', body: '{}' } })),
-  )
+const addCharges = (...orders: string[]) => {
+  const jobs = orders.map((order) => ({ data: { order } }))
+  return addJobs(sql, 'charge', jobs)
+}
+const addMessages = (group: string, lane: string | null, ...messages: string[]) => {
+  const jobs = messages.map((message) => ({ group, lane, data: { message, type: '', body: '{}' } }))
+  return addJobs(sql, 'webhook', jobs)
+}
 const takeCharges = (limit = 100) => takeJobs(sql, [{ queue: 'charge', group: '', limit }])
-const takeMessages = async (limit: number, ...groups: string[]) =>
-  (await takeJobs(
-    sql,
-    groups.map((group) => ({ queue: 'webhook', group, limit })),
-  )) as Job<'webhook'>[]
+const takeMessages = async (limit: number, ...groups: string[]) => {
+  const wanted = groups.map((group) => ({ queue: 'webhook', group, limit }) as const)
+  return (await takeJobs(sql, wanted)) as Job<'webhook'>[]
+}
 const messages = (jobs: readonly Job<'webhook'>[]) => jobs.map(({ data }) => data.message)
 const endLeases = () => sql`update jobs set run_at = now() where leased`
 const done = { end: 'done' } as const
 /** Ends these attempts so, or each by itself. */
-const end = <Name extends QueueName>(jobs: readonly Job<Name>[], outcome: Outcome | ((job: Job<Name>) => Outcome)) =>
-  endJobs(
-    sql,
-    jobs.map((job) => ({ job, outcome: typeof outcome === 'function' ? outcome(job) : outcome })),
-  )
+const end = <Name extends QueueName>(jobs: readonly Job<Name>[], outcome: Outcome | ((job: Job<Name>) => Outcome)) => {
+  const ended = jobs.map((job) => ({ job, outcome: typeof outcome === 'function' ? outcome(job) : outcome }))
+  return endJobs(sql, ended)
+}
 const failed = { end: 'failed', error: 'not now' } as const
 
 test('a job of a transaction that rolls back does not exist', async () => {

@@ -13,6 +13,11 @@ const origin = useOrigin()
 // Of its own: it loses its orders.
 const sql = await useLedger(2)
 const path = (sale: string, format: string) => `/sales/${sale}/orders?format=${format}`
+async function exported(sale: string) {
+  const { body } = await origin.admin('GET', path(sale, 'ndjson'))
+  const rows = String(body.text).trim().split('\n')
+  return rows.map((row) => JSON.parse(row))
+}
 
 test('an export quotes CSV fields, and disarms formulas', async () => {
   const sale = await origin.sale()
@@ -36,11 +41,7 @@ test('an export shows when money was captured or refunded', async () => {
   const sale = await origin.sale()
   await origin.checkout(sale)
   await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
-  const read = async (status: string) => {
-    const { body } = await origin.admin('GET', path(sale, 'ndjson'))
-    const orders = String(body.text).trim().split('\n')
-    return orders.map((line) => JSON.parse(line)).find((order) => order.status === status)
-  }
+  const read = async (status: string) => (await exported(sale)).find((order) => order.status === status)
   const becomes = (status: string, shown: object) => expect.poll(() => read(status)).toMatchObject(shown)
   const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
   await becomes('confirmed', { captured_at: date, refunded_at: null, refunded_minor: 0 })
@@ -60,10 +61,7 @@ test('an export has a row for each order, with its lines', async () => {
   ]
   expect(await origin.checkoutDecided(sale, { body: { lines } })).toMatchObject({ status: 201 })
   expect(await origin.checkoutDecided(sale)).toMatchObject({ status: 201 })
-  const rows = String((await origin.admin('GET', path(sale, 'ndjson'))).body.text)
-    .trim()
-    .split('\n')
-  const orders = rows.map((row) => JSON.parse(row)).sort((a, b) => a.total_minor - b.total_minor)
+  const orders = (await exported(sale)).sort((a, b) => a.total_minor - b.total_minor)
   const one = { line: 1, product_id: 'one', name: 'One', unit_price_minor: 1000, status: 'held' }
   const seat = { line: 2, section_id: 'stalls', seat_id: 'S3', row: '0', number: '3', unit_price_minor: 2003 }
   expect(orders).toMatchObject([
@@ -87,19 +85,10 @@ test('an export says what an order costs beside its lines, and where it goes to'
   const body = { product_id: 'one', quantity: 2, delivery, contact: { email: 'ann@example.com' } }
   const bought = await origin.checkoutDecided(sale, { body })
   expect(bought).toMatchObject({ status: 201, body: { total_minor: 2_690, short_number: expect.any(String) } })
-  const row = JSON.parse(String((await origin.admin('GET', path(sale, 'ndjson'))).body.text))
-  expect(row).toMatchObject({
-    short_number: bought.body.short_number,
-    discount_minor: 0,
-    fees_minor: 200,
-    shipping_minor: 490,
-    tax_minor: 429,
-    total_minor: 2_690,
-    delivery_name: 'Ann Lee',
-    delivery_street: 'Quay 1',
-    delivery_country: 'DE',
-    delivery_phone: null,
-  })
+  const [row] = await exported(sale)
+  const costs = { discount_minor: 0, fees_minor: 200, shipping_minor: 490, tax_minor: 429, total_minor: 2_690 }
+  const to = { delivery_name: 'Ann Lee', delivery_street: 'Quay 1', delivery_country: 'DE', delivery_phone: null }
+  expect(row).toMatchObject({ short_number: bought.body.short_number, ...costs, ...to })
 })
 
 test('an export has every order once, and does not look complete if it fails', async () => {

@@ -73,7 +73,6 @@ describe('with two sweepers, one an hour ahead and one an hour behind', () => {
     const leftMs = Date.parse(String(body.reserved_until)) - Date.now()
     expect(leftMs).toBeLessThanOrEqual(2_000)
     expect(body.expires_in_seconds).toBeLessThanOrEqual(2)
-    expect(body.expires_in_seconds).toBeGreaterThan(0)
     // As a Redis has it whose clock is ahead: the gate names the hold as overdue from now on.
     await new Gate(defineScripts(client), sale).postpone([{ order: id, forMs: -HOUR_MS }])
     await becomes('expired', origin, id, token)
@@ -84,19 +83,19 @@ describe('with two sweepers, one an hour ahead and one an hour behind', () => {
   })
 
   test.concurrent('an origin an hour ahead accepts tokens, shows deadlines and takes payments correctly', async () => {
-    const sale = await ahead.sale({ total: 1, hold_seconds: 60 })
+    const sale = await ahead.sale({ total: 1, hold_seconds: 3_600 })
     // Valid for five minutes: expired by the origin's clock, but not by the ledger's.
     const token = await ahead.token(sale)
-    const response = await ahead.checkout(sale, { token })
-    expect(response.status).toBe(201)
+    const { status, body } = await ahead.checkout(sale, { token })
+    expect(status).toBe(201)
     // Its own metric shows that its clock is ahead.
     const metrics = String((await ahead.ops('/metrics')).body.text)
     const startedAtSeconds = Number(/^process_start_time_seconds (\d+)/m.exec(metrics)?.[1])
-    expect(startedAtSeconds * 1000 - Date.now()).toBeGreaterThan(HOUR_MS - 120_000)
-    const leftMs = Date.parse(String(response.body.reserved_until)) - Date.now()
-    expect(leftMs).toBeGreaterThan(30_000)
-    expect(leftMs).toBeLessThanOrEqual(60_000)
-    const id = response.body.order_id ?? ''
+    expect(startedAtSeconds * 1000).toBeGreaterThan(Date.now() + HOUR_MS / 2)
+    const leftMs = Date.parse(String(body.reserved_until)) - Date.now()
+    expect(leftMs).toBeGreaterThan(HOUR_MS / 2)
+    expect(leftMs).toBeLessThanOrEqual(HOUR_MS)
+    const id = body.order_id ?? ''
     await ahead.call('POST', `/orders/${id}/payment`, { token, body: { payment_method: 'pm_webhook_twice' } })
     await becomes('confirmed', ahead, id, token)
   })

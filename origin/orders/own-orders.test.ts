@@ -22,7 +22,8 @@ test('lists one’s own orders, the latest first, by the admission or for the ed
   expect(JSON.stringify(admitted.body)).not.toContain('order_token')
   expect(admitted.headers.get('cache-control')).toBe('no-store')
 
-  const byEdge = { 'edge-visitor': encodeURIComponent(ACCOUNT), 'edge-token': origin.edgeToken }
+  const byName = { 'edge-visitor': encodeURIComponent(ACCOUNT) }
+  const byEdge = { ...byName, 'edge-token': origin.edgeToken }
   const named = await origin.call('GET', path, { headers: byEdge })
   expect(idsIn(named)).toEqual([second, first])
   const [{ order_token: token = '' } = {}] = named.body.orders as { order_token?: string }[]
@@ -32,10 +33,7 @@ test('lists one’s own orders, the latest first, by the admission or for the ed
   // Buyers may come directly here: a name alone says nothing of them.
   const forged = await origin.call('GET', path, { headers: { ...byEdge, 'edge-token': 'x' } })
   expect(forged).toMatchObject({ status: 429, body: { type: '/problems/not-admitted' } })
-  const asOther = await origin.call('GET', path, {
-    token: other,
-    headers: { 'edge-visitor': encodeURIComponent(ACCOUNT) },
-  })
+  const asOther = await origin.call('GET', path, { token: other, headers: byName })
   expect(idsIn(asOther)).toHaveLength(1)
   const elsewhere = await origin.call('GET', `/sales/${await origin.sale()}/orders`, { token: mine })
   expect(elsewhere).toMatchObject({ status: 403, body: { type: '/problems/wrong-sale' } })

@@ -41,10 +41,8 @@ test('says which sales search engines may show, and which are for tests only, wh
     const read = await origin.admin('GET', `/sales/${sale}`)
     expect(read).toMatchObject({ body: said })
     const put = (body: object) => origin.admin('PUT', `/sales/${sale}`, body)
-    expect(await put({ ...read.body, test: !isTest })).toMatchObject({
-      status: 422,
-      body: { errors: [{ field: 'test' }] },
-    })
+    const refused = { status: 422, body: { errors: [{ field: 'test' }] } }
+    expect(await put({ ...read.body, test: !isTest })).toMatchObject(refused)
     expect(await put(read.body)).toMatchObject({ status: 200, body: { test: isTest } })
   }
 })
@@ -79,12 +77,9 @@ test('shows the report of the edge to operators and monitors', async () => {
   // A newer edge may report more.
   const answer = await requestState(sale, { ...REPORT, wait_ratio: '1.1' })
   expect(answer).toMatchObject({ status: 200, body: { phase: 'open' } })
-  expect(await read()).toMatchObject({
-    body: {
-      rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
-      queue: { arrivals: 0, numbers_given: 1000, called: 400, waiting: 600, wait_seconds: 12.5 },
-    },
-  })
+  const rates = { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 }
+  const queue = { arrivals: 0, numbers_given: 1000, called: 400, waiting: 600, wait_seconds: 12.5 }
+  expect(await read()).toMatchObject({ body: { rates, queue } })
   const shown = {
     queue_waiting: '600',
     admission_rate_per_second: '48',
@@ -113,14 +108,14 @@ test('forgets a report after ten seconds', () => {
 
 test('measures how far the edge’s clock is from the ledger’s', async () => {
   const sale = await origin.sale()
-  const reportedMs = Date.now()
-  await requestState(sale, { ...REPORT, clock_ms: String(reportedMs - 20_000) })
-  const tookSeconds = (Date.now() - reportedMs) / 1000
+  await requestState(sale, { ...REPORT, clock_ms: String(Date.now() - 3_600_000) })
   const skew = async () => {
     const text = String((await origin.ops('/metrics')).body.text)
     return Number(new RegExp(`^edge_clock_skew_seconds\\{sale="${sale}"\\} (.+)$`, 'm').exec(text)?.[1])
   }
-  expect(Math.abs((await skew()) - 20)).toBeLessThan(5 + tookSeconds)
+  // The hour, and how long the report was on its way.
+  expect(await skew()).toBeGreaterThan(3_590)
+  expect(await skew()).toBeLessThan(2 * 3_600)
 })
 
 test('counts joins, refusals, proofs and what each rule met, and ignores counts of another form', async () => {
@@ -134,12 +129,8 @@ test('counts joins, refusals, proofs and what each rule met, and ignores counts 
   const rules = async () => (await origin.admin('GET', `/sales/${sale}/rules`)).body.rules
   await expect.poll(rules).toMatchObject([{ met: 6 }])
   const text = String((await origin.ops('/metrics')).body.text)
-  expect(
-    text
-      .split('\n')
-      .filter((line) => /^edge_.*_total/.test(line) && line.includes(sale))
-      .sort(),
-  ).toEqual([
+  const shown = text.split('\n').filter((line) => /^edge_.*_total/.test(line) && line.includes(sale))
+  expect(shown.sort()).toEqual([
     `edge_joins_total{sale="${sale}"} 14`,
     `edge_proofs_total{sale="${sale}"} 4`,
     `edge_refusals_total{sale="${sale}",reason="proof-required"} 2`,

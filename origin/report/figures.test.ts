@@ -23,16 +23,9 @@ it('those called have arrived, may come or did not come, whatever is counted whe
 
 it('nobody waits or may come once the sale is over', () => {
   const gauges = { called: 9, arrived: 4, may_come: 3, waiting: 8 }
-  expect(turnsOf('open', { most: gauges, last: gauges }, 17)).toMatchObject({
-    waiting: 8,
-    may_come: 3,
-    did_not_come: 2,
-  })
-  expect(turnsOf('sold_out', { most: gauges, last: gauges }, 17)).toMatchObject({
-    waiting: 0,
-    may_come: 0,
-    did_not_come: 5,
-  })
+  const turns = (phase: 'open' | 'sold_out') => turnsOf(phase, { most: gauges, last: gauges }, 17)
+  expect(turns('open')).toMatchObject({ waiting: 8, may_come: 3, did_not_come: 2 })
+  expect(turns('sold_out')).toMatchObject({ waiting: 0, may_come: 0, did_not_come: 5 })
 })
 
 it('numbers that nobody has are no people: those who joined wait or were called', () => {

@@ -1,6 +1,5 @@
 /** What happened to orders by the minute comes from the ledger: whoever counts it, and however often it is interrupted. */
 import { expect, test } from 'vitest'
-import { eventually } from '../../test/lib/eventually.ts'
 import { readToTheEnd } from '../../test/lib/origin-process.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
@@ -16,11 +15,10 @@ const totals = async (sale: string) => (await minuteTotals(sql, sale)).counts
 const count = (rounds: () => Promise<unknown> = () => countOrders(sql)) => readToTheEnd(sql, 'order counts', rounds)
 
 async function reserve(sale: string, units: number): Promise<string[]> {
-  const reservations = Array.from({ length: units }, (_, i) => ({
-    ...reservationOf(sale),
-    visitor: `${sale}-${i}`,
-    key: `${sale}-${i}`,
-  }))
+  const reservations = Array.from({ length: units }, (_, i) => {
+    const own = `${sale}-${i}`
+    return { ...reservationOf(sale), visitor: own, key: own }
+  })
   await record(sql, sale, reservations, false)
   return reservations.map(({ order }) => order)
 }
@@ -31,19 +29,17 @@ test('each change of an order counts once, with two counting at a time and one t
   await moveOrders(sql, [one, two], { from: ['reserved'], to: 'paying' })
   await advanceOrders(sql, [{ order: one, charge: 'ch_1' }], { from: ['paying'], to: 'confirmed' })
   await moveOrders(sql, [three], { from: ['reserved'], to: 'cancelled' })
-  const dying = eventually(
-    () =>
-      readEvents(sql, 'order counts', async (tx, events) => {
-        await addOrderCounts(tx, events)
-        throw new Error('the worker died')
-      }),
-    () => false,
+  const dying = count(() =>
+    readEvents(sql, 'order counts', async (tx, events) => {
+      await addOrderCounts(tx, events)
+      throw new Error('the worker died')
+    }),
   )
   await expect(dying).rejects.toThrow('the worker died')
-  await count(() => Promise.all([countOrders(sql), countOrders(sql)]))
-  expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1 })
-  await count()
-  expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1 })
+  for (const rounds of [() => Promise.all([countOrders(sql), countOrders(sql)]), undefined]) {
+    await count(rounds)
+    expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1 })
+  }
 })
 
 test('a change counts in its own minute, whose gauges are those before it until others are known', async () => {

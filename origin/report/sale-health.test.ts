@@ -54,22 +54,19 @@ describe('the summary of health', () => {
 
   it('is as bad as the worst part, whatever is wrong together', () => {
     const rank = { unknown: 0, good: 0, watch: 1, bad: 2 }
+    const phases = fc.constantFrom('open' as const, 'upcoming' as const, 'sold_out' as const, 'ended' as const)
     fc.assert(
-      fc.property(
-        fc.subarray(Object.keys(WRONG)),
-        fc.constantFrom('open', 'upcoming', 'sold_out', 'ended'),
-        (names, phase) => {
-          const wrong = names.map((name) => WRONG[name] ?? {})
-          const findings = wrong.flatMap((one) => one.findings ?? [])
-          const backlogs = Object.assign({}, fine.backlogs, ...wrong.map((one) => late(one)))
-          const health = Object.assign({}, fine.health, ...wrong.map((one) => differing(one)))
-          const { level, parts, needs } = summary({ ...Object.assign({}, ...wrong), phase, findings, backlogs, health })
-          expect(rank[level]).toBe(Math.max(...parts.map((part) => rank[part.level])))
-          for (const part of parts.filter((one) => rank[one.level] > 0))
-            expect(needs.filter((need) => need.part === part.name).map((need) => need.level)).toContain(part.level)
-          if (level === 'good') expect(needs).toEqual([])
-        },
-      ),
+      fc.property(fc.subarray(Object.keys(WRONG)), phases, (names, phase) => {
+        const wrong = names.map((name) => WRONG[name] ?? {})
+        const findings = wrong.flatMap((one) => one.findings ?? [])
+        const backlogs = Object.assign({}, fine.backlogs, ...wrong.map((one) => late(one)))
+        const health = Object.assign({}, fine.health, ...wrong.map((one) => differing(one)))
+        const { level, parts, needs } = summary({ ...Object.assign({}, ...wrong), phase, findings, backlogs, health })
+        expect(rank[level]).toBe(Math.max(...parts.map((part) => rank[part.level])))
+        for (const part of parts.filter((one) => rank[one.level] > 0))
+          expect(needs.filter((need) => need.part === part.name).map((need) => need.level)).toContain(part.level)
+        if (level === 'good') expect(needs).toEqual([])
+      }),
     )
   })
 })

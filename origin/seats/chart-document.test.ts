@@ -6,35 +6,14 @@ import { chartDocument } from './chart-document.ts'
 import type { ChartRow } from './seat-queries.ts'
 
 const sectionOf = (product_id: string, section_type: ProductRow['section_type']): ProductRow => ({
-  product_id,
-  name: `The ${product_id}`,
-  unit_price_minor: 100,
-  currency: 'EUR',
-  total: 10,
-  buffer: 0,
-  held: 0,
-  sold: 0,
-  section_type,
-  limit_per_visitor: null,
-  variant_of: null,
-  variant: null,
-  sku: null,
-  weight_grams: null,
-  has_terms: false,
+  ...{ product_id, name: `The ${product_id}`, unit_price_minor: 100, currency: 'EUR', section_type },
+  ...{ total: 10, buffer: 0, held: 0, sold: 0, limit_per_visitor: null, weight_grams: null, has_terms: false },
+  ...{ variant_of: null, variant: null, sku: null },
 })
 
 const seat = (index: number, section: string, category: string, priceMinor: number): ChartRow['seats'][number] => ({
-  index,
-  section,
-  seat: `${section}-${index}`,
-  row: 'A',
-  number: String(index),
-  place: index,
-  x: index / 3,
-  y: 100 / 7,
-  category,
-  kind: 'standard',
-  priceMinor,
+  ...{ index, section, seat: `${section}-${index}`, row: 'A', number: String(index), place: index },
+  ...{ x: index / 3, y: 100 / 7, category, kind: 'standard', priceMinor },
 })
 
 test('has the sections of a sale in its order, their seats, and the prices of each category', () => {
@@ -44,12 +23,8 @@ test('has the sections of a sale in its order, their seats, and the prices of ea
     outlines: { box: [[0, 1 / 3] as const] },
     seats: [seat(0, 'box', 'best', 900), seat(1, 'stalls', 'good', 500), seat(2, 'box', 'good', 700)],
   }
-  const products = [
-    sectionOf('stalls', 'reserved'),
-    sectionOf('mug', null),
-    sectionOf('box', 'reserved'),
-    sectionOf('floor', 'general_admission'),
-  ]
+  const types = { stalls: 'reserved', mug: null, box: 'reserved', floor: 'general_admission' } as const
+  const products = Object.entries(types).map(([section, type]) => sectionOf(section, type))
   const document = chartDocument(hall, products)
   expect(document).toMatchObject({
     version: 4,
@@ -78,13 +53,8 @@ test('takes some 135 bytes a seat in a hall of 20,000, and a tenth of that on it
   const seats = Array.from({ length: 20_000 }, (_, n): ChartRow['seats'][number] => {
     const [section, row, number] = [Math.floor(n / 400), Math.floor((n % 400) / 20), n % 20]
     const place = { x: section * 23.7 + number * 0.55 * Math.cos(section), y: row * 0.9 + number * Math.sin(section) }
-    return {
-      ...seat(n, `block-${section}`, `category-${section % 5}`, 5_000),
-      ...place,
-      seat: `${row}-${number}`,
-      row: String(row),
-      number: String(number),
-    }
+    const names = { seat: `${row}-${number}`, row: String(row), number: String(number) }
+    return { ...seat(n, `block-${section}`, `category-${section % 5}`, 5_000), ...place, ...names }
   })
   const products = Array.from({ length: 50 }, (_, n) => sectionOf(`block-${n}`, 'reserved'))
   const text = JSON.stringify(chartDocument({ version: 1, focalPoint: { x: 0, y: 0 }, outlines: {}, seats }, products))

@@ -4,22 +4,22 @@ import { Chart, type Seat } from './chart.ts'
 import { Offers } from './offers.ts'
 
 /** One row of ten seats before the stage. */
-const seats = Array.from(
-  { length: 10 },
-  (_, i): Seat => ({
+const seats = Array.from(Array(10).keys(), (i): Seat => {
+  const [seat, kind] = [String(i), 'standard' as const]
+  return {
     index: i,
     section: 'stalls',
-    seat: String(i),
+    seat,
     row: '1',
-    number: String(i),
+    number: seat,
     place: i,
     x: i,
     y: 1,
     category: 'A',
-    kind: 'standard',
+    kind,
     priceMinor: 1,
-  }),
-)
+  }
+})
 const chart = new Chart(seats, { x: 0, y: 0 })
 const named = (...indexes: number[]) => indexes.map((index) => seats[index] as Seat)
 

@@ -1,9 +1,14 @@
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isPublic, publicLookup, type Resolve } from './network-guard.ts'
 import { ANSWER_TIMEOUT_MS, Sender } from './sender.ts'
 
+const listen = async (server: Server) => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 let asked = 0
 const server = createServer((_, response) => {
   asked++
@@ -11,8 +16,7 @@ const server = createServer((_, response) => {
 })
 let port = 0
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  port = (server.address() as AddressInfo).port
+  port = Number(new URL(await listen(server)).port)
 })
 afterAll(() => void server.close())
 
@@ -55,14 +59,9 @@ test('it is reached where that is allowed, and plain http only where that is', a
 
 test('a name that was public is not reached once it has a private address, and each connection asks again', async () => {
   const before = asked
-  const answers = [
-    [{ address: '93.184.216.34', family: 4 }],
-    [{ address: '127.0.0.1', family: 4 }],
-    [
-      { address: '93.184.216.34', family: 4 },
-      { address: '127.0.0.1', family: 4 },
-    ],
-  ]
+  const [open, hidden] = ['93.184.216.34', '127.0.0.1'].map((address) => ({ address, family: 4 }))
+  if (!open || !hidden) return expect.unreachable()
+  const answers = [[open], [hidden], [open, hidden]]
   const resolve: Resolve = (_host, _options, done) => done(null, answers.shift() ?? [])
   const found = new Promise((done) =>
     publicLookup(resolve)('shop.example', {}, (error, address) => done(error ?? address)),
@@ -82,13 +81,10 @@ test('a receiver that never answers, or never ends its answer, is given up at th
   const silent = createServer((request, response) => {
     if (request.url === '/drips') response.writeHead(200).write('a')
   })
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const url = await listen(silent)
   const sender = new Sender({ allowPrivate: true, allowHttp: true, timeoutMs: 300 })
-  const beganMs = performance.now()
   for (const path of ['/silent', '/drips'])
     expect(await sender.send(url + path, {}, '{}')).toEqual({ status: null, error: 'no answer within 0.3 s' })
-  expect(performance.now() - beganMs).toBeGreaterThan(590)
   expect(ANSWER_TIMEOUT_MS).toBe(15_000)
   sender.close()
   silent.closeAllConnections()

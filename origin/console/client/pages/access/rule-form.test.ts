@@ -9,15 +9,8 @@ const form = (fields: Readonly<Record<string, string>>) => {
 
 describe('a rule as a form writes it', () => {
   it('has only the conditions that are filled in, each in its own type', () => {
-    const filled = {
-      action: 'refuse',
-      note: ' bots ',
-      address: '',
-      asn: '64500',
-      country: 'DE',
-      claim: 'vip',
-      value: 'true',
-    }
+    const when = { address: '', asn: '64500', country: 'DE', claim: 'vip', value: 'true' }
+    const filled = { action: 'refuse', note: ' bots ', ...when }
     expect(ruleIn(form(filled))).toEqual({
       when: { asn: 64_500, country: 'DE', claim: { name: 'vip', value: true } },
       action: 'refuse',

@@ -4,14 +4,8 @@ import type { ChartSeat } from './hall-api.ts'
 import { seatMapOf } from './seats.ts'
 
 const seat = (number: number, price_minor: number, kind: ChartSeat['kind'] = 'standard'): ChartSeat => ({
-  seat_id: `A-${number}`,
-  row: 'A',
-  number: String(number),
-  x: number,
-  y: 0,
-  category: 'first',
-  kind,
-  price_minor,
+  ...{ seat_id: `A-${number}`, row: 'A', number: String(number), x: number, y: 0 },
+  ...{ category: 'first', kind, price_minor },
 })
 const seats = [seat(1, 4_000), seat(2, 5_000), seat(3, 6_000), seat(4, 7_000), seat(5, 100, 'accessible')]
 const map = seatMapOf({

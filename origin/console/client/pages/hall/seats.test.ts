@@ -15,32 +15,21 @@ import {
 } from './seats.ts'
 
 const seat = (row: string, number: number, y: number): ChartSeat => ({
-  seat_id: `${row}-${number}`,
-  row,
-  number: String(number),
-  x: 20 * number,
-  y,
-  category: 'first',
-  kind: 'standard',
-  price_minor: 5_000,
+  ...{ seat_id: `${row}-${number}`, row, number: String(number), x: 20 * number, y },
+  ...{ category: 'first', kind: 'standard' as const, price_minor: 5_000 },
 })
 const rowFrom = (row: string, y: number) => [1, 2, 3, 4].map((number) => seat(row, number, y))
+const OUTLINE: Chart['sections'][number]['outline'] = [
+  [0, 40],
+  [200, 40],
+]
 /** Two rows of four seats each, of one section, and one row of the same name, of another. */
 const chart: Chart = {
   version: 3,
   focal_point: { x: 50, y: -40 },
   sections: [
     { section_id: 'stalls', name: 'Stalls', type: 'reserved', seats: [...rowFrom('A', 0), ...rowFrom('B', 30)] },
-    {
-      section_id: 'floor',
-      name: 'Floor',
-      type: 'general_admission',
-      outline: [
-        [0, 40],
-        [200, 40],
-      ],
-      seats: [],
-    },
+    { section_id: 'floor', name: 'Floor', type: 'general_admission', outline: OUTLINE, seats: [] },
     { section_id: 'circle', name: 'Circle', type: 'reserved', seats: rowFrom('A', 100) },
   ],
 }
@@ -48,14 +37,9 @@ const map = seatMapOf(chart)
 
 describe('the map of a hall', () => {
   it('holds all seats in the order of the chart, and reaches around seats, outlines and focal point', () => {
-    expect(map.seats.map(({ section, seat_id }) => `${section.section_id} ${seat_id}`).slice(3, 9)).toEqual([
-      'stalls A-4',
-      'stalls B-1',
-      'stalls B-2',
-      'stalls B-3',
-      'stalls B-4',
-      'circle A-1',
-    ])
+    const seats = map.seats.map(({ section, seat_id }) => `${section.section_id} ${seat_id}`)
+    expect(seats.slice(3, 5)).toEqual(['stalls A-4', 'stalls B-1'])
+    expect(seats.slice(7, 9)).toEqual(['stalls B-4', 'circle A-1'])
     expect(map.pitch).toBe(20)
     expect(map.box).toEqual({ left: -20, top: -60, right: 220, bottom: 120 })
   })

@@ -22,14 +22,8 @@ test('an order is told by its first line, and how many others there are', () => 
 })
 
 test('writes an address as on a parcel', () => {
-  const address = {
-    name: 'Ann Lee',
-    street: 'Quay 1',
-    postcode: '10115',
-    city: 'Berlin',
-    country: 'DE',
-    note: 'Ring twice',
-  }
+  const place = { street: 'Quay 1', postcode: '10115', city: 'Berlin', country: 'DE' }
+  const address = { name: 'Ann Lee', ...place, note: 'Ring twice' }
   expect(addressLines(address)).toEqual(['Ann Lee', 'Quay 1', '10115 Berlin', 'DE', 'Ring twice'])
   expect(addressLines({ city: 'Berlin' })).toEqual(['Berlin'])
 })

@@ -15,14 +15,15 @@ import {
 import { forecastOf, span, warningsIn } from './forecast.ts'
 
 const NOW_MS = Date.parse('2026-11-22T20:00:00Z')
-const filled = [
-  ['name', 'Night Swim'],
-  ['products.0.product_id', 'vinyl'],
-  ['products.0.name', 'Vinyl'],
-  ['products.0.unit_price_minor', 3_900],
-  ['products.0.total', 10_000],
-] as const
-const sale = filled.reduce((body, [path, value]) => withValue(body, path, value), newBody(NOW_MS))
+const withValues = (body: Body, values: Readonly<Record<string, unknown>>) =>
+  Object.entries(values).reduce((made, [path, value]) => withValue(made, path, value as never), body)
+const sale = withValues(newBody(NOW_MS), {
+  name: 'Night Swim',
+  'products.0.product_id': 'vinyl',
+  'products.0.name': 'Vinyl',
+  'products.0.unit_price_minor': 3_900,
+  'products.0.total': 10_000,
+})
 
 describe('a sale as it is written', () => {
   it('is wrong in the words of the API, at the paths of its errors', () => {
@@ -49,12 +50,11 @@ describe('a sale as it is written', () => {
   it('is compared by what an operator sets, products by their id', () => {
     const read = { ...sale, phase: 'open', server_time: '2026-11-22T20:00:00Z' }
     expect(changesBetween(read, sale)).toEqual([])
-    const set = [
-      ['products.0.total', 12_000],
-      ['products.0.unit_price_minor', 4_250],
-      ['ends_at', '2026-11-24T11:00:00.000Z'],
-    ] as const
-    const changed = set.reduce((body, [path, value]) => withValue(body, path, value), sale)
+    const changed = withValues(sale, {
+      'products.0.total': 12_000,
+      'products.0.unit_price_minor': 4_250,
+      ends_at: '2026-11-24T11:00:00.000Z',
+    })
     expect(changesBetween(read, changed)).toEqual([
       { field: 'ends_at', before: 'none', after: '2026-11-24T11:00:00.000Z' },
       { field: 'products.vinyl.price', before: '39.00', after: '42.50' },
@@ -67,9 +67,8 @@ describe('a sale as it is written', () => {
     const before: Body = { ...sale, ...times, phase: 'ended', pre_queue_opens_at: '2026-06-01T17:00:00.000Z' }
     const copy = copyOf(before, NOW_MS)
     expect(configOf(copy)).toEqual(copy)
-    const [opens, ends, lobby] = [copy.opens_at, copy.ends_at, copy.pre_queue_opens_at].map(
-      (at) => new Date(String(at)),
-    )
+    const moved = [copy.opens_at, copy.ends_at, copy.pre_queue_opens_at]
+    const [opens, ends, lobby] = moved.map((at) => new Date(String(at)))
     expect(opens?.getDate()).toBe(new Date(NOW_MS).getDate() + 1)
     expect(opens?.getHours()).toBe(new Date(times.opens_at).getHours())
     expect(Number(ends) - Number(opens)).toBe(2 * 3_600_000)
@@ -79,17 +78,19 @@ describe('a sale as it is written', () => {
 
   it('has goods, whose amounts are compared as one types them, variants by their ids', () => {
     const variants = ['38', '39'].map((size, i) => ({ variant_id: `vinyl-${size}`, options: { size }, total: i }))
-    const set = [
-      ['products.0.options', [{ name: 'size', values: ['38', '39'] }]],
-      ['products.0.variants', variants],
-      ['products.0.total', 0],
-      ['brand.shop', 'Halfway'],
-      ['fees', [{ name: 'Service', amount_minor: 250, per: 'order' }]],
-      ['products.0.currency', 'JPY'],
-    ] as const
-    const before = set.reduce((body, [path, value]) => withValue(body, path, value), sale)
-    const priced = withValue(before, 'products.0.variants.1.unit_price_minor', 4_000)
-    const after = withValue(withValue(priced, 'brand.shop', 'Home'), 'fees.0.amount_minor', 300)
+    const before = withValues(sale, {
+      'products.0.options': [{ name: 'size', values: ['38', '39'] }],
+      'products.0.variants': variants,
+      'products.0.total': 0,
+      'brand.shop': 'Halfway',
+      fees: [{ name: 'Service', amount_minor: 250, per: 'order' }],
+      'products.0.currency': 'JPY',
+    })
+    const after = withValues(before, {
+      'products.0.variants.1.unit_price_minor': 4_000,
+      'brand.shop': 'Home',
+      'fees.0.amount_minor': 300,
+    })
     expect(wrongIn(after, 'night-swim').size).toBe(0)
     expect(changesBetween(before, after)).toEqual([
       { field: 'brand.shop', before: 'Halfway', after: 'Home' },
@@ -98,16 +99,12 @@ describe('a sale as it is written', () => {
     ])
     // What a GET adds is no change, and a variant at its product's price follows it.
     const units = { held: 0, sold: 0, available: 0, buffer: 0 }
-    const read = {
-      ...before,
-      products: (before.products as readonly Body[]).map((product) => ({
-        ...product,
-        ...units,
-        section_type: null,
-        has_terms: false,
-        variants: variants.map((variant) => ({ ...variant, ...units, unit_price_minor: 3_900 })),
-      })),
-    } as Body
+    const sizes = variants.map((variant) => ({ ...variant, ...units, unit_price_minor: 3_900 }))
+    const products = (before.products as readonly Body[]).map((product) => {
+      const read = { ...product, ...units, section_type: null, has_terms: false }
+      return { ...read, variants: sizes }
+    })
+    const read = { ...before, products } as Body
     expect(changesBetween(before, fromRead(read))).toEqual([])
     expect(configOf(fromRead(read))).toEqual(configOf(before))
   })
