@@ -98,8 +98,7 @@ it('purges Workers Cache by the entrypoint that it stands before', async () => {
   const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
   const purge = (sent: object) =>
     call('/internal/sales/one/purge', { method: 'POST', headers: { ...sent } }, edgeEnv, { cache })
-  expect((await purge({})).status).toBe(401)
-  expect((await purge(headers)).status).toBe(204)
+  expect([(await purge({})).status, (await purge(headers)).status]).toEqual([401, 204])
   expect(purged).toEqual([{ tags: ['sale-one'] }])
   success = false
   expect((await purge(headers)).status).toBe(503)

@@ -59,15 +59,10 @@ function good() {
       { product_id: PROGRAMME, quantity: 1 },
     ],
   }
-  const claims = new Map<number, string | null>([
-    [0, 'a'],
-    [1, 'a'],
-    [2, 'c'],
-    [3, 'c'],
-    [7, 'e'],
-    // Blocked.
-    [9, null],
-  ])
+  // Seat 9 is blocked.
+  const claims = new Map<number, string | null>(
+    Object.entries({ 0: 'a', 1: 'a', 2: 'c', 3: 'c', 7: 'e', 9: null }).map(([index, order]) => [Number(index), order]),
+  )
   const has = (product: string, of: (order: HallOrder) => boolean) =>
     [...orders.values()]
       .filter((order) => order.isLive && of(order))

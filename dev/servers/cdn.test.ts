@@ -113,15 +113,6 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     expect([kept.text, kept.headers.get('cache-control')]).toEqual(['response 1', said['cache-control'] ?? null])
   })
 
-  test('a problem is not kept, and the page after it is', async () => {
-    status = 503
-    headers = { 'cache-control': 'no-store' }
-    expect((await ask()).status).toBe(503)
-    status = 200
-    headers = { 'cache-control': 'public, max-age=60' }
-    expect([(await ask()).text, (await ask()).text]).toEqual(['response 2', 'response 2'])
-  })
-
   test('those who get a page of their own do not wait for one another', async () => {
     headers = { 'cache-control': 'no-store' }
     await ask()
@@ -135,8 +126,10 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
 
   test('many who ask at once for what is not kept cost one request', async () => {
     const release = hold()
-    setTimeout(release, 300)
-    const all = await Promise.all(Array.from({ length: 100 }, () => ask()))
+    const asked = Promise.all(Array.from({ length: 100 }, () => ask()))
+    await expect.poll(() => inFlight).toBe(1)
+    release()
+    const all = await asked
     expect(new Set(all.map(({ text }) => text))).toEqual(new Set(['response 1']))
     expect(seen.length).toBe(1)
   })
@@ -237,17 +230,5 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     expect(purgesMs).toHaveLength(1)
     const [, before = 0, after = 0] = fetches.map(({ atMs }) => atMs - (purgesMs[0] ?? 0))
     expect([before <= 0, after >= 0, (fetches[0]?.atMs ?? 0) >= beganMs - 1, isWhole]).toEqual([true, true, true, true])
-  })
-
-  test('counts what it served and what it asked for', async () => {
-    const before = await cdn.counts()
-    for (let n = 0; n < 100; n++) await ask()
-    await ask(path(), { method: 'POST' })
-    const since = async () => {
-      const { requests, toEdge, hits } = await cdn.counts()
-      return [requests - before.requests, toEdge - before.toEdge, hits - before.hits]
-    }
-    await expect.poll(since).toEqual([101, 2, 99])
-    expect(seen.length).toBe(2)
   })
 })

@@ -30,12 +30,8 @@ test('signs a session for any account, with the claims that were typed, and lead
 })
 
 test('leads to this machine alone, and takes the name by which the visitor came', async () => {
-  for (const back of [
-    'https://evil.example/',
-    'http://127.0.0.1.evil.example/',
-    '//evil.example',
-    'javascript:alert(1)',
-  ])
+  const elsewhere = ['https://evil.example/', 'http://127.0.0.1.evil.example/', '//evil.example', 'javascript:alert(1)']
+  for (const back of elsewhere)
     expect((await signIn({ account: 'ada' }, back)).headers.get('location')).toBe('/demo/sign-in')
   const back = encodeURIComponent('http://localhost:8787/sales/members')
   const moved = await fetch(`${shop.signInUrl}?return=${back}`, { redirect: 'manual' })

@@ -26,8 +26,7 @@ it('shows and announces the place, and leaves a translation of it until it chang
   const slower = { version: 4, anchor_position: 49, rate_per_second: 0.005 }
   stub.answer = () => schedule({ ...slower, ends_at: iso(135_000), ends_at_ms: NOW_MS + 135_000 })
   await passes(130_000)
-  expect(textOf('ahead-of-you')).toBe('You are next')
-  expect(textOf('announcement')).toBe('You are next. Too late.')
+  expect([textOf('ahead-of-you'), textOf('announcement')]).toEqual(['You are next', 'You are next. Too late.'])
   expect(document.title).toBe('You are next · Air · Max')
 })
 

@@ -109,11 +109,7 @@ it('reports a visitor’s address itself, and never what the visitor sent', asyn
   await call('/from', { headers: { ...headers, 'x-real-ip': '1.2.3.4', 'x-basket': '1' } }, env)
   const [request] = (await requestsTo('/from')).requests
   for (const name of theirs) expect(request?.headers[name], name).toBeUndefined()
-  expect(request?.headers).toMatchObject({
-    'x-forwarded-for': '1.2.3.4',
-    'x-real-ip': '1.2.3.4',
-    'x-basket': '1',
-  })
+  expect(request?.headers).toMatchObject({ 'x-forwarded-for': '1.2.3.4', 'x-real-ip': '1.2.3.4', 'x-basket': '1' })
   await call('/from', { headers: { 'x-real-ip': '1.2.3.4' } }, protecting(sale))
   expect((await requestsTo('/from')).requests.at(-1)?.headers['x-real-ip']).toBeUndefined()
 })
@@ -143,10 +139,7 @@ it('responds to programs and forms that it is not their turn, and refuses a forg
   ] as Record<string, string>[]) {
     const response = await call(path, { method: 'POST', headers }, env)
     expect(response.status).toBe(429)
-    expect(await response.json()).toMatchObject({
-      type: '/problems/not-admitted',
-      queue: `/sales/${sale.name}/queue`,
-    })
+    expect(await response.json()).toMatchObject({ type: '/problems/not-admitted', queue: `/sales/${sale.name}/queue` })
   }
   // A redirect to the line would lose a form's input.
   const form = { method: 'POST', body: 'x', headers: page }
@@ -165,8 +158,7 @@ it('lets in nobody else with an admission or a place, which could be handed to a
   expect(await status(own.cookie)).toBe(200)
   const other = await ready(sale)
   for (const token of [own.admission, own.place]) {
-    expect(await status(token)).toBe(429)
-    expect(await status(`${token}; ${other.secret}`)).toBe(429)
+    expect([await status(token), await status(`${token}; ${other.secret}`)]).toEqual([429, 429])
     expect(await status(`${token}; ${own.secret}`)).toBe(200)
   }
 })
@@ -343,8 +335,6 @@ it('extends an admission that has half expired, up to the end of the session', a
     return given ? Number(decodeJwt(given).exp) - now : 'as before'
   }
   const half = ADMISSION_TTL_SECONDS / 2
-  expect(await leftAfter(half, half + 1)).toBe('as before')
-  expect(await leftAfter(half, half)).toBe(ADMISSION_TTL_SECONDS)
-  expect(await leftAfter(session - 100, 50)).toBe(100)
-  expect(await leftAfter(session - 50, 50)).toBe('as before')
+  expect([await leftAfter(half, half + 1), await leftAfter(half, half)]).toEqual(['as before', ADMISSION_TTL_SECONDS])
+  expect([await leftAfter(session - 100, 50), await leftAfter(session - 50, 50)]).toEqual([100, 'as before'])
 })

@@ -82,8 +82,7 @@ it('keeps a schedule of each line apart, and has none of an unknown one', async 
   expect(etag).not.toBe(publicly.headers.get('etag'))
   expect(members.headers.get('cache-control')).toBe('public, max-age=1')
   expect(await (await at('?line=public')).json()).not.toHaveProperty('line')
-  expect((await at('?line=vip')).status).toBe(404)
-  expect((await at('?line=a%2Fb')).status).toBe(404)
+  expect([(await at('?line=vip')).status, (await at('?line=a%2Fb')).status]).toEqual([404, 404])
 })
 
 it('finds the first line of the list that a newcomer may join', async () => {

@@ -246,11 +246,7 @@ it('spares overloaded ticket shards, however many visitors join, and uses one th
         ? Promise.reject(Object.assign(new Error('away'), { overloaded: true }))
         : well.take(request)
     }
-    return {
-      take,
-      poll: (request: { queue: string }) => well.poll(request),
-      takeBack: () => Promise.resolve(),
-    }
+    return { take, poll: (request: { queue: string }) => well.poll(request), takeBack: () => Promise.resolve() }
   })
   const joins = Array.from({ length: 100 }, () => sale.join({}, env).then(({ status }) => status))
   expect(new Set(await Promise.all(joins))).toEqual(new Set([201]))

@@ -10,10 +10,7 @@ const size = (value: string, available: number) => ({
   variant_of: 'shoe',
   variant: { size: value },
 })
-const SHOE = {
-  goods_version: 4,
-  products: [{ ...product(0), product_id: 'shoe' }, size('36', 3), size('37', 0)],
-}
+const SHOE = { goods_version: 4, products: [{ ...product(0), product_id: 'shoe' }, size('36', 3), size('37', 0)] }
 const GOODS = {
   version: 4,
   brand: { shop: 'Halfway' },
@@ -65,9 +62,8 @@ it('answers without them while they cannot be read, and for a while only once th
   expect(await without.json()).toMatchObject({ brand: null, products: [{ variants: [{}, {}] }] })
   expect(without.headers.get('cdn-cache-control')).not.toContain('max-age=300')
   await stub(`/internal/sales/${sale.name}/goods`, 200, GOODS)
-  await expect
-    .poll(async () => (await call(`/sales/${sale.name}`, json)).json(), { timeout: 30_000 })
-    .toMatchObject({ brand: { shop: 'Halfway' } })
+  const shown = async () => (await call(`/sales/${sale.name}`, json)).json()
+  await expect.poll(shown).toMatchObject({ brand: { shop: 'Halfway' } })
 })
 
 it('has no goods of a sale without any', async () => {

@@ -36,10 +36,7 @@ it('reports a missed turn, and gives its visitor one new number at the end', asy
   const sale = await new TestSale().publish()
   const place = await sale.ready()
   await sale.missed(place.number)
-  expect(await sale.statusOf(place.queue_token)).toMatchObject({
-    status: 'missed_turn',
-    number: place.number,
-  })
+  expect(await sale.statusOf(place.queue_token)).toMatchObject({ status: 'missed_turn', number: place.number })
   const headers = { authorization: `Bearer ${place.queue_token}` }
   const [first, second] = await Promise.all([sale.join(headers), sale.join(headers)])
   expect([first.status, second.status].sort()).toEqual([200, 201])
@@ -312,10 +309,8 @@ it('responds in the language that the browser prefers', async () => {
     const response = await sale.page({ 'accept-language': wanted })
     return /<html lang="(..)"/.exec(await response.text())?.[1]
   }
-  expect(await spoken('de-DE,de;q=0.9,en;q=0.8')).toBe('de')
-  expect(await spoken('en;q=0.1, de')).toBe('de')
-  expect(await spoken('de;q=0, en')).toBe('en')
-  expect(await spoken('nl, nonsense;q=x')).toBe('en')
+  expect([await spoken('de-DE,de;q=0.9,en;q=0.8'), await spoken('en;q=0.1, de')]).toEqual(['de', 'de'])
+  expect([await spoken('de;q=0, en'), await spoken('nl, nonsense;q=x')]).toEqual(['en', 'en'])
   expect(await spoken('ar-EG, fr;q=0.8')).toBe('ar')
   // Slave, spoken in Canada: its code only begins like that of German.
   expect(await spoken('den')).toBe('en')

@@ -198,11 +198,7 @@ export function withShards(getByName: (name: string) => object): Env {
 }
 
 /** Work behind the response is not awaited before the end of the file's tests. */
-const context = {
-  waitUntil,
-  passThroughOnException: () => {},
-  props: {},
-} as unknown as ExecutionContext
+const context = { waitUntil, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext
 
 /**
  * Calls the Worker: its own handler, in the isolate that it runs in. (The way through a service binding takes longer

@@ -73,8 +73,7 @@ it('refuses a place or admission that was copied or sold', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await join(sale, await signedIn('ada'))
   const status = (headers: Record<string, string>) => sale.status(queue_token, headers, env)
-  expect((await status({})).status).toBe(401)
-  expect((await status(await signedIn('mallory'))).status).toBe(401)
+  expect([(await status({})).status, (await status(await signedIn('mallory'))).status]).toEqual([401, 401])
   const adas = await signedIn('ada')
   const ready = await eventually(async () => {
     const now = await (await status(adas)).json<QueueAnswer>()
@@ -111,8 +110,7 @@ it('keeps the place of an account whose session has expired, and offers no other
     ['/queue', 'DELETE'],
   ] as const) {
     const response = await way(path, { method })
-    expect(response.status).toBe(401)
-    expect(await response.json()).toMatchObject({ type: '/problems/signed-out', sign_in_url })
+    expect([response.status, await response.json()]).toMatchObject([401, { type: '/problems/signed-out', sign_in_url }])
     expect(response.headers.getSetCookie()).toEqual([])
   }
   const page = await way('/line')
@@ -122,9 +120,7 @@ it('keeps the place of an account whose session has expired, and offers no other
   expect(text).toContain(`class="button" href="${sign_in_url}"`)
   expect(text).toContain('your place is kept')
   expect(text).not.toContain('<form')
-  expect(await (await way('/queue', { method: 'POST' }, await signedIn('ada'))).json()).toMatchObject({
-    number,
-  })
+  expect(await (await way('/queue', { method: 'POST' }, await signedIn('ada'))).json()).toMatchObject({ number })
   // Somebody else's session: the device has changed hands. The account finds its number again elsewhere.
   const other = await way('/line', {}, await signedIn('grace'))
   expect(await other.text()).toContain('<form')

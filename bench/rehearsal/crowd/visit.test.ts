@@ -67,13 +67,7 @@ async function shop({ onTestFinished }: TestContext) {
   return { url, schedule, script, crowdAt, played }
 }
 
-const place = (fields: object) => ({
-  number: 1,
-  position_in_queue: 0,
-  now_serving: 100,
-  poll_after_ms: 100,
-  ...fields,
-})
+const place = (fields: object) => ({ number: 1, position_in_queue: 0, now_serving: 100, poll_after_ms: 100, ...fields })
 const PUBLIC = { 'cache-control': 'public, max-age=9' }
 const finalPage: Answer = [200, '<section id="final">', PUBLIC]
 /** The page that a browser's join leads to. */

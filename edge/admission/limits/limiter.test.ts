@@ -61,7 +61,6 @@ it('does not forget a busy key for fifty thousand others, nor refuse the others'
 it('locks nobody out when the clock is put back', () => {
   const limiter = new Limiter()
   const rate = { calls: 1, seconds: 60 }
-  expect(limiter.take('one', rate, 10_000_000)).toBe(0)
-  expect(limiter.take('one', rate, 1_000_000)).toBe(0)
+  expect([limiter.take('one', rate, 10_000_000), limiter.take('one', rate, 1_000_000)]).toEqual([0, 0])
   expect(limiter.take('one', rate, 1_000_000)).toBe(60_000)
 })

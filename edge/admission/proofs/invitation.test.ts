@@ -75,8 +75,7 @@ it('refuses an address that guesses, and not one that many invited people share'
   await result(sale, 'unknown')
   for (let i = 0; i < 20; i++) expect(await join('192.0.2.1')).toBe(403)
   await result(sale, 'redeemed')
-  expect(await join('192.0.2.1')).toBe(429)
-  expect(await join('192.0.2.2')).toBe(201)
+  expect([await join('192.0.2.1'), await join('192.0.2.2')]).toEqual([429, 201])
 })
 
 it('fills the code of a link in, on a page that no cache keeps', async () => {

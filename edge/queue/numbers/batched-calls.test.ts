@@ -65,9 +65,7 @@ it('asks about the places of a crowd with few calls, and refuses only those that
       await scheduler.wait(20)
       return shard.haveLeft(numbers)
     }
-    return new Proxy(shard, {
-      get: (_, method) => (method === 'haveLeft' ? haveLeft : Reflect.get(shard, method)),
-    })
+    return new Proxy(shard, { get: (_, method) => (method === 'haveLeft' ? haveLeft : Reflect.get(shard, method)) })
   })
   gatherAll()
   const turns = await Promise.all(joined.map(({ queue_token }) => sale.status(queue_token, {}, env)))

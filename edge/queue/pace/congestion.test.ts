@@ -110,15 +110,11 @@ describe('the way to the origin and back', () => {
   const seen = (lastMs: number, beforeMs: number) => withTheWay(200, { lastMs, beforeMs, leastMs: 40 }, TARGET_MS)
 
   it('counts for answers, and twice what it is slower than at its best', () => {
-    expect(seen(40, 40)).toBe(240)
-    expect(seen(140, 140)).toBe(440)
-    expect(seen(340, 340)).toBe(840)
+    expect([seen(40, 40), seen(140, 140), seen(340, 340)]).toEqual([240, 440, 840])
   })
 
   it('is slow when two state requests were, and after one the line becomes no quicker', () => {
-    expect(seen(400, 140)).toBe(TARGET_MS)
-    expect(seen(140, 400)).toBe(440)
-    expect(seen(100, 40)).toBe(360)
+    expect([seen(400, 140), seen(140, 400), seen(100, 40)]).toEqual([TARGET_MS, 440, 360])
   })
 })
 
