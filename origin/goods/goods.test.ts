@@ -64,21 +64,18 @@ test('nests variants into their product, and keeps what the pages of a sale show
 
 test('a variant is restocked by its id, and stays while it has orders', async () => {
   const sale = await origin.sale({ products: [SHOE] })
-  const restocked = await origin.admin('POST', `/sales/${sale}/products/shoe-36/restock`, { quantity: 4 })
-  expect(restocked).toMatchObject({ status: 200, body: { products: [{ variants: [{ total: 9 }, { total: 3 }] }] } })
-  expect(await origin.admin('POST', `/sales/${sale}/products/shoe/restock`, { quantity: 4 })).toMatchObject({
-    status: 409,
-    body: { detail: 'shoe has variants: restock one of them.' },
-  })
+  const restock = (id: string) => origin.admin('POST', `/sales/${sale}/products/${id}/restock`, { quantity: 4 })
+  const conflict = (detail: string) => ({ status: 409, body: { detail } })
+  const variants = [{ total: 9 }, { total: 3 }]
+  expect(await restock('shoe-36')).toMatchObject({ status: 200, body: { products: [{ variants }] } })
+  expect(await restock('shoe')).toMatchObject(conflict('shoe has variants: restock one of them.'))
   const order = await origin.checkoutDecided(sale, { body: { product_id: 'shoe-36', accept: ['terms'] } })
   expect(order).toMatchObject({ status: 201, body: { product_id: 'shoe-36', total_minor: 18_900 } })
   const { products, ...config } = (await read(sale)) as { products: [typeof SHOE] }
   const [shoe] = products
   const without = { ...config, products: [{ ...shoe, variants: shoe.variants.slice(1) }] }
-  expect(await origin.admin('PUT', `/sales/${sale}`, without)).toMatchObject({
-    status: 409,
-    body: { detail: 'shoe-36 has orders and cannot be removed' },
-  })
+  const refused = await origin.admin('PUT', `/sales/${sale}`, without)
+  expect(refused).toMatchObject(conflict('shoe-36 has orders and cannot be removed'))
 })
 
 test('the price of a product is that of its variants that have none of their own', async () => {
@@ -147,27 +144,23 @@ const delivery = fc.oneof(
   fc.tuple(ask, some({ countries, prices: rates })).map(([ask, of]) => ({ kind: 'address', ask, ...of })),
   ask.map((ask) => ({ kind: 'handover', ask, return_url: 'https://shop.example/paid' })),
 )
-const config = fc
-  .tuple(
-    fc.uniqueArray(product, { minLength: 1, maxLength: 3, selector: ({ product_id }) => product_id }),
-    some({
-      brand: fc
-        .tuple(
-          text,
-          some({ accent: fc.constant('#00674B'), words: fc.dictionary(fc.constant('de'), fc.dictionary(id, text)) }),
-        )
-        .map(([shop, of]) => ({ shop, ...of })),
-      fees: fc.array(fee, { maxLength: 3 }),
-      tax: fc.record({ name: text, percent, included: fc.boolean() }),
-      venue: fc.oneof(text, fc.constant(null)),
-      names: fc.oneof(texts, fc.constant(null)),
-      event: fc.oneof(event, fc.constant(null)),
-      delivery,
-      limit_per_order: fc.integer({ min: 1, max: 10 }),
-      limit_per_visitor: fc.integer({ min: 1, max: 10 }),
-    }),
-  )
-  .map(([products, of]) => ({ products, ...of }))
+const words = fc.dictionary(fc.constant('de'), fc.dictionary(id, text))
+const brand = fc.tuple(text, some({ accent: fc.constant('#00674B'), words })).map(([shop, of]) => ({ shop, ...of }))
+const products = fc.uniqueArray(product, { minLength: 1, maxLength: 3, selector: ({ product_id }) => product_id })
+const orNull = <T>(of: fc.Arbitrary<T>) => fc.oneof(of, fc.constant(null))
+const limit = fc.integer({ min: 1, max: 10 })
+const options = some({
+  brand,
+  fees: fc.array(fee, { maxLength: 3 }),
+  tax: fc.record({ name: text, percent, included: fc.boolean() }),
+  venue: orNull(text),
+  names: orNull(texts),
+  event: orNull(event),
+  delivery,
+  limit_per_order: limit,
+  limit_per_visitor: limit,
+})
+const config = fc.tuple(products, options).map(([products, of]) => ({ products, ...of }))
 
 /** All that the ledger has of a sale, but how often its rows were written. */
 const kept = (sale: string) => origin.sql()`

@@ -45,10 +45,7 @@ test('makes a picture in the widths that pages need, as WebP and as JPEG, and ne
   ])
   expect(body.image).toMatch(/^[0-9a-f]{32}$/)
   for (const width of body.widths)
-    for (const [ending, type] of [
-      ['webp', 'image/webp'],
-      ['jpg', 'image/jpeg'],
-    ]) {
+    for (const [ending, type] of Object.entries({ webp: 'image/webp', jpg: 'image/jpeg' })) {
       const file = await read(`${body.url}/${width}.${ending}`)
       expect(Object.fromEntries(file.headers)).toMatchObject({
         'content-type': type,
@@ -82,12 +79,11 @@ test('takes a file of a form, or the address of a picture, and knows a picture a
 })
 
 test('turns a picture upright, and drops what its camera noted', async () => {
-  const bytes = await bytesOf(
-    picture(600, 400)
-      .jpeg()
-      .withExif({ IFD0: { Copyright: 'Somebody' } })
-      .withMetadata({ orientation: 6 }),
-  )
+  const noted = picture(600, 400)
+    .jpeg()
+    .withExif({ IFD0: { Copyright: 'Somebody' } })
+    .withMetadata({ orientation: 6 })
+  const bytes = await bytesOf(noted)
   const { body } = await upload(bytes, 'image/jpeg')
   expect(body).toMatchObject({ width: 400, height: 600 })
   const made = await sharp(await (await read(`${body.url}/320.jpg`)).arrayBuffer()).metadata()
@@ -99,9 +95,8 @@ test('keeps what is transparent in WebP, on white in JPEG', async () => {
   const half = sharp({ create: { width: 40, height: 40, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0.5 } } })
   const { body } = await upload(await bytesOf(half.png()), 'image/png')
   const pixel = async (file: string) => {
-    const { data } = await sharp(await (await read(`${body.url}/40.${file}`)).arrayBuffer())
-      .raw()
-      .toBuffer({ resolveWithObject: true })
+    const bytes = await (await read(`${body.url}/40.${file}`)).arrayBuffer()
+    const { data } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true })
     return [...data.subarray(0, file === 'webp' ? 4 : 3)].map((value) => Math.round(value / 32))
   }
   expect(await pixel('webp')).toEqual([8, 0, 0, 4])
@@ -131,14 +126,11 @@ test('refuses what is no picture, or too much of one, and says why', async () =>
 })
 
 describe('of a sale', () => {
-  const saleWith = (images: object[], brand?: object) =>
-    origin.admin('PUT', `/sales/pictures-${++shade}`, {
-      name: 'Pictures',
-      opens_at: '2026-01-01T00:00:00Z',
-      admission: { rate_per_second: 1 },
-      products: [{ product_id: 'shoe', name: 'Shoe', unit_price_minor: 1, currency: 'EUR', total: 1, images }],
-      ...(brand && { brand }),
-    })
+  const saleWith = (images: object[], brand?: object) => {
+    const shoe = { product_id: 'shoe', name: 'Shoe', unit_price_minor: 1, currency: 'EUR', total: 1, images }
+    const about = { name: 'Pictures', opens_at: '2026-01-01T00:00:00Z', admission: { rate_per_second: 1 } }
+    return origin.admin('PUT', `/sales/pictures-${++shade}`, { ...about, products: [shoe], ...(brand && { brand }) })
+  }
 
   test('become ours as it is written, with their sizes, wherever they were', async () => {
     const { body: ours } = await upload(await bytesOf(picture(800, 400).png()), 'image/png')
