@@ -394,7 +394,7 @@ test.concurrent('those who come by the front search in an index, at the edge or 
   await crowd.schedule.read()
   await crowd.play()
   // The newest posts, and the page before them, each.
-  await expect.poll(() => crowd.tally.latency.feed.summary().count).toBe(6)
+  await context.expect.poll(() => crowd.tally.latency.feed.summary().count).toBe(6)
   crowd.close()
   const { requests, refusals, ends } = crowd.tally
   expect(requests).toMatchObject({ front: 3 + 1 + 2, search: 1 + 2, feed: 6, page: 3, join: 3 })
