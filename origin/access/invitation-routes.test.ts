@@ -17,19 +17,17 @@ function put(sale: string, body: string | ReadableStream, type = 'text/csv', que
 
 const counts = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/invitations`)).body
 
-async function redeemed(sale: string, invitation: string, visitor: string) {
-  const body = { invitation, visitor }
-  return (await origin.call('POST', `/internal/sales/${sale}/redeem`, { token: origin.edgeToken, body })).body
+const redeemed = async (sale: string, invitation: string, visitor: string) => {
+  const call = { token: origin.edgeToken, body: { invitation, visitor } }
+  return (await origin.call('POST', `/internal/sales/${sale}/redeem`, call)).body
 }
 const redeem = async (...asked: Parameters<typeof redeemed>) => (await redeemed(...asked)).result
 
 async function links(sale: string, body: object) {
   const answer = await origin.admin('POST', `/sales/${sale}/invitations/links`, body)
   expect(answer.status).toBe(200)
-  return String(answer.body.text)
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).invitation as string)
+  const lines = String(answer.body.text).trim().split('\n')
+  return lines.map((line) => JSON.parse(line).invitation as string)
 }
 
 describe('an import', () => {

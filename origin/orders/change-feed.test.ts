@@ -17,11 +17,8 @@ const sql = await useLedger(20)
 const app = new Hono().get('/orders', (c) => feed(sql, c))
 app.onError((error) => sendProblem((error as ProblemError).problem))
 
-interface Change {
-  readonly cursor: string
-  readonly type: string
-  readonly timestamp: string
-  readonly data: { readonly order_id: string; readonly status: string; readonly sale: string }
+interface Change extends Readonly<Record<'cursor' | 'type' | 'timestamp', string>> {
+  readonly data: Readonly<Record<'order_id' | 'status' | 'sale', string>>
 }
 interface Page {
   readonly changes: Change[]

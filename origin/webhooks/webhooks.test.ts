@@ -15,11 +15,8 @@ afterEach(async () => {
 
 const ORDERS = ['order.reserved', 'order.paying', 'order.confirmed']
 
-interface Delivery {
-  readonly delivery: string
-  readonly state: string
+interface Delivery extends Readonly<Record<'delivery' | 'state' | 'type', string>> {
   readonly attempts: number
-  readonly type: string
   readonly body: { readonly data: { readonly sale: string } }
 }
 
