@@ -5,10 +5,11 @@
  */
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { POLL_WITHIN_MS } from '../run/patience.ts'
 import { sharedPart } from '../run/shared-part.ts'
 
-/** A whole step of a story, with all that the page reads and waits for, on a machine that does much else. */
-const STEP_TIMEOUT_MS = 120_000
+/** A step that hangs ends before its story does, and is named. */
+const STEP_WITHIN_MS = 2 * POLL_WITHIN_MS
 /** A narrow phone. */
 const VIEWPORT = { width: 360, height: 780 }
 
@@ -18,7 +19,7 @@ interface Fixtures {
   readonly complaints: string[]
   /** A blank page of somebody with a browser of their own. */
   readonly newPage: (options?: BrowserContextOptions) => Promise<Page>
-  /** The same, at an address. */
+  /** The same, at a page of the edge, whose script runs. */
   readonly visitor: (url: string, options?: BrowserContextOptions) => Promise<Page>
   readonly visitorWithTurn: (url: string, options?: BrowserContextOptions) => Promise<Page>
 }
@@ -48,7 +49,7 @@ export const storyTest = (mayComplain?: RegExp) =>
           page.on('pageerror', (error) => complaints.push(String(error)))
           page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
         })
-        context.setDefaultTimeout(STEP_TIMEOUT_MS)
+        context.setDefaultTimeout(STEP_WITHIN_MS)
         return context.newPage()
       })
       for (const context of opened) await context.close()
@@ -56,7 +57,7 @@ export const storyTest = (mayComplain?: RegExp) =>
     visitor: ({ newPage }, use) =>
       use(async (url, options) => {
         const page = await newPage(options)
-        await page.goto(url)
+        await (options?.javaScriptEnabled === false ? page.goto(url) : goTo(page, url))
         return page
       }),
     visitorWithTurn: ({ visitor }, use) =>
@@ -76,6 +77,12 @@ export const toggle = (page: Page, name: string) => page.getByRole('switch', { n
 export const isConnected = (page: Page) =>
   page.locator('#connection[data-state=online][hidden]').waitFor({ state: 'attached' })
 export const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor()
+
+/** Loads a page of the edge, and waits for what only its script writes: from then on it takes what is pressed. */
+export async function goTo(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.locator('#connection[data-state]').waitFor({ state: 'attached' })
+}
 
 export async function newTab(page: Page, url: string): Promise<Page> {
   const tab = await page.context().newPage()

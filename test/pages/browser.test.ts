@@ -1,9 +1,12 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
-import type { Page } from 'playwright-core'
-import { beforeAll, describe, vi } from 'vitest'
+import type { Locator, Page } from 'playwright-core'
+import { beforeAll, describe } from 'vitest'
 import { newVapidKeys } from '../../dev/data-folder.ts'
 import { commitmentOf } from '../../shared/draw.ts'
-import { button, hasText, heading, isConnected, link, newTab, storyTest, toggle } from '../lib/in-browser.ts'
+import { eventually } from '../lib/eventually.ts'
+import { button, goTo, hasText, heading, isConnected, link, newTab, storyTest, toggle } from '../lib/in-browser.ts'
+import { admin } from '../lib/operator.ts'
+import { call } from '../lib/visitor.ts'
 import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
@@ -20,6 +23,17 @@ const FEW_AND_MANY = {
 const FOCUSED = 'document.activeElement?.textContent'
 /** What the browser reports when the visitor comes back to the page, which then fetches at once. */
 const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
+/** Reads what a page shows to somebody who comes back to it. */
+async function returned<T>(page: Page, read: () => Promise<T>): Promise<T> {
+  await page.evaluate(RETURNING)
+  return read()
+}
+
+/** Comes back to the page until it shows this. */
+async function seesOnReturn(page: Page, shown: Locator): Promise<void> {
+  const isShown = () => returned(page, () => shown.isVisible())
+  if (!(await eventually(isShown, Boolean))) throw new Error(`The page does not show ${shown}.`)
+}
 
 const test = storyTest(/ERR_INTERNET_DISCONNECTED|Failed to load resource/)
 
@@ -29,18 +43,11 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     system = await sharedPart('system')
   })
 
-  async function admin(method: string, path: string, body?: unknown): Promise<void> {
-    const response = await fetch(`${system.originUrl}/admin${path}`, {
-      method,
-      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${method} ${path} responded ${response.status}`)
-    await response.body?.cancel()
-  }
+  /** An operator's call about a sale. */
+  const operator = (method: string, path: string, body?: object) => admin(system, method, `/sales/${path}`, body)
 
   async function sale(name: string, opensInMs: number, changes: object = {}): Promise<string> {
-    await admin('PUT', `/sales/${name}`, {
+    await operator('PUT', name, {
       name: 'Trainers "<b>Ünï</b>" 👟',
       opens_at: new Date(Date.now() + opensInMs).toISOString(),
       products: [PRODUCT],
@@ -49,10 +56,15 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
       ...changes,
     })
     const url = `${system.edgeUrl}/sales/${name}`
-    const isKnown = async () =>
-      (await fetch(`${url}/schedule`)).ok || Promise.reject(new Error(`${name} is not known yet`))
-    await vi.waitFor(isKnown, { timeout: 60_000 })
+    await eventually(
+      () => fetch(`${url}/schedule`),
+      ({ ok }) => ok,
+    )
     return url
+  }
+  /** Somebody else takes places in line. */
+  const othersJoin = async (url: string, times: number) => {
+    for (let i = 0; i < times; i++) await call('POST', `${url}/queue`)
   }
 
   const reserve = async (page: Page) => {
@@ -62,6 +74,13 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
   const pay = async (page: Page) => {
     await button(page, /^Pay/).click()
     await heading(page, 'It is yours').waitFor()
+  }
+  const toBank = async (page: Page) => {
+    await page.getByLabel('Card whose bank asks you to confirm').check()
+    await button(page, /^Pay/).click()
+    await link(page, 'On to your bank').click()
+    await heading(page, 'Approve this payment?').waitFor()
+    await hasText(page.locator('.amount'), '€1.00')
   }
   const giveBack = async (page: Page) => {
     await page.getByText('Give it back', { exact: true }).click()
@@ -87,7 +106,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(await page.locator('#line .sale b').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('You are in the lobby')
     expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
-    await admin('POST', '/sales/whole/open')
+    await operator('POST', 'whole/open')
     await heading(page, 'It is your turn').waitFor()
     // The Worker is called twice: to join, and for the page that brings the admission. All else is the same for all.
     const toWorker = () => requested.filter((path) => !/\/(schedule|feed)$|^\/assets\/|^\/sales\/whole$/.test(path))
@@ -155,10 +174,10 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
         .observe(document.getElementById('shop-announcement'), { childList: true, subtree: true })`)
     }
     const requested: string[] = []
-    for (const page of [line, landing]) page.on('request', (request) => requested.push(new URL(request.url()).pathname))
-    const announce = (text: object) => admin('PUT', '/sales/announced/announcement', { level: 'warning', text })
-    const sees = (page: Page, text: string) =>
-      page.locator('#shop-announcement p[dir=auto]', { hasText: text }).waitFor()
+    for (const page of pages) page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    const announce = (text: object) => operator('PUT', 'announced/announcement', { level: 'warning', text })
+    const sees = (page: Page, hasText: string) =>
+      seesOnReturn(page, page.locator('#shop-announcement p[dir=auto]', { hasText }))
     const text = 'Doors close at noon.'
     await announce({ en: text })
     await Promise.all(pages.map((page) => sees(page, text)))
@@ -166,16 +185,18 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     // The page's second script may arrive only now.
     const own = requested.filter((path) => !path.startsWith('/assets/'))
     expect(new Set(own.filter((path) => !path.endsWith('/feed')))).toEqual(new Set(['/sales/announced/schedule']))
-    // The schedule read next has the same announcement.
-    for (const page of [...pages, ...pages]) await page.waitForResponse(/\/schedule$/)
+    // The schedule read next has the same announcement; after another one its script has seen it.
+    for (const page of [...pages, ...pages])
+      await Promise.all([page.waitForResponse(/\/schedule$/), page.evaluate(RETURNING)])
     expect(await Promise.all(pages.map((page) => page.evaluate(CHANGES)))).toEqual([1, 1])
 
-    await admin('POST', '/sales/announced/end')
-    await heading(line, 'The sale has ended').waitFor()
+    await operator('POST', 'announced/end')
+    await seesOnReturn(line, heading(line, 'The sale has ended'))
     await announce({ en: 'Thank you all.' })
     await sees(line, 'Thank you all.')
-    await admin('DELETE', '/sales/announced/announcement')
-    await line.locator('#shop-announcement:empty').waitFor({ state: 'attached' })
+    await operator('DELETE', 'announced/announcement')
+    const shown = line.locator('#shop-announcement p[dir=auto]')
+    await expect.poll(() => returned(line, () => shown.count())).toBe(0)
     // Both stay in the feed.
     await expect.poll(() => line.locator('#posts p[dir=auto]').allTextContents()).toEqual(['Thank you all.', text])
   })
@@ -186,12 +207,12 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect,
   }) => {
     const url = await sale('posting', -1_000, SLOW)
-    const post = (en: string) => admin('POST', '/sales/posting/feed', { text: { en } })
+    const post = (en: string) => operator('POST', 'posting/feed', { text: { en } })
     for (let i = 1; i <= 11; i++) await post(`Number ${i}`)
     const page = await visitor(url)
     const texts = () => page.locator('#posts p[dir=auto]').allTextContents()
     const numbers = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => `Number ${from - i}`)
-    await expect.poll(texts, { timeout: 30_000 }).toEqual(numbers(11, 2))
+    await expect.poll(() => returned(page, texts)).toEqual(numbers(11, 2))
     // Until the script has the link, it leads to a page of its own.
     const isTaken = () => page.evaluate("document.getElementById('older-posts').onclick !== null")
     await expect.poll(isTaken).toBe(true)
@@ -200,11 +221,11 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(await link(page, 'Older posts').isVisible()).toBe(false)
     // Only what is new is read out.
     await post('<b>Number</b> 12')
-    await expect.poll(texts, { timeout: 30_000 }).toEqual(['<b>Number</b> 12', ...numbers(11, 1)])
+    await expect.poll(() => returned(page, texts)).toEqual(['<b>Number</b> 12', ...numbers(11, 1)])
     expect(await page.locator('#posts[aria-live=polite] > li:not([aria-live])').count()).toBeGreaterThan(0)
     expect(await page.locator('#posts > li').last().getAttribute('aria-live')).toBe('off')
-    await admin('DELETE', '/sales/posting/feed/11')
-    await expect.poll(texts, { timeout: 30_000 }).toEqual(['<b>Number</b> 12', ...numbers(10, 1)])
+    await operator('DELETE', 'posting/feed/11')
+    await expect.poll(() => returned(page, texts)).toEqual(['<b>Number</b> 12', ...numbers(10, 1)])
 
     const plain = await newPage({ javaScriptEnabled: false })
     await plain.goto(url)
@@ -240,7 +261,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     // So that one knows how loud it is.
     const told = () => page.evaluate<string[]>('told')
     expect(await told()).toEqual(['tone', 'tone', 'tone'])
-    await admin('POST', '/sales/noticed/open')
+    await operator('POST', 'noticed/open')
     await heading(page, 'It is your turn').waitFor()
     expect((await told()).slice(3)).toEqual([
       ...Array.from({ length: 9 }, () => 'tone'),
@@ -319,7 +340,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await isOn(false)
     expect([await asked(), statuses]).toEqual([0, [204, 204]])
     // Still there when the turn comes.
-    await admin('POST', '/sales/pushed/open')
+    await operator('POST', 'pushed/open')
     await heading(page, 'It is your turn').waitFor()
     await push.click()
     await isOn(true)
@@ -338,7 +359,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
       await button(page, 'Take a place in the lobby').click()
       await heading(page, 'You are in the lobby').waitFor()
     }
-    await admin('POST', '/sales/confirmed/open')
+    await operator('POST', 'confirmed/open')
     for (const page of pages) {
       await page.getByText('Checked on this device').waitFor()
       await page.getByText('Opened', { exact: true }).waitFor()
@@ -360,7 +381,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
         json: { ...schedule, draw_seed, draw_commitment: commitmentOf('ab'.repeat(32)) },
       })
     })
-    await admin('POST', '/sales/swapped/open')
+    await operator('POST', 'swapped/open')
     await page.getByText('This does not fit').waitFor()
     expect(await page.getByText('Checked on this device').isVisible()).toBe(false)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -368,7 +389,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
 
   test('two tabs share one place, and each shows what happens in the other', async ({ visitor, expect }) => {
     const url = await sale('tabs', -1_000, SLOW)
-    for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    await othersJoin(url, 5)
     const page = await visitor(url)
     const tab = await newTab(page, url)
     await button(page, 'Join the line').click()
@@ -387,7 +408,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect,
   }) => {
     const url = await sale('led', -1_000, SLOW)
-    for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    await othersJoin(url, 5)
     const page = await visitor(url)
     await button(page, 'Join the line').click()
     await heading(page, 'You are in line').waitFor()
@@ -446,101 +467,59 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(await page.locator('time[role=timer]').first().textContent()).toMatch(/^(10:00|[5-9]:\d\d)$/)
   })
 
-  test('without a script a visitor joins, waits, reserves and pays', async ({ visitor }) => {
+  test('without a script a visitor joins, waits, reserves, and pays by way of their bank', async ({
+    visitor,
+    expect,
+  }) => {
     // Soon enough for the page to reload often, and late enough to take a place before.
     const url = await sale('plain', 60_000)
-    const page = await visitor(url, { javaScriptEnabled: false, locale: 'de-DE', colorScheme: 'dark' })
-    await button(page, 'Platz in der Lobby nehmen').click()
-    await heading(page, 'Du bist in der Lobby').waitFor()
-    await admin('POST', '/sales/plain/open')
+    const page = await visitor(url, { javaScriptEnabled: false, colorScheme: 'dark' })
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
+    await operator('POST', 'plain/open')
     // From here on the page reloads itself, until there is something to choose.
-    await heading(page, 'Du bist dran').waitFor()
-    await button(page, 'Reservieren').click()
-    await heading(page, 'Für dich zurückgelegt').waitFor()
-    await button(page, /bezahlen$/).click()
-    await heading(page, 'Es gehört dir').waitFor()
+    await heading(page, 'It is your turn').waitFor()
+    await reserve(page)
+    const order = page.url()
+    await toBank(page)
+    await button(page, 'Approve').click()
+    // The page may be there before the bank's word is, and reloads itself only after a while.
+    const isTheirs = () => heading(page, 'It is yours').isVisible()
+    await expect.poll(async () => (await isTheirs()) || page.reload().then(isTheirs)).toBe(true)
+    expect(page.url()).toBe(order)
   })
 
-  test.for([true, false])(
-    'a buyer is sent to their bank, and comes back (with a script: %s)',
-    async (javaScriptEnabled, { visitorWithTurn, expect }) => {
-      const url = await sale(`bank-${javaScriptEnabled}`, -1_000)
-      const page = await visitorWithTurn(url, { javaScriptEnabled })
-      await reserve(page)
-      const order = page.url()
-      const toBank = async () => {
-        await page.getByLabel('Card whose bank asks you to confirm').check()
-        await button(page, /^Pay/).click()
-        await link(page, 'On to your bank').click()
-        await heading(page, 'Approve this payment?').waitFor()
-        await hasText(page.locator('.amount'), '€1.00')
-      }
-      if (javaScriptEnabled) {
-        await toBank()
-        await button(page, 'Decline').click()
-        await heading(page, 'The payment did not go through').waitFor()
-        expect(page.url()).toBe(order)
-      }
-      await toBank()
-      await button(page, 'Approve').click()
-      // Without a script the page may be there before the bank's word is, and reloads itself only after a while.
-      await heading(page, 'It is yours').waitFor()
-      expect(page.url()).toBe(order)
-    },
-  )
-
-  test('one account has one place and one limit on all its devices, where a sale requires sign-in', async ({
+  test('whoever has no session is led to sign in, and finds their place again after the session ended', async ({
     visitor,
     expect,
   }) => {
     const url = await sale('members', -1_000, { access: { sign_in: 'required' } })
-    const signIn = async (page: Page, account: string) => {
-      await page.getByText('This sale is for people who are signed in').filter({ visible: true }).waitFor()
-      await link(page, 'Sign in').click()
-      await page.getByLabel('Account').fill(account)
-      await button(page, 'Sign in').click()
-      await button(page, 'Join the line').waitFor()
-      await page.getByText('You are signed in to the shop').filter({ visible: true }).waitFor()
-      expect(await link(page, 'Sign in').isVisible()).toBe(false)
-      expect(page.url()).toBe(`${url}/line`)
-    }
     const page = await visitor(url)
+    const signIn = async () => {
+      await link(page, 'Sign in').click()
+      await page.getByLabel('Account').fill('bob')
+      await button(page, 'Sign in').click()
+    }
     const joins: string[] = []
     page.on('request', (request) => request.url().endsWith('/queue') && joins.push(request.method()))
     await button(page, 'Join the line').click()
     await hasText(page.getByRole('alert'), 'Please sign in first')
     expect(joins).toEqual(['POST'])
-    await signIn(page, 'ada')
+    await page.getByText('This sale is for people who are signed in').filter({ visible: true }).waitFor()
+    await signIn()
+    await page.getByText('You are signed in to the shop').filter({ visible: true }).waitFor()
+    expect(await link(page, 'Sign in').isVisible()).toBe(false)
+    expect(page.url()).toBe(`${url}/line`)
+    await isConnected(page)
     await button(page, 'Join the line').click()
     await heading(page, 'It is your turn').waitFor()
-    await reserve(page)
-    const order = new URL(page.url()).pathname
-
-    // The other device is without a script.
-    const other = await visitor(url, { javaScriptEnabled: false })
-    await signIn(other, 'ada')
-    await button(other, 'Join the line').click()
-    await heading(other, 'It is your turn').waitFor()
-    await button(other, 'Reserve').click()
-    await heading(other, 'Reserved for you').waitFor()
-    expect(new URL(other.url()).pathname).toBe(order)
-    expect(await numberOf(other)).toBe(await numberOf(page))
-
-    const stranger = await visitor(url)
-    await signIn(stranger, 'bob')
-    await button(stranger, 'Join the line').click()
-    await heading(stranger, 'It is your turn').waitFor()
-    const number = await numberOf(stranger)
-    expect(number).not.toBe(await numberOf(page))
-    // Their session ends, and the place waits for the next one.
-    await stranger.context().clearCookies({ name: 'shop_session' })
-    await stranger.goto(url)
-    await heading(stranger, 'You are signed out of the shop').waitFor()
-    await link(stranger, 'Sign in').click()
-    await stranger.getByLabel('Account').fill('bob')
-    await button(stranger, 'Sign in').click()
-    await heading(stranger, 'It is your turn').waitFor()
-    expect(await numberOf(stranger)).toBe(number)
+    const number = await numberOf(page)
+    await page.context().clearCookies({ name: 'shop_session' })
+    await page.goto(url)
+    await heading(page, 'You are signed out of the shop').waitFor()
+    await signIn()
+    await heading(page, 'It is your turn').waitFor()
+    expect(await numberOf(page)).toBe(number)
   })
 
   test('a page is painted before its script has arrived', async ({ newPage, expect }) => {
@@ -588,13 +567,12 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
 
   test('the focus moves from content that goes away to the heading that replaces it', async ({ visitor, expect }) => {
     const url = await sale('focus', -1_000, SLOW)
-    await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    await othersJoin(url, 1)
     const page = await visitor(url)
     await button(page, 'Join the line').click()
     await page.getByText('Give up my place').focus()
-    await admin('POST', '/sales/focus/end')
-    const focused = () => page.evaluate(`${RETURNING}, ${FOCUSED}`)
-    await expect.poll(focused, { interval: 500 }).toBe('The sale has ended')
+    await operator('POST', 'focus/end')
+    await expect.poll(() => page.evaluate(`${RETURNING}, ${FOCUSED}`)).toBe('The sale has ended')
   })
 
   test('a visitor who wants more than is left may choose again, also by a reload', async ({
@@ -637,53 +615,44 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const page = await visitorWithTurn(url)
     await page.getByLabel('Many').check()
     const few = page.locator('label').filter({ hasText: 'Few' })
-    await hasText(few, 'about 2 left')
+    const sees = (hasText: string) => seesOnReturn(page, few.filter({ hasText }))
+    await sees('about 2 left')
     const other = await visitorWithTurn(url)
     await other.getByLabel('Few').check()
     await other.getByLabel('Quantity').fill('2')
     await button(other, 'Reserve').click()
-    await hasText(few, 'none left')
+    await sees('none left')
     await giveBack(other)
-    await hasText(few, 'about 2 left')
+    await sees('about 2 left')
     expect(await page.getByLabel('Many').isChecked()).toBe(true)
-    await hasText(few, '€1.00')
+    await sees('€1.00')
     const products = FEW_AND_MANY.products.map((product) => ({ ...product, unit_price_minor: 250 }))
     await sale('shared', -1_000, { ...FEW_AND_MANY, products })
-    await hasText(few, '€2.50')
-  })
-
-  test('a long price on a small screen leaves room for the name', async ({ visitorWithTurn, expect }) => {
-    const products = [{ ...PRODUCT, name: 'Trainers', unit_price_minor: 250_000_000, currency: 'IDR' }]
-    const url = await sale('long-price', -1_000, { products })
-    const page = await visitorWithTurn(url, { viewport: { width: 320, height: 640 } })
-    const [name, price] = await Promise.all(
-      ['Trainers', '2,500,000.00'].map((text) => page.locator('.item').getByText(text).boundingBox()),
-    )
-    expect(name?.height).toBeLessThan(30)
-    expect((price?.x ?? 0) + (price?.width ?? 0)).toBeLessThan(320)
+    await sees('€2.50')
   })
 
   test('the landing page shows and announces a pause, and then the end', async ({ visitor, expect }) => {
     const page = await visitor(await sale('landing', -1_000, SLOW))
     await button(page, 'Join the line').waitFor()
-    await admin('POST', '/sales/landing/pause')
+    await operator('POST', 'landing/pause')
     await expect.poll(() => page.evaluate(`${RETURNING}, document.title`)).toMatch(/^The line is paused · /)
     await hasText(page.getByRole('status'), 'The line is paused')
-    await admin('POST', '/sales/landing/end')
-    const ended = () => page.evaluate(`${RETURNING}, document.querySelectorAll('#final h1').length`)
-    await expect.poll(ended, { interval: 500 }).toBe(1)
+    await operator('POST', 'landing/end')
+    await expect.poll(() => returned(page, () => page.locator('#final h1').count())).toBe(1)
   })
 
   test('whoever has a turn reads why the sale is paused, also when they reserve', async ({ visitorWithTurn }) => {
     const page = await visitorWithTurn(await sale('turn-paused', -1000))
-    await admin('POST', '/sales/turn-paused/pause', { reason: { en: 'The bank is slow.' } })
+    await operator('POST', 'turn-paused/pause', { reason: { en: 'The bank is slow.' } })
     await page.getByText('Nobody can reserve for the moment').waitFor()
     await page.locator('#turn').getByText('The bank is slow.').waitFor()
     await hasText(page.locator('#announcement'), 'The line is paused. The bank is slow.')
+    // The answer is the same page, and shows nothing that was not there.
+    const answered = page.waitForResponse(/\/buy$/)
     await button(page, 'Reserve').click()
-    await page.waitForURL(/\/line$/)
+    await answered
     await page.locator('#turn').getByText('The bank is slow.').waitFor()
-    await admin('POST', '/sales/turn-paused/resume')
+    await operator('POST', 'turn-paused/resume')
     await page.reload()
     await page.getByText('Nobody can reserve for the moment').waitFor({ state: 'hidden' })
     await reserve(page)
@@ -706,7 +675,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const page = await visitor(url)
     await heading(page, 'Sold out').waitFor()
     expect(await page.context().cookies()).toEqual([])
-    await admin('POST', '/sales/gone/products/one/restock', { quantity: 5 })
+    await operator('POST', 'gone/products/one/restock', { quantity: 5 })
     await expect.poll(cacheControl).toBe('public, max-age=1')
     await page.evaluate(RETURNING)
     await button(page, 'Join the line').waitFor()
@@ -748,9 +717,10 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await stranger.getByText('Your line: for everyone').waitFor()
   })
 
-  test('a problem is a page in the visitor’s language', async ({ visitor }) => {
+  test('a problem is a page in the visitor’s language', async ({ newPage }) => {
     const url = await sale('wrong', -1_000, SLOW)
-    const page = await visitor(`${system.edgeUrl}/sales/no-such-sale`, { locale: 'de-DE' })
+    const page = await newPage({ locale: 'de-DE' })
+    await page.goto(`${system.edgeUrl}/sales/no-such-sale`)
     await heading(page, 'Diesen Verkauf gibt es nicht').waitFor()
     await page.goto(`${url}/order/019a1fcb-824e-74eb-bb3e-e54755d9709e`)
     await heading(page, 'Diese Bestellung kann hier nicht gezeigt werden').waitFor()
@@ -767,7 +737,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
         else if (newValue === 'there') localStorage.setItem('ping', 'and back')
         else globalThis.isBack = true
       })`)
-    await page.goto(await sale('quiet', -1_000))
+    await goTo(page, await sale('quiet', -1_000))
     await button(page, 'Join the line').click()
     await heading(page, 'It is your turn').waitFor()
     await reserve(page)
@@ -782,12 +752,14 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
   })
 
   test('an order whose hold ended on no page gives the turn back', async ({ visitorWithTurn, expect }) => {
-    const url = await sale('unseen', -1_000, { hold_seconds: 20 })
+    const url = await sale('unseen', -1_000, { hold_seconds: 5 })
     const page = await visitorWithTurn(url)
-    await reserve(page)
+    await button(page, 'Reserve').click()
+    // On a slow machine the hold may end before.
+    await heading(page, /Reserved for you|The time was up/).waitFor()
     await page.goto(url)
-    await heading(page, 'You have an order here').waitFor()
-    await heading(page, 'It is your turn').waitFor({ timeout: 90_000 })
+    await heading(page, /You have an order here|It is your turn/).waitFor()
+    await heading(page, 'It is your turn').waitFor()
     expect(await button(page, 'Reserve').isVisible()).toBe(true)
   })
 
@@ -808,12 +780,13 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(page.url()).toBe(paid)
   })
 
-  test('a declined card keeps its hold, the next one is confirmed with the bank, and the order has a receipt', async ({
+  test('a declined card keeps its hold, the bank says no and then yes, and the order has a receipt', async ({
     visitorWithTurn,
     expect,
   }) => {
     const page = await visitorWithTurn(await sale('declined', -1_000), { timezoneId: 'Asia/Tokyo' })
     await reserve(page)
+    const order = page.url()
     const left = () => page.locator('#hold time').textContent()
     await page.getByLabel('Card without enough money').check()
     await button(page, /^Pay/).click()
@@ -823,6 +796,10 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const before = await left()
     await expect.poll(left).not.toBe(before)
 
+    await toBank(page)
+    await button(page, 'Decline').click()
+    await hasText(page.locator('#order'), 'You can try once more.')
+    expect(page.url()).toBe(order)
     await page.getByLabel('Card whose bank asks you to confirm').check()
     await button(page, /^Pay/).click()
     await heading(page, 'Your bank asks you to confirm').waitFor()
@@ -835,17 +812,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await heading(page, 'Receipt').waitFor()
     // In the buyer's time zone, which it names.
     await expect.poll(() => page.locator('time[data-moment]').textContent()).toMatch(/ GMT\+9$/)
-    const receipt = page.url()
-    await page.setExtraHTTPHeaders({ 'accept-language': 'fr' })
-    for (const url of [receipt, receipt.replace('/receipt', '')])
-      for (const width of [320, 390]) {
-        await page.setViewportSize({ width, height: 844 })
-        await page.goto(url)
-        const number = await page.getByText(/^[0-9a-f]{8}-[0-9a-f-]{27}$/).boundingBox()
-        expect(number?.height).toBeLessThan(30)
-      }
-    await page.setExtraHTTPHeaders({})
-    await page.goto(receipt.replace(/order\/.*$/, 'orders'))
+    await page.goto(page.url().replace(/order\/.*$/, 'orders'))
     await heading(page, 'Your orders').waitFor()
     await link(page, 'It is yours').click()
     await heading(page, 'It is yours').waitFor()
