@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { addHall } from '../../origin/seats/testing.ts'
 import { numberOf } from '../../shared/short-number.ts'
 import { button, heading, storyTest } from '../lib/in-browser.ts'
+import { admin } from '../lib/operator.ts'
 import { createSale } from '../lib/origin-process.ts'
 import { saleOf } from '../lib/samples.ts'
 import type { RunSystem } from '../run/one-system.ts'
@@ -102,12 +103,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
         admission: { rate_per_second: 50, max_inside: null },
       }),
     )
-    const codes = await fetch(`${system.originUrl}/admin/sales/${sale}/promo-codes`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify([{ code: 'NOON10', percent: 10, uses: 1 }]),
-    })
-    expect(codes.status).toBe(200)
+    await admin(system, 'PUT', `/sales/${sale}/promo-codes`, [{ code: 'NOON10', percent: 10, uses: 1 }])
     const page = await visitorWithTurn(`${system.edgeUrl}/sales/${sale}`)
     await page.getByRole('radio', { name: '42' }).check()
     const address = {

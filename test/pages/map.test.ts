@@ -8,7 +8,6 @@ const FREE = /, €\d/
 /** All seats of a section, sold: two bits each. */
 const ALL_SOLD = Buffer.alloc(28, 0b10101010).toString('base64')
 const LIMIT = 6
-const WITHIN = { timeout: 60_000 }
 
 describe.skipIf(!hasBrowser)('on the map of a hall', () => {
   const openSample = useSamplePages({ width: 1280, height: 900 })
@@ -29,7 +28,7 @@ describe.skipIf(!hasBrowser)('on the map of a hall', () => {
     await page.locator('.hall-plan canvas').focus()
     for (let step = 0; step < 30; step++) {
       await page.keyboard.press('ArrowRight')
-      await expect.poll(() => said(page), WITHIN).toMatch(/Row/)
+      await expect.poll(() => said(page)).toMatch(/Row/)
       if (FREE.test((await said(page)) ?? '')) return
     }
     throw new Error('no seat is free')
@@ -68,7 +67,7 @@ describe.skipIf(!hasBrowser)('on the map of a hall', () => {
     await page.getByRole('button', { name: 'List' }).click()
     await page.locator('.hall-list summary').first().click()
     const seats = page.locator('.hall-rows input')
-    await seats.nth(LIMIT).waitFor({ state: 'attached', timeout: 30_000 })
+    await seats.nth(LIMIT).waitFor({ state: 'attached' })
     for (let seat = 0; seat < LIMIT; seat++) await seats.nth(seat).press('Space')
     expect(await fields(page)).toHaveLength(LIMIT)
     await seats.nth(LIMIT).press('Space')
@@ -83,7 +82,7 @@ describe.skipIf(!hasBrowser)('on the map of a hall', () => {
     expect(await fields(page)).toEqual(['seat:stalls-b:G-9', 'seat:stalls-b:G-10'])
     const json = { section_id: 'stalls-b', version: 1, seats: ALL_SOLD }
     await page.route('**/availability', (route) => route.fulfill({ json }))
-    await expect.poll(() => fields(page), WITHIN).toEqual([])
+    await expect.poll(() => fields(page)).toEqual([])
     expect(await said(page)).toMatch(/^No longer free[^:]*: Stalls B, Row G, seat 9, Stalls B, Row G, seat 10\.$/)
     await page.close()
   })
@@ -130,11 +129,11 @@ describe.skipIf(!hasBrowser)('with fingers on the map of a hall', () => {
 
     const whole = await seen(page)
     await swipe(touch, [[cx - 20, cy], [cx + 20, cy]], [[cx - 150, cy], [cx + 150, cy]]) // biome-ignore format: pairs
-    await expect.poll(() => mini.isVisible(), WITHIN).toBe(true)
+    await expect.poll(() => mini.isVisible()).toBe(true)
     const near = await seen(page)
     expect(near.width).toBeLessThan(whole.width / 3)
     await swipe(touch, [[cx + 80, cy]], [[cx - 80, cy]])
-    await expect.poll(async () => (await seen(page)).x, WITHIN).toBeGreaterThan(near.x)
+    await expect.poll(async () => (await seen(page)).x).toBeGreaterThan(near.x)
     expect((await seen(page)).width).toBeCloseTo(near.width)
     // Nothing was pressed.
     expect(await page.locator('#cart-choice li').count()).toBe(0)
@@ -143,9 +142,9 @@ describe.skipIf(!hasBrowser)('with fingers on the map of a hall', () => {
     const name = (await section.textContent()) ?? ''
     expect(name).not.toBe('Hall')
     await tab('Hall').click()
-    await expect.poll(() => mini.isVisible(), WITHIN).toBe(false)
+    await expect.poll(() => mini.isVisible()).toBe(false)
     await tab(name).click()
-    await expect.poll(() => mini.isVisible(), WITHIN).toBe(true)
+    await expect.poll(() => mini.isVisible()).toBe(true)
     expect(await section.textContent()).toBe(name)
     await page.close()
   })

@@ -1,12 +1,15 @@
 /** The payment page in a real browser, with stand-ins for Stripe's API and for its script. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { type Loopback, serveOnLoopback } from '../../dev/loopback.ts'
 import { type System, startSystem } from '../../dev/system.ts'
-import { button, heading, link, storyTest } from '../lib/in-browser.ts'
+import type { SaleConfig } from '../../shared/api/operator.ts'
+import { button, goTo, heading, link, storyTest } from '../lib/in-browser.ts'
+import { createSale } from '../lib/origin-process.ts'
+import { saleOf } from '../lib/samples.ts'
+import { ledgerDatabase } from '../lib/servers.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 import { startStripe } from '../stand-ins/stripe.ts'
 
@@ -21,18 +24,14 @@ const SECRETS = { secretKey: 'sk_test_stand_in', webhookSecret: 'whsec_stand_in_
 const KEY = 'pk_test_stand_in'
 
 /** Stripe's script, from an origin of its own. */
-async function serveScript(): Promise<Server> {
+async function serveScript(): Promise<Loopback> {
   const entry = fileURLToPath(new URL('../stand-ins/stripe-js.ts', import.meta.url))
   const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: 'iife', write: false })
-  const script = outputFiles[0]?.text ?? ''
-  const server = createServer((_, response) => {
+  return serveOnLoopback((_, response) => {
     response.setHeader('content-type', 'text/javascript')
-    response.end(script)
+    response.end(outputFiles[0]?.text)
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return server
 }
-const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 const card = (page: Page) => page.getByLabel('Card number')
 const callsOf = (page: Page) => page.evaluate<StripeJsCalls>('calls')
@@ -40,41 +39,37 @@ const callsOf = (page: Page) => page.evaluate<StripeJsCalls>('calls')
 let system: System
 let sales = 0
 
+const productIn = (currency: string) => ({
+  ...{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency, total: 5, buffer: 0 },
+})
+
 /** A new sale's address. */
-async function sale(config: object): Promise<string> {
+async function sale(changes: Partial<SaleConfig>): Promise<string> {
   const name = `paid-${++sales}`
-  const response = await fetch(`${system.originUrl}/admin/sales/${name}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'A sale',
-      opens_at: new Date(Date.now() - 1_000).toISOString(),
-      products: [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency: 'EUR', total: 5 }],
-      hold_seconds: 600,
-      admission: { rate_per_second: 50 },
-      ...config,
-    }),
-  })
-  if (!response.ok) throw new Error(`${name}: ${response.status}`)
+  const products = [productIn('EUR')]
+  await createSale(
+    system,
+    name,
+    saleOf(0, { products, hold_seconds: 600, admission: { rate_per_second: 50, max_inside: null }, ...changes }),
+  )
   return `${system.edgeUrl}/sales/${name}`
 }
 
 const test = storyTest().extend<{
   /** The order of someone who has just reserved. */
-  reserved(config: object): Promise<Page>
+  reserved(changes: Partial<SaleConfig>): Promise<Page>
   /** The same, on the way to pay. */
   atPayment(currency?: string, options?: BrowserContextOptions): Promise<Page>
 }>({
   reserved: ({ visitorWithTurn }, use) =>
-    use(async (config) => {
-      const page = await visitorWithTurn(await sale(config))
+    use(async (changes) => {
+      const page = await visitorWithTurn(await sale(changes))
       await button(page, 'Reserve').click()
       return page
     }),
   atPayment: ({ visitorWithTurn }, use) =>
     use(async (currency = 'EUR', options) => {
-      const products = [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency, total: 5 }]
-      const page = await visitorWithTurn(await sale({ products }), options)
+      const page = await visitorWithTurn(await sale({ products: [productIn(currency)] }), options)
       await button(page, 'Reserve').click()
       await link(page, /^Pay/).click()
       await heading(page, 'Pay for your order').waitFor()
@@ -85,12 +80,14 @@ const test = storyTest().extend<{
 
 describe.skipIf(!hasBrowser)('the payment page', { concurrent: true }, () => {
   let stripe: Awaited<ReturnType<typeof startStripe>>
-  let scripts: Server
+  let scripts: Loopback
 
   beforeAll(async () => {
     scripts = await serveScript()
     stripe = await startStripe({ ...SECRETS, webhookUrl: () => `${system.originUrl}/webhooks/stripe` })
+    const { url: databaseUrl } = await ledgerDatabase()
     system = await startSystem({
+      databaseUrl,
       originEnv: {
         LOG_LEVEL: 'warn',
         PAYMENT_PROVIDER: 'stripe',
@@ -101,14 +98,14 @@ describe.skipIf(!hasBrowser)('the payment page', { concurrent: true }, () => {
       edgeVars: {
         PAYMENT_PAGE: 'stripe',
         STRIPE_PUBLISHABLE_KEY: KEY,
-        STRIPE_JS_URL: `${urlOf(scripts)}/stripe.js`,
+        STRIPE_JS_URL: `${scripts.url}/stripe.js`,
       },
     })
   })
   afterAll(async () => {
     await system?.stop()
     await stripe?.stop()
-    scripts?.close()
+    scripts?.stop()
   })
 
   test('takes a card by Stripe’s form, and leads back to the order, which is confirmed', async ({
@@ -140,7 +137,7 @@ describe.skipIf(!hasBrowser)('the payment page', { concurrent: true }, () => {
     await page.getByLabel('Card that works').waitFor()
     await page.getByText('This is a test sale.').waitFor()
     const order = page.url()
-    await page.goto(`${order}/pay`)
+    await goTo(page, `${order}/pay`)
     await page.getByLabel('Card that works').check()
     expect(page.url()).toBe(order)
     await button(page, /^Pay/).click()
@@ -185,17 +182,17 @@ describe.skipIf(!hasBrowser)('the payment page', { concurrent: true }, () => {
     const policyAt = async (url: string) =>
       (await page.request.get(url, { headers: { accept: 'text/html' } })).headers()['content-security-policy'] ?? ''
     const policy = await policyAt(page.url())
-    expect(policy).toContain(`script-src 'self' ${urlOf(scripts)} https://*.js.stripe.com;`)
+    expect(policy).toContain(`script-src 'self' ${scripts.url} https://*.js.stripe.com;`)
     expect(policy).toContain("connect-src 'self' https://api.stripe.com;")
     expect(policy).not.toContain('unsafe')
     expect(await policyAt(page.url().replace(/\/pay$/, ''))).not.toMatch(/stripe|http/)
     const elsewhere = await serveScript()
     const blocked = page.evaluate<string>(`new Promise((resolve) => {
       document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => resolve(effectiveDirective))
-      document.head.append(Object.assign(document.createElement('script'), { src: '${urlOf(elsewhere)}/x.js' }))
+      document.head.append(Object.assign(document.createElement('script'), { src: '${elsewhere.url}/x.js' }))
     })`)
     expect(await blocked).toBe('script-src-elem')
-    elsewhere.close()
+    elsewhere.stop()
     expect(complaints.splice(0).join()).toContain('Content Security Policy')
   })
 

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { useSamplePages } from '../lib/sample-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
-const WITHIN = { timeout: 60_000 }
 const PHONE = { width: 390, height: 844 }
 const NOON10 = {
   ...{ subtotal_minor: 18_900, discount_minor: 1_890, fees: [], shipping_minor: 690, tax_minor: 2_950 },
@@ -84,16 +83,16 @@ describe.skipIf(!hasBrowser)('in the form of a turn', () => {
     await page.locator('#code').fill('NOON10')
     expect(await shown(page)).toBe('')
     await page.getByRole('button', { name: 'Apply' }).click()
-    await expect.poll(() => page.locator('#code-applied').textContent(), WITHIN).toBe('€18.90 off')
+    await expect.poll(() => page.locator('#code-applied').textContent()).toBe('€18.90 off')
     expect(await page.locator('#sum-rows').textContent()).toMatch(/Code NOON10\s+−€18\.90/)
     expect(await shown(page)).toBe('17700')
     await page.getByRole('button', { name: 'One more' }).click()
-    await expect.poll(() => asked, WITHIN).toEqual(['1', '2'])
+    await expect.poll(() => asked).toEqual(['1', '2'])
     const json = { ...NOON10, discount_minor: 0, promo_codes: [{ code: 'NOON10', holds: false, reason: 'used_up' }] }
     await page.unroute('**/buy')
     await page.route('**/buy', (route) => route.fulfill({ json }))
     await page.getByRole('button', { name: 'One less' }).click()
-    await page.getByText('This code is used up.').waitFor(WITHIN)
+    await page.getByText('This code is used up.').waitFor()
     await page.close()
   })
 })
