@@ -1,28 +1,28 @@
 /** Goods in the console, in a real browser: sizes, a picture, a brand and promo codes of a new sale, seen as buyers will see them. */
 import { randomUUID } from 'node:crypto'
-import { describe } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe } from 'vitest'
+import { DESK, faultsOf } from '../lib/axe.ts'
 import { eventually } from '../lib/eventually.ts'
 import { storyTest } from '../lib/in-browser.ts'
-import { DESK, faultsInAllLooks, signIn } from '../lib/in-console.ts'
+import { signIn } from '../lib/in-console.ts'
+import { admin } from '../lib/operator.ts'
+import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
 /** The browser reports each response that refuses what an operator asked for, and fields of previews that would take the focus. */
 const test = storyTest(/the server responded with a status of 4|^Blocked autofocusing/)
 
 describe.skipIf(!hasBrowser)('goods in the console', () => {
-  test('an operator makes a sale with sizes, a picture and promo codes, and sees it as buyers will', async ({
-    newPage,
-    expect,
-  }) => {
-    const system = await sharedPart('system')
-    const sale = `goods-${randomUUID().slice(0, 8)}`
-    const headers = { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' }
-    const readSale = async (path = '') =>
-      (await (await fetch(`${system.originUrl}/admin/sales/${sale}${path}`, { headers })).json()) as {
-        products: Record<string, unknown>[]
-        brand: object | null
-        codes: Record<string, unknown>[]
-      }
+  const sale = `goods-${randomUUID().slice(0, 8)}`
+  let system: RunSystem
+  beforeAll(async () => {
+    system = await sharedPart('system')
+  })
+  const readSale = (path = '') => admin<Record<'products' | 'codes', object[]>>(system, 'GET', `/sales/${sale}${path}`)
+  const previewOn = (page: Page) => page.frameLocator('iframe[title="The sale\'s page on a phone"]')
+
+  test('an operator makes a sale with sizes, sees it as buyers will, and restocks one', async ({ newPage, expect }) => {
     const page = await newPage({ viewport: DESK })
     await signIn(page, system, `gus-${sale}`, 'operator')
 
@@ -48,8 +48,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await page.getByLabel('Price of 43').fill('199')
     await page.getByText('20 units in all.').waitFor()
     // As buyers will see it, before it exists.
-    const preview = page.frameLocator('iframe[title="The sale\'s page on a phone"]')
-    await preview.getByText('Aurora One').first().waitFor()
+    await previewOn(page).getByText('Aurora One').first().waitFor()
     await page.getByRole('button', { name: 'Create the sale' }).click()
     await page.getByRole('heading', { name: sale, exact: true }).waitFor()
 
@@ -62,9 +61,13 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await dialog.getByLabel('More units').fill('4')
     await dialog.getByRole('button', { name: 'Restock' }).click()
     await page.getByText('4 more units of Aurora One, 43 are for sale.').waitFor()
+  })
 
-    // The rest of its goods, in the preview as they are typed.
-    await page.getByRole('link', { name: 'Goods', exact: true }).click()
+  test('an operator fills in its goods, which the preview shows as they are typed', async ({ newPage, expect }) => {
+    const page = await newPage({ viewport: DESK })
+    await signIn(page, system, `gil-${sale}`, 'operator')
+    await page.goto(`${system.originUrl}/console/sales/${sale}/goods`)
+    const [preview, dialog] = [previewOn(page), page.getByRole('dialog')]
     await preview.getByText('Aurora One').first().waitFor()
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Aurora Two')
     await preview.getByText('Aurora Two').first().waitFor()
@@ -93,7 +96,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await preview.locator('img[src*="/images/"]').first().waitFor({ state: 'attached' })
     await page.getByRole('complementary', { name: 'Preview' }).getByLabel('Page').selectOption('Their turn')
     await preview.getByText('43', { exact: true }).first().waitFor()
-    expect(await faultsInAllLooks(page, { exclude: ['iframe'] })).toEqual([])
+    expect(await faultsOf(page, { exclude: ['iframe'] })).toEqual([])
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     expect(await dialog.textContent()).toMatch(/products\.aurora\.name\s+Aurora One\s+→\s+Aurora Two/)
     await dialog.getByRole('button', { name: 'Save', exact: true }).click()
@@ -121,9 +124,16 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
       fees: [{ name: 'Service', amount_minor: 250, per: 'order', included: false }],
       delivery: { kind: 'address', countries: ['DE', 'AT'] },
     })
+  })
 
-    // Promo codes: one by hand, and a list with a line that is wrong.
-    await page.getByRole('link', { name: 'Promo codes' }).click()
+  test('an operator makes promo codes, one by hand, and a list with a line that is wrong', async ({
+    newPage,
+    expect,
+  }) => {
+    const page = await newPage({ viewport: DESK })
+    await signIn(page, system, `gia-${sale}`, 'operator')
+    await page.goto(`${system.originUrl}/console/sales/${sale}/promo-codes`)
+    const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Add a code' }).click()
     await dialog.getByRole('textbox', { name: /^Code/ }).fill('spring')
     await dialog.getByLabel('Percent').fill('20')
@@ -142,7 +152,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await page.getByText('The sale has 2 codes now.').waitFor()
     await page.getByLabel('Search').fill('club')
     await page.getByText('5.00 EUR').waitFor()
-    expect(await faultsInAllLooks(page, { exclude: ['iframe'] })).toEqual([])
+    expect(await faultsOf(page, { exclude: ['iframe'] })).toEqual([])
     const codes = await eventually(
       () => readSale('/promo-codes'),
       ({ codes }) => codes.length === 2,
