@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import sharp, { type Sharp } from 'sharp'
 import { afterAll, describe, expect, test } from 'vitest'
-import { serveOnLoopback } from '../../dev/servers/loopback.ts'
+import { serveOnLoopback } from '../../dev/loopback.ts'
 import { ADMIN_TOKEN, useOrigin, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { startS3 } from '../../test/stand-ins/s3.ts'
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
-import { serveOnLoopback } from '../../dev/servers/loopback.ts'
+import { serveOnLoopback } from '../../dev/loopback.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { endLeases, useOwnOrigin } from '../../test/lib/origin-process.ts'
