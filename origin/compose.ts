@@ -66,6 +66,7 @@ import { Live } from './report/live.ts'
 import { SaleCounts } from './report/sale-counts.ts'
 import { Retention } from './retention/retention.ts'
 import { AdminSales } from './sales/admin-sales.ts'
+import { SaleMemory } from './sales/sale-memory.ts'
 import { Sales } from './sales/sales.ts'
 import { Scheduler } from './scheduled/scheduler.ts'
 import { hallBuyerRoutes, hallDocumentRoutes } from './seats/hall-routes.ts'
@@ -108,6 +109,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
 
   // -- Sales --
   const sales = new Sales(sql)
+  const memory = new SaleMemory()
   const metrics = createMetrics(() => ({ ledger: !sales.isLedgerUnresponsive(), redis: redis.status === 'ready' }))
   await sales.start()
   stops.push(['sales', () => sales.stop()])
@@ -130,7 +132,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const gates = new Gates(redis)
   const { perSecond } = config.payment
   const loadShedder = new LoadShedder()
-  const arrivals = new Arrivals({ redis, metrics, log })
+  const arrivals = new Arrivals({ redis, metrics, memory, log })
   startActor('arrivals', arrivals.actor)
   const responseTimes = new ResponseTimes({ redis, metrics, log })
   startActor('response times', responseTimes.actor)

@@ -21,6 +21,7 @@ import { connectRedis } from '../lib/redis.ts'
 import { createMetrics } from '../metrics.ts'
 import { PromoCodes } from '../promo-codes/promo-codes.ts'
 import { Arrivals } from '../queue/arrivals.ts'
+import { SaleMemory } from '../sales/sale-memory.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { Sales } from '../sales/sales.ts'
@@ -83,9 +84,9 @@ async function alone({
   )
   const sales = new Sales(its)
   await sales.refresh().catch(() => {})
-  const metrics = createMetrics()
+  const [metrics, memory] = [createMetrics(), new SaleMemory()]
   const gates = new Gates(store)
-  const arrivals = new Arrivals({ redis: store, metrics, log })
+  const arrivals = new Arrivals({ redis: store, metrics, memory, log })
   const checkout = new Checkout(
     { sql: its, warm, gates, sales, halls: new Halls(its), promoCodes: new PromoCodes(its), arrivals, metrics, log },
     maxPending,

@@ -6,18 +6,20 @@ import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useRedis } from '../../test/lib/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { createMetrics } from '../metrics.ts'
+import { SaleMemory } from '../sales/sale-memory.ts'
 import { defineScripts, MOST_UNPAID, type Store } from '../stock/scripts.ts'
 import { Arrivals } from './arrivals.ts'
 
 const server = useRedis()
 const way = useFlakyProxy(() => server.port)
 const log = pino({ level: 'silent' })
+const memory = new SaleMemory()
 let redis: Store
 let arrivals: Arrivals
 beforeAll(async () => {
   redis = defineScripts(connectRedis(way.through(server.url), log))
   await once(redis, 'ready')
-  arrivals = new Arrivals({ redis, metrics: createMetrics(), log })
+  arrivals = new Arrivals({ redis, metrics: createMetrics(), memory, log })
   arrivals.actor.start()
 })
 afterAll(async () => {
@@ -114,7 +116,7 @@ test('a new process keeps visitors to whom others gave a long interval', async (
 })
 
 test('knows in every process how many come first, by unpaid orders and in the lines that there are, until the edge reports no more', async () => {
-  const other = new Arrivals({ redis, metrics: createMetrics(), log })
+  const other = new Arrivals({ redis, metrics: createMetrics(), memory: new SaleMemory(), log })
   other.actor.start()
   onTestFinished(() => other.actor.stop())
   const lines = [ONE_LINE, [...ONE_LINE, { line: 'members', weight: 1, opens_early_seconds: 0, access: null }]] as const

@@ -10,6 +10,7 @@ import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
+import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { MOST_UNPAID, type Store } from '../stock/scripts.ts'
 
@@ -19,7 +20,7 @@ const QUIET_AFTER_MS = 5_000
 const QUIET_FLUSH_MS = 1_000
 /** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
 const MAX_NOTES = 200_000
-/** A sale that nobody asked about or came to for this long is skipped until somebody does. */
+/** A sale that nobody asked about or came to for this long is forgotten until somebody does. */
 const NEEDED_FOR_MS = 60_000
 /** Redis forgets the arrivals of a sale this long after the last one: the sale is over, or starts again. */
 const ARRIVALS_TTL_MS = 48 * 3_600_000
@@ -82,16 +83,18 @@ type Demanded = Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor' | 'max_u
 interface ArrivalsDeps extends LoopDeps {
   readonly redis: Pick<Store, 'status' | 'pipeline' | 'countWaitingForStock'>
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
+  readonly memory: SaleMemory
 }
 
 export class Arrivals {
   readonly #deps: ArrivalsDeps
-  readonly #sales = new Map<string, SaleArrivals>()
+  readonly #sales: PerSale<SaleArrivals>
   /** Writes the notes to Redis and counts, every FLUSH_MS. */
   readonly actor: Actor
 
   constructor(deps: ArrivalsDeps) {
     this.#deps = deps
+    this.#sales = deps.memory.map('arrivals')
     this.actor = loop('arrivals', FLUSH_MS, deps, () => this.#flush())
   }
 
@@ -164,13 +167,11 @@ export class Arrivals {
   }
 
   #needed(saleId: string): SaleArrivals {
-    let sale = this.#sales.get(saleId)
-    if (!sale) {
+    const sale = this.#sales.getOrAdd(saleId, () => {
       const seen = new RecentMap<number, true>(MAX_SEEN)
       const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
-      sale = { counts: null, ...notes, waitingByUnpaid: [], inLine: {}, seen, recent: [], ...NEW }
-      this.#sales.set(saleId, sale)
-    }
+      return { counts: null, ...notes, waitingByUnpaid: [], inLine: {}, seen, recent: [], ...NEW }
+    })
     sale.neededAtMs = performance.now()
     return sale
   }
@@ -179,13 +180,8 @@ export class Arrivals {
     // The commands of all sales travel at once: their keys may be on several nodes, so that they are not one pipeline.
     const counting: Promise<void>[] = []
     for (const [saleId, sale] of this.#sales) {
-      if (performance.now() - sale.neededAtMs < NEEDED_FOR_MS) {
-        if (!isQuiet(sale)) counting.push(this.#count(saleId, sale))
-      } else {
-        sale.recent = []
-        sale.seen = new RecentMap(MAX_SEEN)
-        sale.counts = { ...this.#last(saleId), counted: false }
-      }
+      if (performance.now() - sale.neededAtMs >= NEEDED_FOR_MS) this.#sales.delete(saleId)
+      else if (!isQuiet(sale)) counting.push(this.#count(saleId, sale))
     }
     const failed = (await Promise.allSettled(counting)).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
