@@ -28,6 +28,7 @@ describe('the tax within a total', () => {
   })
 })
 
+const ALL = { products: null, units_per_use: null }
 const NONE = { fees: [], tax: null, delivery: NO_DELIVERY }
 const SHIRT: PricedLine = {
   product: 'shirt-m',
@@ -47,12 +48,34 @@ describe('a bill', () => {
 
   it('takes off what a code says, for the products that it names', () => {
     const totals = (code: Partial<Discount>) =>
-      billOf([SHIRT, PRINT], NONE, { discounts: [{ code: 'NOON', products: null, ...code } as Discount] })?.totals
+      billOf([SHIRT, PRINT], NONE, { discounts: [{ ...ALL, code: 'NOON', ...code } as Discount] })?.totals
     expect(totals({ percent: 10 })).toMatchObject({ discount_minor: 700, total_minor: 6_299 })
     expect(totals({ percent: 10, products: ['shirt'] })).toMatchObject({ discount_minor: 500, total_minor: 6_499 })
     expect(totals({ amount_minor: 1_000 })).toMatchObject({ discount_minor: 1_000, total_minor: 5_999 })
     expect(totals({ amount_minor: 10_000 })).toMatchObject({ discount_minor: 6_999, total_minor: 0 })
     expect(totals({ price_minor: 2_000 })).toMatchObject({ discount_minor: 1_000, total_minor: 5_999 })
+  })
+
+  it('takes off the same of ten seats as of ten units, whatever else is in it', () => {
+    const fees: Fee[] = [{ name: 'Service', percent: 1.5, per: 'unit', included: false }]
+    const discounts: Discount[] = [
+      { ...ALL, code: 'HALF', percent: 15 },
+      { ...ALL, code: 'LATE', percent: 7, products: ['stalls'] },
+    ]
+    const tax = { name: 'VAT', percent: 19, included: false }
+    const [ten, one] = [10, 1].map((quantity) => ({ product: 'stalls', quantity, unit_price_minor: 3_983 }))
+    const of = (lines: readonly PricedLine[]) => billOf([...lines, PRINT], { ...NONE, fees, tax }, { discounts })
+    const [units, seats] = [of([ten as PricedLine]), of(Array<PricedLine>(10).fill(one as PricedLine))]
+    expect(seats?.totals).toEqual(units?.totals)
+    expect(billOf([ten as PricedLine], NONE, { discounts: discounts.slice(0, 1) })?.totals.discount_minor).toBe(5_975)
+  })
+
+  it('takes off no more units than a code says, the dearest first', () => {
+    const off = (code: Partial<Discount>) =>
+      billOf([SHIRT, PRINT], NONE, { discounts: [{ ...ALL, code: 'ONE', ...code } as Discount] })?.totals.discount_minor
+    expect(off({ percent: 100, units_per_use: 1 })).toBe(2_500)
+    expect(off({ price_minor: 1_000, units_per_use: 3 })).toBe(3_999)
+    expect(off({ amount_minor: 9_999, units_per_use: 2, products: ['print'] })).toBe(1_999)
   })
 
   it('adds fees, shipping and tax, or says what of them the prices include', () => {
@@ -79,7 +102,7 @@ describe('a bill', () => {
       fees: [
         { name: 'Packing', amount_minor: 150 },
         { name: 'Service', amount_minor: 140 },
-        { name: 'Levy', amount_minor: 70, included: true },
+        { name: 'Levy', amount_minor: 69, included: true },
       ],
       shipping_minor: 690,
       tax_minor: 1_274,
@@ -106,7 +129,10 @@ describe('a bill', () => {
       fc.record({ price_minor: amount }),
     )
     const products = fc.option(fc.constant(['a']))
-    const discount = fc.tuple(code, products).map(([of, list]): Discount => ({ code: 'X', products: list, ...of }))
+    const units = fc.option(fc.integer({ min: 1, max: 20 }))
+    const discount = fc
+      .tuple(code, products, units)
+      .map(([of, list, units_per_use]): Discount => ({ code: 'X', products: list, units_per_use, ...of }))
     const fee = fc
       .tuple(
         fc.oneof(fc.record({ percent }), fc.record({ amount_minor: fc.nat(1_000_000) })),
@@ -129,6 +155,11 @@ describe('a bill', () => {
         const forOrder = fees.some(({ per, included }) => per === 'order' && !included)
         if (forOrder) expect(sum(shares)).toBeLessThanOrEqual(totals.total_minor)
         else expect(sum(shares)).toBe(totals.total_minor)
+        // As seats, of which each is a line.
+        const single = lines.flatMap((line) => Array(Math.min(line.quantity, 3)).fill({ ...line, quantity: 1 }))
+        const few = lines.map((line) => ({ ...line, quantity: Math.min(line.quantity, 3) }))
+        const of = (lines: readonly PricedLine[]) => billOf(lines, { ...NONE, fees, tax: taxed }, { discounts })?.totals
+        expect(of(single)).toEqual(of(few))
       }),
     )
   })

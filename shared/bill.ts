@@ -1,6 +1,9 @@
 /**
  * What an order costs: its lines at their prices, less what promo codes take off, plus fees, shipping and tax. Pure and exact, in
- * minor units; the origin decides with it, and the pages show with it what the buyer will be asked for. Halves round up.
+ * minor units; the origin decides with it, and the pages show with it what the buyer will be asked for.
+ *
+ * One rule rounds: each percentage is taken once, of the sum that it is for, and halves round up. What it comes to is spread over
+ * the lines by what they cost, so that ten seats cost what ten units do.
  */
 import type { Delivery, Fee, PromoCode } from './api/goods.ts'
 import type { Tax, Totals } from './api/public.ts'
@@ -30,7 +33,7 @@ export interface Terms {
   readonly delivery: Delivery
 }
 /** What a code takes off: one of the three sums. `products`: null for all. */
-export type Discount = Pick<PromoCode, 'code' | 'percent' | 'amount_minor' | 'price_minor'> & {
+export type Discount = Pick<PromoCode, 'code' | 'percent' | 'amount_minor' | 'price_minor' | 'units_per_use'> & {
   readonly products: readonly string[] | null
 }
 
@@ -41,11 +44,31 @@ export interface Bill {
   readonly totals: Totals
 }
 
+interface Known {
+  readonly discounts?: readonly Discount[]
+  readonly country?: string | undefined
+}
+
 /** Null: it is not sent to that country, or is too heavy for it. */
-export function billOf(
+export function billOf(lines: readonly PricedLine[], terms: Terms, known: Known = {}): Bill | null {
+  // Seats are a line each. The bill is of what costs the same together, and does not depend on how many lines it is.
+  const kinds = [...Map.groupBy(lines.keys(), (i) => `${lines[i]?.product} ${lines[i]?.unit_price_minor}`).values()]
+  const merged = kinds.map((of) => ({ ...lines[of[0] ?? 0], quantity: sum(quantitiesOf(lines, of)) }) as PricedLine)
+  const made = billOfKinds(merged, terms, known)
+  if (!made) return null
+  const shares = lines.map(() => 0)
+  for (const [kind, of] of kinds.entries())
+    for (const [i, share] of spread(made.shares[kind] ?? 0, quantitiesOf(lines, of)).entries())
+      shares[of[i] ?? 0] = share
+  return { ...made, shares }
+}
+
+const quantitiesOf = (lines: readonly PricedLine[], of: readonly number[]) => of.map((i) => lines[i]?.quantity ?? 0)
+
+function billOfKinds(
   lines: readonly PricedLine[],
   { fees, tax, delivery }: Terms,
-  { discounts = [], country }: { readonly discounts?: readonly Discount[]; readonly country?: string | undefined } = {},
+  { discounts = [], country }: Known,
 ): Bill | null {
   const prices = lines.map(({ quantity, unit_price_minor }) => quantity * unit_price_minor)
   let shares = prices
@@ -58,15 +81,14 @@ export function billOf(
   const reduced = shares
   const ofOrder: number[] = []
   for (const { name, percent, amount_minor = 0, per, included } of fees) {
-    const base = per === 'unit' ? reduced : [sum(reduced)]
-    const amounts = base.map((minor, i) => {
-      if (percent !== undefined) return included ? shareWithin(minor, percent) : shareOf(minor, percent)
-      return per === 'unit' ? amount_minor * (lines[i]?.quantity ?? 0) : amount_minor
-    })
-    bill.push({ kind: 'fee', name, amount_minor: sum(amounts), ...(included && { included }) })
+    const [base, units] = [sum(reduced), lines.map(({ quantity }) => quantity)]
+    const times = per === 'unit' ? sum(units) : 1
+    const amount = percent === undefined ? amount_minor * times : (included ? shareWithin : shareOf)(base, percent)
+    bill.push({ kind: 'fee', name, amount_minor: amount, ...(included && { included }) })
     if (included) continue
-    if (per === 'unit') shares = shares.map((share, i) => share + (amounts[i] ?? 0))
-    else ofOrder.push(...amounts)
+    const parts = spread(amount, percent === undefined ? units : reduced)
+    if (per === 'unit') shares = shares.map((share, i) => share + (parts[i] ?? 0))
+    else ofOrder.push(amount)
   }
   const shipping = shippingOf(lines, delivery, country)
   if (shipping === null) return null
@@ -87,16 +109,31 @@ export function billOf(
 
 /** What a code takes off each line, of what the lines still cost. */
 function offOf(lines: readonly PricedLine[], shares: readonly number[], code: Discount): readonly number[] {
-  const { percent, amount_minor, price_minor, products } = code
-  const costs = shares.map((share, i) => {
-    const { product, variant_of } = lines[i] ?? {}
-    const isMeant = products === null || products.some((id) => id === product || id === variant_of)
-    return isMeant ? share : 0
-  })
-  if (percent !== undefined) return costs.map((cost) => shareOf(cost, percent))
+  const { percent, amount_minor, price_minor } = code
+  const units = unitsMeant(lines, code)
+  const costs = shares.map((share, i) => partOf(share, units[i] ?? 0, lines[i]?.quantity ?? 0))
+  if (percent !== undefined) return spread(shareOf(sum(costs), percent), costs)
   if (amount_minor !== undefined) return spread(Math.min(amount_minor, sum(costs)), costs)
-  return costs.map((cost, i) => Math.max(0, cost - (price_minor ?? 0) * (lines[i]?.quantity ?? 0)))
+  return costs.map((cost, i) => Math.max(0, cost - (price_minor ?? 0) * (units[i] ?? 0)))
 }
+
+/** How many units of each line a code is for. */
+function unitsMeant(lines: readonly PricedLine[], { products, units_per_use }: Discount): readonly number[] {
+  const units = lines.map(({ product, variant_of, quantity }) =>
+    products === null || products.some((id) => id === product || id === variant_of) ? quantity : 0,
+  )
+  let left = units_per_use ?? sum(units)
+  const byPrice = [...lines.entries()].toSorted(([, a], [, b]) => b.unit_price_minor - a.unit_price_minor)
+  for (const [i] of byPrice) {
+    units[i] = Math.min(units[i] ?? 0, left)
+    left -= units[i]
+  }
+  return units
+}
+
+/** What so many units of a line cost. */
+const partOf = (minor: number, units: number, quantity: number) =>
+  units === quantity ? minor : Number((2n * BigInt(minor) * BigInt(units) + BigInt(quantity)) / (2n * BigInt(quantity)))
 
 function shippingOf(
   lines: readonly PricedLine[],

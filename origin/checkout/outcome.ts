@@ -165,6 +165,8 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
     currency: price?.currency ?? '',
     cart,
     bill: r.charge?.billed?.bill ?? null,
+    terms: r.charge?.billed?.terms ?? null,
+    receipt: null,
     number: recorded.numbers[r.order] ?? 0,
     status: 'reserved',
     idempotency_key: r.key,

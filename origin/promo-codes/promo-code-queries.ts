@@ -28,7 +28,7 @@ export async function findPromoCodes(
   asked: readonly Asked[],
 ): Promise<readonly (PromoCodeRow | undefined)[]> {
   const rows = await sql<(PromoCodeRow & { i: number })[]>`
-    select a.i::int, c.code, c.percent, c.amount_minor, c.price_minor, c.valid_from, c.valid_until, c.products, c.combined,
+    select a.i::int, c.code, c.percent, c.amount_minor, c.price_minor, c.valid_from, c.valid_until, c.products, c.units_per_use, c.combined,
       p.limit_per_visitor as uses_per_visitor
     from unnest(${asked.map(({ sale }) => sale)}::text[], ${asked.map(({ code }) => code)}::text[])
       with ordinality as a(sale, code, i)
@@ -67,6 +67,7 @@ export async function readPromoCodes(sql: Queryable, saleId: string) {
     ...(price_minor !== null && { price_minor }),
     uses: row.total === UNLIMITED ? null : row.total,
     uses_per_visitor: row.uses_per_visitor,
+    units_per_use: row.units_per_use,
     from: row.valid_from?.toISOString() ?? null,
     until: row.valid_until?.toISOString() ?? null,
     products: row.products,
@@ -87,14 +88,14 @@ export async function writePromoCodes(
     // Before the locks, for which buyers wait.
     await tx`
       create temporary table imported (code text primary key, percent float8, amount_minor bigint, price_minor bigint, uses int,
-        uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, combined boolean, place int)
+        uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, units_per_use int, combined boolean, place int)
       on commit drop`
     await tx`
       insert into imported
       select * from unnest(${column('code')}::text[], ${column('percent')}::float8[], ${column('amount_minor')}::bigint[],
         ${column('price_minor')}::bigint[], ${codes.map(({ uses }) => uses ?? UNLIMITED)}::int[], ${column('uses_per_visitor')}::int[],
         ${column('from')}::timestamptz[], ${column('until')}::timestamptz[],
-        ${codes.map(({ products }) => products && JSON.stringify(products))}::text[]::jsonb[],
+        ${codes.map(({ products }) => products && JSON.stringify(products))}::text[]::jsonb[], ${column('units_per_use')}::int[],
         ${codes.map(({ combined }) => String(combined))}::text[]::boolean[]) with ordinality`
     await tx`analyze imported`
     await lockRunningSale(tx, saleId)
@@ -115,8 +116,9 @@ export async function writePromoCodes(
       delete from products p where sale_id = ${saleId} and is_promo_code
         and not exists (select from imported n where n.code = substr(p.product_id, 2))`
     await tx`
-      insert into promo_codes (sale_id, code, percent, amount_minor, price_minor, valid_from, valid_until, products, combined)
-      select ${saleId}, code, percent, amount_minor, price_minor, valid_from, valid_until, products, combined from imported`
+      insert into promo_codes (sale_id, code, percent, amount_minor, price_minor, valid_from, valid_until, products, units_per_use,
+        combined)
+      select ${saleId}, code, percent, amount_minor, price_minor, valid_from, valid_until, products, units_per_use, combined from imported`
     await tx`
       insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, limit_per_visitor, is_promo_code)
       select ${saleId}, '%' || code, place, code, 0,

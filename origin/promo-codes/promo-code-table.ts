@@ -6,7 +6,7 @@ import { jsonIn } from '../../shared/parse.ts'
 import { type FieldError, problem } from '../../shared/problem.ts'
 import { refuse } from '../lib/request.ts'
 
-const NUMBERS = ['percent', 'amount_minor', 'price_minor', 'uses', 'uses_per_visitor'] as const
+const NUMBERS = ['percent', 'amount_minor', 'price_minor', 'uses', 'uses_per_visitor', 'units_per_use'] as const
 const COLUMNS = ['code', ...NUMBERS, 'from', 'until', 'products', 'combined', 'used']
 /** Longest line of a CSV, in characters. */
 const MAX_LINE = 10_000

@@ -10,6 +10,7 @@ const row = (changes: Partial<PromoCodeRow> = {}): PromoCodeRow => ({
   valid_from: null,
   valid_until: null,
   products: null,
+  units_per_use: null,
   combined: false,
   uses_per_visitor: null,
   ...changes,

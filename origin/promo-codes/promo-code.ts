@@ -40,9 +40,17 @@ export const unknownCode = (code: string): Problem =>
     promo_code: code,
   })
 
-export const discountOf = ({ code, percent, amount_minor, price_minor, products }: PromoCodeRow): Discount => ({
+export const discountOf = ({
+  code,
+  percent,
+  amount_minor,
+  price_minor,
+  products,
+  units_per_use,
+}: PromoCodeRow): Discount => ({
   code,
   products,
+  units_per_use,
   ...(percent !== null && { percent }),
   ...(amount_minor !== null && { amount_minor }),
   ...(price_minor !== null && { price_minor }),

@@ -18,14 +18,14 @@ describe('an import', () => {
   test('takes a CSV, and says what it took as JSON, which can be sent back', async () => {
     const sale = await origin.sale()
     const csv = [
-      'code,percent,amount_minor,uses,uses_per_visitor,from,until,products',
-      'noon,10,,100,1,2026-01-01T00:00:00Z,2090-01-01T00:00:00Z,one two;three',
+      'code,percent,amount_minor,uses,uses_per_visitor,units_per_use,from,until,products',
+      'noon,10,,100,1,2,2026-01-01T00:00:00Z,2090-01-01T00:00:00Z,one two;three',
       '',
-      'ten,,1000,,,,,',
+      'ten,,1000,,,,,,',
     ].join('\n')
     const version = await versionOf(sale)
     const { status, body } = await put(sale, csv, 'text/csv')
-    const none = { uses: null, uses_per_visitor: null, from: null, until: null, products: null }
+    const none = { uses: null, uses_per_visitor: null, units_per_use: null, from: null, until: null, products: null }
     const all = { combined: false, used: 0 }
     const times = { from: '2026-01-01T00:00:00.000Z', until: '2090-01-01T00:00:00.000Z' }
     const codes = [
@@ -34,6 +34,7 @@ describe('an import', () => {
         percent: 10,
         uses: 100,
         uses_per_visitor: 1,
+        units_per_use: 2,
         ...times,
         products: ['one', 'two', 'three'],
         ...all,

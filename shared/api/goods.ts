@@ -232,13 +232,15 @@ export const PromoCode = v.pipe(
   exactly(
     {
       code: PromoCodeText,
-      /** One of the three: off each price; off the order; or what each unit costs instead. */
+      /** One of the three: off the price; off the order; or what each unit costs instead. */
       percent: v.optional(percent),
       amount_minor: v.optional(whole(1, MAX_PRICE_MINOR)),
       price_minor: v.optional(whole(0, MAX_PRICE_MINOR)),
       /** Orders in all, and of one visitor. Null: no limit. */
       uses: v.optional(v.nullable(whole(0, 10_000_000)), null),
       uses_per_visitor: v.optional(v.nullable(whole(1, 1_000)), null),
+      /** Units of an order that a use makes cheaper, the dearest. Null: all. */
+      units_per_use: v.optional(v.nullable(whole(1, 1_000_000)), null),
       from: v.optional(v.nullable(instant), null),
       until: v.optional(v.nullable(instant), null),
       /** Null: all. A product's variants are meant by its own id too. */

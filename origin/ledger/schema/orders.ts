@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { Address } from '../../../shared/api/goods.ts'
-import type { Card } from '../../../shared/api/public.ts'
+import type { Card, Seller, Tax } from '../../../shared/api/public.ts'
 import type { BillLine } from '../../../shared/bill.ts'
 import type { LedgerStatus } from '../../../shared/order-status.ts'
 import { instant } from './columns.ts'
@@ -26,6 +26,10 @@ export const orders = pgTable(
     cart: jsonb().$type<readonly StoredLine[]>(),
     /** What it costs beside its lines. Null: nothing. */
     bill: jsonb().$type<readonly BillLine[]>(),
+    /** `terms_version` of the sale that the bill was made by. Null where there is no bill. */
+    terms: integer(),
+    /** What its receipt says of product, tax and seller: as they were at the payment. Null: it is not paid. */
+    receipt: jsonb().$type<Receipt>(),
     /** From 1, in the order of recording; people see it as `shortNumber` writes it. */
     number: bigserial({ mode: 'number' }).notNull(),
     status: text().$type<LedgerStatus>().notNull(),
@@ -65,6 +69,14 @@ export const orders = pgTable(
     ),
   ],
 )
+
+/** What a receipt says beside lines and sums, which never changes once it is issued. */
+export interface Receipt {
+  /** Of its product. The lines of a cart have their own. */
+  readonly name: string
+  readonly tax: Tax | null
+  readonly seller: Seller | null
+}
 
 /** What a charge that waits for its buyer needs. `client_secret` is for a page with the provider's own form. */
 export interface PaymentAction {

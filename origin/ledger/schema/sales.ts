@@ -169,6 +169,8 @@ export const promoCodes = pgTable(
     valid_until: instant(),
     /** Null: all. */
     products: jsonb().$type<readonly string[]>(),
+    /** Units of an order that a use makes cheaper, the dearest. Null: all. */
+    units_per_use: integer(),
     combined: boolean().notNull().default(false),
   },
   (t) => [primaryKey({ columns: [t.sale_id, t.code] })],

@@ -24,6 +24,7 @@ export function codeIn(form: FormData, currency: string): PromoCode {
     [kind]: value,
     uses: numberIn(form, 'uses'),
     uses_per_visitor: numberIn(form, 'uses_per_visitor'),
+    units_per_use: numberIn(form, 'units_per_use'),
     from: timeIn(form, 'from'),
     until: timeIn(form, 'until'),
     products: products.length > 0 ? [...products] : null,
@@ -74,7 +75,7 @@ export function CodeFields({ currency, code }: { currency: string; code?: PromoC
         </label>
       </div>
       <details>
-        <summary>From, until, for some products, beside other codes</summary>
+        <summary>From, until, for some units or products, beside other codes</summary>
         <div class="pair">
           <label>
             From
@@ -85,6 +86,17 @@ export function CodeFields({ currency, code }: { currency: string; code?: PromoC
             <input type="datetime-local" step="1" name="until" defaultValue={localTime(code?.until)} />
           </label>
         </div>
+        <label>
+          Units of one use
+          <input
+            type="number"
+            name="units_per_use"
+            min="1"
+            placeholder="all of the order"
+            defaultValue={numeral(code?.units_per_use)}
+          />
+          <small class="quiet">So many units of an order are cheaper, the dearest ones.</small>
+        </label>
         <label>
           Products
           <input name="products" placeholder="all" autocomplete="off" defaultValue={code?.products?.join(', ') ?? ''} />

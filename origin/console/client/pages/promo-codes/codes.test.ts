@@ -1,7 +1,16 @@
 import { expect, it } from 'vitest'
 import { csvOf, foundIn, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
 
-const none = { uses: null, uses_per_visitor: null, from: null, until: null, products: null, combined: false, used: 0 }
+const none = {
+  uses: null,
+  uses_per_visitor: null,
+  units_per_use: null,
+  from: null,
+  until: null,
+  products: null,
+  combined: false,
+  used: 0,
+}
 const SPRING: ListedCode = { ...none, code: 'SPRING', percent: 12.5, uses: 100, used: 7 }
 const CLUB: ListedCode = {
   ...none,
@@ -14,8 +23,8 @@ const CLUB: ListedCode = {
 
 it('writes the file that an import takes, without what was used', () => {
   expect(csvOf([SPRING, CLUB])).toBe(
-    'code,percent,amount_minor,price_minor,uses,uses_per_visitor,from,until,products,combined\n' +
-      'SPRING,12.5,,,100,,,,,\nCLUB-5,,500,,,1,,,cap tee,true\n',
+    'code,percent,amount_minor,price_minor,uses,uses_per_visitor,units_per_use,from,until,products,combined\n' +
+      'SPRING,12.5,,,100,,,,,,\nCLUB-5,,500,,,1,,,,cap tee,true\n',
   )
 })
 

@@ -13,6 +13,7 @@ const COLUMNS = [
   'price_minor',
   'uses',
   'uses_per_visitor',
+  'units_per_use',
   'from',
   'until',
   'products',

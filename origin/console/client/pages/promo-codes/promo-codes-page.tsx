@@ -116,7 +116,7 @@ function Codes({ sale, codes, currency }: CodesProps) {
 }
 
 function Row({ sale, code, currency }: { sale: string; code: ListedCode; currency: string }) {
-  const { used, uses, uses_per_visitor: each, products, combined } = code
+  const { used, uses, uses_per_visitor: each, units_per_use: units, products, combined } = code
   const { used: _, ...before } = code
   const change = async (form: FormData): Promise<Done> => {
     const changed = { ...codeIn(form, currency), code: code.code }
@@ -136,6 +136,7 @@ function Row({ sale, code, currency }: { sale: string; code: ListedCode; currenc
       <td>{validOf(code)}</td>
       <td>
         {products === null ? 'all products' : products.join(', ')}
+        {units !== null && <small class="quiet"> {count(units)} units an order</small>}
         {combined && <small class="quiet"> beside others</small>}
       </td>
       <td>

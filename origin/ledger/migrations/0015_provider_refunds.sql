@@ -1,0 +1,1 @@
+ALTER TABLE "refunds" ADD COLUMN "returned" jsonb DEFAULT '{}'::jsonb NOT NULL;
