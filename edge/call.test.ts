@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { formFields, isCached } from './call.ts'
+import { afterEach, expect, it, vi } from 'vitest'
+import { bodyMsOf, formFields, isCached } from './call.ts'
 
 it.each([
   ['W/"3-open"', true],
@@ -21,6 +21,25 @@ const post = (body: string, type = `${URLENCODED};charset=UTF-8`) =>
     headers: { 'content-type': type, 'content-length': String(body.length) },
     body,
   })
+
+afterEach(() => void vi.useRealTimers())
+
+it('knows how long the sender of a form took, who must not slow the line', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const headers = { 'content-type': URLENCODED, 'content-length': '3' }
+  const slow = new Request('https://shop.example/', {
+    method: 'POST',
+    headers,
+    body: readable,
+    duplex: 'half',
+  } as never)
+  const reading = formFields(slow)
+  vi.setSystemTime(Date.now() + 1_200)
+  const writer = writable.getWriter()
+  await Promise.all([writer.write(new TextEncoder().encode('a=b')), writer.close()])
+  expect([await reading, bodyMsOf(slow), bodyMsOf(post('a=b'))]).toEqual([{ a: 'b' }, 1_200, 0])
+})
 
 it('reads a form as the platform does, whatever is in it', async () => {
   const piece = fc.oneof(

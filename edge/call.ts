@@ -165,9 +165,15 @@ export type Fields = Readonly<Record<string, string>>
 
 const decoder = new TextDecoder()
 
+/** How long each request's body was waited for. */
+const bodyMs = new WeakMap<Request, number>()
+/** The time in which a request's body came, which is up to its sender. */
+export const bodyMsOf = (request: Request): number => bodyMs.get(request) ?? 0
+
 /** The fields of a form; null if the body is none, or too large. */
 export async function formFields(request: Request): Promise<Fields | null> {
   if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
+  const fromMs = Date.now()
   try {
     // What pages send. Of this type the runtime's `text()` warns.
     const isPlain = request.headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')
@@ -176,6 +182,8 @@ export async function formFields(request: Request): Promise<Fields | null> {
     return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
   } catch {
     return null
+  } finally {
+    bodyMs.set(request, Date.now() - fromMs)
   }
 }
 

@@ -5,7 +5,7 @@
 import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../shared/api/internal.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from '../shared/parse.ts'
 import { type Problem, ProblemError } from '../shared/problem.ts'
-import { type Call, NO_STORE, refuse } from './call.ts'
+import { bodyMsOf, type Call, NO_STORE, refuse } from './call.ts'
 
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
@@ -47,13 +47,13 @@ interface OriginCall extends RequestInit {
 }
 
 /** Throws `try-again` if the origin does not respond, or does not know this edge. */
-export async function callOrigin(path: string, init: OriginCall, { config, nowMs }: Call): Promise<Response> {
+export async function callOrigin(path: string, init: OriginCall, { config, nowMs, request }: Call): Promise<Response> {
   const isStream = init.headers?.accept?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
   const headers = {
     ...init.headers,
     [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN,
-    [EDGE_WAITED_HEADER]: String(Date.now() - nowMs),
+    [EDGE_WAITED_HEADER]: String(Math.max(0, Date.now() - nowMs - bodyMsOf(request))),
   }
   try {
     const response = await fetch(config.ORIGIN_URL + path, { ...init, headers, redirect: 'manual', signal })

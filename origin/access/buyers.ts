@@ -3,7 +3,7 @@
  * the number of calls that a visitor has in progress. Calls that may not be made are refused before any work.
  */
 import type { Context, MiddlewareHandler } from 'hono'
-import { EDGE_TOKEN_HEADER, EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
+import { EDGE_TOKEN_HEADER, EDGE_VISITOR_HEADER, EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
 import type { Order } from '../../shared/api/public.ts'
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { problem } from '../../shared/problem.ts'
@@ -26,6 +26,8 @@ import { VisitorCalls } from './visitor-calls.ts'
 
 /** Admissions remembered as read, of some 500 bytes each: buyers come several times with one, to retry, look and pay. */
 const MAX_ADMISSIONS = 50_000
+/** A call that waited longer in the Worker counts as one that waited so long. */
+const MAX_WAITED_MS = 60_000
 
 interface BuyersDeps {
   readonly config: Pick<Config, 'EDGE_TOKEN' | 'ALLOW_DIRECT' | 'CALLS_PER_VISITOR'>
@@ -59,6 +61,12 @@ export class Buyers {
   /** Admits only the edge, unless buyers may call directly: the edge also checks a buyer's session, which no token contains. */
   readonly throughEdge: MiddlewareHandler = (c, next) =>
     this.#deps.config.ALLOW_DIRECT || this.isEdge(c) ? next() : refuse(problem('edge-only'))
+
+  /** How long the Worker worked on a call before it came, as the edge says: 0 for any other caller. */
+  waitedMs(c: Context): number {
+    const said = this.isEdge(c) ? Number(headerOf(c, EDGE_WAITED_HEADER)) || 0 : 0
+    return Math.min(MAX_WAITED_MS, Math.max(0, said))
+  }
 
   /** The admission of the call; a promise only where its key is asymmetric. */
   readAdmission(c: Context): Verified<AdmissionClaims> | Promise<Verified<AdmissionClaims>> {

@@ -7,7 +7,6 @@ import type { Buyers } from '../access/buyers.ts'
 import { idempotencyKey, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } from '../lib/request.ts'
 import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
-import { waitedMs } from '../queue/response-times.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Checkout } from './checkout.ts'
@@ -64,8 +63,11 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       throw error
     } finally {
       traffic.count(counted, outcomeLabel)
-      if (beganMs !== undefined) traffic.leave(counted, beganMs, waitedMs(c))
-      if (visitor !== undefined) buyers.leave(visitor)
+      if (visitor !== undefined) {
+        const waitedMs = buyers.waitedMs(c)
+        if (beganMs !== undefined) traffic.leave(counted, { visitor, outcome: outcomeLabel, beganMs, waitedMs })
+        buyers.leave(visitor)
+      }
     }
   })
 

@@ -11,6 +11,18 @@ import type { LoadShedder } from './load-shedder.ts'
 
 /** Outcomes that are no refusal. */
 const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', 'replayed'])
+/** Outcomes of work that was done, or that failed by our fault. Refusals and repeated calls, which a caller can make at will, steer no line. */
+const WORKED: ReadonlySet<string> = new Set(['reserved', 'processing', 'try-again', 'failed'])
+
+/** A call that was let in. */
+interface Entered {
+  readonly visitor: string
+  readonly outcome: string
+  /** By `performance.now()`, once its body was here. */
+  readonly beganMs: number
+  /** How long the Worker worked on it before it came. */
+  readonly waitedMs: number
+}
 
 interface CheckoutTrafficDeps {
   readonly loadShedder: LoadShedder
@@ -31,11 +43,11 @@ export class CheckoutTraffic {
     return this.#deps.loadShedder.enter(saleId)
   }
 
-  /** `waitedMs`: in the Worker, before it came. */
-  leave(saleId: string | undefined, beganMs: number, waitedMs: number): void {
+  leave(saleId: string | undefined, { visitor, outcome, beganMs, waitedMs }: Entered): void {
     this.#deps.metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
     this.#deps.loadShedder.leave(saleId)
-    if (saleId !== undefined) this.#deps.responseTimes.answered(saleId, beganMs - waitedMs)
+    if (saleId !== undefined && WORKED.has(outcome))
+      this.#deps.responseTimes.answered(saleId, visitor, beganMs - waitedMs)
   }
 
   /** Counts a call by its outcome, a shed one too. The sale's minutes count refusals only: orders they take from the ledger. */

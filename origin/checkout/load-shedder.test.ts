@@ -65,6 +65,7 @@ test('checkouts in excess are turned away, and so are those of a sale that someb
     throughEdge: (_: unknown, next: () => Promise<void>) => next(),
     readAdmission() {},
     enterAdmitted: () => ({ sub: 'ann', num: 1 }),
+    waitedMs: () => 0,
     leave() {},
   }
   const [loadShedder, metrics] = [new LoadShedder(), createMetrics()]

@@ -6,7 +6,7 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { OrderId } from '../../shared/api/fields.ts'
 import { PaymentRequest } from '../../shared/api/public.ts'
-import { isSold } from '../../shared/order-status.ts'
+import { isSettled, isSold } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Buyers, Right } from '../access/buyers.ts'
@@ -14,8 +14,8 @@ import type { ExistingOrder } from '../checkout/existing-order.ts'
 import { tryAgain } from '../checkout/outcome.ts'
 import type { OrderRow, OrderView } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
-import { readBody, refuse, sendJson } from '../lib/request.ts'
-import { type ResponseTimes, waitedMs } from '../queue/response-times.ts'
+import { parseBody, readText, refuse, sendJson } from '../lib/request.ts'
+import type { ResponseTimes } from '../queue/response-times.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { OrderEvents } from './order-events.ts'
 import { ownOrderAt, processingOrder } from './order-json.ts'
@@ -51,7 +51,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
     }
   })
 
-  const get = withOrder(async (_, found) => {
+  const get = withOrder(isUnsettled, async (_, found) => {
     const order = 'status' in found ? orderNow(found) : processingOrder(found, sales.get(found.sale))
     return sendJson(order, 200)
   })
@@ -63,8 +63,8 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
     return events.stream(c, 'order' in found ? found.order : found.order_id, orderNow)
   })
 
-  const pay = withOrder(async (c, found) => {
-    const { payment_method } = await readBody(c, PaymentRequest)
+  const pay = withOrder(isReserved, async (c, found, body) => {
+    const { payment_method } = parseBody(c, PaymentRequest, body)
     const { order_id } = recorded(found)
     const paying = await orders.pay(order_id, payment_method)
     const order = paying ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
@@ -74,7 +74,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   })
   app.post('/orders/:order/payment', pay)
 
-  const giveBack = withOrder(async (_, found) => {
+  const giveBack = withOrder(isReserved, async (_, found) => {
     const { order_id } = recorded(found)
     const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
     const order = cancelled ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
@@ -84,18 +84,28 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   })
   app.delete('/orders/:order', giveBack)
 
-  /** A handler of calls for the order in the path, by a caller who may see it. */
-  function withOrder(serve: (c: Context, found: OrderView | Reservation) => Promise<Response>) {
+  /**
+   * A handler of calls for the order in the path, by a caller who may see it. Where one is served, and found its order as `isWork` says, its
+   * time steers the line.
+   */
+  function withOrder(
+    isWork: (found: OrderView | Reservation) => boolean,
+    serve: (c: Context, found: OrderView | Reservation, body: string) => Promise<Response>,
+  ) {
     return async (c: Context) => {
-      const beganMs = performance.now()
       const right = await buyers.rightOf(c)
       const caller = right.visitor ?? right.order ?? ''
       buyers.enter(caller)
       try {
-        return await serve(c, await ownOrder(c, right))
+        const body = c.req.method === 'POST' ? await readText(c) : ''
+        // Not before the body is here: how long that takes is up to its sender.
+        const beganMs = performance.now() - buyers.waitedMs(c)
+        const found = await ownOrder(c, right)
+        const response = await serve(c, found, body)
+        if (isWork(found)) responseTimes.answered(right.sale, found.visitor, beganMs)
+        return response
       } finally {
         buyers.leave(caller)
-        responseTimes.answered(right.sale, beganMs - waitedMs(c))
       }
     }
   }
@@ -121,6 +131,11 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
 
   return app
 }
+
+/** Its buyer has something left to wait for: the orders that are read while a sale runs. */
+const isUnsettled = (found: OrderView | Reservation) => !('status' in found && isSettled(found.status))
+/** It can be paid or given back: the same call again finds it changed. */
+const isReserved = (found: OrderView | Reservation) => 'status' in found && found.status === 'reserved'
 
 function recorded(found: OrderView | Reservation): OrderView {
   if ('status' in found) return found

@@ -1,24 +1,16 @@
 /**
- * How long buyers' calls of each sale take, checkouts, payments and orders: a high quantile at the slowest origin. The edge
- * calls fewer people where it grows. Every origin notes its own in Redis; while that is away, it knows itself alone.
+ * How long our own work for buyers of each sale takes, checkouts, payments and orders: what answer-samples.ts makes of it, at the
+ * slowest origin. The edge calls fewer people where it grows. Every origin notes its own in Redis; while that is away, it knows itself alone.
  */
-import type { Context } from 'hono'
-import { EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { headerOf } from '../lib/request.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from '../stock/scripts.ts'
+import { AnswerSamples } from './answer-samples.ts'
 
 const NOTE_EVERY_MS = 500
 /** The slowest note of a sale holds for so long, unless a slower one comes. */
 const HOLDS_MS = 1_000
-const QUANTILE = 0.95
-/** Calls of a sale between two notes that count, at most .. */
-const MAX_CALLS = 5_000
-/** .. and at least: fewer wait for those until the next note, since one slow call is no congestion. */
-const MIN_CALLS = 5
 const REDIS_TIMEOUT_MS = 300
-const MAX_WAITED_MS = 60_000
 
 interface ResponseTimesDeps extends LoopDeps {
   readonly redis: Pick<Store, 'noteSlowest' | 'get'>
@@ -26,9 +18,7 @@ interface ResponseTimesDeps extends LoopDeps {
 
 export class ResponseTimes {
   readonly #redis: ResponseTimesDeps['redis']
-  #calls = new Map<string, number[]>()
-  /** Sales whose few calls have waited for a second note. */
-  #waited: ReadonlySet<string> = new Set()
+  readonly #samples = new Map<string, AnswerSamples>()
   /** This process's last notes. */
   #own: ReadonlyMap<string, number> = new Map()
   readonly actor: Actor
@@ -38,11 +28,12 @@ export class ResponseTimes {
     this.actor = loop('response times', NOTE_EVERY_MS, deps, () => this.#note())
   }
 
-  /** A call of a sale that began then, by `performance.now()` less what it waited in the Worker, has its answer. */
-  answered(saleId: string, beganMs: number): void {
-    const calls = this.#calls.get(saleId) ?? []
-    if (calls.length === 0) this.#calls.set(saleId, calls)
-    if (calls.length < MAX_CALLS) calls.push(performance.now() - beganMs)
+  /** A visitor's call of a sale, which began then by `performance.now()`, has been served or has failed by our fault. */
+  answered(saleId: string, visitor: string, beganMs: number): void {
+    const samples = this.#samples.get(saleId) ?? new AnswerSamples()
+    this.#samples.set(saleId, samples)
+    const nowMs = performance.now()
+    samples.add(visitor, nowMs - beganMs, nowMs)
   }
 
   /** Milliseconds, 0 where nobody called. */
@@ -53,26 +44,20 @@ export class ResponseTimes {
   }
 
   async #note(): Promise<void> {
-    const calls = [...this.#calls]
-    const few = calls.filter(([saleId, times]) => times.length < MIN_CALLS && !this.#waited.has(saleId))
-    this.#calls = new Map(few)
-    this.#waited = new Set(this.#calls.keys())
-    const enough = calls.filter(([, times]) => times.length >= MIN_CALLS)
-    this.#own = new Map(enough.map(([saleId, times]) => [saleId, Math.ceil(highOf(times))]))
+    const nowMs = performance.now()
+    const own = new Map<string, number>()
+    for (const [saleId, samples] of this.#samples) {
+      const noted = samples.note(nowMs)
+      if (noted !== null) own.set(saleId, Math.ceil(noted))
+      if (samples.isEmpty()) this.#samples.delete(saleId)
+    }
+    this.#own = own
     await Promise.all(
-      [...this.#own].map(([saleId, ms]) =>
+      [...own].map(([saleId, ms]) =>
         withTimeout(this.#redis.noteSlowest(keyOf(saleId), ms, HOLDS_MS), REDIS_TIMEOUT_MS),
       ),
     )
   }
 }
 
-/** How long a buyer's call was in the Worker before it came here, by what the edge says: 0 where it says nothing. */
-export const waitedMs = (c: Context): number =>
-  Math.min(MAX_WAITED_MS, Math.max(0, Number(headerOf(c, EDGE_WAITED_HEADER)) || 0))
-
 const keyOf = (saleId: string) => `{${saleId}}:slowest`
-
-/** Of few calls a lower one. */
-export const highOf = (times: readonly number[]) =>
-  [...times].sort((a, b) => a - b)[Math.floor(QUANTILE * (times.length - 1))] ?? 0
