@@ -58,6 +58,12 @@ const rate = v.pipe(
   v.check((limit) => !limit || (limit.calls > 0 && limit.seconds > 0), 'must be above 0/0'),
 )
 
+const units = v.pipe(
+  v.string(),
+  v.regex(/^(off|[1-9]\d{0,5})$/, 'must be "off" or a number of units, 1 or more'),
+  v.transform((text) => (text === 'off' ? null : Number(text))),
+)
+
 const multiples = v.pipe(
   v.string(),
   v.regex(/^\d+(\.\d+)?\/\d+(\.\d+)?$/, 'must be two numbers, such as 8/64'),
@@ -151,10 +157,15 @@ const Worker = v.object({
     'Calls for status or the own page, per address; also checkouts, calls for orders and joins of holders, counted apart',
   ),
   STATUS_PER_VISITOR: setting(rate, '120/60', 'The same per visitor; also checkouts, counted apart'),
+  UNPAID_PER_ADDRESS: setting(
+    units,
+    '24',
+    'Units of a sale that an address may hold unpaid at once; those who wait in line count as wanting no more',
+  ),
   NETWORK_MULTIPLES: setting(
     multiples,
     '8/64',
-    "Times an address's rates for the networks around it: a /24 of IPv4 or /56 of IPv6, then a /48",
+    "Times an address's rates and unpaid units for the networks around it: a /24 of IPv4 or /56 of IPv6, then a /48",
   ),
   ADDRESS_HEADER: setting(v.string(), 'CF-Connecting-IP', "Header with the caller's address"),
   POW_DIFFICULTY: setting(
@@ -235,6 +246,7 @@ const DEVELOPMENT = {
   JOINS_PER_VISITOR: 'off',
   STATUS_PER_ADDRESS: 'off',
   STATUS_PER_VISITOR: 'off',
+  UNPAID_PER_ADDRESS: 'off',
   PAYMENT_PAGE: 'sandbox',
 }
 

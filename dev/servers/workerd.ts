@@ -30,7 +30,9 @@ export const WORKER_SETTINGS = SETTINGS.map(({ name }) => name).filter((name) =>
 
 /** How many calls production allows, for a system that is attacked on purpose. */
 export const PRODUCTION_LIMITS: Readonly<Record<string, string>> = Object.fromEntries(
-  SETTINGS.flatMap(({ name, default: preset = '' }) => (/^\d+\/\d+$/.test(preset) ? [[name, preset]] : [])),
+  SETTINGS.flatMap(({ name, default: preset = '' }) =>
+    /^\d+\/\d+$/.test(preset) || name === 'UNPAID_PER_ADDRESS' ? [[name, preset]] : [],
+  ),
 )
 
 export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<Server> {

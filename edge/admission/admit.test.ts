@@ -212,6 +212,7 @@ it('sends the origin what was counted of those who join, once', async () => {
     const sum = (of: (one: JoinCounts) => number | undefined) => counts.reduce((all, c) => all + (of(c) ?? 0), 0)
     return {
       joins: sum((c) => c.joins),
+      crowded: sum((c) => c.crowded),
       solved: sum((c) => c.proofs),
       refused: sum((c) => c.refusals.refused),
       proof: sum((c) => c.refusals['proof-required']),
@@ -219,7 +220,7 @@ it('sends the origin what was counted of those who join, once', async () => {
       asked: sum((c) => c.met[asked]),
     }
   }
-  await expect.poll(sent).toEqual({ joins: 3, solved: 1, refused: 3, proof: 1, met: 3, asked: 3 })
+  await expect.poll(sent).toEqual({ joins: 3, crowded: 0, solved: 1, refused: 3, proof: 1, met: 3, asked: 3 })
 })
 
 // -- Proofs ------------------------------------------------------------------------------------------------------------

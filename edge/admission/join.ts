@@ -9,7 +9,7 @@ import { count, type SaleNow } from '../queue/sale-cache.ts'
 import { issuePlace, lineOf, type Place, renewPlace } from '../visitor/credentials.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 import { admit, keepsPlace, refuseProof } from './admit.ts'
-import { limitAddress, limitJoins } from './limits/rate-limits.ts'
+import { isCrowded, limitAddress, limitJoins } from './limits/rate-limits.ts'
 
 /** A visitor's place, in the line of `now`. */
 interface TakenPlace {
@@ -57,7 +57,10 @@ async function newPlace(
   const taken = await takeNumber(now, recorded, call)
   if (typeof taken === 'string') return refuseNumber(taken, now)
   const { first } = taken
-  if (first) Object.assign(counts, { joins: 1, proofs: hasProved ? 1 : 0 })
+  if (first) {
+    const crowded = isCrowded(taken.now.queue, taken.now.facts.limit_per_visitor, call) ? 1 : 0
+    Object.assign(counts, { joins: 1, crowded, proofs: hasProved ? 1 : 0 })
+  }
   setSecretCookie(visitor, call)
   return { now: taken.now, place: await issuePlace(visitor.name, taken.number, taken.now.schedule, call), first }
 }

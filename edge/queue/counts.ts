@@ -12,9 +12,10 @@ export class CountSum {
   #sum = empty()
   #isEmpty = true
 
-  add({ joins = 0, proofs = 0, refusals, met }: Partial<JoinCounts>): void {
+  add({ joins = 0, crowded = 0, proofs = 0, refusals, met }: Partial<JoinCounts>): void {
     this.#isEmpty = false
     this.#sum.joins += joins
+    this.#sum.crowded += crowded
     this.#sum.proofs += proofs
     addByName(this.#sum.refusals, refusals)
     addByName(this.#sum.met, met)
@@ -34,7 +35,7 @@ export class CountSum {
   }
 }
 
-const empty = () => ({ joins: 0, proofs: 0, refusals: {}, met: {} })
+const empty = () => ({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {} })
 
 function addByName(sums: Record<string, number>, counted: Readonly<Record<string, number>> = {}): void {
   let names = Object.keys(sums).length

@@ -11,6 +11,7 @@ import {
   REFRESH_LATE_MS,
   roundAfter,
   type SaleRecord,
+  withJoins,
   withNextSchedule,
   withRefresh,
   withState,
@@ -62,13 +63,39 @@ const LATER_MS = OPENS_AT_MS + 10_000
 it('reports the line’s figures, before the opening and while it moves', () => {
   const before = OPENS_AT_MS - 5_000
   const figures = { numbers_given: PEOPLE, boost: 1, throttle: 1 }
-  const nobody = { called: 0, waiting: PEOPLE, called_per_second: 0, may_come: 0, coming_units: 0, coming_people: 0 }
+  const nobody = {
+    called: 0,
+    waiting: PEOPLE,
+    called_per_second: 0,
+    may_come: 0,
+    coming_units: 0,
+    coming_people: 0,
+    likely_people: PEOPLE,
+  }
   expect(figuresOf(recordAt(before), PEOPLE, before, CONFIG)).toEqual({ ...figures, ...nobody, clock_ms: before })
   const called = 950 // The first is called half a second after the opening, for which it is announced.
   const waiting = PEOPLE - called
-  const coming = { may_come: called, coming_units: called / CONFIG.admissionsPerUnit, coming_people: called }
+  const coming = {
+    may_come: called,
+    coming_units: called / CONFIG.admissionsPerUnit,
+    coming_people: called,
+    likely_people: PEOPLE,
+  }
   const moving = { called, waiting, wait_seconds: waiting / 100, called_per_second: 100, ...coming }
   expect(figuresOf(recordAt(LATER_MS), PEOPLE, LATER_MS, CONFIG)).toEqual({ ...figures, ...moving, clock_ms: LATER_MS })
+})
+
+it('takes a crowd of one network for as many as can use their places, and those who come no more for none', () => {
+  const likely = (sale: SaleRecord) => Math.round(figuresOf(sale, 64, LATER_MS, CONFIG).likely_people)
+  const few = { ...recordAt(OPENS_AT_MS), timeline: recordAt(LATER_MS).timeline }
+  expect(likely(few)).toBe(64)
+  // Sixty places of one address, of which four can buy six units each, and four of others.
+  const crowded = withJoins(withJoins(few, { joins: 60, crowded: 56 }, 60, CONFIG), { joins: 4 }, 64, CONFIG)
+  expect(likely(crowded)).toBe(8)
+  // A crowd that has been called and has gone is forgotten as others join.
+  const samples = [{ open_ms: 0, called: 64, arrivals: 64 }]
+  const gone = { ...crowded, memory: { ...crowded.memory, open_ms: 1_000_000, arrivals: 64, samples } }
+  expect(withJoins(gone, { joins: 64 }, 128, CONFIG).places).toEqual({ joins: 64, crowded: 0 })
 })
 
 it('reports a throttled line, and no wait while the line stands still', () => {

@@ -1,12 +1,22 @@
 /** All that the waiting room knows of a sale. Pure functions from one record to the next; the room stores it and does I/O. */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
+import type { JoinCounts, LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
 import { USUAL_MS } from '../../shared/next-read.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
 import { nextSchedule, onClockPutBack, shifted } from './pace/controller.ts'
-import { calledBy, comingIn, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './pace/memory.ts'
+import {
+  calledBeforeClaimWindow,
+  calledBy,
+  comingIn,
+  type Memory,
+  newMemory,
+  observe,
+  type Settings,
+  showRatio,
+  UNREACHED_MS,
+} from './pace/memory.ts'
 import { productsLeft } from './pace/outlook.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, nextFromMs, type SaleFacts, type Timeline } from './timeline.ts'
 
@@ -30,6 +40,8 @@ export interface SaleRecord {
   readonly readAtMs: number
   readonly memory: Memory
   readonly timeline: Timeline
+  /** Places taken, about as many as may still come, and those of them beyond what their network can use. */
+  readonly places: { readonly joins: number; readonly crowded: number }
   readonly seed: string
   readonly beacon: string | null
   readonly preQueueOpensAtMs: number
@@ -82,6 +94,7 @@ export function newRecord(
     readAtMs: atMs - state.read_ago_ms,
     memory: newMemory(state, nowMs),
     timeline: [{ from_ms: nowMs, schedule }],
+    places: { joins: 0, crowded: 0 },
     seed,
     beacon: null,
     preQueueOpensAtMs,
@@ -160,6 +173,19 @@ export function withRefresh(
   return { ...sale, timeline, memory: observe(memory, { ...refresh, schedule }, settings) }
 }
 
+/** With places that were taken. Earlier ones are forgotten in proportion, once there are more than may still come. */
+export function withJoins(
+  sale: SaleRecord,
+  { joins = 0, crowded = 0 }: Partial<JoinCounts>,
+  highestNumber: number,
+  settings: Settings,
+): SaleRecord {
+  const { places } = sale
+  const others = Math.max(0, highestNumber - calledBeforeClaimWindow(sale.memory, settings) - joins)
+  const kept = Math.min(1, others / Math.max(1, places.joins))
+  return { ...sale, places: { joins: places.joins * kept + joins, crowded: places.crowded * kept + crowded } }
+}
+
 /** With the next schedule announced, if it differs from the last one; `isNew`: no reader has seen any yet. */
 export function withNextSchedule(
   sale: SaleRecord,
@@ -235,7 +261,7 @@ export function cachedContentOf(sale: SaleRecord): string {
 
 /** The queue's figures for operators. */
 export function figuresOf(
-  { timeline, memory }: SaleRecord,
+  { timeline, memory, places }: SaleRecord,
   highestNumber: number,
   nowMs: number,
   settings: Settings,
@@ -246,11 +272,14 @@ export function figuresOf(
   // In a final phase nobody is called any more, so nobody waits.
   const waiting = isFinal(schedule.phase) ? 0 : highestNumber - called
   const wait = isMoving && waiting > 0 ? estimatedWaitSeconds(schedule, highestNumber, nowMs) : null
+  const coming = comingIn(memory, called, settings)
+  const expected = waiting * showRatio(memory, settings).share + coming.coming_units * settings.admissionsPerUnit
   return {
     numbers_given: highestNumber,
     called,
     waiting,
-    ...comingIn(memory, called, settings),
+    ...coming,
+    likely_people: expected * (1 - places.crowded / Math.max(1, places.joins)),
     ...(wait === null ? {} : { wait_seconds: wait }),
     called_per_second: isMoving ? schedule.rate_per_second : 0,
     boost: memory.boost,

@@ -38,6 +38,7 @@ import {
   REFRESH_LATE_MS,
   roundAfter,
   type SaleRecord,
+  withJoins,
   withNextSchedule,
   withRefresh,
   withState,
@@ -93,7 +94,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   /** The sale's snapshot; with `wait_ms`, once it is newer than `newer_than`: so the end of a final phase is known at once. */
   async poll(request: SnapshotRequest): Promise<SnapshotResponse> {
-    if (request.counts) this.#counts.add(request.counts)
+    if (request.counts) {
+      this.#counts.add(request.counts)
+      // Stored with the next refresh.
+      if (this.#sale) this.#sale = withJoins(this.#sale, request.counts, this.#highestNumber, this.#config)
+    }
     await this.#refreshIfLate(request.queue)
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
     const version = this.#sale ? latest(this.#sale.timeline).schedule.version : 0

@@ -159,10 +159,10 @@ describe.concurrent('while others wait for their turn', () => {
     return Number(/^actor_last_success_timestamp_seconds\{actor="arrivals"\} (.+)$/m.exec(text)?.[1])
   }
   /** The edge's report, which the origin knows once it has counted again, and does not forget after ten seconds here. */
-  async function queueOf(sale: string, people: number, where: 'waiting' | 'coming_people' = 'waiting'): Promise<void> {
-    const still = { waiting: '0', called: '0', called_per_second: '1', coming_units: '0', coming_people: '0' }
+  async function queueOf(sale: string, people: number, likely = people): Promise<void> {
+    const still = { called: '0', called_per_second: '1', coming_units: '0', coming_people: `${people}` }
     const about = { numbers_given: `${people}`, boost: '1', throttle: '1', clock_ms: '0' }
-    const figures = new URLSearchParams({ ...still, ...about, [where]: `${people}` })
+    const figures = new URLSearchParams({ ...still, ...about, waiting: `${people}`, likely_people: `${likely}` })
     await origin.call('GET', `/internal/sales/${sale}?${figures}`, { token: origin.edgeToken })
     await counted()
     await redis.persist(`{${sale}}:in-line`)
@@ -211,9 +211,10 @@ describe.concurrent('while others wait for their turn', () => {
     expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject(tooMany)
     const replay = await origin.checkout(sale, { token, key: 'first' })
     expect(replay).toMatchObject({ status: 201, body: { order_id: first.body.order_id, status: 'cancelled' } })
-    await queueOf(sale, 5, 'coming_people')
+    await queueOf(sale, 5)
     expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject(tooMany)
-    await queueOf(sale, 0)
+    // Of a hundred only those count who are likely to come.
+    await queueOf(sale, 100, 4)
     expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject({ status: 201 })
   })
 

@@ -19,7 +19,8 @@ interface State extends Readonly<Record<'phase' | 'line', string>> {
 /** What a line's room is told, when it reports so many who wait. */
 async function stateOf(room: string, waiting?: number): Promise<State> {
   const figures = { numbers_given: 1_000, called: 0, called_per_second: 0, boost: 1, throttle: 1, clock_ms: Date.now() }
-  const report = waiting === undefined ? {} : { ...figures, waiting, coming_units: 0, coming_people: 0 }
+  const report =
+    waiting === undefined ? {} : { ...figures, waiting, coming_units: 0, coming_people: 0, likely_people: 0 }
   const query = Object.entries(report).map(([name, value]) => `${name}=${value}`)
   const answer = await origin.call('GET', `/internal/sales/${room}?${query.join('&')}`, { token: origin.edgeToken })
   expect(answer.status, room).toBe(200)

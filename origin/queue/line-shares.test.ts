@@ -38,7 +38,15 @@ const saleOf = (sale_id: string) =>
   }) as unknown as SaleRow
 
 const RATES = { called_per_second: 0, boost: 1, throttle: 1, clock_ms: 0 }
-const FIGURES = { numbers_given: 1_000, called: 0, waiting: 1_000, coming_units: 0, coming_people: 0, ...RATES }
+const FIGURES = {
+  numbers_given: 1_000,
+  called: 0,
+  waiting: 1_000,
+  coming_units: 0,
+  coming_people: 0,
+  likely_people: 0,
+  ...RATES,
+}
 
 /** All lines ask at once, some from the one origin and some from the other. */
 function askAll(sale: SaleRow, nowMs: number) {

@@ -39,7 +39,7 @@ export class SaleQueues {
     const queue = queueName(sale.sale_id, line)
     joins.add(sale.sale_id, query.counts)
     const report = reportIn(query)
-    if (report) arrivals.lineWaits(sale.sale_id, queue, report.waiting + Math.ceil(report.coming_people))
+    if (report) arrivals.lineWaits(sale.sale_id, queue, Math.ceil(report.likely_people))
     const [counts, answers_ms, max_inside] = await Promise.all([
       this.#countsOf(sale.sale_id, line),
       responseTimes.of(sale.sale_id),

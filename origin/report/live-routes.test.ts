@@ -30,7 +30,7 @@ test('counts what happens by the minute, and says how it goes', async () => {
 const gauges = async (sale: string) => (await live(sale)).minutes.at(-1)?.gauges
 /** Has the edge report a sale's queue; returns the gauges then. */
 async function reported(sale: string, more: Record<string, number>) {
-  const coming = { coming_units: 0, coming_people: 0 }
+  const coming = { coming_units: 0, coming_people: 0, likely_people: 0 }
   const rates = { called_per_second: 0, boost: 1, throttle: 1, clock_ms: 0 }
   const report = { numbers_given: 50, called: 20, ...coming, ...rates, ...more }
   const query = Object.entries(report).map(([name, value]) => `${name}=${value}`)

@@ -11,7 +11,7 @@ export const EDGE_TOKEN_HEADER = 'edge-token'
 /** With a checkout, beside that token: the buyer's network address, and the language of their pages. */
 export const EDGE_ADDRESS_HEADER = 'edge-address'
 export const EDGE_LANGUAGE_HEADER = 'edge-language'
-/** Beside that token: how long the call has been in the Worker, in milliseconds. */
+/** Beside that token: how long the Worker has worked on the call, in milliseconds, without the time in which its body came. */
 export const EDGE_WAITED_HEADER = 'edge-waited-ms'
 /** Beside that token, for a visitor's list of orders: the visitor, as the edge knows them, percent-encoded. */
 export const EDGE_VISITOR_HEADER = 'edge-visitor'
@@ -67,7 +67,7 @@ export const SaleState = v.object({
   feed_version: v.number(),
   /** Who may join. Null: the caller has this version of it. */
   policy: v.nullable(Policy),
-  /** How long checkouts, payments and orders took within the last second or so: a high quantile, at the slowest origin. */
+  /** How long our work for checkouts, payments and orders took within the last second or so, at the slowest origin (origin/queue/answer-samples.ts). */
   answers_ms: v.optional(v.number()),
   /** ok: serving; slow: shedding load, admit fewer. "unreachable" exists at the edge only. */
   health: v.picklist(['ok', 'slow']),
@@ -122,6 +122,8 @@ export const LineFigures = v.object({
   /** Those called who may still come: in units that they may take, and at most in people. */
   coming_units: figure,
   coming_people: figure,
+  /** People in line, and called who may still come: as many as are likely to come. A crowd of one network counts as few. */
+  likely_people: figure,
   /** Those called who have not arrived, and whose turn has not passed. */
   may_come: v.optional(figure),
   /** Positions called a second now: the configured rate times `boost` times `throttle`. */
@@ -141,6 +143,8 @@ const byName = (name: RegExp) => v.record(v.pipe(v.string(), v.regex(name)), man
 export const JoinCounts = v.object({
   /** New places. */
   joins: many,
+  /** Those of them whose network had as many places before as can buy at once. */
+  crowded: v.optional(many, 0),
   /** Proofs of work solved. */
   proofs: many,
   /** By the name of the problem. */

@@ -6,7 +6,7 @@ import type { SnapshotRequest } from '../../queue/rpc.ts'
 import { eventually } from '../../testing/clocks.ts'
 import { edgeEnv, ORDER_TOKEN, requestsTo } from '../../testing/origin.ts'
 import { call, knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
-import { limitVisitor } from './rate-limits.ts'
+import { isCrowded, limitVisitor } from './rate-limits.ts'
 
 it('limits joins and status per address, and all calls without one as one address', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/600', STATUS_PER_ADDRESS: '3/600' }
@@ -103,6 +103,20 @@ it('does not let an address that is refused use up what its neighbours have', as
   const hammering = upTo(10).map(() => ({ 'cf-connecting-ip': '203.0.113.1' }))
   expect(await joinsFrom(sale, hammering, env)).toEqual({ joined: 2, last: 429 })
   expect(await joinsFrom(sale, [{ 'cf-connecting-ip': '203.0.113.2' }], env)).toMatchObject({ joined: 1 })
+})
+
+it('knows the places of a network beyond those that can hold units unpaid, in each line', () => {
+  const config = { UNPAID_PER_ADDRESS: 12, NETWORK_MULTIPLES: [2, 4], ADDRESS_HEADER: 'cf-connecting-ip' }
+  const crowded = (address: string, queue = 'crowded', limits: object = config) => {
+    const request = new Request('http://edge', { headers: { 'cf-connecting-ip': address } })
+    return isCrowded(queue, 6, { request, config: limits, nowMs: 1_000_000 } as unknown as Call)
+  }
+  const of = (addresses: readonly string[], ...more: [queue?: string, limits?: object]) =>
+    addresses.map((address) => crowded(address, ...more))
+  const [one, other, third] = ['198.51.100.1', '198.51.100.2', '198.51.100.3']
+  expect(of([one, one, one, other, other, third])).toEqual([false, false, true, false, false, true])
+  expect(of([one], 'another')).toEqual([false])
+  expect(of([one], 'crowded', { ...config, UNPAID_PER_ADDRESS: null })).toEqual([false])
 })
 
 it('does not forgive an address when calls of another kind come from a crowd', async () => {

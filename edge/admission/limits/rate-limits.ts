@@ -12,6 +12,12 @@ import { networksOf } from './networks.ts'
 /** By what is counted, one for each size of network: a crowd of one kind must not use up another. */
 const limiters = new Map<string, Limiter>()
 
+function limiterOf(what: string): Limiter {
+  const limiter = limiters.get(what) ?? new Limiter()
+  limiters.set(what, limiter)
+  return limiter
+}
+
 /**
  * Counts a call of an address and of the networks around it; throws `too-many-requests` if it is one too many for one of
  * them. The smallest network comes first: calls refused to an address do not count for its neighbours.
@@ -38,10 +44,22 @@ export function limitVisitor(what: string, name: string, rate: Rate | null, call
 }
 
 function limit(what: string, who: string, rate: Rate, { nowMs }: Call, how: 'take' | 'wait' = 'take'): void {
-  const limiter = limiters.get(what) ?? new Limiter()
-  limiters.set(what, limiter)
-  const waitMs = limiter[how](who, rate, nowMs)
+  const waitMs = limiterOf(what)[how](who, rate, nowMs)
   if (waitMs > 0) refuse('too-many-requests', { retry_after_seconds: waitMs / 1000 })
+}
+
+/** Of the places of a network only those of the latest so many seconds count. */
+const PLACES_SECONDS = 600
+
+/** Whether a new place is beyond those that its network can use: each to buy as much as one may, and all together as much as it may hold unpaid. */
+export function isCrowded(queue: string, limitPerVisitor: number, call: Call): boolean {
+  const { UNPAID_PER_ADDRESS: units } = call.config
+  if (units === null) return false
+  const places = Math.max(1, Math.floor(units / limitPerVisitor))
+  return networksOfCaller(call).some((network, size) => {
+    const rate = { calls: places * (multiplesOf(call)[size] ?? 1), seconds: PLACES_SECONDS }
+    return limiterOf(`places of network ${size}`).take(`${queue} ${network}`, rate, call.nowMs) > 0
+  })
 }
 
 /** What Cloudflare counts in: `[[ratelimits]]` of wrangler.toml, by the size of the network. None elsewhere. */
