@@ -129,7 +129,7 @@ const Settings = v.object({
   PAYMENT_ACTION_SECONDS: setting(
     v.pipe(number(/^\d{1,4}$/, 'seconds are required'), v.minValue(1, '1 or more is required')),
     '300',
-    'How long a payment may wait for its buyer at their bank; the hold waits with it, at most so long after its end',
+    'How long a payment may wait for its buyer at their bank; the hold waits with it, at most so long after its end, for one order of a visitor who has let none fail',
   ),
   WEBHOOK_KEYS: required(SecretKeySetting, 'JWK set that encrypts webhook secrets, symmetric'),
   WEBHOOKS_ALLOW_PRIVATE: setting(

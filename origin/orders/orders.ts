@@ -75,12 +75,19 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
   quantity: order.quantity,
   cart: cartOf(order.cart),
   key: order.idempotency_key,
-  how: isSold(order.status) ? 'sell' : isUnpaid(order) ? 'unpaid' : 'release',
+  how: endOf(order),
 })
 
-/** Others come before a visitor with unpaid orders; not for those that an operator or the provider ended. As in record_reservations (origin/ledger/functions/). */
-const isUnpaid = ({ status, reason }: OrderRow) =>
-  status === 'expired' || ['given_back', 'not_authenticated', 'declined'].includes(kindOf(reason ?? '') ?? '')
+/**
+ * Others come before a visitor with unpaid orders; not for those that an operator or the provider ended, nor for the first one that was
+ * declined: a card's decline is no squatter's order. As in record_reservations (origin/ledger/functions/).
+ */
+function endOf({ status, reason }: OrderRow): HoldEnd['how'] {
+  if (isSold(status)) return 'sell'
+  const kind = kindOf(reason ?? '')
+  if (kind === 'declined') return 'declined'
+  return status === 'expired' || kind === 'given_back' || kind === 'not_authenticated' ? 'unpaid' : 'release'
+}
 
 export class Orders {
   readonly #deps: OrdersDeps

@@ -9,7 +9,8 @@
 --   p_methods: a payment begins with this method, which counts as an attempt, and not after the hold has ended.
 --   p_attempts: only if the order's latest attempt is this one.
 --   p_actions: what the charge needs of its buyer, for p_action_seconds from now: not longer than so many after the hold, whose
---     attempts all have this one deadline, and not longer than the sale, or else the hold. Any other transition ends the wait. A
+--     attempts all have this one deadline, and not longer than the sale, or else the hold. A visitor who has let an order of the
+--     sale fail, or has another one waiting after its hold, waits for no longer than the hold. Any other transition ends the wait. A
 --     later report of the same wait changes nothing, least of all its end.
 --   p_codes: why the attempt was declined. p_refunded: what was given back so far.
 --
@@ -44,7 +45,7 @@ begin
     order by a.id, a.attempt desc nulls last, a.i
   ),
   before as (
-    select o.order_id, o.sale_id, o.product_id, o.quantity, o.cart, o.status in ('reserved', 'paying') as was_held,
+    select o.order_id, o.sale_id, o.visitor, o.product_id, o.quantity, o.cart, o.status in ('reserved', 'paying') as was_held,
            o.status in ('confirmed', 'fulfilled', 'refunded') as was_sold
     from orders o join input a on a.id = o.order_id
     where o.order_id = any(p_ids) and o.status = any(p_from)
@@ -56,6 +57,16 @@ begin
       and (a.refunded is null or a.refunded <> o.refunded_minor or p_to is not null)
     order by o.order_id for no key update of o
   ),
+  -- Those that may wait after their hold, one for each visitor.
+  granted as (
+    select distinct on (b.sale_id, b.visitor) b.order_id from before b join input a on a.id = b.order_id
+    where a.action is not null and not exists (
+      select from orders o
+      where o.sale_id = b.sale_id and o.visitor = b.visitor and o.order_id <> b.order_id
+        and (o.status = 'expired' or o.reason in ('given_back', 'not_authenticated') or o.reason like 'declined%'
+          or o.action_until > o.reserved_until))
+    order by b.sale_id, b.visitor, b.order_id
+  ),
   moved as (
     update orders o set status = coalesce(p_to, o.status), updated_at = clock_timestamp(),
       -- A reserved order with a method has its payment begun by a worker: a declined one waits for its buyer.
@@ -63,9 +74,10 @@ begin
       attempts = o.attempts + (a.method is not null)::int,
       decline_code = case when p_to = 'paying' then null else coalesce(a.code, o.decline_code) end,
       action = a.action,
-      action_until = case when a.action is not null then greatest(o.reserved_until, least(
-        least(clock_timestamp(), o.reserved_until) + p_action_seconds * interval '1 second',
-        (select coalesce(s.ended_at, s.ends_at) from sales s where s.sale_id = o.sale_id))) end,
+      action_until = case when a.action is not null then greatest(o.reserved_until, (
+        select least(least(clock_timestamp(), o.reserved_until) + p_action_seconds * interval '1 second',
+          (select coalesce(s.ended_at, s.ends_at) from sales s where s.sale_id = o.sale_id))
+        from granted g where g.order_id = o.order_id)) end,
       charge_id = coalesce(a.charge, o.charge_id),
       refunded_minor = coalesce(a.refunded, o.refunded_minor),
       reason = coalesce(p_reason, o.reason)

@@ -99,9 +99,9 @@ begin
       group by l.i, p.product_id, p.limit_per_visitor having sum(l.quantity) > p.limit_per_visitor);
   if v_simple then
     insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
-                        bill, status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
+                        bill, terms, status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select unnest(p_ids), unnest(numbers), p_sale, unnest(v_first), unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
-           unnest(p_quantities), unnest(v_price), unnest(v_currency), unnest(v_carts), unnest(p_bills), 'reserved', unnest(p_keys),
+           unnest(p_quantities), unnest(v_price), unnest(v_currency), unnest(v_carts), unnest(p_bills), unnest(p_terms), 'reserved', unnest(p_keys),
            unnest(p_hashes), unnest(p_methods), record_carts.created_at, record_carts.reserved_until;
     get diagnostics recorded = row_count;
     insert into seat_claims (sale_id, seat_index, order_id)
@@ -136,8 +136,8 @@ begin
         coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')))[1] as live,
-        (count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')
-          or o.reason like 'declined%'))::int as unpaid
+        (count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated'))
+          + greatest(0, count(*) filter (where o.reason like 'declined%') - 1))::int as unpaid
         into has from orders o where o.sale_id = p_sale and o.visitor = v_one.visitor;
       if has.known is not null then
         v_verdict := 'replay';
@@ -197,9 +197,9 @@ begin
     end;
     if v_written then
       insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
-                          bill, status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
+                          bill, terms, status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
       values (v_one.id, numbers[v_one.i], p_sale, v_first[v_one.i], v_one.visitor, v_one.line, v_one.number, v_one.quantity, v_price[v_one.i],
-        v_currency[v_one.i], v_carts[v_one.i], p_bills[v_one.i], case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end,
+        v_currency[v_one.i], v_carts[v_one.i], p_bills[v_one.i], p_terms[v_one.i], case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end,
         case when v_verdict = 'recorded' then v_one.key else v_one.key || ' ' || v_one.id end, v_one.hash, v_one.method,
         record_carts.created_at,
         case when v_verdict = 'recorded' then record_carts.reserved_until else record_carts.created_at end,

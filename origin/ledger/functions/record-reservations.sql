@@ -161,9 +161,9 @@ begin
         coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')))[1] as live,
-        -- The visitor's failed orders: see isUnpaid in orders.ts.
-        (count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')
-          or o.reason like 'declined%'))::int as unpaid
+        -- The visitor's failed orders: see endOf in orders.ts.
+        (count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated'))
+          + greatest(0, count(*) filter (where o.reason like 'declined%') - 1))::int as unpaid
       from orders o where o.sale_id = p_sale and o.visitor = a.visitor
     ) has
     order by a.i

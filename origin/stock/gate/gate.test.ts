@@ -8,6 +8,7 @@ import { reservationOf } from '../../../test/lib/samples.ts'
 import { useRedis } from '../../../test/lib/servers.ts'
 import { defineScripts, type Store } from '../scripts.ts'
 import { Gate } from './gate.ts'
+import type { HoldEnd } from './hold-ends.ts'
 
 const server = useRedis()
 let redis: Store
@@ -55,7 +56,7 @@ test('names the holds that are over, and when the next one ends', async () => {
 describe('after orders that failed', () => {
   const reserve = (visitor: string, ...demand: number[]) => gate.reserve(buyer(visitor), { ...TERMS, demand })
   /** An order of the visitor's that fails. */
-  const churn = async (visitor: string, how: 'unpaid' | 'release' = 'unpaid') => {
+  const churn = async (visitor: string, how: HoldEnd['how'] = 'unpaid') => {
     const call = buyer(visitor)
     expect(await gate.reserve(call, TERMS)).toMatchObject({ verdict: 'reserved' })
     // Once, however often it is said.
@@ -66,12 +67,16 @@ describe('after orders that failed', () => {
     await churn('ann')
     for (let times = 0; times < 3; times++) await churn('bob')
     await churn('cid', 'release')
+    // The first decline is no squatter's order.
+    await churn('cid', 'declined')
     expect(await reserve('ann', 10, 10)).toEqual({ verdict: 'unpaid', unpaid: 1, available: 10, held: 0 })
     // From the last of the numbers on all are alike.
     for (const demand of [[0, 10], [10]])
       expect(await reserve('bob', ...demand)).toMatchObject({ verdict: 'unpaid', unpaid: 3 })
     expect(await reserve('ann', 9, 10)).toMatchObject({ verdict: 'reserved', available: 9 })
     expect(await reserve('cid', 10, 10)).toMatchObject({ verdict: 'reserved', available: 8 })
+    await churn('cid', 'declined')
+    expect(await reserve('cid', 10, 10)).toMatchObject({ verdict: 'unpaid', unpaid: 1 })
   })
 
   test('says so where nothing is left, and learns it from the ledger, also for a rebuilt gate', async () => {

@@ -9,10 +9,10 @@ export interface HoldEnd extends Units {
   readonly visitor: string
   readonly key: string
   /**
-   * release: the units come back; unpaid: they do, and the order counts as failed; sell: they stay gone; refuse: they come
-   * back, the key is free again, the intent is gone.
+   * release: the units come back; unpaid: they do, and the order counts as failed; declined: the same from the visitor's second one on;
+   * sell: they stay gone; refuse: they come back, the key is free again, the intent is gone.
    */
-  readonly how: 'release' | 'unpaid' | 'sell' | 'refuse'
+  readonly how: 'release' | 'unpaid' | 'declined' | 'sell' | 'refuse'
 }
 
 export const refused = ({ order, visitor, product, quantity, cart, key }: Reservation): HoldEnd => ({

@@ -7,7 +7,8 @@
 --       4 visitors (hash: visitor -> units of all products|latest order)
 --       5 unrecorded (hash: order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment
 --         method, visitor)
---       6 unpaid (hash: visitor -> how many of their orders failed); most sales have it empty for long
+--       6 unpaid (hash: visitor -> how many of their orders failed; '% visitor' -> how many were declined); most sales have it
+--         empty for long
 --       7 seats (bitmap: taken, by the seat's place in the chart)
 --       8 limited (hash: product visitor -> units), for products with a limit of their own
 --       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or

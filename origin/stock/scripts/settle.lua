@@ -4,7 +4,7 @@
 --       reserve.lua)
 -- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
 --       then six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back), 'unpaid' (they
---       come back, and the visitor's order counts as failed), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
+--       come back, and the visitor's order counts as failed), 'declined' (the same, from the visitor's second one on), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
 --       again, and no worker records the order any more)
 -- Returns how many holds were ended; 0 if another rebuild has begun, and nothing was changed
 local stock = redis.call('HMGET', KEYS[1], 'fence', 'run')
@@ -43,7 +43,8 @@ for i = 2, #ARGV, 6 do
         redis.call('HDEL', KEYS[4], visitor)
       end
     end
-    if how == 'unpaid' then redis.call('HINCRBY', KEYS[6], visitor, 1) end
+    local isFailed = how == 'unpaid' or how == 'declined' and redis.call('HINCRBY', KEYS[6], '% ' .. visitor, 1) > 1
+    if isFailed then redis.call('HINCRBY', KEYS[6], visitor, 1) end
     if how == 'refuse' then redis.call('HDEL', KEYS[3], visitor .. ' ' .. key) end
   end
   if how == 'refuse' then redis.call('HDEL', KEYS[5], order) end
