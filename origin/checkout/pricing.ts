@@ -4,9 +4,10 @@
  */
 import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
-import { billOf, totalsOf } from '../../shared/bill.ts'
+import { type BillLine, billOf, totalsOf } from '../../shared/bill.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { Charge, Quote } from '../ledger/record.ts'
+import type { StoredLine } from '../ledger/schema/orders.ts'
 import { discountOf, isFor, unknownCode } from '../promo-codes/promo-code.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
@@ -43,18 +44,11 @@ export const needsPrice = (sale: SaleRow, { promo_code, total_minor }: CheckoutR
 export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
   const { sale, codes, chart, country } = pricing
   const lines = unitLines(cart.filter(({ product }) => !isPromoCode(product))).map(({ product, quantity, seat }) => {
-    const row = sale.products.find(({ product_id }) => product_id === product)
     const own = seat === null ? undefined : chart?.at(seat)?.priceMinor
-    return {
-      product,
-      quantity,
-      unit_price_minor: own ?? row?.unit_price_minor ?? 0,
-      variant_of: row?.variant_of ?? null,
-      weight_grams: row?.weight_grams ?? null,
-    }
+    const { unit_price_minor = 0, ...row } = rowOf(sale, product)
+    return { ...row, product, quantity, unit_price_minor: own ?? unit_price_minor }
   })
-  const bought = lines.map(({ product, variant_of }) => ({ product_id: product, variant_of }))
-  const useless = codes.find((code) => !isFor(code, bought))
+  const useless = codes.find((code) => !isFor(code, boughtIn(lines)))
   if (useless) return unknownCode(useless.code)
   const priced = billOf(lines, sale, { discounts: codes.map(discountOf), country })
   if (!priced) return invalidField('quantity', 'is too heavy to be sent there')
@@ -65,6 +59,52 @@ export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
   if (totals.total_minor > MAX_TOTAL_MINOR) return invalidField('quantity', 'the sum is too large')
   const billed = isBilled(pricing) && { billed: { terms: sale.terms_version, bill, shares } }
   return { charge: { prices, ...billed }, totals }
+}
+
+/** What the ledger has of a product that its bill depends on. */
+function rowOf({ products }: SaleRow, product: string) {
+  const row = products.find(({ product_id }) => product_id === product)
+  const { variant_of = null, weight_grams = null } = row ?? {}
+  return { unit_price_minor: row?.unit_price_minor, variant_of, weight_grams }
+}
+
+const boughtIn = (lines: readonly { readonly product: string; readonly variant_of: string | null }[]) =>
+  lines.map(({ product, variant_of }) => ({ product_id: product, variant_of }))
+
+interface Remade {
+  readonly bill: readonly BillLine[]
+  readonly cart: readonly StoredLine[]
+  /** The numbers of promo codes, as lines of the cart, that were for the lines that go. */
+  readonly codesBack: readonly number[]
+}
+
+/** The bill again, at the prices that the lines have, without those that go before the order is paid. Numbers are from 1. */
+export function billWithout(
+  cart: readonly StoredLine[],
+  gone: readonly number[],
+  { sale, codes, country }: Omit<Pricing, 'chart'>,
+): Remade {
+  const isLeft = ({ product, returned }: StoredLine, i: number) =>
+    !returned && !gone.includes(i + 1) && !isPromoCode(product)
+  const left = cart.filter(isLeft).map((line) => ({ ...rowOf(sale, line.product), ...line }))
+  const holding = codes.filter((code) => isFor(code, boughtIn(left)))
+  const made = billOf(left, sale, { discounts: holding.map(discountOf), country })
+  if (!made) throw new Error('what is left of an order cannot be sent, although more of it could')
+  const shares = new Map(cart.filter(isLeft).map((line, n) => [line, made.shares[n] ?? 0]))
+  const kept = new Set(holding.map(({ code }) => usePromoCode(code).product))
+  return {
+    bill: made.bill,
+    cart: cart.map((line) => {
+      const { share_minor, ...rest } = line
+      const share = shares.get(line) ?? share_minor
+      return share === undefined || share === line.quantity * line.unit_price_minor
+        ? rest
+        : { ...rest, share_minor: share }
+    }),
+    codesBack: cart.flatMap(({ product, returned }, i) =>
+      isPromoCode(product) && !returned && !kept.has(product) ? [i + 1] : [],
+    ),
+  }
 }
 
 export const priceChanged = (totals: Partial<Totals> = {}): Problem => problem('price-changed', { ...totals })

@@ -22,11 +22,9 @@ export type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart' | '
 export const subtotalOf = ({ unit_price_minor, quantity, cart }: Omit<Priced, 'bill'>): number =>
   cart === null ? unit_price_minor * quantity : cart.reduce((sum, line) => sum + costOf(line), 0)
 
-/** A line that was taken out before the order was paid takes its share of the bill along. */
-function costOf({ unit_price_minor, quantity, share_minor, returned }: StoredLine): number {
-  const price = unit_price_minor * quantity
-  return returned === 'unpaid' ? price - (share_minor ?? price) : price
-}
+/** A line that was taken out before the order was paid costs nothing. */
+const costOf = ({ unit_price_minor, quantity, returned }: StoredLine) =>
+  returned === 'unpaid' ? 0 : unit_price_minor * quantity
 
 /** An order with the milliseconds left of its hold, by the ledger's clock. */
 export type OrderView = OrderRow & {
@@ -111,6 +109,20 @@ export async function returnLines(
   const [changed] = await tx<OrderRow[]>`
     select * from return_lines(${order}::uuid, ${lines as number[]}::int[], ${how}, ${type})`
   return changed
+}
+
+/** Writes anew what an order costs that is not paid and whose row is locked. */
+export async function writeBill(tx: Queryable, { order_id, bill, cart }: Pick<OrderRow, 'order_id' | 'bill' | 'cart'>) {
+  await tx`
+    update orders set bill = ${JSON.stringify(bill)}::text::jsonb, cart = ${JSON.stringify(cart)}::text::jsonb
+    where order_id = ${order_id}`
+}
+
+/** The country that an order goes to; undefined where it goes to none. */
+export async function countryOf(sql: Queryable, orderId: string): Promise<string | undefined> {
+  const [contact] = await sql<{ country: string | null }[]>`
+    select delivery ->> 'country' as country from contacts where order_id = ${orderId}`
+  return contact?.country ?? undefined
 }
 
 // -- Look-ups ----------------------------------------------------------------------------------------------------

@@ -4,12 +4,23 @@
  */
 import { statusOf } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
+import { billWithout } from '../checkout/pricing.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { findOrder, type OrderRow, type OrderView, returnLines } from '../ledger/order-statements.ts'
+import {
+  countryOf,
+  findOrder,
+  type OrderRow,
+  type OrderView,
+  returnLines,
+  writeBill,
+} from '../ledger/order-statements.ts'
 import { audit } from '../operators/audit.ts'
 import { lockOrders, refundsOf } from '../payments/payment-queries.ts'
 import { restockedBy } from '../payments/refund-sums.ts'
 import { askRefund, givenBack } from '../payments/refunds.ts'
+import { findPromoCodes } from '../promo-codes/promo-code-queries.ts'
+import { readSales } from '../sales/sale-queries.ts'
+import { isPromoCode } from '../stock/cart.ts'
 import { linesLeft, requireLines } from './order-lines.ts'
 
 interface By {
@@ -62,11 +73,35 @@ async function takeOut(
   requireLines(order, lines, givenBack(rows))
   if (linesLeft(order, [...restockedBy(rows), ...lines]).length === 0) return 'whole'
   if (status === 'confirmed') return 'refund'
-  const changed = await returnLines(tx, orderId, lines, { how: 'unpaid', type: 'order.lines_cancelled' })
+  const remade = await billAgain(tx, order, lines)
+  const out = [...lines, ...(remade?.codesBack ?? [])]
+  if (remade) await writeBill(tx, { ...order, ...remade })
+  const changed = await returnLines(tx, orderId, out, { how: 'unpaid', type: 'order.lines_cancelled' })
   if (!changed) throw new Error('the lines of a locked order were not taken out')
   const entry = { actor: operator, action: 'lines cancelled', sale, order: orderId, before: { status } }
   await audit(tx, [{ ...entry, after: { lines, ...(reason && { reason }) } }])
   return 'done'
+}
+
+/** Undefined where the order costs its lines and nothing else. Throws where the sale has other terms than it was made by. */
+async function billAgain(tx: Queryable, { order_id, sale_id, cart, bill, terms }: OrderRow, lines: readonly number[]) {
+  if (!cart || !bill) return undefined
+  const used = cart.flatMap(({ product }) => (isPromoCode(product) ? [product.slice(1)] : []))
+  const found = await findPromoCodes(
+    tx,
+    used.map((code) => ({ sale: sale_id, code })),
+  )
+  const country = await countryOf(tx, order_id)
+  // Last, so that what was read before is of its version, too.
+  const { sales } = await readSales(tx, [sale_id], true)
+  const [sale] = sales
+  if (sale?.terms_version !== terms)
+    throw new ProblemError(
+      problem('conflict', {
+        detail: 'The fees, tax, delivery or promo codes of the sale have changed since: cancel all of the order.',
+      }),
+    )
+  return billWithout(cart, lines, { sale, codes: found.flatMap((code) => code ?? []), country })
 }
 
 function requireUnsent({ status, attempts }: OrderRow): void {

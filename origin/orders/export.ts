@@ -42,11 +42,13 @@ const COLUMNS = [
 ] as const
 
 type Column = (typeof COLUMNS)[number]
-type Computed = Exclude<Column, keyof ExportedOrder> | 'status'
+type Computed = Exclude<Column, keyof ExportedOrder> | 'status' | 'quantity'
 
 /** The columns that an order has no field for. */
 const COMPUTED: Readonly<Record<Computed, (row: ExportedOrder) => unknown>> = {
   status: (row) => statusOf(row.status),
+  // The line's, as product and price are: of the first one.
+  quantity: ({ cart, quantity }) => cart?.[0]?.quantity ?? quantity,
   total_minor: totalOf,
   lines: linesOf,
   short_number: (row) => shortNumber(row.number),

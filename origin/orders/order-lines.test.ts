@@ -150,6 +150,40 @@ describe.concurrent('an operator cancels lines', () => {
     await agree(sale, { held: [0, 0, 1], sold: [0, 0, 0] })
   })
 
+  test('of an order that is not paid: its bill is made again, and a code that was for them alone is given back', async () => {
+    const product = { name: 'A', unit_price_minor: 1_200, currency: 'EUR', total: 10 }
+    const sale = await origin.sale({
+      limit_per_visitor: 5,
+      products: [
+        { product_id: 'a', ...product },
+        { product_id: 'b', ...product },
+      ],
+      tax: { name: 'VAT', percent: 20 },
+    })
+    const codes = [
+      { code: 'TEN', percent: 10, combined: true },
+      { code: 'FORB', amount_minor: 100, products: ['b'], combined: true },
+    ]
+    await origin.admin('PUT', `/sales/${sale}/promo-codes`, codes)
+    const token = await origin.token(sale)
+    const lines = [
+      { product_id: 'a', quantity: 2 },
+      { product_id: 'b', quantity: 1 },
+    ]
+    const { body } = await origin.checkoutDecided(sale, { token, body: { lines, promo_code: ['TEN', 'FORB'] } })
+    const id = String(body.order_id)
+    expect(body).toMatchObject({ subtotal_minor: 3_600, discount_minor: 460, tax_minor: 523, total_minor: 3_140 })
+    const bill = { subtotal_minor: 2_400, discount_minor: 240, tax_minor: 360, total_minor: 2_160 }
+    expect(await cancel(id, { lines: [2] })).toMatchObject({ status: 200, body: bill })
+    const { body: listed } = await origin.admin('GET', `/sales/${sale}/promo-codes`)
+    expect(listed).toMatchObject({ codes: [{ used: 1 }, { used: 0 }] })
+    expect(await eventsOf(id)).toEqual(['order.lines_cancelled'])
+    const payment = { token, body: { payment_method: 'pm_ok' } }
+    await origin.call('POST', `/orders/${id}/payment`, payment)
+    await until(id, { status: 'confirmed', ...bill, lines: [{ cost_minor: 2_160 }, { cost_minor: 0 }] })
+    expect(await charged(id)).toMatchObject([{ amount_minor: 2_160 }])
+  })
+
   test('of a paid order: they are refunded, and for sale again', async () => {
     const sale = await openHall()
     const id = await paid(sale)

@@ -17,6 +17,10 @@ const linesIn = ({ cart, quantity, unit_price_minor }: WithLines): readonly Line
 /** With its share of the bill. */
 const costOf = ({ unit_price_minor, quantity, share_minor }: Line) => share_minor ?? unit_price_minor * quantity
 
+/** What each line costs; one that was taken out before the order was paid costs nothing. */
+export const lineCosts = (order: WithLines): readonly number[] =>
+  linesIn(order).map((line) => (line.returned === 'unpaid' ? 0 : costOf(line)))
+
 /** The numbers of lines that are neither returned nor among `gone`. */
 export function linesLeft(order: WithLines, gone: readonly number[]): number[] {
   const isGone = new Set(gone)
@@ -29,7 +33,7 @@ export function priceOf(order: WithLines & Priced, lines: readonly number[], gon
   const sumOf = (some: readonly Line[]) => some.reduce((sum, line) => sum + costOf(line), 0)
   const costs = sumOf(lines.flatMap((line) => all[line - 1] ?? []))
   if (linesLeft(order, [...gone, ...lines]).length > 0) return costs
-  return costs + totalOf(order) - sumOf(all.filter(({ returned }) => returned !== 'unpaid'))
+  return costs + totalOf(order) - lineCosts(order).reduce((sum, cost) => sum + cost, 0)
 }
 
 /** Throws if the order has no such line, or if it is among `gone` or returned: nothing is given back twice. */

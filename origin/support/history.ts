@@ -3,6 +3,7 @@ import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import { billOn, orderAt } from '../orders/order-json.ts'
+import { lineCosts } from '../orders/order-lines.ts'
 import { type About, readAbout, readBlockOf, readHistory } from './support-queries.ts'
 
 /** An order as operators find it. */
@@ -27,8 +28,11 @@ export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<
       readBlockOf(tx, order.visitor),
     ])
     const { payment_method, idempotency_key, updated_at, attempts } = order
+    const found = foundOrder(order, nowMs, about.get(orderId))
+    const costs = lineCosts(order)
     return {
-      ...foundOrder(order, nowMs, about.get(orderId)),
+      ...found,
+      lines: found.lines.map((line, i) => ({ ...line, cost_minor: costs[i] ?? 0 })),
       bill: billOn(order),
       payment_method,
       idempotency_key,

@@ -16,7 +16,7 @@ import {
 } from './goods.ts'
 import type { Backlog } from './live.ts'
 import { DEFAULT_MAILS, Mails } from './mails.ts'
-import { AskedContact, type Order, Seller, Tax } from './public.ts'
+import { AskedContact, type Order, type OrderLine, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
 
 /** Most units of one product, and most people inside one sale. */
@@ -365,6 +365,8 @@ export interface HistoryEntry {
 }
 /** `GET /admin/orders/{order}`. */
 export interface OrderTimeline extends FoundOrder {
+  /** `cost_minor`: with its share of discounts, fees and tax. */
+  readonly lines: (OrderLine & { readonly cost_minor: number })[]
   /** What it costs beside its lines. */
   readonly bill: readonly BillLine[]
   readonly payment_method: string | null

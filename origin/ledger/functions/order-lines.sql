@@ -1,13 +1,11 @@
 -- order_total: what an order costs in all, in minor units. p_cart: its lines (StoredLine), null for one line of units. p_bill: what it
--- costs beside them (BillLine), null for nothing. Lines that were taken out before it was paid cost nothing, with their share of the
--- bill; what was paid and given back counts.
+-- costs beside them (BillLine), null for nothing. Lines that were taken out before it was paid cost nothing; what was paid and given
+-- back counts.
 create or replace function order_total(p_price bigint, p_quantity int, p_cart jsonb, p_bill jsonb)
 returns bigint language sql immutable as $$
   select case when p_cart is null then p_price * p_quantity
-    else (select coalesce(sum(l.price - case when l.returned = 'unpaid' then coalesce(l.share, l.price) else 0 end), 0)::bigint
-          from (select (l ->> 'unit_price_minor')::bigint * (l ->> 'quantity')::int as price,
-                  (l ->> 'share_minor')::bigint as share, l ->> 'returned' as returned
-                from jsonb_array_elements(p_cart) l) l) end
+    else (select coalesce(sum((l ->> 'unit_price_minor')::bigint * (l ->> 'quantity')::int), 0)::bigint
+          from jsonb_array_elements(p_cart) l where l ->> 'returned' is distinct from 'unpaid') end
     + case when p_bill is null then 0
       else (select coalesce(sum((b ->> 'amount_minor')::bigint) filter (where not b ? 'included'), 0)
             from jsonb_array_elements(p_bill) b)::bigint end;

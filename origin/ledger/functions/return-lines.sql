@@ -3,7 +3,8 @@
 --
 -- p_lines: their numbers, from 1; those that are out already change nothing.
 -- p_how: 'unpaid': out of a reserved order, which must keep another line; nothing is charged for them. 'refunded': out of a sold one;
---   they count in what was paid. With the last of them the uses of promo codes come back, which are lines of the cart, too.
+--   they count in what was paid. With the last of them the uses of promo codes come back, which are lines of the cart, too; one that
+--   comes back earlier is among p_lines.
 -- p_type: the type of the event; null: the caller's change of the order writes one.
 create or replace function return_lines(p_order uuid, p_lines int[], p_how text, p_type text) returns setof orders
 language plpgsql as $$
@@ -47,7 +48,8 @@ begin
       select (a.l ->> 'seat')::int from jsonb_array_elements(v_order.cart) with ordinality as a(l, n) where a.n = any(v_out));
   if p_type is not null then
     insert into events (type, order_id, status, data)
-    values (p_type, p_order, v_order.status, jsonb_strip_nulls(jsonb_build_object('lines', to_jsonb(p_lines), 'reason', v_order.reason,
+    values (p_type, p_order, v_order.status, jsonb_strip_nulls(jsonb_build_object('reason', v_order.reason,
+      'lines', array(select n from unnest(p_lines) n where not starts_with(v_order.cart -> n - 1 ->> 'product', '%')),
       'attempts', nullif(v_order.attempts, 0), 'decline_code', v_order.decline_code,
       'refunded_minor', nullif(v_order.refunded_minor, 0))));
   end if;

@@ -5,7 +5,7 @@ import { ApiError, admin } from '../../api.ts'
 import { Confirm, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { block, unblock } from '../access/block.ts'
-import { lineName, type Order, openLines, openRefunds, restMinor } from './order.ts'
+import { lineName, type Order, openLines, openRefunds, proposedMinor, restMinor } from './order.ts'
 
 export function Actions({ order }: { order: Order }) {
   if (!may('operator')) return null
@@ -125,7 +125,7 @@ function LineChoice({
         <label key={one.line} class="check">
           <input type="checkbox" name="line" value={one.line} />
           <span>
-            {lineName(one)}, {money('en', one.unit_price_minor * one.quantity, order.currency)}
+            {lineName(one)}, {money('en', one.cost_minor, order.currency)}
           </span>
         </label>
       ))}
@@ -141,14 +141,9 @@ function Refund({ order }: { order: Order }) {
   const rest = restMinor(order)
   const open = openRefunds(order).length
   const lines = openLines(order)
-  /** Their price, until another amount is written. */
+  /** What they cost, until another amount is written. */
   const choose = (form: FormData) => {
-    const chosen = new Set(linesIn(form))
-    const price = lines.reduce(
-      (sum, one) => (chosen.has(one.line) ? sum + one.unit_price_minor * one.quantity : sum),
-      0,
-    )
-    if (amount.current) amount.current.value = decimal(chosen.size > 0 ? Math.min(price, rest) : rest, currency)
+    if (amount.current) amount.current.value = decimal(proposedMinor(order, linesIn(form)), currency)
   }
   const refund = async (form: FormData) => {
     const amount_minor = minorOf(textIn(form, 'amount'), currency)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressLines, boughtIn, lineName, type Order } from './order.ts'
+import { addressLines, boughtIn, lineName, type Order, proposedMinor } from './order.ts'
 
 type Line = Order['lines'][number]
 const line = (changes: Partial<Line>): Line => ({
@@ -8,6 +8,7 @@ const line = (changes: Partial<Line>): Line => ({
   quantity: 1,
   unit_price_minor: 9_400,
   status: 'sold',
+  cost_minor: 9_400,
   ...changes,
 })
 const units = line({ product_id: 'cap', name: 'Cap', quantity: 2 })
@@ -19,6 +20,19 @@ test('an order is told by its first line, and how many others there are', () => 
   expect(boughtIn(order([seat]))).toBe('Stalls, row B, seat 7')
   expect(boughtIn(order([units, seat]))).toBe('2 × Cap and 1 more')
   expect(lineName(line({ section_id: 'floor', name: 'Floor', quantity: 3 }))).toBe('3 × Floor')
+})
+
+test('a refund of lines proposes what they cost, and with the last of them what is for the whole order', () => {
+  const lines = [
+    line({ cost_minor: 1_080 }),
+    line({ line: 2, cost_minor: 720 }),
+    line({ line: 3, status: 'returned', cost_minor: 0 }),
+  ]
+  const asked = { kind: 'refund', what: 'requested', detail: { refund_id: 'r', amount_minor: 700, lines: [2] } }
+  const of = (chosen: readonly number[], history: readonly object[] = []) =>
+    proposedMinor({ lines, total_minor: 2_290, refunded_minor: 0, history } as unknown as Order, chosen)
+  expect([[], [1], [2], [1, 2]].map((chosen) => of(chosen))).toEqual([2_290, 1_080, 720, 2_290])
+  expect([[], [1]].map((chosen) => of(chosen, [asked]))).toEqual([1_590, 1_570])
 })
 
 test('writes an address as on a parcel', () => {

@@ -22,8 +22,18 @@ export function restMinor(order: Order): number {
   return Math.max(0, left - open.reduce((sum, { detail }) => sum + Number(detail.amount_minor), 0))
 }
 
+/** What a refund of these lines gives back at most; with the last of them what is for the whole order, too. Of none: all that is left. */
+export function proposedMinor(order: Order, chosen: readonly number[]): number {
+  const rest = restMinor(order)
+  if (chosen.length === 0) return rest
+  const costOf = (lines: Order['lines']) => lines.reduce((sum, { cost_minor }) => sum + cost_minor, 0)
+  const cost = costOf(order.lines.filter(({ line }) => chosen.includes(line)))
+  const isLast = chosen.length === openLines(order).length
+  return Math.min(rest, isLast ? cost + order.total_minor - costOf(order.lines) : cost)
+}
+
 /** Lines that are neither returned nor named by a refund. */
-export function openLines({ lines, history }: Pick<Order, 'lines' | 'history'>): readonly OrderLine[] {
+export function openLines({ lines, history }: Pick<Order, 'lines' | 'history'>): Order['lines'] {
   const named = new Set(
     history.flatMap(({ kind, detail }) => (kind === 'refund' ? ((detail.lines ?? []) as number[]) : [])),
   )
