@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { usePayments } from '../../test/lib/payments.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
+import { addJobs } from '../jobs/job-queries.ts'
 import { QUEUES } from '../jobs/queues.ts'
 import { findOrder } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
@@ -40,7 +41,7 @@ afterEach(() => {
 async function payingWith(method: string, quantity = 1): Promise<string> {
   const sale = `sale-${method}`
   await writeSale(sql, sale, saleOf(100, { limit_per_visitor: 100 }))
-  const reservation = { ...reservationOf(sale), quantity, key: crypto.randomUUID() }
+  const reservation = { ...reservationOf(sale), visitor: crypto.randomUUID(), quantity, key: crypto.randomUUID() }
   await record(sql, sale, [reservation], false)
   await orders.pay(reservation.order, method)
   return reservation.order
@@ -316,6 +317,26 @@ describe('a charge that waits for its buyer', () => {
     expect((await findOrder(sql, order))?.action_until).toEqual(until)
   })
 
+  test('grants the time after the hold to one order of a visitor, and to none once one has failed', async () => {
+    const afterHold = async (orders: readonly string[]) => {
+      await attempt(chargesBy())
+      const rows = await sql<{ seconds: number }[]>`
+        select extract(epoch from action_until - reserved_until)::int as seconds from orders
+        where order_id = any(${orders as string[]}::uuid[])`
+      return rows.map(({ seconds }) => seconds).sort((a, b) => a - b)
+    }
+    const paying = async (changes: object) => {
+      const order = await payingWith('pm_card_threeDSecure2Required')
+      await sql`update orders set ${sql({ reserved_until: new Date(), ...changes })} where order_id = ${order}`
+      return order
+    }
+    expect(await afterHold([await paying({ visitor: 'ann' }), await paying({ visitor: 'ann' })])).toEqual([0, 300])
+    expect(await afterHold([await paying({ visitor: 'ann' })])).toEqual([0])
+    const failed = await payingWith('pm_card_threeDSecure2Required')
+    await sql`update orders set visitor = 'bob', status = 'cancelled', reason = 'declined' where order_id = ${failed}`
+    expect(await afterHold([await paying({ visitor: 'bob' }), await paying({ visitor: 'cid' })])).toEqual([0, 300])
+  })
+
   test('has one deadline for all attempts, however late one of them reached the bank', async () => {
     const order = await payingWith('pm_card_threeDSecure2Required')
     await sql`update orders set reserved_until = now() - interval '10 seconds' where order_id = ${order}`
@@ -410,7 +431,8 @@ describe('a refund made by hand', () => {
     await jobs.addRefunds(sql, [{ charge, order, reason: 'by the shop' }])
     await runJobs(refunds, { atOnce: true })
     expect(await findOrder(sql, order)).toMatchObject({ status: 'refunded', refunded_minor: 1_000 })
-    await charges.settle({ charge, order, status: 'refund_failed' })
+    stripe.sendRefundBack(charge)
+    for (let times = 0; times < 2; times++) await charges.settle({ charge, order, status: 'refund_failed' })
     expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', refunded_minor: 0 })
     expect(await findingsAbout(charge)).toMatchObject([{ kind: 'refund_failed', open: true }])
     const types = await sql`select type from events where order_id = ${order} order by seq desc limit 1`
@@ -420,6 +442,35 @@ describe('a refund made by hand', () => {
       select sum(quantity)::int as sold from orders where sale_id = 'sale-pm_card_visa'
         and status in ('confirmed', 'fulfilled', 'refunded')`
     expect(sold).toEqual([product])
+  })
+
+  test('that the bank sends back leaves the order paid, and what was refunded here as it is', async () => {
+    const { order, charges, charge } = await confirmed()
+    await provider.capture({ charge, order })
+    const tell = async () => {
+      for await (const { records } of provider.changes(null))
+        for (const record of records) if (record.charge === charge) await charges.settle(record)
+    }
+    const refundedMinor = async () => (await findOrder(sql, order))?.refunded_minor
+    const [row] = await sql<{ refund: string }[]>`
+      insert into refunds (charge_id, order_id, reason, amount_minor) values (${charge}, ${order}, 'torn', 400)
+      returning refund_id as refund`
+    await addJobs(sql, 'refund', [{ data: { charge, order, refund: row?.refund ?? '' } }])
+    await runJobs(refunds, { atOnce: true })
+    stripe.refund(charge)
+    await tell()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'refunded', refunded_minor: 1_000 })
+    stripe.sendRefundBack(charge)
+    for (let times = 0; times < 2; times++) await tell()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', refunded_minor: 400 })
+    expect(await findingsAbout(charge)).toMatchObject([
+      { kind: 'refunded_outside' },
+      { kind: 'refund_failed', open: true },
+    ])
+    stripe.refund(charge, {}, 600)
+    await tell()
+    expect(await refundedMinor()).toBe(1_000)
+    expect(await findingsAbout(charge)).toContainEqual(expect.objectContaining({ kind: 'refund_failed', open: false }))
   })
 
   test('closes the finding of a failed refund', async () => {

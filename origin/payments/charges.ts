@@ -22,9 +22,7 @@ import {
   findCaptures,
   findOverdueActions,
   findPaymentsToBegin,
-  type GivenBack,
-  insertOutsideRefunds,
-  OUTSIDE,
+  findReturned,
   readProviderCursor,
   touchForgottenPayments,
   writeProviderCursor,
@@ -84,7 +82,7 @@ interface ChargesDeps {
   readonly sources: readonly Pick<PaymentProvider, 'name' | 'changes'>[]
   readonly orders: Pick<Orders, 'pay' | 'confirm' | 'confirmFree' | 'requireAction' | 'decline' | 'abandon' | 'cancel'>
   readonly captures: Pick<Outbox, 'markDone'>
-  readonly refunds: Pick<Outbox, 'recheck' | 'reopen'>
+  readonly refunds: Pick<Outbox, 'recheck' | 'compare'>
   readonly metrics: Pick<Metrics, 'payments' | 'findings'>
   readonly log: Logger
   /** Where a bank sends the buyer of an order back to. */
@@ -270,16 +268,23 @@ export class Charges implements Consumer<'charge'> {
 
   /**
    * Whether the ledger has what each record says. The capture of a charge is written with the confirmation of its order: then
-   * the charge is known as authorized. Any other state is for `settle`.
+   * the charge is known as authorized. What is given back is known where nothing is owed any more. Any other state is for `settle`.
    */
   async #areKnown(records: readonly ChargeRecord[]): Promise<boolean[]> {
-    const found = await findCaptures(
-      this.#deps.sql,
-      records.flatMap((record) => (isAuthorized(record) ? record.charge : [])),
-    )
+    const { sql } = this.#deps
+    const of = (some: readonly ChargeRecord[]) => some.map(({ charge }) => charge)
+    const captured = await findCaptures(sql, of(records.filter(isAuthorized)))
+    const isReturn = (one: ChargeRecord) =>
+      one.status === 'refunded' || (one.status === 'captured' && one.refundedMinor)
+    const returned = await findReturned(sql, of(records.filter(isReturn)))
     return records.map((record) => {
-      if (record.status === 'authorized') return found.has(record.charge)
-      return record.status === 'captured' && !record.refundedMinor && found.get(record.charge) === true
+      const { charge, status } = record
+      if (status === 'refunded') return returned.get(charge)?.isAll === true
+      if (status === 'authorized') return captured.has(charge)
+      if (status !== 'captured' || captured.get(charge) !== true) return false
+      if (!record.refundedMinor) return true
+      const { minor, isAll } = returned.get(charge) ?? {}
+      return isAll === false && minor === record.refundedMinor
     })
   }
 
@@ -288,7 +293,9 @@ export class Charges implements Consumer<'charge'> {
    * was read lately.
    */
   async settle(charge: ChargeRecord, known?: OrderRow): Promise<void> {
-    if (charge.status === 'refund_failed') return this.#deps.refunds.reopen(charge)
+    const { refunds } = this.#deps
+    if (charge.status === 'refund_failed') return refunds.compare(charge.charge, charge.refund)
+    if (charge.status === 'refunded') await refunds.compare(charge.charge)
     if (charge.status === 'requires_action') return this.#waiting.add(charge)
     if (charge.status !== 'declined' && !isAuthorized(charge))
       return charge.status === 'pending' ? undefined : this.#returned.add(charge)
@@ -305,7 +312,7 @@ export class Charges implements Consumer<'charge'> {
     if (!isConfirmed) await this.#refundUnlessPaid(charge, isOpen ? await this.#orders.add(charge.order) : order)
     if (charge.status !== 'captured') return
     await this.#captured.add(charge.charge)
-    if (charge.refundedMinor) await this.#partlyReturned.add(charge)
+    if (charge.refundedMinor) await refunds.compare(charge.charge)
   }
 
   /** By sale: locked rows delay the charges of their own sale only. */
@@ -327,10 +334,7 @@ export class Charges implements Consumer<'charge'> {
     await this.#deps.refunds.recheck(charges)
     for (const kind of ['unknown_charge', 'wrong_amount'] as const)
       await closeAbout(this.#deps.sql, kind, charges, 'given back')
-    await this.#noteOutsideRefunds(records.filter(({ status }) => status === 'refunded'))
   })
-
-  readonly #partlyReturned = new Batcher<GivenBack, void>(SETTLE, (records) => this.#noteOutsideRefunds(records))
 
   readonly #orders = new Batcher<string, OrderRow | undefined>(SETTLE, (ids) => this.#findOrders(ids))
 
@@ -365,19 +369,6 @@ export class Charges implements Consumer<'charge'> {
       kind: 'unknown_charge',
       subject: charge,
       detail: { order },
-    })
-  }
-
-  /** The order shows what was refunded at the provider. Its units stay sold until a person decides otherwise. */
-  async #noteOutsideRefunds(records: readonly GivenBack[]): Promise<void> {
-    const { sql, metrics } = this.#deps
-    if (records.length === 0) return
-    await sql.begin(async (tx) => {
-      for (const { sale_id: sale, product_id: product, order_id: order, charge_id } of await insertOutsideRefunds(
-        tx,
-        records,
-      ))
-        await openFinding(tx, metrics, { sale, product, kind: OUTSIDE, subject: charge_id ?? '', detail: { order } })
     })
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { usePayments } from '../../test/lib/payments.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
@@ -250,9 +250,72 @@ test('refunds what remains after the parts that were requested before', async ()
   expect(await sql`select 1 from refunds where charge_id = ${charge} and refunded_at is null`).toEqual([])
 })
 
-test('does not reopen a refund that is not done', async () => {
-  const { order, charge } = newCharge()
-  await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await refunds.reopen({ charge, order })
-  expect(await findings()).toEqual([])
+describe('what the provider says was returned', () => {
+  /** A captured charge of an order that is not in the ledger. */
+  function taken() {
+    const { order, charge } = newCharge()
+    stripe.succeed(charge)
+    return {
+      order,
+      charge,
+      rowsOf: () => sql<{ reason: string; minor: number; done: boolean }[]>`
+      select reason, amount_minor::int as minor, refunded_at is not null as done from refunds where charge_id = ${charge} order by asked_at`,
+    }
+  }
+  async function ask({ charge, order }: ChargeOf, minor: number) {
+    const [row] = await sql<{ refund: string }[]>`
+      insert into refunds (charge_id, order_id, reason, amount_minor) values (${charge}, ${order}, 'torn', ${minor})
+      returning refund_id as refund`
+    await addJobs(sql, 'refund', [{ data: { charge, order, refund: row?.refund ?? '' } }])
+  }
+  const returnedOf = (charge: string) =>
+    stripe.refundsOf(charge).flatMap(({ status, amount }) => (status === 'failed' ? [] : amount))
+  const tryLater = async () => {
+    await sql`update refunds set asked_at = asked_at - interval '13 hours'`
+    await refunds.resume()
+    await run(refunds)
+  }
+
+  test.each([
+    ['all of', 300, [300]],
+    ['a part of', 200, [200, 100]],
+  ])('counts before it is tried again: a person refunds %s it by hand after our last try', async (_, byHand, made) => {
+    const { charge, order, rowsOf } = taken()
+    await ask({ charge, order }, 300)
+    await lastAttempt('refund')
+    stripe.settings.refundStatus = 'failed'
+    await run(refunds)
+    stripe.settings.refundStatus = 'succeeded'
+    stripe.refund(charge, {}, byHand)
+    await tryLater()
+    await tryLater()
+    expect(returnedOf(charge)).toEqual(made)
+    expect(await rowsOf()).toEqual([{ reason: 'torn', minor: 300, done: true }])
+    expect(await findings()).toMatchObject([{ kind: 'refund_failed', outcome: 'refunded after all' }])
+  })
+
+  test('reopens the refund that failed, once, however often it is told', async () => {
+    const { charge, order, rowsOf } = taken()
+    await ask({ charge, order }, 300)
+    await run(refunds)
+    await ask({ charge, order }, 400)
+    await run(refunds)
+    const [first] = stripe.refundsOf(charge)
+    stripe.sendRefundBack(charge, first?.id)
+    const failed = { id: first?.id ?? '', key: first?.metadata?.refund ?? '', amountMinor: 300, isMade: false }
+    for (let times = 0; times < 2; times++) await refunds.compare(charge, failed)
+    const one = (minor: number, done: boolean) => ({ reason: 'torn', minor, done })
+    expect(await rowsOf()).toEqual(expect.arrayContaining([one(300, false), one(400, true)]))
+    await tryLater()
+    await refunds.compare(charge, failed)
+    expect(await rowsOf()).toEqual(expect.arrayContaining([one(300, true), one(400, true)]))
+    expect(returnedOf(charge)).toEqual([400, 300])
+    expect(await findings()).toMatchObject([{ kind: 'refund_failed', outcome: 'refunded after all' }])
+  })
+
+  test('of a charge that is none of ours is ignored', async () => {
+    const calls = stripe.calls.length
+    await refunds.compare('pi_of_another')
+    expect(stripe.calls).toHaveLength(calls)
+  })
 })

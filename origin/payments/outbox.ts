@@ -20,13 +20,16 @@ import {
   insertTaken,
   markCaptured,
   noteCards,
+  noteReturns,
   type OpenRow,
   type OutboxTable,
-  reopenRefund,
+  orderOfCharge,
+  type Returned,
   touchOpen,
   withoutOpenRefund,
 } from './payment-queries.ts'
-import type { Captured, ChargeOf, PaymentProvider } from './providers/provider.ts'
+import type { Captured, ChargeOf, PaymentProvider, ProviderRefund } from './providers/provider.ts'
+import { OUTSIDE } from './refund-sums.ts'
 
 /**
  * Jobs taken at a time: few at first, since a provider may have a limit, and twice as many after each full batch without a failure,
@@ -48,8 +51,8 @@ const MADE = { capture: 'captured', refund: 'refunded' } as const
 
 type OutboxKind = keyof typeof MADE
 
-type Made = OpenRow & Captured
-const NO_CARD: Captured = { card: null }
+/** `returned`: what of its charge was given back; null: it was voided. */
+type Made = OpenRow & (Captured | { readonly returned: Returned | null })
 
 /** A row that can never be done is deleted. */
 type Attempted =
@@ -59,7 +62,7 @@ type Attempted =
 
 interface OutboxDeps {
   readonly sql: Sql
-  readonly provider: Pick<PaymentProvider, OutboxKind | 'find'>
+  readonly provider: Pick<PaymentProvider, OutboxKind | 'returns' | 'cancel'>
   readonly calls: Calls
   readonly metrics: Pick<Metrics, OutboxTable | 'findings' | 'orders'>
   readonly log: Logger
@@ -155,24 +158,32 @@ export class Outbox implements Consumer<OutboxKind> {
     }
   }
 
-  async #refund({ id, charge, order, amountMinor, captureFirst, waits }: OpenRow): Promise<Captured> {
+  /** What the provider says was given back, by whomever, counts before anything is tried. */
+  async #refund(row: OpenRow): Promise<{ readonly returned: Returned | null }> {
     const { provider, sql } = this.#deps
+    const { id, waits } = row
+    const owed = { charge: row.charge, order: row.order }
     if (waits) throw new Error('an earlier refund of the charge is not made yet')
-    if (amountMinor === null) {
-      // Taken, although the ledger may not have heard of it: its capture was under way when the order was cancelled.
-      if ((await provider.refund({ charge, order })) === 'refunded') await insertTaken(sql, { charge, order })
-      return NO_CARD
+    const captured = row.captureFirst ? await provider.capture(owed) : null
+    if (captured) await this.#noteCaptured([{ ...owed, ...captured }])
+    let returns = await provider.returns(owed.charge)
+    if (returns.takenMinor === 0 && row.amountMinor === null) {
+      // Cancelled first, so that nobody captures it meanwhile.
+      const { status } = await provider.cancel(owed.charge)
+      if (status === 'cancelled') return { returned: null }
+      returns = await provider.returns(owed.charge)
     }
-    const captured = captureFirst ? await provider.capture({ charge, order }) : null
-    if (captured) await this.#noteCaptured([{ charge, order, ...captured }])
-    try {
-      await provider.refund({ charge, order, refund: { key: id, amountMinor } })
-    } catch (error) {
-      // There is nothing left to give back: somebody did it at the provider meanwhile.
-      const current = await provider.find(order)
-      if (current?.charge !== charge || current.status !== 'refunded') throw error
-    }
-    return NO_CARD
+    if (returns.takenMinor === 0) throw new Error('the charge is not captured')
+    // Taken, although the ledger may not have heard of it: its capture was under way when the order was cancelled.
+    await insertTaken(sql, owed)
+    const { takenMinor, refunds } = returns
+    if (refunds.length > 0) await this.#noted.add({ ...owed, takenMinor, refunds })
+    const [left] = refunds.length > 0 ? await findOpen(sql, 'refunds', [{ ...owed, refund: id }]) : [row]
+    if (!left) return { returned: { ...owed, takenMinor, refunds } }
+    const failed = refunds.filter((one) => one.key === id && !one.isMade).length
+    const made = await provider.refund({ ...owed, key: id, amountMinor: left.amountMinor, failed })
+    if (!made.isMade) throw new Error('the refund has failed')
+    return { returned: { ...owed, takenMinor, refunds: [...refunds, made] } }
   }
 
   /** Deletes what can never be done. If the row was still open, a person must decide. */
@@ -194,8 +205,15 @@ export class Outbox implements Consumer<OutboxKind> {
   }
 
   readonly #made = new Batcher<Made, void>(NOTING, (rows) =>
-    this.queue === 'capture' ? this.#noteCaptured(rows) : this.#noteRefunded(rows),
+    this.queue === 'capture'
+      ? this.#noteCaptured(rows.flatMap((row) => ('card' in row ? row : [])))
+      : this.#noteRefunded(
+          rows.flatMap((row) => ('returned' in row && row.returned) || []),
+          rows.filter((row) => 'returned' in row && !row.returned),
+        ),
   )
+
+  readonly #noted = new Batcher<Returned, void>(NOTING, (reports) => this.#noteRefunded(reports))
 
   async #noteCaptured(rows: readonly (ChargeOf & Captured)[]): Promise<void> {
     await noteCards(
@@ -205,22 +223,42 @@ export class Outbox implements Consumer<OutboxKind> {
     await this.markDone(rows.map(({ charge }) => charge))
   }
 
-  async #noteRefunded(rows: readonly OpenRow[]): Promise<void> {
+  async #noteRefunded(reports: readonly Returned[], voided: readonly OpenRow[] = []): Promise<void> {
     const { sql, unitsReturned, metrics } = this.#deps
-    const { changed, restocked } = await sql.begin((tx) =>
+    // Each locks its orders at once, in the order in which everyone does.
+    const voids = await sql.begin((tx) =>
       finishRefunds(
         tx,
-        rows.map((row) => row.id),
+        voided.map(({ id }) => id),
       ),
     )
-    for (const { sale_id: sale, status } of changed)
+    const noted = await sql.begin(async (tx) => {
+      const found = await noteReturns(tx, reports)
+      for (const charge of found.reopened) await this.#report(tx, charge, 'the bank sent it back')
+      for (const charge of found.undone) await this.#report(tx, charge, 'the bank sent back what was refunded by hand')
+      for (const { sale_id: sale, product_id: product, order_id: order, charge_id } of found.outside)
+        await openFinding(tx, metrics, { sale, product, kind: OUTSIDE, subject: charge_id ?? '', detail: { order } })
+      return found
+    })
+    metrics.refunds.inc({ outcome: 'failed' }, noted.reopened.length)
+    for (const { sale_id: sale, status } of [...voids.changed, ...noted.changed])
       if (status === 'refunded' || status === 'returned') metrics.orders.inc({ sale, status: 'refunded' })
+    const restocked = [...voids.restocked, ...noted.restocked]
     if (restocked.length > 0) await unitsReturned?.(restocked)
-    const made = await withoutOpenRefund(
-      sql,
-      rows.map((row) => row.charge),
-    )
-    await closeAbout(sql, 'refund_failed', made, 'refunded after all')
+    const made = [...noted.made, ...voided.map(({ charge }) => charge)]
+    await closeAbout(sql, 'refund_failed', await withoutOpenRefund(sql, made), 'refunded after all')
+  }
+
+  /**
+   * Notes what the provider says was given back of a charge; `failed` is a refund that it has just reported so. A charge of another
+   * system on the same account is ignored.
+   */
+  async compare(charge: string, failed?: ProviderRefund): Promise<void> {
+    const order = await orderOfCharge(this.#deps.sql, charge)
+    if (order === undefined) return
+    const { takenMinor, refunds } = await this.#deps.provider.returns(charge)
+    const all = failed ? [...refunds, failed] : refunds
+    await this.#noted.add({ charge, order, takenMinor, refunds: all })
   }
 
   /** Marks captures as done, whether made here or at the provider. Most reports only repeat what is marked. */
@@ -246,17 +284,6 @@ export class Outbox implements Consumer<OutboxKind> {
         this.queue,
         open.map((data) => ({ data: data as Job<OutboxKind>['data'] & { refund: string } })),
       )
-    })
-  }
-
-  /** Opens the latest refund of a charge again that the buyer's bank has undone. A person must find out how it can be done. */
-  async reopen(charge: ChargeOf): Promise<void> {
-    const { sql, metrics } = this.#deps
-    await sql.begin(async (tx) => {
-      const row = await reopenRefund(tx, charge)
-      if (!row) return
-      metrics[this.#table].inc({ outcome: 'failed' })
-      await this.#report(tx, row, 'the bank sent it back')
     })
   }
 }

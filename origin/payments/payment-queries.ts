@@ -7,23 +7,13 @@ import { isSold } from '../../shared/order-status.ts'
 import { closingAbout } from '../findings/finding-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import {
-  type Advance,
-  advanceOrders,
-  advancing,
-  type OrderRow,
-  returnLines,
-  totalOf,
-} from '../ledger/order-statements.ts'
-import type { ChargeOf } from './providers/provider.ts'
-import { amountLeft, type RefundRow, refundMove } from './refund-sums.ts'
+import { type Advance, advanceOrders, advancing, type OrderRow, returnLines } from '../ledger/order-statements.ts'
+import type { ChargeOf, ProviderRefund, Returns } from './providers/provider.ts'
+import { countReturns, OUTSIDE, type RefundRow, refundMove } from './refund-sums.ts'
 
 export interface Refund extends ChargeOf {
   readonly reason: string
 }
-
-/** The reason of refunds made at the provider, which nobody asked for here. */
-export const OUTSIDE = 'refunded_outside'
 
 // -- Charges -----------------------------------------------------------------------------------------------------
 
@@ -116,7 +106,7 @@ type Owed = JobData['capture'] | JobData['refund']
 export interface OpenRow extends ChargeOf {
   /** The charge of a capture, the id of a refund. */
   readonly id: string
-  /** Null: all of it, or all that is left. */
+  /** What is still to be given back; null: all of it, or all that is left. */
   readonly amountMinor: number | null
   /** A refund of a part whose charge was not captured yet. */
   readonly captureFirst: boolean
@@ -151,7 +141,8 @@ export async function findOpen(
     return charges.map((charge) => byCharge.get(charge))
   }
   const rows = await sql<OpenRow[]>`
-    select refund_id as id, charge_id as charge, order_id as "order", amount_minor as "amountMinor",
+    select refund_id as id, charge_id as charge, order_id as "order",
+      (amount_minor - (select coalesce(sum(minor::bigint), 0) from jsonb_each_text(returned) as r(id, minor)))::float8 as "amountMinor",
       amount_minor is not null and exists (
         select from captures c where c.charge_id = r.charge_id and c.captured_at is null) as "captureFirst",
       amount_minor is null and exists (
@@ -359,56 +350,91 @@ async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promi
 }
 
 /** What the provider says was given back of a charge. */
-export interface GivenBack extends ChargeOf {
-  /** Undefined: all of it. */
-  readonly refundedMinor?: number | undefined
+export type Returned = ChargeOf & Returns
+
+interface Noted extends Refunded {
+  /** Charges of which something was given back, .. */
+  readonly made: readonly string[]
+  /** .. orders of which nobody asked for it here, .. */
+  readonly outside: readonly OrderRow[]
+  /** .. charges of which it came back to the shop, .. */
+  readonly undone: readonly ChargeOf[]
+  /** .. and refunds of ours that are owed again. */
+  readonly reopened: readonly ChargeOf[]
 }
 
-/**
- * Inserts refunds made at the provider beyond those requested here, and updates their orders. Returns these
- * orders. What is asked for here counts, made or not: the provider's last report has the sum of all.
- */
-export async function insertOutsideRefunds(tx: Queryable, reports: readonly GivenBack[]) {
-  const locked = await lockOrders(
+/** Notes what the provider says was given back: rows of it are made or owed again, and their orders show it. */
+export async function noteReturns(tx: Queryable, reports: readonly Returned[]): Promise<Noted> {
+  const orders = await lockOrders(
     tx,
-    reports.map((report) => report.order),
+    reports.map(({ order }) => order),
   )
-  const orders = locked.filter(({ status }) => isSold(status) || status === 'returned')
-  const rows = await refundsOf(tx, orders)
-  const outside: OrderRow[] = []
-  for (const order of orders) {
-    const given = reports.filter((report) => report.charge === order.charge_id && report.order === order.order_id)
-    if (given.length === 0) continue
-    const total = totalOf(order)
-    const reported = Math.max(...given.map(({ refundedMinor = total }) => Math.min(refundedMinor, total)))
-    const own = rows.filter((row) => row.charge_id === order.charge_id)
-    const excess = reported - (total - amountLeft(order, own))
-    if (excess <= 0) continue
-    await tx`
-      insert into refunds (charge_id, order_id, reason, amount_minor, refunded_at)
-      values (${order.charge_id}, ${order.order_id}, ${OUTSIDE}, ${excess}, clock_timestamp())`
-    outside.push(order)
+  const charges = [...new Set(reports.map(({ charge }) => charge))]
+  const rows = await tx<RefundRow[]>`
+    select * from refunds where charge_id = any(${charges}::text[]) order by asked_at, refund_id for update`
+  const noted = {
+    made: [] as string[],
+    outside: [] as OrderRow[],
+    undone: [] as ChargeOf[],
+    reopened: [] as ChargeOf[],
   }
-  await updateRefunded(tx, outside)
-  return outside
+  for (const charge of charges) {
+    const said = reports.filter((report) => report.charge === charge)
+    const own = rows.filter((row) => row.charge_id === charge)
+    const counted = countReturns(own, together(said))
+    for (const { refund_id, returned, isMade } of counted.rows) {
+      await tx`
+        update refunds set returned = ${tx.json(returned)},
+          refunded_at = case when ${isMade} then coalesce(refunded_at, clock_timestamp()) end,
+          asked_at = case when ${isMade} or refunded_at is null then asked_at else clock_timestamp() end
+        where refund_id = ${refund_id}`
+      const row = own.find((one) => one.refund_id === refund_id)
+      if (isMade) noted.made.push(charge)
+      if (row?.refunded_at && !isMade) noted.reopened.push({ charge, order: row.order_id })
+    }
+    if (counted.undone.length > 0) {
+      await tx`delete from refunds where refund_id = any(${counted.undone as string[]}::uuid[])`
+      noted.undone.push({ charge, order: said[0]?.order ?? '' })
+    }
+    const order = orders.find(
+      ({ charge_id, status }) => charge_id === charge && (isSold(status) || status === 'returned'),
+    )
+    if (!order || counted.outside.length === 0) continue
+    for (const { id, amountMinor } of counted.outside)
+      await tx`
+        insert into refunds (charge_id, order_id, reason, amount_minor, refunded_at, returned)
+        values (${charge}, ${order.order_id}, ${OUTSIDE}, ${amountMinor}, clock_timestamp(), ${tx.json({ [id]: amountMinor })})`
+    noted.made.push(charge)
+    noted.outside.push(order)
+  }
+  return { ...noted, ...(await updateRefunded(tx, orders)) }
 }
 
-/**
- * Opens the latest refund of a charge that the provider has undone, and lowers its order's `refunded_minor`. An order
- * that was refunded is paid again; units that are back for sale stay there.
- */
-export async function reopenRefund(tx: Queryable, { charge, order }: ChargeOf): Promise<JobData['refund'] | undefined> {
-  const [locked] = await lockOrders(tx, [order])
-  const [row] = await tx<JobData['refund'][]>`
-    update refunds set refunded_at = null, asked_at = clock_timestamp()
-    where refund_id = (
-      select refund_id from refunds where charge_id = ${charge} and refunded_at is not null and reason <> ${OUTSIDE}
-      order by refunded_at desc, refund_id desc limit 1)
-    returning charge_id as charge, order_id as "order", refund_id as refund`
-  if (!row || locked?.charge_id !== charge || locked.refunded_minor === 0) return row
-  const { refundedMinor } = refundMove(locked, await refundsOf(tx, [locked]))
-  const type = 'order.refund_failed'
-  const to = locked.status === 'refunded' ? ({ to: 'confirmed' } as const) : {}
-  await advanceOrders(tx, [{ order, refundedMinor }], { from: [locked.status], type, ...to })
-  return row
+/** Reports of one charge as one: what has failed in any of them stays so. */
+function together(said: readonly Returns[]): Returns {
+  const refunds = new Map<string, ProviderRefund>()
+  for (const one of said.flatMap((report) => report.refunds))
+    if (refunds.get(one.id)?.isMade !== false) refunds.set(one.id, one)
+  return { takenMinor: Math.max(0, ...said.map(({ takenMinor }) => takenMinor)), refunds: [...refunds.values()] }
+}
+
+/** The order of a charge that money was taken by or is owed for; undefined where it is none of ours. */
+export async function orderOfCharge(sql: Queryable, charge: string): Promise<string | undefined> {
+  const [row] = await sql<{ order_id: string }[]>`
+    select order_id from captures where charge_id = ${charge}
+    union all select order_id from refunds where charge_id = ${charge} limit 1`
+  return row?.order_id
+}
+
+/** Whether the ledger has given back of each charge what is reported of it, with nothing open. */
+export async function findReturned(
+  sql: Queryable,
+  charges: readonly string[],
+): Promise<ReadonlyMap<string, { readonly minor: number; readonly isAll: boolean }>> {
+  if (charges.length === 0) return new Map()
+  const rows = await sql<{ charge_id: string; minor: number; is_all: boolean }[]>`
+    select charge_id, sum(coalesce(amount_minor, 0))::float8 as minor, bool_or(amount_minor is null) as is_all
+    from refunds where charge_id = any(${charges as string[]}::text[])
+    group by charge_id having bool_and(refunded_at is not null)`
+  return new Map(rows.map(({ charge_id, minor, is_all }) => [charge_id, { minor, isAll: is_all }]))
 }

@@ -131,6 +131,9 @@ describe.concurrent('a refund', () => {
 
   /** In the provider's records, which send a webhook. */
   async function byHand(order: string, amount?: number) {
+    await origin.sql()`
+      insert into sandbox.refunds (key, charge_id, amount_minor)
+      select ${randomUUID()}, charge_id, ${amount ?? origin.sql()`amount_minor - refunded_minor`} from sandbox.charges where order_id = ${order}`
     const [charge] = await origin.sql()`
       update sandbox.charges set changed_by = pg_current_xact_id(),
         refunded_minor = ${amount === undefined ? origin.sql()`amount_minor` : origin.sql()`refunded_minor + ${amount}`},

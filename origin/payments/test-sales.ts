@@ -39,6 +39,7 @@ export function withTestSales(
     read: (charge) => byCharge(charge).read(charge),
     cancel: (charge) => byCharge(charge).cancel(charge),
     capture: (charge) => byCharge(charge.charge).capture(charge),
+    returns: (charge) => byCharge(charge).returns(charge),
     refund: (charge) => byCharge(charge.charge).refund(charge),
   }
   return { provider, sources: [real, guarded] }

@@ -35,7 +35,17 @@ export interface Intent {
   last_payment_error: Pick<Stripe.PaymentIntent.LastPaymentError, 'type' | 'code' | 'decline_code'> | null
   refunded: boolean
   amountRefunded: number
-  refundMetadata: Record<string, string>
+}
+
+export interface Refund {
+  readonly id: string
+  readonly object: 'refund'
+  readonly payment_intent: string
+  readonly currency: string
+  readonly created: number
+  readonly amount: number
+  readonly metadata: Record<string, string>
+  status: string
 }
 
 export interface Reply {
@@ -70,7 +80,7 @@ export function signStripe(secret: string, body: string, seconds = Math.floor(Da
 
 export async function startStripe(options: StripeOptions) {
   const intents = new Map<string, Intent>()
-  const refunds: Pick<Stripe.Refund, 'id' | 'object' | 'payment_intent' | 'status' | 'amount' | 'metadata'>[] = []
+  const refunds: Refund[] = []
   const events: { id: string; type: string; created: number }[] = []
   const replies = new Map<string, { form: string; reply: Reply }>()
   const calls: string[] = []
@@ -203,7 +213,6 @@ export async function startStripe(options: StripeOptions) {
       last_payment_error: null,
       refunded: false,
       amountRefunded: 0,
-      refundMetadata: {},
     }
     intents.set(intent.id, intent)
     return intent
@@ -241,12 +250,15 @@ export async function startStripe(options: StripeOptions) {
     const amount = part ?? left
     if (amount > left) return failure(400, 'invalid_request_error')
     const { refundStatus: status } = settings
-    const body = { id: `re_${randomUUID()}`, object: 'refund', payment_intent: id, status, amount, metadata } as const
+    const { currency } = intent
+    const created = Math.floor(Date.now() / 1000)
+    const made = { id: `re_${randomUUID()}`, object: 'refund', payment_intent: id, currency, created } as const
+    const body = { ...made, status, amount, metadata }
+    body satisfies Partial<Stripe.Refund>
     refunds.push({ ...body })
     if (status === 'failed') return { status: 200, body }
     intent.amountRefunded += amount
     intent.refunded = amount === left
-    intent.refundMetadata = metadata
     emit('charge.refunded', chargeOf(intent))
     return { status: 200, body }
   }
@@ -314,16 +326,19 @@ export async function startStripe(options: StripeOptions) {
     succeed,
     cancel,
     refund,
-    /** The buyer's bank sends a refund back, days later. */
-    sendRefundBack(id: string) {
-      const intent = intents.get(id)
-      if (!intent?.refunded) throw new Error(`${id} is not refunded`)
+    /** The buyer's bank sends a refund of a charge back, days later: the last one, or another. */
+    sendRefundBack(charge: string, which?: string) {
+      const intent = intents.get(charge)
+      const made = refunds.findLast(
+        (one) => one.payment_intent === charge && one.status !== 'failed' && (which ?? one.id) === one.id,
+      )
+      if (!intent || !made) throw new Error(`${charge} is not refunded`)
+      made.status = 'failed'
       intent.refunded = false
-      intent.amountRefunded = 0
-      for (const made of refunds) if (made.payment_intent === id) made.status = 'failed'
-      const metadata = intent.refundMetadata
-      emit('refund.failed', { object: 'refund', payment_intent: id, status: 'failed', metadata })
+      intent.amountRefunded -= made.amount
+      emit('refund.failed', { ...made })
     },
+    refundsOf: (charge: string) => refunds.filter((one) => one.payment_intent === charge),
     /** Stripe keeps events for thirty days. */
     forgetEvents: () => events.splice(0),
     async stop() {
@@ -361,7 +376,7 @@ const chargeOf = ({ id, metadata, refunded, status, amount, amountRefunded, curr
 
 /** The intent as JSON; a copy, so that an event keeps the state of its time. */
 const show = (intent: Intent, isExpanded = false) => {
-  const { refunded: _, refundMetadata: __, amountRefunded: ___, ...shown } = structuredClone(intent)
+  const { refunded: _, amountRefunded: __, ...shown } = structuredClone(intent)
   const { last_payment_error, ...sent } = {
     ...shown,
     amount_capturable: intent.status === 'requires_capture' ? intent.amount : 0,

@@ -1,6 +1,6 @@
 /** Money due or moved at the payment provider. A charge itself is part of its order. */
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 /** Captures of confirmed orders, one per charge. An open one is deleted when the charge is to be refunded. */
@@ -38,6 +38,8 @@ export const refunds = pgTable(
     asked_at: instant().notNull().defaultNow(),
     /** When the provider confirmed it. */
     refunded_at: instant(),
+    /** What it got so far, in minor units by the provider's refunds; 0 for one that has failed. */
+    returned: jsonb().$type<Readonly<Record<string, number>>>().notNull().default({}),
   },
   (t) => [
     index('refunds_open').on(t.asked_at).where(sql`refunded_at is null`),

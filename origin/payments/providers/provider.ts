@@ -41,12 +41,27 @@ export type ChargeRecord = ChargeOf &
       }
     | { readonly status: 'requires_action'; readonly attempt: number; readonly action: PaymentAction }
     | { readonly status: 'declined'; readonly attempt: number; readonly code: DeclineCode }
-    /**
-     * `cancelled`: no money was or will be taken. `refunded`: all of it was given back. `refund_failed`: it was refunded, and
-     * the bank sent the money back.
-     */
-    | { readonly status: 'pending' | 'cancelled' | 'refunded' | 'refund_failed' }
+    /** The bank sent this refund back; its order may be unknown, as of one that was made by hand. */
+    | { readonly status: 'refund_failed'; readonly refund?: ProviderRefund }
+    /** `cancelled`: no money was or will be taken. `refunded`: all of it was given back. */
+    | { readonly status: 'pending' | 'cancelled' | 'refunded' }
   )
+
+/** One refund in the provider's records. */
+export interface ProviderRefund {
+  readonly id: string
+  /** The row that it was made for; null for one that a person made there. */
+  readonly key: string | null
+  readonly amountMinor: number
+  /** False once it has failed, which is for good: the money is the shop's again. */
+  readonly isMade: boolean
+}
+
+/** What was taken by a charge, and all refunds of it, whoever made them. */
+export interface Returns {
+  readonly takenMinor: number
+  readonly refunds: readonly ProviderRefund[]
+}
 
 /** The key of a charge at the provider. */
 export const chargeKey = (order: string, attempt: number) => `${order}-${attempt}`
@@ -72,13 +87,18 @@ export interface PaymentProvider {
   capture(charge: ChargeOf): Promise<Captured | null>
   /** Cancels a charge for good unless its money was taken; returns its current state. */
   cancel(charge: string): Promise<ChargeRecord>
-  /**
-   * Voids an authorization, or refunds money that was taken: all that is left of it, or an amount under a key. Repeats change
-   * nothing, and return the same.
-   */
+  /** What was given back of a charge. */
+  returns(charge: string): Promise<Returns>
+  /** Refunds money that was taken. Whoever calls has read `returns` before, since a later repeat may refund again. */
   refund(
-    charge: ChargeOf & { readonly refund?: { readonly key: string; readonly amountMinor: number } },
-  ): Promise<'voided' | 'refunded'>
+    charge: ChargeOf & {
+      readonly key: string
+      /** Null: all that is left. */
+      readonly amountMinor: number | null
+      /** How many refunds under this key have failed. */
+      readonly failed: number
+    },
+  ): Promise<ProviderRefund>
   /** The latest charge of an order, if there is one; a captured or authorized one before others. */
   find(order: string): Promise<ChargeRecord | undefined>
   /** Pages of changes after a cursor of the provider, the oldest first; null begins as far back as matters. */

@@ -3,7 +3,14 @@ import * as v from 'valibot'
 import { DECLINE_CODES } from '../../../shared/api/public.ts'
 import { type JsonCall, jsonClient } from '../../lib/json-client.ts'
 import { comparesTo } from '../../lib/request.ts'
-import { authorizeResult, type ChargeRecord, capturedOf, chargeKey, type PaymentProvider } from './provider.ts'
+import {
+  authorizeResult,
+  type ChargeRecord,
+  capturedOf,
+  chargeKey,
+  type PaymentProvider,
+  type ProviderRefund,
+} from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
 const Charge = v.pipe(
@@ -34,6 +41,16 @@ const Charge = v.pipe(
     }
   }),
 )
+const Refunds = v.object({
+  taken_minor: v.number(),
+  refunds: v.array(v.object({ key: v.string(), amount_minor: v.number() })),
+})
+const refundOf = ({ key, amount_minor }: v.InferOutput<typeof Refunds>['refunds'][number]): ProviderRefund => ({
+  id: key,
+  key,
+  amountMinor: amount_minor,
+  isMade: true,
+})
 const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
 /** An older webhook is a replay. */
 const TOLERANCE_SECONDS = 300
@@ -67,6 +84,12 @@ export function sandboxProvider(options: {
   const act = async (charge: string, action: 'capture' | 'cancel' | 'refund', body: object = {}) =>
     v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, { body }))
 
+  const returns = async (charge: string) => {
+    const path = `/charges/${encodeURIComponent(charge)}/refunds`
+    const { taken_minor: takenMinor, refunds } = v.parse(Refunds, await call(path))
+    return { takenMinor, refunds: refunds.map(refundOf) }
+  }
+
   return {
     name: 'sandbox',
 
@@ -88,13 +111,14 @@ export function sandboxProvider(options: {
 
     cancel: (charge) => act(charge, 'cancel'),
 
-    async refund({ charge, refund }) {
-      // Cancelled first, so that nobody captures it meanwhile. A part is given back of what was captured only.
-      if (!refund && (await act(charge, 'cancel')).status === 'cancelled') return 'voided'
-      const body = refund ? { key: refund.key, amount_minor: refund.amountMinor } : {}
+    returns,
+
+    async refund({ charge, key, amountMinor }) {
+      const body = { key, ...(amountMinor !== null && { amount_minor: amountMinor }) }
       const { status } = await act(charge, 'refund', body)
-      if (status !== 'refunded' && !(refund && status === 'captured')) throw new Error(`the charge is ${status}`)
-      return 'refunded'
+      const made = (await returns(charge)).refunds.find((one) => one.key === key)
+      if (!made) throw new Error(`the charge is ${status}`)
+      return made
     },
 
     async find(order): Promise<ChargeRecord | undefined> {

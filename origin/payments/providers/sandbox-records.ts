@@ -185,6 +185,19 @@ export async function openRecords(databaseUrl: string) {
         return changed
       }),
 
+    /** What was taken by a charge, and its refunds. */
+    async returns(charge: string) {
+      const row = await find(charge)
+      if (!row) return undefined
+      const refunds = await sql<{ key: string; amount_minor: string }[]>`
+        select key, amount_minor from sandbox.refunds where charge_id = ${charge} order by created_at, key`
+      const isTaken = row.status === 'captured' || row.status === 'refunded'
+      return {
+        taken_minor: isTaken ? Number(row.amount_minor) : 0,
+        refunds: refunds.map(({ key, amount_minor }) => ({ key, amount_minor: Number(amount_minor) })),
+      }
+    },
+
     /** Authorizes the charges that nobody waits for any more. */
     authorizeLate: (lateMs: number) => sql<Changed[]>`
       update sandbox.charges set status = 'authorized', changed_by = pg_current_xact_id()

@@ -137,7 +137,7 @@ test('declines pm_insufficient_funds with that code', async () => {
 test('refunds a charge in parts, each key once, and never beyond what was taken', async () => {
   const { charge, order } = await captured()
   const refund = (key: string, amountMinor: number) =>
-    provider.refund({ charge, order, refund: { key: key + charge, amountMinor } })
+    provider.refund({ charge, order, key: key + charge, amountMinor, failed: 0 })
   await Promise.all([refund('first', 23_450), refund('first', 23_450)])
   expect(await provider.find(order)).toMatchObject({ status: 'captured', refundedMinor: 23_450 })
   await expect(refund('too much', 100_001)).rejects.toThrow('422')
@@ -155,14 +155,18 @@ test('reports a part refunded by hand', async () => {
   await expect.poll(sentOf(charge)).toHaveLength(3)
   const part = { charge, order, status: 'captured', refunded_minor: 50 }
   expect(webhooks).toContainEqual(expect.objectContaining(part))
-  await provider.refund({ charge, order })
+  const rest = await provider.refund({ charge, order, key: randomUUID(), amountMinor: null, failed: 0 })
   expect(await provider.find(order)).toMatchObject({ status: 'refunded' })
+  const { takenMinor, refunds } = await provider.returns(charge)
+  expect(refunds).toEqual([expect.objectContaining({ amountMinor: 50, isMade: true }), rest])
+  expect(rest.amountMinor).toBe(takenMinor - 50)
 })
 
 test('gives back no part of what was not taken', async () => {
   const { charge, order } = await needed('pm_3ds')
-  const refund = { key: randomUUID(), amountMinor: 1 }
-  await expect(provider.refund({ charge, order, refund })).rejects.toThrow('the charge is requires_action')
-  await provider.refund({ charge, order })
+  const part = { charge, order, key: randomUUID(), amountMinor: 1, failed: 0 }
+  await expect(provider.refund(part)).rejects.toThrow('the charge is requires_action')
+  expect(await provider.returns(charge)).toEqual({ takenMinor: 0, refunds: [] })
+  await provider.cancel(charge)
   expect(await provider.find(order)).toMatchObject({ status: 'cancelled' })
 })

@@ -186,6 +186,11 @@ export async function startSandbox(options: SandboxOptions) {
     return c.json(view(refunded))
   })
 
+  app.get('/charges/:charge/refunds', async (c) => {
+    const returns = await records.returns(c.req.param('charge'))
+    return returns ? c.json(returns) : c.json({ error: 'no such charge' }, 404)
+  })
+
   app.get('/bank/:charge', async (c) => {
     const row = await records.find(c.req.param('charge'))
     if (!row) return c.text('There is no such payment.', 404)

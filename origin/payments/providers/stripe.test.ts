@@ -183,57 +183,60 @@ describe('the Stripe provider', async () => {
     expect(await provider.cancel(late.charge)).toMatchObject({ status: 'captured', amountMinor: 2_000 })
   })
 
-  test('voids an authorization, and captures it no more', async () => {
+  test('refunds a captured charge, and names the row that it is for', async () => {
     const charge = await authorized()
-    const before = stripe.calls.length
-    await provider.refund(charge)
-    await provider.refund(charge)
-    expect(stripe.calls.slice(before)).not.toContain('POST /v1/refunds')
-    expect(await provider.find(charge.order)).toMatchObject({ status: 'cancelled' })
-    expect(await provider.capture(charge)).toBeNull()
-  })
-
-  test('refunds a captured charge once, and accepts one refunded by hand', async () => {
-    const [charge, byHand] = [await authorized(), await authorized()]
+    const all = { ...charge, key: randomUUID(), amountMinor: null, failed: 0 }
+    await expect(provider.refund(all)).rejects.toThrow()
+    expect(await provider.returns(charge.charge)).toEqual({ takenMinor: 0, refunds: [] })
     await provider.capture(charge)
-    const refunded = () => stripe.events.filter((e) => e.type === 'charge.refunded').length
-    const before = refunded()
-    await provider.refund(charge)
-    await provider.refund(charge)
-    expect(refunded()).toBe(before + 1)
+    const made = { id: expect.stringMatching(/^re_/), key: all.key, amountMinor: 2_000, isMade: true }
+    expect(await provider.refund(all)).toEqual(made)
+    await expect(provider.refund(all)).rejects.toThrow()
+    expect(await provider.returns(charge.charge)).toEqual({ takenMinor: 2_000, refunds: [made] })
     expect(await provider.find(charge.order)).toMatchObject({ status: 'refunded' })
     expect(await provider.capture(charge)).toEqual({ card: null })
-    await provider.capture(byHand)
-    stripe.refund(byHand.charge)
-    await provider.refund(byHand)
-    await expect(provider.refund({ charge: 'pi_none', order: charge.order })).rejects.toThrow()
   })
 
-  test('refunds parts under a key, each once, and reports how much', async () => {
+  test('refunds parts under a key, each once, and reports how much, by whom, and what failed', async () => {
     const order = randomUUID()
     const intent = stripe.add({ order }, 50_000, 'isk')
-    const part = (key: string, amountMinor: number) =>
-      provider.refund({ charge: intent.id, order, refund: { key: `${order}-${key}`, amountMinor } })
-    await expect(part('early', 100)).rejects.toThrow('the charge is pending')
+    const ref = { charge: intent.id, order }
+    const part = (key: string, amountMinor: number, failed = 0) => provider.refund({ ...ref, key, amountMinor, failed })
+    await expect(part('early', 100)).rejects.toThrow()
     stripe.succeed(intent.id)
     const { cursor } = await readChanges(provider, null)
-    await part('one', 100)
-    await part('one', 100)
-    const captured = { charge: intent.id, order, status: 'captured', amountMinor: 500, currency: 'ISK' }
+    const one = await part('one', 100)
+    expect(await part('one', 100)).toEqual(one)
+    const captured = { ...ref, status: 'captured', amountMinor: 500, currency: 'ISK' }
     expect(await provider.read(intent.id)).toEqual({ ...captured, ...TAKEN, refundedMinor: 100 })
     expect((await readChanges(provider, cursor)).records).toEqual([{ ...captured, refundedMinor: 100 }])
     await expect(part('too much', 401)).rejects.toThrow()
     stripe.settings.refundStatus = 'failed'
-    await expect(part('fails', 100)).rejects.toThrow('the refund is failed')
+    expect(await part('fails', 100)).toMatchObject({ isMade: false })
     stripe.settings.refundStatus = 'pending'
-    await part('fails', 100)
+    expect(await part('fails', 100, 1)).toMatchObject({ isMade: true })
     stripe.settings.refundStatus = 'succeeded'
-    expect(await provider.read(intent.id)).toEqual({ ...captured, ...TAKEN, refundedMinor: 200 })
-    await provider.refund({ charge: intent.id, order })
-    expect(await provider.read(intent.id)).toEqual({ charge: intent.id, order, status: 'refunded' })
+    stripe.refund(intent.id, {}, 5_000)
+    stripe.sendRefundBack(intent.id, one.id)
+    const said = {
+      takenMinor: 500,
+      refunds: expect.arrayContaining([
+        { ...one, isMade: false },
+        { id: expect.anything(), key: 'fails', amountMinor: 100, isMade: false },
+        { id: expect.anything(), key: 'fails', amountMinor: 100, isMade: true },
+        { id: expect.anything(), key: null, amountMinor: 50, isMade: true },
+      ]),
+    }
+    expect(await provider.returns(intent.id)).toEqual(said)
+    const { records } = await readChanges(provider, cursor)
+    expect(records.at(-1)).toEqual({
+      charge: intent.id,
+      order,
+      status: 'refund_failed',
+      refund: { ...one, isMade: false },
+    })
     stripe.sendRefundBack(intent.id)
-    for (let times = 0; times < 2; times++) await part('one', 100)
-    expect(await provider.read(intent.id)).toEqual({ ...captured, ...TAKEN, refundedMinor: 100 })
+    expect((await readChanges(provider, cursor)).records.at(-1)).toMatchObject({ charge: intent.id, order: '' })
   })
 
   test('lists changes, the oldest first, over any number of pages, without those of other systems', async () => {
@@ -290,6 +293,8 @@ describe('the Stripe provider', async () => {
       const failed = { ...intent('requires_payment_method'), last_payment_error: { code: 'card_declined' } }
       const refund = { payment_intent: 'pi_1', metadata: { order } }
       const part = { ...refund, refunded: false, captured: true, currency: 'eur', amount_captured: 1_500 }
+      const ofRefund = { id: 're_1', amount: 400, currency: 'eur', metadata: { order, refund: 'row' } }
+      const failedRefund = { ...refund, ...ofRefund, object: 'refund', status: 'failed' }
       const taken = { status: 'captured', amountMinor: 1_500, currency: 'EUR' }
       const authorized = { status: 'authorized', amountMinor: 1_000, currency: 'EUR' }
       for (const [type, object, state] of [
@@ -298,7 +303,11 @@ describe('the Stripe provider', async () => {
         ['payment_intent.payment_failed', failed, { status: 'declined', attempt: 1, code: 'declined' }],
         ['charge.refunded', { ...refund, object: 'charge', refunded: true }, { status: 'refunded' }],
         ['charge.refunded', { ...part, object: 'charge', amount_refunded: 400 }, { ...taken, refundedMinor: 400 }],
-        ['refund.failed', { ...refund, object: 'refund', status: 'failed' }, { status: 'refund_failed' }],
+        [
+          'refund.failed',
+          failedRefund,
+          { status: 'refund_failed', refund: { id: 're_1', key: 'row', amountMinor: 400, isMade: false } },
+        ],
       ] as const)
         expect(await deliver(event(type, object)), type).toEqual({ charge: 'pi_1', order, ...state })
     })

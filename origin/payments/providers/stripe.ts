@@ -9,17 +9,19 @@ import { fromStripe, toStripe } from '../../../shared/stripe-amount.ts'
 import type { PaymentAction } from '../../ledger/schema/orders.ts'
 import {
   authorizeResult,
-  type ChargeOf,
   type ChargeRecord,
   capturedOf,
   chargeKey,
   type PaymentProvider,
   PROVIDER_TIMEOUT_MS,
+  type ProviderRefund,
 } from './provider.ts'
 
 /** How far back events are read without a cursor: longer than any order stays unpaid. */
 const FIRST_READ_SECONDS = 24 * 3600
 const PAGE = 100
+/** Refunds of one charge that are read: more than an order has lines and parts. */
+const MOST_REFUNDS = 1_000
 const TOLERANCE_SECONDS = 300
 /** Which tells what was refunded, and the card. */
 const WITH_CHARGE = { expand: ['latest_charge'] }
@@ -113,24 +115,6 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
 
   const retrieve = (charge: string) => stripe.paymentIntents.retrieve(charge, WITH_CHARGE)
 
-  /**
-   * A part of what was captured. Stripe forgets its own keys after a day, and repeats a failure until then: so its refunds
-   * under our keys are read first, and one that failed, or that the bank has sent back, is made again.
-   */
-  async function refundPart({ charge, order }: ChargeOf, { key, amountMinor }: { key: string; amountMinor: number }) {
-    const intent = await retrieve(charge)
-    if (intent.status !== 'succeeded') throw new Error(`the charge is ${statusOf(intent)}`)
-    const amount = toStripe(amountMinor, intent.currency.toUpperCase())
-    const { data } = await stripe.refunds.list({ payment_intent: charge, limit: PAGE })
-    const made = data.filter(({ metadata }) => metadata?.refund === key)
-    if (made.some(isMade)) return
-    const refund = await stripe.refunds.create(
-      { payment_intent: charge, amount, metadata: { order, refund: key } },
-      { idempotencyKey: `refund-${key}-${made.length}` },
-    )
-    checkRefund(refund)
-  }
-
   return {
     name: 'stripe',
 
@@ -164,23 +148,25 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
 
     cancel,
 
-    async refund({ charge, order, refund }) {
-      if (refund) {
-        await refundPart({ charge, order }, refund)
-        return 'refunded'
-      }
-      // Cancelled first, so that nobody captures it meanwhile.
-      const { status } = await cancel(charge)
-      if (status === 'cancelled') return 'voided'
-      try {
+    async returns(charge) {
+      const { status, amount_received, currency } = await retrieve(charge)
+      if (status !== 'succeeded') return { takenMinor: 0, refunds: [] }
+      const list = stripe.refunds.list({ payment_intent: charge, limit: PAGE })
+      const refunds = await list.autoPagingToArray({ limit: MOST_REFUNDS })
+      return { takenMinor: fromStripe(amount_received, currency.toUpperCase()), refunds: refunds.map(refundOf) }
+    },
+
+    async refund({ charge, order, key, amountMinor, failed }) {
+      const made = { payment_intent: charge, metadata: { order, refund: key } }
+      if (amountMinor === null)
         // Without an idempotency key, under which Stripe would repeat a failure for a day. It refunds what is left of a charge
         // only once in any case.
-        checkRefund(await stripe.refunds.create({ payment_intent: charge, metadata: { order } }))
-      } catch (error) {
-        const isRepeat = error instanceof Stripe.errors.StripeError && error.code === 'charge_already_refunded'
-        if (!isRepeat) throw error
-      }
-      return 'refunded'
+        return refundOf(await stripe.refunds.create(made))
+      const { currency } = await retrieve(charge)
+      const amount = toStripe(amountMinor, currency.toUpperCase())
+      // Stripe repeats a failure under its key: another attempt, or another amount, has another one.
+      const idempotencyKey = `refund-${key}-${failed}-${amount}`
+      return refundOf(await stripe.refunds.create({ ...made, amount }, { idempotencyKey }))
     },
 
     async find(order): Promise<ChargeRecord | undefined> {
@@ -258,11 +244,13 @@ const attemptIn = (metadata: Stripe.Metadata | null) => Number(metadata?.attempt
 const declineCodeOf = (error: { readonly code?: string; readonly decline_code?: string } | null): DeclineCode =>
   DECLINE_CODES[error?.decline_code ?? ''] ?? DECLINE_CODES[error?.code ?? ''] ?? 'declined'
 
-const isMade = ({ status }: Stripe.Refund) => status === 'succeeded' || status === 'pending'
-
-function checkRefund(refund: Stripe.Refund): void {
-  if (!isMade(refund)) throw new Error(`the refund is ${refund.status}`)
-}
+/** A refund that waits for its buyer counts as made: what they do brings the money, and another refund would bring it twice. */
+const refundOf = ({ id, amount, currency, status, metadata }: Stripe.Refund): ProviderRefund => ({
+  id,
+  key: metadata?.refund ?? null,
+  amountMinor: fromStripe(amount, currency.toUpperCase()),
+  isMade: status !== 'failed' && status !== 'canceled',
+})
 
 function recordOf(intent: Stripe.PaymentIntent): ChargeRecord {
   const { id: charge, metadata, latest_charge } = intent
@@ -338,14 +326,20 @@ function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
     case 'payment_intent.payment_failed':
     case 'payment_intent.canceled':
       return isOrder(event.data.object.metadata.order) ? [recordOf(event.data.object)] : []
-    case 'charge.refunded':
     case 'refund.failed': {
-      const { payment_intent, metadata } = event.data.object
-      const charge = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
-      const order = metadata?.order
+      const refund = event.data.object
+      const charge = chargeIn(refund)
+      const order = refund.metadata?.order
+      // One that a person made there names no order: its charge does.
+      return charge
+        ? [{ charge, order: isOrder(order) ? order : '', status: 'refund_failed', refund: refundOf(refund) }]
+        : []
+    }
+    case 'charge.refunded': {
+      const { metadata, refunded, captured, amount_captured, amount_refunded } = event.data.object
+      const charge = chargeIn(event.data.object)
+      const { order } = metadata
       if (!charge || !isOrder(order)) return []
-      if (event.type === 'refund.failed') return [{ charge, order, status: 'refund_failed' }]
-      const { refunded, captured, amount_captured, amount_refunded } = event.data.object
       if (refunded) return [{ charge, order, status: 'refunded' }]
       if (!captured) return []
       const currency = event.data.object.currency.toUpperCase()
@@ -357,3 +351,6 @@ function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
       return []
   }
 }
+
+const chargeIn = ({ payment_intent: intent }: Pick<Stripe.Refund, 'payment_intent'>) =>
+  typeof intent === 'string' ? intent : intent?.id
