@@ -33,7 +33,7 @@ import { warnOfLostCommits } from './ledger/durability.ts'
 import type { OrderRow } from './ledger/order-statements.ts'
 import { WarmConnections } from './ledger/warm-connections.ts'
 import { hmacKey } from './lib/hmac.ts'
-import type { Actor } from './lib/loop.ts'
+import { type Actor, loop } from './lib/loop.ts'
 import { connectRedis } from './lib/redis.ts'
 import { requireSecret } from './lib/request.ts'
 import { createWorker } from './loops.ts'
@@ -81,6 +81,9 @@ import { Deliverer } from './webhooks/deliverer.ts'
 import { SecretSealer } from './webhooks/sealing.ts'
 import { Sender } from './webhooks/sender.ts'
 
+/** How often the memory of sales that are over is given back. */
+export const FORGET_MS = 5_000
+
 export type Stop = readonly [what: string, stop: () => unknown]
 
 export interface Origin {
@@ -90,6 +93,7 @@ export interface Origin {
   readonly events: OrderEvents
   readonly updates: SectionUpdates
   readonly checkout: Checkout
+  readonly memory: SaleMemory
 }
 
 export async function compose(config: Config, log: Logger, stops: Stop[]): Promise<Origin> {
@@ -113,6 +117,11 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const metrics = createMetrics(() => ({ ledger: !sales.isLedgerUnresponsive(), redis: redis.status === 'ready' }))
   await sales.start()
   stops.push(['sales', () => sales.stop()])
+  const forget = async () => {
+    memory.keepOnly((saleId) => sales.get(saleId) !== undefined)
+    metrics.forgetOld()
+  }
+  startActor('sale memory', loop('sale memory', FORGET_MS, { log, metrics }, forget))
   const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
   stops.push(['warm connections', () => warm.end()])
 
@@ -129,14 +138,14 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const policies = new Policies(blocks, config.PROOF_OF_WORK)
 
   // -- Queues --
-  const gates = new Gates(redis)
+  const gates = new Gates(redis, memory)
   const { perSecond } = config.payment
   const loadShedder = new LoadShedder()
   const arrivals = new Arrivals({ redis, metrics, memory, log })
   startActor('arrivals', arrivals.actor)
   const responseTimes = new ResponseTimes({ redis, metrics, log })
   startActor('response times', responseTimes.actor)
-  const reports = new QueueReports(metrics)
+  const reports = new QueueReports(metrics, memory)
   const saleCounts = new SaleCounts({ sql, sales, arrivals, queueReports: reports, metrics, log })
   startActor('sale minutes', saleCounts.actor)
   const queues = new SaleQueues({
@@ -153,11 +162,11 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
 
   // -- Stock, orders and payments --
   const jobs = new PaymentJobs(log)
-  const halls = new Halls(sql)
-  const goods = new Goods(sql)
+  const halls = new Halls(sql, memory)
+  const goods = new Goods(sql, memory)
   const promoCodes = new PromoCodes(sql)
   const searches = new RecentSearches({ sql, redis, log })
-  const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, log })
+  const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, memory, log })
   const changes = new OrderChanges(redis, log)
   stops.push(['changes of orders', changes.start()])
   const actionSeconds = config.PAYMENT_ACTION_SECONDS
@@ -166,7 +175,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   startActor('order events', events)
   const updates = new SectionUpdates({ sales, metrics })
   startActor('section updates', updates)
-  const stock = { sql, sales, gates, work: new SaleWork(), metrics, log }
+  const stock = { sql, sales, gates, work: new SaleWork(), memory, metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
   const payments = await startPayments({ config, sql, redis, jobs, sales, orders, metrics, log, unitsReturned })
@@ -221,6 +230,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     sales: adminSales,
     redis,
     gates,
+    memory,
     environment,
     paymentsPerSecond: perSecond,
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
@@ -265,5 +275,5 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     },
   })
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
-  return { app, ops: createOpsApp({ stores, registry: metrics.registry }), events, updates, checkout }
+  return { app, ops: createOpsApp({ stores, registry: metrics.registry }), events, updates, checkout, memory }
 }

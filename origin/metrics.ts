@@ -32,6 +32,8 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     new Counter({ name, help, labelNames, registers })
   const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers })
 
+  const forgetting: (() => void)[] = []
+
   /** Keeps values by label, and shows the fresh ones at a scrape. */
   const expiring = <T extends string>(
     Metric: typeof Counter<T> | typeof Gauge<T>,
@@ -44,17 +46,19 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       for (const label of options.labelNames) key += `${labels[label] ?? ''}\n`
       return key
     }
-    new Metric({
+    const metric: Pick<Gauge<T>, 'reset' | 'inc'> = new Metric({
       ...options,
       registers,
-      collect(this: Pick<Gauge<T>, 'reset' | 'inc'>) {
-        this.reset()
-        for (const [key, { labels, value, atMs }] of values) {
-          if (performance.now() - atMs > maxAgeMs) values.delete(key)
-          else this.inc(labels, value)
-        }
+      collect() {
+        forget()
+        for (const { labels, value } of values.values()) metric.inc(labels, value)
       },
     })
+    const forget = () => {
+      metric.reset()
+      for (const [key, { atMs }] of values) if (performance.now() - atMs > maxAgeMs) values.delete(key)
+    }
+    forgetting.push(forget)
     return {
       set: (labels: LabelValues<T>, value: number) =>
         void values.set(keyOf(labels), { labels, value, atMs: performance.now() }),
@@ -89,6 +93,10 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
 
   return {
     registry,
+    /** Lets go of values that are too old to be shown, for a process that nobody scrapes. */
+    forgetOld() {
+      for (const forget of forgetting) forget()
+    },
 
     // -- Checkout --
     checkouts: saleCounter('checkouts_total', 'Checkout calls by outcome', 'sale', 'outcome'),

@@ -2,6 +2,7 @@
  * The origin's background work, in this process, one kind at a time over orders that wait for it. An origin that serves calls
  * alone (`ROLE=api`) leaves all of it to be measured here.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
@@ -18,6 +19,7 @@ import { Orders } from '../../origin/orders/orders.ts'
 import { PaymentJobs } from '../../origin/payments/payment-jobs.ts'
 import { startPayments } from '../../origin/payments/payments.ts'
 import { countOrders } from '../../origin/report/sale-counts.ts'
+import { SaleMemory } from '../../origin/sales/sale-memory.ts'
 import { Gates } from '../../origin/stock/gate/gate.ts'
 import { defineScripts } from '../../origin/stock/scripts.ts'
 import { searchRounds } from '../../origin/support/indexer.ts'
@@ -54,7 +56,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const actionSeconds = config.PAYMENT_ACTION_SECONDS
   const orders = new Orders({
     ...deps,
-    gates: new Gates(redis),
+    gates: new Gates(redis, new SaleMemory()),
     changes: new OrderChanges(redis, log),
     charges: jobs,
     actionSeconds,

@@ -19,6 +19,7 @@ import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
 import { isBoxOffice, type RecordVerdict, type Reservation } from '../ledger/record.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
+import type { SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale } from '../sales/sale-state.ts'
 import { isNamed, isPart } from '../seats/cart-choice.ts'
@@ -69,6 +70,7 @@ type Reserved = Extract<GateVerdict, { verdict: 'reserved' }>
 interface CheckoutDeps extends RecorderDeps, ContextDeps {
   readonly sql: Sql
   readonly gates: Gates
+  readonly memory: SaleMemory
   readonly log: Logger
 }
 
@@ -82,10 +84,10 @@ export class Checkout {
   readonly existing: ExistingOrder
 
   constructor(deps: CheckoutDeps, maxPending?: number) {
-    const { sql, gates, sales, log } = deps
+    const { sql, gates, sales, memory, log } = deps
     this.#deps = deps
-    this.#pending = new PendingReservations(maxPending)
-    this.#soldOut = new SoldOut(sql, sales, log)
+    this.#pending = new PendingReservations(memory, maxPending)
+    this.#soldOut = new SoldOut(sql, sales, memory, log)
     this.#recorder = recorder(deps, false)
     this.#notingRecorder = recorder(deps, true)
     this.existing = new ExistingOrder({ sql, sales, gates, pending: this.#pending })
@@ -257,7 +259,7 @@ export class Checkout {
   }
 
   #leaveToWorkers(r: Reservation): Outcome {
-    this.#pending.leaveToWorkers(this.#gateOf(r))
+    this.#pending.leaveToWorkers(r.sale, this.#gateOf(r))
     return processing(r)
   }
 

@@ -1,4 +1,5 @@
 /** How a buyer can be reached: stored only as far as the sale wishes, with the order, and never in a log. */
+
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { pino } from 'pino'
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { reservationOf } from '../../test/lib/samples.ts'
 import { connectRedis } from '../lib/redis.ts'
+import { SaleMemory } from '../sales/sale-memory.ts'
 import { Gates } from '../stock/gate/gate.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 
@@ -75,7 +77,7 @@ test('keeps it when a worker records the order from its intent, and leaves nothi
     { ...reservationOf(sale), visitor: 'an account', method: 'pm_ok', contact },
     { ...reservationOf(sale), order: crypto.randomUUID(), visitor: 'w' },
   ]
-  const gate = new Gates(redis).of(sale)
+  const gate = new Gates(redis, new SaleMemory()).of(sale)
   const terms = { holdMs: 60_000, limit: 1, demand: [] }
   const verdicts = await Promise.all([with_, without].map((r) => gate.reserve(r, terms)))
   expect(verdicts).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])

@@ -85,10 +85,21 @@ async function alone({
   const sales = new Sales(its)
   await sales.refresh().catch(() => {})
   const [metrics, memory] = [createMetrics(), new SaleMemory()]
-  const gates = new Gates(store)
+  const gates = new Gates(store, memory)
   const arrivals = new Arrivals({ redis: store, metrics, memory, log })
   const checkout = new Checkout(
-    { sql: its, warm, gates, sales, halls: new Halls(its), promoCodes: new PromoCodes(its), arrivals, metrics, log },
+    {
+      sql: its,
+      warm,
+      gates,
+      sales,
+      halls: new Halls(its, memory),
+      promoCodes: new PromoCodes(its),
+      arrivals,
+      metrics,
+      memory,
+      log,
+    },
     maxPending,
   )
   const sections = hall ? { floor: PLACES, stalls: SEATS } : {}

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
+import { SaleMemory } from '../sales/sale-memory.ts'
 import type { Gate } from '../stock/gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
@@ -12,12 +13,12 @@ const never = new Promise<Outcome>(() => {})
 const noAnswer = () => {}
 const of = (order: string) => ({ ...reservationOf('sale'), order })
 const gateWith = (waiting: () => Promise<number>) => ({ intents: { count: vi.fn(waiting) } }) as unknown as Gate
-const leave = (pending: PendingReservations, orders: number, gate: Gate) => {
-  for (let i = 0; i < orders; i++) pending.leaveToWorkers(gate)
+const leave = (pending: PendingReservations, orders: number, gate: Gate, sale = 'sale') => {
+  for (let i = 0; i < orders; i++) pending.leaveToWorkers(sale, gate)
 }
 
 test('takes places up to the maximum, and again as they are freed or workers have recorded some', async () => {
-  const pending = new PendingReservations(MAX_PENDING)
+  const pending = new PendingReservations(new SaleMemory(), MAX_PENDING)
   let inStream = MAX_PENDING / 2
   const gate = gateWith(async () => inStream)
   leave(pending, MAX_PENDING / 2, gate)
@@ -33,7 +34,7 @@ test('takes places up to the maximum, and again as they are freed or workers hav
 })
 
 test('counts streams once a second for all callers, and keeps the last count if Redis does not answer', async () => {
-  const pending = new PendingReservations(MAX_PENDING)
+  const pending = new PendingReservations(new SaleMemory(), MAX_PENDING)
   const gate = gateWith(() => Promise.reject(new Error('Redis is away')))
   leave(pending, MAX_PENDING, gate)
   for (const counts of [1, 2]) {
@@ -45,7 +46,7 @@ test('counts streams once a second for all callers, and keeps the last count if 
 })
 
 test('answers once the ledger is late, and not after it has answered', () => {
-  const pending = new PendingReservations(MAX_PENDING)
+  const pending = new PendingReservations(new SaleMemory(), MAX_PENDING)
   const answered: string[] = []
   const begin = (order: string) => pending.begin(of(order), never, () => void answered.push(order))
   begin('late')
@@ -67,15 +68,15 @@ test('answers once the ledger is late, and not after it has answered', () => {
 })
 
 test('does not count intents of other processes', async () => {
-  const pending = new PendingReservations(MAX_PENDING)
+  const pending = new PendingReservations(new SaleMemory(), MAX_PENDING)
   const [empty, full] = [gateWith(async () => 0), gateWith(async () => 2 * MAX_PENDING)]
   leave(pending, MAX_PENDING - 1, empty)
-  leave(pending, 1, full)
+  leave(pending, 1, full, 'another')
   expect([pending.takePlace(), await pending.takePlaceOnceCounted()]).toEqual([false, true])
 })
 
 test('does not count out what is left to workers during the count', async () => {
-  const pending = new PendingReservations(MAX_PENDING)
+  const pending = new PendingReservations(new SaleMemory(), MAX_PENDING)
   const counted = Promise.withResolvers<number>()
   const gate = gateWith(() => counted.promise)
   leave(pending, MAX_PENDING, gate)
@@ -86,7 +87,7 @@ test('does not count out what is left to workers during the count', async () => 
 })
 
 test('waits for reservations in progress when it drains, within a bound', async () => {
-  const pending = new PendingReservations(MAX_PENDING)
+  const pending = new PendingReservations(new SaleMemory(), MAX_PENDING)
   const outcome = Promise.withResolvers<Outcome>()
   pending.begin(of('late'), outcome.promise, noAnswer)
   const ended = vi.fn()

@@ -4,6 +4,7 @@
  */
 import type { Reservation } from '../ledger/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { Gate } from '../stock/gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -36,11 +37,12 @@ export class PendingReservations {
   #timer: NodeJS.Timeout | undefined
   /** Reservations of the fast gate that this process is recording. */
   #places = 0
-  /** How many were left to the workers and are not known to be recorded, by gate. */
-  readonly #leftBy = new Map<Gate, number>()
+  /** How many were left to the workers and are not known to be recorded. */
+  readonly #left: PerSale<{ readonly gate: Gate; orders: number }>
   #counting: Promise<void> | undefined
 
-  constructor(max = MAX_PENDING) {
+  constructor(memory: SaleMemory, max = MAX_PENDING) {
+    this.#left = memory.map('left to workers')
     this.#max = max
   }
 
@@ -83,7 +85,7 @@ export class PendingReservations {
   /** Takes a place for a reservation that is to be recorded; false at the maximum. `freePlace` ends it. */
   takePlace(): boolean {
     let taken = this.#places
-    for (const left of this.#leftBy.values()) taken += left
+    for (const { orders } of this.#left.values()) taken += orders
     if (taken >= this.#max) return false
     this.#places++
     return true
@@ -106,16 +108,16 @@ export class PendingReservations {
   }
 
   /** The intent stays in the gate's stream, and counts until a worker has recorded it. */
-  leaveToWorkers(gate: Gate): void {
-    this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
+  leaveToWorkers(saleId: string, gate: Gate): void {
+    this.#left.getOrAdd(saleId, () => ({ gate, orders: 0 })).orders++
   }
 
   /** Of those left in a stream, there cannot be more unrecorded than wait in it. */
   async #countOut(): Promise<void> {
-    for (const [gate, left] of [...this.#leftBy]) {
-      const waiting = await gate.intents.count().catch(() => left)
-      const gone = Math.max(0, left - waiting)
-      this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) - gone)
+    for (const left of [...this.#left.values()]) {
+      const { orders } = left
+      const waiting = await left.gate.intents.count().catch(() => orders)
+      left.orders -= Math.max(0, orders - waiting)
     }
   }
 

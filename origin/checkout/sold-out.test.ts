@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
+import { SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import type { Sales } from '../sales/sales.ts'
 import { SoldOut } from './sold-out.ts'
@@ -18,7 +19,7 @@ const soldOutOf = (units: number) =>
   }) as unknown as SaleRow
 
 test('knows that a sale is sold out, and again after a restock that no newcomer met', async () => {
-  const soldOut = new SoldOut(sql, sales, pino({ level: 'silent' }))
+  const soldOut = new SoldOut(sql, sales, new SaleMemory(), pino({ level: 'silent' }))
   for (const sale of [soldOutOf(1), soldOutOf(2)]) {
     expect(soldOut.isFor(sale, 'one', 'newcomer')).toBe(false)
     soldOut.noteEmpty(sale, 'one')

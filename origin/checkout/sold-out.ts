@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
 import { buyersOf } from '../ledger/order-statements.ts'
+import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -28,11 +29,12 @@ export class SoldOut {
   readonly #sales: Sales
   readonly #log: Logger
   /** By sale, the oldest first. */
-  readonly #closed = new Map<string, ClosedSale>()
+  readonly #closed: PerSale<ClosedSale>
 
-  constructor(sql: Sql, sales: Sales, log: Logger) {
+  constructor(sql: Sql, sales: Sales, memory: SaleMemory, log: Logger) {
     this.#sql = sql
     this.#sales = sales
+    this.#closed = memory.map('sold out')
     this.#log = log
   }
 

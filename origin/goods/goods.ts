@@ -2,6 +2,7 @@
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Versions } from '../lib/versions.ts'
+import type { SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { readGoods } from './goods-queries.ts'
 
@@ -11,8 +12,8 @@ const MAX_SALES = 500
 export class Goods {
   readonly #goods: Versions<GoodsDocument | null>
 
-  constructor(sql: Sql) {
-    this.#goods = new Versions(MAX_SALES, (saleId) => readGoods(sql, saleId))
+  constructor(sql: Sql, memory: SaleMemory) {
+    this.#goods = new Versions(memory.map('goods'), MAX_SALES, (saleId) => readGoods(sql, saleId))
   }
 
   /** Null where nothing was said. Fails as the ledger does. */

@@ -26,13 +26,15 @@ type Results<Result> = Promise<Result> extends Promise<void> ? Promise<void> : P
 export class Batcher<Call, Result> {
   readonly #limits: BatcherLimits
   readonly #run: (calls: readonly Call[]) => Results<Result>
+  readonly #onIdle: () => void
   readonly #waiting: Waiting<Call, Result>[] = []
   #serving = false
 
-  /** If `run` throws, the whole group fails. */
-  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Results<Result>) {
+  /** If `run` throws, the whole group fails. `onIdle` is called when nobody waits any more. */
+  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Results<Result>, onIdle = () => {}) {
     this.#limits = limits
     this.#run = run
+    this.#onIdle = onIdle
   }
 
   add(call: Call): Promise<Result> {
@@ -59,10 +61,11 @@ export class Batcher<Call, Result> {
       if (this.#limits.pauseMs !== undefined) await sleep(this.#limits.pauseMs)
     }
     this.#serving = false
+    this.#onIdle()
   }
 }
 
-/** A batcher for each key: calls of one key never wait for those of another. */
+/** A batcher for each key that has calls: those of one key never wait for those of another. */
 export class BatcherByKey<Call, Result> {
   readonly #limits: BatcherLimits
   readonly #run: (key: string, calls: readonly Call[]) => Results<Result>
@@ -76,7 +79,8 @@ export class BatcherByKey<Call, Result> {
   add(key: string, call: Call): Promise<Result> {
     let batcher = this.#batchers.get(key)
     if (!batcher) {
-      batcher = new Batcher(this.#limits, (calls) => this.#run(key, calls))
+      const forget = () => void this.#batchers.delete(key)
+      batcher = new Batcher(this.#limits, (calls) => this.#run(key, calls), forget)
       this.#batchers.set(key, batcher)
     }
     return batcher.add(call)

@@ -1,11 +1,18 @@
+/** A value as it was read last. */
+export interface Version<T> {
+  readonly version: number
+  readonly value: Promise<T>
+}
+
 /** Values of sales in memory, each read once for each of its versions. */
 export class Versions<T> {
   readonly #max: number
   readonly #read: (saleId: string) => Promise<T>
-  readonly #known = new Map<string, { readonly version: number; readonly value: Promise<T> }>()
+  readonly #known: Map<string, Version<T>>
 
-  /** Of `max` sales, the one used last stays longest. */
-  constructor(max: number, read: (saleId: string) => Promise<T>) {
+  /** Of `max` sales in `known`, the one used last stays longest. */
+  constructor(known: Map<string, Version<T>>, max: number, read: (saleId: string) => Promise<T>) {
+    this.#known = known
     this.#max = max
     this.#read = read
   }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { createMetrics } from '../metrics.ts'
+import { SaleMemory } from '../sales/sale-memory.ts'
 import { QueueReports, reportIn } from './queue-reports.ts'
 
 const origin = useOrigin()
@@ -12,6 +13,7 @@ const REPORT = {
   waiting: '600',
   coming_units: '0',
   coming_people: '0',
+  likely_people: '0',
   wait_seconds: '12.5',
   called_per_second: '48',
   boost: '1.2',
@@ -97,7 +99,7 @@ test('shows the report of the edge to operators and monitors', async () => {
 test('forgets a report after ten seconds', () => {
   onTestFinished(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })
-  const reports = new QueueReports(createMetrics())
+  const reports = new QueueReports(createMetrics(), new SaleMemory())
   const report = reportIn(REPORT)
   if (report) reports.add('sale', 100, report, 0)
   vi.advanceTimersByTime(9_000)

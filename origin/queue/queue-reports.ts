@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'
 import { type Metrics, QUEUE_MAX_AGE_MS } from '../metrics.ts'
+import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 
 /** The report in a query; null if there is none in the right form. */
 export function reportIn(query: Readonly<Record<string, string>>): LineFigures | null {
@@ -14,9 +15,10 @@ export function reportIn(query: Readonly<Record<string, string>>): LineFigures |
 
 export class QueueReports {
   readonly #metrics: Metrics
-  readonly #latest = new Map<string, { report: LineFigures; atMs: number }>()
+  readonly #latest: PerSale<{ report: LineFigures; atMs: number }>
 
-  constructor(metrics: Metrics) {
+  constructor(metrics: Metrics, memory: SaleMemory) {
+    this.#latest = memory.map('reports')
     this.#metrics = metrics
   }
 

@@ -12,13 +12,13 @@ import type {
   Minute,
   OpenFinding,
 } from '../../shared/api/live.ts'
-import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { openFindings } from '../findings/finding-queries.ts'
 import { readBacklogs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { State } from '../sales/inspect-sale.ts'
+import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate/gate.ts'
@@ -33,8 +33,6 @@ const FRESH_MS = 900
 /** Minutes in the charts. */
 const MINUTES = 120
 const FINDINGS = 20
-/** Sales whose last reading of the ledger is kept. */
-const KEPT = 200
 const STORE_TIMEOUT_MS = 2_000
 
 interface LiveDeps {
@@ -42,6 +40,7 @@ interface LiveDeps {
   readonly sales: Pick<AdminSales, 'nowMs' | 'isLedgerUnresponsive' | 'inspectStock'>
   readonly redis: Pick<Store, 'hgetall'>
   readonly gates: Pick<Gates, 'of'>
+  readonly memory: SaleMemory
   /** `development` or `production`, and the provider of payments. */
   readonly environment: { readonly name: string; readonly payments: string }
   /** Calls that the provider takes a second; null: any number. */
@@ -71,11 +70,13 @@ type Made = { readonly state: State } & LiveReading
 export class Live {
   readonly #deps: LiveDeps
   readonly #latest = new Map<string, { readonly atMs: number; readonly made: Promise<Made> }>()
-  readonly #ofLedger = new RecentMap<string, OfLedger>(KEPT)
-  readonly #summaries = new RecentMap<string, HealthSummary>(KEPT)
+  readonly #ofLedger: PerSale<OfLedger>
+  readonly #summaries: PerSale<HealthSummary>
 
   constructor(deps: LiveDeps) {
     this.#deps = deps
+    this.#ofLedger = deps.memory.map('live figures')
+    this.#summaries = deps.memory.map('health')
   }
 
   of(sale: SaleRow): Promise<Made> {

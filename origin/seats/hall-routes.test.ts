@@ -1,4 +1,5 @@
 /** What everyone sees of a hall, at a real origin: its chart, the state of its seats, and the seats page by page. */
+
 import { expect, onTestFinished, test } from 'vitest'
 import type { SectionUpdate } from '../../shared/api/hall.ts'
 import { listen } from '../../test/lib/event-stream.ts'
@@ -6,6 +7,7 @@ import { eventually } from '../../test/lib/eventually.ts'
 import { counted, useOrigin } from '../../test/lib/origin-process.ts'
 import { saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
+import { SaleMemory } from '../sales/sale-memory.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Halls } from './halls.ts'
 import { packedText, SeatStates } from './seat-states.ts'
@@ -107,7 +109,7 @@ test('the ledger is read once for all who ask within a second', async () => {
   await writeSale(sql, sale, saleOf(1))
   await addHall(sql, sale)
   const connections = counted(sql)
-  const states = new SeatStates(connections.sql, new Halls(sql))
+  const states = new SeatStates(connections.sql, new Halls(sql, new SaleMemory()))
   await Promise.all(Array.from({ length: 1_000 }, () => states.of(sale)))
   expect(connections.statements()).toBe(1)
 })

@@ -1,6 +1,7 @@
 /** The halls of sales in memory, each read once for each version of its chart. */
 import type { Sql } from '../ledger/connection.ts'
 import { Versions } from '../lib/versions.ts'
+import type { SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { Chart } from './chart.ts'
 import { type ChartRow, readChart } from './seat-queries.ts'
@@ -15,8 +16,8 @@ export interface Hall extends ChartRow {
 export class Halls {
   readonly #halls: Versions<Hall | null>
 
-  constructor(sql: Sql) {
-    this.#halls = new Versions(MAX_HALLS, async (saleId) => {
+  constructor(sql: Sql, memory: SaleMemory) {
+    this.#halls = new Versions(memory.map('halls'), MAX_HALLS, async (saleId) => {
       const row = await readChart(sql, saleId)
       return row ? { ...row, chart: new Chart(row.seats, row.focalPoint) } : null
     })

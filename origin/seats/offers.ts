@@ -1,6 +1,7 @@
 /**
  * The seats offered to those who named seats that are taken. Many name the same ones at the same moment, and an offer holds
- * nothing: what is free is read now and then for all of them, and each offer is searched once.
+ * nothing: what is free is read now and then for all of them, and each offer is searched once. It is known as long as somebody else
+ * keeps the chart.
  */
 import type { Chart, Seat } from './chart.ts'
 import { nearest } from './choice.ts'
@@ -11,13 +12,17 @@ const FRESH_MS = 50
 /** Offers remembered: of a few places of the hall. */
 const MAX_OFFERS = 1_000
 
+/** What was free when it was read last, and the offers made of it. */
+interface Known {
+  readonly free: Free
+  readMs: number
+  readonly offers: Map<string, readonly Seat[] | null>
+}
+
 export class Offers {
   readonly #read: () => Promise<Uint8Array>
-  #chart: Chart | undefined
-  #free: Free | undefined
-  #readMs = 0
+  readonly #known = new WeakMap<Chart, Known>()
   #reading: Promise<void> | undefined
-  readonly #offers = new Map<string, readonly Seat[] | null>()
 
   /** `read` gives the bitmap of taken seats. */
   constructor(read: () => Promise<Uint8Array>) {
@@ -27,32 +32,34 @@ export class Offers {
   /** The nearest seats of the kind of those that were named, of which some are taken; null if there are none. Fails as `read` does. */
   async of(chart: Chart, named: readonly Seat[], taken: readonly number[]): Promise<readonly Seat[] | null> {
     if (!this.#isFresh(chart, taken)) await this.#refresh(chart)
-    const free = this.#free
-    if (!free) return null
+    const known = this.#known.get(chart)
+    if (!known) return null
+    const { free, offers } = known
     const key = named.map(({ index }) => index).join()
-    const known = this.#offers.get(key)
-    if (known !== undefined) return known
+    const made = offers.get(key)
+    if (made !== undefined) return made
     const offer = nearest(chart, free, named)
-    if (this.#offers.size >= MAX_OFFERS) this.#offers.clear()
-    this.#offers.set(key, offer)
+    if (offers.size >= MAX_OFFERS) offers.clear()
+    offers.set(key, offer)
     return offer
   }
 
   #isFresh(chart: Chart, taken: readonly number[]): boolean {
-    const free = this.#free
-    if (!free || this.#chart !== chart || performance.now() - this.#readMs > FRESH_MS) return false
-    return !taken.some((index) => free.isFree(chart.at(index)))
+    const known = this.#known.get(chart)
+    if (!known || performance.now() - known.readMs > FRESH_MS) return false
+    return !taken.some((index) => known.free.isFree(chart.at(index)))
   }
 
   /** One read for all who wait: it was sent after each of them was refused, since Redis answers in order. */
   async #refresh(chart: Chart): Promise<void> {
     this.#reading ??= this.#read()
       .then((bits) => {
-        if (this.#chart === chart && this.#free) this.#free.update(bits)
-        else this.#free = new Free(chart, bits)
-        this.#chart = chart
-        this.#readMs = performance.now()
-        this.#offers.clear()
+        const known = this.#known.get(chart)
+        const readMs = performance.now()
+        if (!known) return void this.#known.set(chart, { free: new Free(chart, bits), readMs, offers: new Map() })
+        known.free.update(bits)
+        known.readMs = readMs
+        known.offers.clear()
       })
       .finally(() => {
         this.#reading = undefined

@@ -10,6 +10,7 @@ import { BatcherByKey } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
 import { audit } from '../operators/audit.ts'
+import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -85,17 +86,19 @@ export interface ReconcilerDeps extends RecountDeps {
   readonly sales: Sales
   readonly gates: Gates
   readonly work: SaleWork
+  readonly memory: SaleMemory
   readonly metrics: Metrics
   readonly log: Logger
 }
 
 export class Reconciler {
   readonly #deps: ReconcilerDeps
-  /** When the orders of a product were counted last. Not set while it is oversold, so that every round counts them. */
-  readonly #countedAtMs = new Map<string, number>()
+  /** When the orders of each product were counted last. Not set while it is oversold, so that every round counts them. */
+  readonly #countedAtMs: PerSale<Map<string, number>>
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps
+    this.#countedAtMs = deps.memory.map('recounts')
   }
 
   async round(): Promise<void> {
@@ -105,19 +108,18 @@ export class Reconciler {
   }
 
   async #roundOf(sale: SaleRow): Promise<void> {
-    const countedAtMs = (product: string) => this.#countedAtMs.get(`${sale.sale_id}:${product}`) ?? -Infinity
+    const countedAtMs = this.#countedAtMs.getOrAdd(sale.sale_id, () => new Map())
     const due = [...idsOf(sale), ALL_CODES].filter(
-      (product) => performance.now() - countedAtMs(product) > RECOUNT_EVERY_MS,
+      (product) => performance.now() - (countedAtMs.get(product) ?? -Infinity) > RECOUNT_EVERY_MS,
     )
     const findings = await this.#reconcile(sale, { recount: new Set(due) })
     await this.#deps.gates.of(sale.sale_id).extendExpiry()
-    if (due.includes(ALL_CODES)) this.#countedAtMs.set(`${sale.sale_id}:${ALL_CODES}`, performance.now())
+    if (due.includes(ALL_CODES)) countedAtMs.set(ALL_CODES, performance.now())
     for (const { product_id, recount } of findings) {
       if (!recount) continue
-      const name = `${sale.sale_id}:${product_id}`
       const isOpen = recount.found === 'oversold' && !recount.healed
-      if (isOpen) this.#countedAtMs.delete(name)
-      else this.#countedAtMs.set(name, performance.now())
+      if (isOpen) countedAtMs.delete(product_id)
+      else countedAtMs.set(product_id, performance.now())
     }
   }
 

@@ -8,6 +8,7 @@ import { ReplyError } from 'ioredis'
 import type { Problem } from '../../../shared/problem.ts'
 import { isBoxOffice, type Reservation } from '../../ledger/record.ts'
 import { Batcher } from '../../lib/batcher.ts'
+import type { PerSale, SaleMemory } from '../../sales/sale-memory.ts'
 import { type CartChoice, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
 import { Free } from '../../seats/free.ts'
 import { Offers } from '../../seats/offers.ts'
@@ -315,19 +316,15 @@ const isOpen = ({ choice, cart }: Reservation) => choice !== undefined && cart =
 export class Gates {
   readonly #redis: Store
   readonly #replicas: Replicas
-  readonly #gates = new Map<string, Gate>()
+  readonly #gates: PerSale<Gate>
 
-  constructor(redis: Store) {
+  constructor(redis: Store, memory: SaleMemory) {
     this.#redis = redis
+    this.#gates = memory.map('gates')
     this.#replicas = new Replicas(redis)
   }
 
   of(saleId: string): Gate {
-    let gate = this.#gates.get(saleId)
-    if (!gate) {
-      gate = new Gate(this.#redis, saleId, this.#replicas)
-      this.#gates.set(saleId, gate)
-    }
-    return gate
+    return this.#gates.getOrAdd(saleId, () => new Gate(this.#redis, saleId, this.#replicas))
   }
 }

@@ -1,4 +1,5 @@
 /** A failure or a lock of one sale delays no other sale. */
+
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { pino } from 'pino'
@@ -12,6 +13,7 @@ import { connectRedis } from '../../lib/redis.ts'
 import { createMetrics } from '../../metrics.ts'
 import { gateSweeps, sweepLedger } from '../../orders/hold-sweeper.ts'
 import { Orders } from '../../orders/orders.ts'
+import { SaleMemory } from '../../sales/sale-memory.ts'
 import { writeSale } from '../../sales/sale-queries.ts'
 import { Sales } from '../../sales/sales.ts'
 import { recordAllIntents } from '../intent-recorder.ts'
@@ -38,13 +40,14 @@ beforeAll(async () => {
   sales = new Sales(sql)
   await sales.start()
   const metrics = createMetrics()
-  const gates = new Gates(redis)
+  const memory = new SaleMemory()
+  const gates = new Gates(redis, memory)
   const charges = { addRefunds: async () => [] }
   const orders = new Orders({ sql, gates, changes: { publish: () => {} }, charges, actionSeconds: 300, metrics, log })
   // A round waits no longer than this for a sale.
   const work = new SaleWork(200)
   const refunds = { addRefunds: async () => [] }
-  deps = { sql, sales, gates, orders, refunds, work, metrics, log }
+  deps = { sql, sales, gates, orders, refunds, work, memory, metrics, log }
   reconciler = new Reconciler(deps)
 })
 afterAll(async () => {
