@@ -29,6 +29,8 @@ export interface Scenario {
   /** Longest time to pay; this share of carts is given back instead. */
   readonly slowestPaymentMs: number
   readonly abandoned: number
+  /** The number of one more visitor who gives the cart back. */
+  readonly givesBack?: number
   /** How often visitors who find everything in carts ask again; without it they leave at once. */
   readonly asksAgainMs?: number
   /**
@@ -218,7 +220,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
           if (available === 0) return false
           available--
           held++
-          const givenBack = random() < scenario.abandoned
+          const givenBack = random() < scenario.abandoned || number === scenario.givesBack
           later(nowMs + scenario.slowestArrivalMs + TICK_MS + random() * scenario.slowestPaymentMs, () => {
             held--
             if (givenBack) available++

@@ -235,6 +235,19 @@ describe('the controller', () => {
     }
   })
 
+  it.each([300, 3_000])('sells the one unit given back to the five who are there behind %i who never came', (gone) => {
+    const settings = { ...SETTINGS, claimSeconds: 180, admissionsPerUnit: 1.2 }
+    for (const seed of SEEDS.slice(0, 5)) {
+      const stock = 60
+      const people = { crowd: stock + gone + 5, gap: [stock + 1, stock + gone] as const, abandoned: 0, givesBack: 40 }
+      const moments = [...play({ ...plain, ...people, seed, stock, seconds: 220 }, settings)]
+      const isOver = ({ available, held, sold }: Moment) => available === 1 && held + sold === stock - 1
+      const backAtMs = moments.findLast((moment) => isOver(moment) && moment.called <= 1.2 * stock)?.atMs ?? Number.NaN
+      const soldAtMs = moments.find(({ sold }) => sold === stock)?.atMs ?? Number.POSITIVE_INFINITY
+      expect(soldAtMs - backAtMs, `seed ${seed}`).toBeLessThan(150_000)
+    }
+  })
+
   it('counts nobody as a no-show where everybody is late', () => {
     for (const seed of SEEDS) {
       const slow = { ...plain, seed, rate: 500, stock: 2_000, slowestArrivalMs: 10_000 + 3_000 * (seed % 20) }

@@ -15,6 +15,7 @@ import {
   isUnreached,
   type Memory,
   type Settings,
+  showRatio,
   unitsOf,
 } from './memory.ts'
 import { lastsForPositions, productsLeft } from './outlook.ts'
@@ -157,7 +158,8 @@ const rounded = (rate: number) => Math.round(rate * 1000) / 1000
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
   const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.waiting_for_stock) * state.share
   const { coming_units, coming_people } = comingIn(memory, called, settings)
-  const forUnits = units - settings.admissionsPerUnit * coming_units
+  // Where few of those called come, several are called for one unit.
+  const forUnits = (units - settings.admissionsPerUnit * coming_units) / showRatio(memory, settings).unitShare
   const { max_inside } = state.admission
   const inside = unitsOf(state, 'held') + state.waiting_for_stock + coming_people
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside

@@ -35,8 +35,10 @@ const WINDOW_CALLED = 1_000
 /** .. but over no shorter and no longer a time than this. */
 const WINDOW_MIN_MS = 15_000
 const WINDOW_MAX_MS = 60_000
-/** Before anything is known, the share is as if this many had been called and all had turned up. */
+/** Before anything is known, the share is as if this many had been called and all had turned up .. */
 const PRIOR_CALLED = 20
+/** .. but as if this many, where units wait for a buyer: a few who do not come are enough to call several for the next one. */
+const PRIOR_FOR_UNITS = 2
 /** Above this share nothing is made up for: the estimate itself may be wrong by as much. */
 const NEARLY_ALL = 0.97
 /** The queue speeds up slowly, since people may only be late; it slows down at once. */
@@ -233,23 +235,24 @@ function settleMs({ lateness_ms }: Memory, { claimSeconds }: Settings): number {
 
 /**
  * The share of those called who turn up: arrivals until now over numbers called until `settleMs` ago. While people are
- * merely slow this errs towards "everyone comes", which is the safe side. Almost surely no more than `sureShare` turn up.
- * Where the origin did not count all arrivals nothing is known: everyone comes.
+ * merely slow this errs towards "everyone comes", which is the safe side. Almost surely no more than `sureShare` turn up;
+ * `unitShare` is learned from few. Where the origin did not count all arrivals nothing is known: everyone comes.
  */
-export function showRatio(memory: Memory, settings: Settings): { share: number; sureShare: number } {
+export function showRatio(memory: Memory, settings: Settings) {
   const settledMs = memory.open_ms - settleMs(memory, settings)
   const lately = at(memory, settledMs, 'called') - at(memory, settledMs - WINDOW_MAX_MS, 'called')
   const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
   const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
-  if (!isCounted(memory, settledMs - wantedMs)) return { share: 1, sureShare: 1 }
+  if (!isCounted(memory, settledMs - wantedMs)) return { share: 1, sureShare: 1, unitShare: 1 }
   // The window begins at a sample, since arrivals between two refreshes are not known.
   const from = sampleUntil(memory, memory.open_ms - wantedMs)
   const windowMs = memory.open_ms - from.open_ms
-  const called = PRIOR_CALLED + at(memory, settledMs, 'called') - at(memory, settledMs - windowMs, 'called')
-  const arrived = PRIOR_CALLED + memory.arrivals - from.arrivals
-  const share = Math.min(1, arrived / called)
-  const sureShare = Math.min(1, share + MARGIN_SIGMAS * Math.sqrt((share * (1 - share)) / called))
-  return { share, sureShare }
+  const called = at(memory, settledMs, 'called') - at(memory, settledMs - windowMs, 'called')
+  const arrived = memory.arrivals - from.arrivals
+  const shareAfter = (prior: number) => Math.min(1, (prior + arrived) / (prior + called))
+  const share = shareAfter(PRIOR_CALLED)
+  const sureShare = Math.min(1, share + MARGIN_SIGMAS * Math.sqrt((share * (1 - share)) / (PRIOR_CALLED + called)))
+  return { share, sureShare, unitShare: shareAfter(PRIOR_FOR_UNITS) }
 }
 
 /** Whether the origin has counted all arrivals since then. */
@@ -285,10 +288,10 @@ function expected(memory: Memory, called: number, share: number, settings: Setti
 
 /** Those called who may still come: in units that are reserved for them, and the most people that they may be. */
 export function comingIn(memory: Memory, called: number, settings: Settings) {
-  const { share, sureShare } = showRatio(memory, settings)
+  const { unitShare, sureShare } = showRatio(memory, settings)
   return {
     may_come: Math.round(onTheirWay(memory, called, 1, settings)),
-    coming_units: expected(memory, called, share, settings) / settings.admissionsPerUnit,
+    coming_units: expected(memory, called, unitShare, settings) / settings.admissionsPerUnit,
     coming_people: Math.max(
       onTheirWay(memory, called, sureShare, settings),
       mostOnTheirWay(memory, called, sureShare, settings),
