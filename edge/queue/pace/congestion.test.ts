@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Moment, play, type Scenario } from '../../testing/simulation.ts'
-import { openingPace, type Pace, paceAfter, type Signs, withTheWay } from './congestion.ts'
+import { lateness, openingPace, type Pace, paceAfter, type Signs, withTheWay } from './congestion.ts'
 
 const TARGET_MS = 500
 /** 0: a line whose share of the rate the others have. */
@@ -104,6 +104,22 @@ describe('the pace', () => {
       }),
     )
   })
+})
+
+it('takes a tenth of liars, however quick or late they come, for no congestion', () => {
+  const millis = fc.double({ min: 0, max: 90_000, noNaN: true })
+  const latest = fc.tuple(
+    fc.array(millis, { minLength: 36, maxLength: 36 }),
+    fc.array(millis, { minLength: 4, maxLength: 4 }),
+  )
+  fc.assert(
+    fc.property(latest, ([honest, lies]) => {
+      const sorted = honest.toSorted((a, b) => a - b)
+      const { quickestMs } = lateness([...lies, ...honest], undefined, 1)
+      expect(quickestMs).toBeGreaterThanOrEqual(sorted[0] ?? 0)
+      expect(quickestMs).toBeLessThanOrEqual(sorted[4] ?? 0)
+    }),
+  )
 })
 
 describe('the way to the origin and back', () => {

@@ -117,16 +117,19 @@ export function withTheWay(answersMs: number, { lastMs, beforeMs, leastMs }: Sta
 
 /** How much of the usual lateness the latest one becomes each second: a crowd of other habits is no congestion for long. */
 const USUAL_SHARE_PER_SECOND = 0.02
-/** The quickest of many come after different times, the more so the more people differ: by this share of the median. */
-const SPREAD_SHARE = 1 / 2
+/** The quickest of many come after different times, the more so the more people differ: by this share of what the median is later. */
+const SPREAD_SHARE = 3 / 4
+/** So many of the quickest do not count: a few who come at once for a while, and then no more, would make all others late. */
+const TOO_QUICK_SHARE = 1 / 10
 
 /**
- * How much later than usual people come, of whom `usualMs` is known: congestion delays all alike, so only the quickest count;
- * the others may be slow by themselves. Returns the usual lateness after this refresh too.
+ * How much later than usual people come, of whom `usualMs` is known: congestion delays all alike, so only the quickest tell;
+ * the others may be slow by themselves. A tenth of liars moves neither figure beyond those of the others. Returns the usual lateness after this refresh too.
  */
 export function lateness(latenessMs: readonly number[], usualMs: number | undefined, elapsedSeconds: number) {
   const sorted = [...latenessMs].sort((a, b) => a - b)
-  const [quickestMs = 0, medianMs = 0] = [sorted[0], sorted[sorted.length >> 1]]
+  const quick = Math.floor(TOO_QUICK_SHARE * sorted.length)
+  const [quickestMs = 0, medianMs = 0] = [sorted[quick], sorted[sorted.length >> 1]]
   const usual_ms = usualMs ?? quickestMs
   const share = 1 - (1 - USUAL_SHARE_PER_SECOND) ** elapsedSeconds
   return {
