@@ -4,7 +4,7 @@ import { PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
 import { type OrderAnswer, orderIn, problemType } from '../lib/responses.ts'
 import { type Bot, type Ground, patienceOf } from './bot.ts'
 
-export const ATTACKS = ['squat', 'stuff', 'hammer', 'share'] as const
+export const ATTACKS = ['squat', 'stuff', 'hammer', 'share', 'drip'] as const
 export type Attack = (typeof ATTACKS)[number]
 
 /** A bot that was refused a place comes again so often; one that wants in for good, for as long as the sale lasts. */
@@ -21,6 +21,8 @@ const SHARERS = 100
 const MAX_OPEN = 1_000
 const HAMMER_PLACES = 5
 const HAMMER_EVERY_MS = 1_000
+/** Slow calls of a dripper at a time, one half of each kind. */
+const DRIPS = 6
 /** Between a failure and the next try. */
 const AGAIN_MS = 500
 
@@ -33,6 +35,7 @@ export const PLAYS: Readonly<Record<Attack, { readonly together: number; readonl
   stuff: { together: 1, play: stuff },
   hammer: { together: MAX_OPEN, play: hammer },
   share: { together: SHARERS, play: share },
+  drip: { together: 1, play: drip },
 }
 
 /**
@@ -139,4 +142,20 @@ async function share(ground: Ground, bots: readonly Bot[]) {
   if (!leader || !(await leader.join(TRIES)) || !(await leader.wait())) return
   for (const bot of bots) bot.admission = leader.admission
   await Promise.all(bots.map((bot) => buy(ground, bot)))
+}
+
+/**
+ * Gives an order back, and then pays it with bodies that come slowly, and buys by slow forms. If these counted as slow answers of
+ * ours, the line would stop for everybody.
+ */
+async function drip(ground: Ground, [bot]: readonly Bot[]) {
+  if (!bot || !(await bot.join(TRIES)) || !(await bot.wait())) return
+  const order = orderIn(await bot.checkout(randomUUID()))
+  if (order) await bot.giveBack(order.order_id)
+  while (!ground.over()) {
+    const drops = Array.from({ length: DRIPS }, (_, i) =>
+      order && i % 2 === 0 ? bot.paySlowly(order.order_id) : bot.buySlowly(),
+    )
+    await Promise.all([ground.pause(AGAIN_MS), ...drops])
+  }
 }

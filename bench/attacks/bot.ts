@@ -1,7 +1,7 @@
 /** One client of an attacker: real calls, one after the other or many at once, each of them counted. */
 import { decodeJwt } from 'jose'
 import type { QueueAnswer } from '../../shared/api/public.ts'
-import { type Answer, type HttpClient, headerOf, requestText } from '../lib/http.ts'
+import { type Answer, FORM_TYPE, type HttpClient, headerOf, requestSlowly, requestText } from '../lib/http.ts'
 import { orderIn, placeIn, problemType } from '../lib/responses.ts'
 import { type Identity, SESSION } from '../rehearsal/crowd/identities.ts'
 import type { ProofServer } from '../rehearsal/crowd/prover.ts'
@@ -24,6 +24,9 @@ export interface Ground {
 /** Between two tries after a refusal; a bot is patient, but not for ever. */
 const PAUSE_MS = 1_000
 const PAUSE_MAX_MS = 15_000
+/** A body that is sent slowly: so much of it, so late. */
+const SLOW_BYTES = 5
+const SLOW_MS = 1_200
 
 export class Bot {
   readonly #ground: Ground
@@ -139,16 +142,39 @@ export class Bot {
     return this.call('DELETE', `/orders/${order}`, this.admission)
   }
 
+  /** The same as `pay`, with a body that comes slowly. */
+  paySlowly(order: string): Promise<Answer> {
+    return this.#slowly(`/orders/${order}/payment`, '{"payment_method":"pm_ok"}')
+  }
+
+  /** A form of a turn that comes slowly, and asks for nothing that the sale has. */
+  buySlowly(): Promise<Answer> {
+    return this.#slowly(`/sales/${this.#ground.sale}/buy`, 'product_id=nothing&quantity=1', FORM_TYPE)
+  }
+
   call(method: string, path: string, token: string, headers: readonly string[] = [], body?: string): Promise<Answer> {
-    const { client, loot } = this.#ground
+    const { client } = this.#ground
+    return this.#counted(client.request(requestText(method, path, client.host, this.#headers(token, headers), body)))
+  }
+
+  #slowly(path: string, body: string, type?: string): Promise<Answer> {
+    const { client, pause } = this.#ground
+    const text = requestText('POST', path, client.host, this.#headers(this.admission), body, type)
+    return this.#counted(requestSlowly(client.host, text, SLOW_BYTES, pause(SLOW_MS)))
+  }
+
+  #headers(token: string, more: readonly string[] = []): string[] {
     const authorization = token === '' ? [] : [`authorization: Bearer ${token}`]
     const identity = this.#identity().headers.filter((line) => this.#isSignedIn || !line.startsWith(SESSION))
-    const lines = ['accept: application/json', ...authorization, ...identity, ...headers]
+    return ['accept: application/json', ...authorization, ...identity, ...more]
+  }
+
+  async #counted(asked: Promise<Answer>): Promise<Answer> {
+    const { loot } = this.#ground
     loot.calls++
-    return client.request(requestText(method, path, client.host, lines, body)).then((answer) => {
-      if (answer.status >= 400) loot.refusals.set(refusalOf(answer), (loot.refusals.get(refusalOf(answer)) ?? 0) + 1)
-      return answer
-    })
+    const answer = await asked
+    if (answer.status >= 400) loot.refusals.set(refusalOf(answer), (loot.refusals.get(refusalOf(answer)) ?? 0) + 1)
+    return answer
   }
 
   #see({ admission_token }: QueueAnswer): boolean {

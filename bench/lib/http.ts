@@ -141,6 +141,11 @@ class Connection {
     this.#socket.write(text, 'latin1')
   }
 
+  /** The rest of a request that was sent in part. */
+  sendRest(text: string): void {
+    this.#socket.write(text, 'latin1')
+  }
+
   end(why: string): void {
     if (this.#ended) return
     this.#close()
@@ -180,6 +185,18 @@ class Connection {
     this.#answer({ ...response, sentMs: this.#sentMs, answeredMs: performance.now(), failure: null })
     if (!this.#ended && !this.#answered) this.#free()
   }
+}
+
+/** A request whose last bytes come after a pause, on a connection of its own. */
+export function requestSlowly(host: string, text: string, lastBytes: number, pause: Promise<void>): Promise<Answer> {
+  const { hostname, port } = new URL(`http://${host}`)
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80), timeout: TIMEOUT_MS })
+  return new Promise((resolve) => {
+    const end = () => connection.end('the answer has come')
+    const connection = new Connection(socket, end, () => {})
+    connection.send(text.slice(0, -lastBytes), resolve)
+    void pause.then(() => connection.sendRest(text.slice(-lastBytes)))
+  })
 }
 
 function failed(why: string, sentMs: number): Answer {

@@ -22,12 +22,12 @@ async function goodRehearsal(crowd: string) {
   return result()
 }
 
-test('where an account is required, four attacks together gain at most one unit in fifty', async () => {
+test('where an account is required, five attacks together gain at most one unit in fifty', async () => {
   const { attacks, honest } = await goodRehearsal(
     `--visitors ${VISITORS} --stock 200 --rate 80 --spread 4 --hold 8 --unpaid 1 --identities accounts --limits
-    --bots squat,stuff,hammer,share --max-minutes 2.5`.replace(/\s+/g, ' '),
+    --bots squat,stuff,hammer,share,drip --max-minutes 2.5`.replace(/\s+/g, ' '),
   )
-  expect(attacks.map(({ bots }) => bots)).toEqual([1, 2, 3, 4].map(() => VISITORS / 3))
+  expect(attacks.map(({ bots }) => bots)).toEqual([1, 2, 3, 4, 5].map(() => VISITORS / 3))
   for (const { attack, visitors, bought, held } of attacks) {
     expect(visitors, attack).toBe(1)
     expect(bought + held, attack).toBeLessThanOrEqual(1)

@@ -1,13 +1,13 @@
-/** Four attacks on a small sale for accounts; attackers.long.test.ts has them at size. */
+/** All attacks on a small sale for accounts; attackers.long.test.ts has them at size. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { type System, startSystem } from '../../dev/system.ts'
 import { ledgerDatabase } from '../../test/lib/servers.ts'
+import { ATTACKS } from '../attacks/attacks.ts'
 import { readOptions } from './options.ts'
 import { Rehearsal } from './play.ts'
 
-const ATTACKS = ['squat', 'stuff', 'hammer', 'share']
 const BOTS = 12
 const CROWD = [
   '--visitors 24 --stock 40 --rate 80 --spread 1 --seed 7 --hold 4 --unpaid 1 --claim 20 --think 0.1',
