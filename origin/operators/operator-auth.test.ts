@@ -21,7 +21,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
     POST: `/sales/:sale/open /sales/:sale/pause /sales/:sale/resume /sales/:sale/end
       /sales/:sale/products/:product/restock /sales/:sale/reconcile /sales/:sale/feed /sales/:sale/scheduled
       /queues/:queue/dead/:job/retry /orders/:order/notes /orders/:order/fulfil /sales/:sale/orders/:order/fulfil
-      /orders/:order/refund /orders/:order/cancel /orders/:order/move /blocks /sales/:sale/rules
+      /orders/:order/refund /orders/:order/return /orders/:order/cancel /orders/:order/move /blocks /sales/:sale/rules
       /sales/:sale/invitations/links /sales/:sale/box-office /sales/:sale/seats/block /sales/:sale/seats/release
       /sales/:sale/preview /images`,
     PUT: `/sales/:sale /sales/:sale/announcement /sales/:sale/invitations /sales/:sale/sections/:section

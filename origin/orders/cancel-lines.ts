@@ -1,12 +1,13 @@
 /**
  * Cancels lines of an order that is not sent: what is not paid is taken out of it at once, and what is paid is given back, its units
- * with it. Without its last line, an order is cancelled as a whole.
+ * with it; what was paid at the box office is given back there. Without its last line, an order is cancelled as a whole.
  */
 import { statusOf } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { billWithout } from '../checkout/pricing.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import {
+  advanceOrders,
   countryOf,
   findOrder,
   type OrderRow,
@@ -21,7 +22,7 @@ import { askRefund, givenBack } from '../payments/refunds.ts'
 import { findPromoCodes } from '../promo-codes/promo-code-queries.ts'
 import { readSales } from '../sales/sale-queries.ts'
 import { isPromoCode } from '../stock/cart.ts'
-import { linesLeft, requireLines } from './order-lines.ts'
+import { linesLeft, priceOf, requireLines } from './order-lines.ts'
 
 interface By {
   readonly operator: string
@@ -55,7 +56,7 @@ export async function cancelLines(
   return { order, isDone: true, isRestocked: true }
 }
 
-/** Takes the lines out of an order that is not paid, or says how they are cancelled. */
+/** Takes the lines out of an order whose money no provider has, or says how they are cancelled. */
 async function takeOut(
   tx: Queryable,
   orderId: string,
@@ -72,11 +73,19 @@ async function takeOut(
   if (isReplay) return 'refund'
   requireLines(order, lines, givenBack(rows))
   if (linesLeft(order, [...restockedBy(rows), ...lines]).length === 0) return 'whole'
-  if (status === 'confirmed') return 'refund'
-  const remade = await billAgain(tx, order, lines)
+  if (status === 'confirmed' && order.charge_id !== null) return 'refund'
+  if (status === 'confirmed') {
+    // Nobody has its money but the box office, which gives it back there.
+    const refundedMinor = order.refunded_minor + priceOf(order, lines, givenBack(rows))
+    await advanceOrders(tx, [{ order: orderId, refundedMinor }], { from: [status], type: 'order.refunded' })
+  }
+  const remade = status === 'confirmed' ? undefined : await billAgain(tx, order, lines)
   const out = [...lines, ...(remade?.codesBack ?? [])]
   if (remade) await writeBill(tx, { ...order, ...remade })
-  const changed = await returnLines(tx, orderId, out, { how: 'unpaid', type: 'order.lines_cancelled' })
+  const changed = await returnLines(tx, orderId, out, {
+    how: status === 'confirmed' ? 'refunded' : 'unpaid',
+    type: 'order.lines_cancelled',
+  })
   if (!changed) throw new Error('the lines of a locked order were not taken out')
   const entry = { actor: operator, action: 'lines cancelled', sale, order: orderId, before: { status } }
   await audit(tx, [{ ...entry, after: { lines, ...(reason && { reason }) } }])

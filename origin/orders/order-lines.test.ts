@@ -43,6 +43,7 @@ const units = async (id: string) =>
   (await origin.sql()`select quantity from orders where order_id = ${id}`)[0]?.quantity
 const refund = (id: string, body: object, key: string = randomUUID()) =>
   origin.call('POST', `/admin/orders/${id}/refund`, { token: ADMIN_TOKEN, body, headers: { 'idempotency-key': key } })
+const returnUnits = (id: string, body: object = {}) => origin.admin('POST', `/orders/${id}/return`, body)
 const cancel = (id: string, body: object) => origin.admin('POST', `/orders/${id}/cancel`, body)
 const eventsOf = async (id: string) =>
   (await origin.sql()`select type from events where order_id = ${id} order by seq`).map(({ type }) => type)
@@ -104,17 +105,47 @@ describe.concurrent('a refund of lines', () => {
     await agree(sale, { held: [0, 0, 0], sold: [2, 1, 1] })
   })
 
-  test('ends the order with its last lines, which come back with all of the money only', async () => {
+  test('ends the order with its last lines', async () => {
     const sale = await openHall()
     const id = await paid(sale)
-    const part = { lines: [1, 2, 3, 4], amount_minor: 6_000, restock: true }
-    expect(await refund(id, part)).toMatchObject(invalid('restock'))
     await refund(id, { lines: [1, 4], restock: true })
     await refund(id, { lines: [2, 3], restock: true })
     await until(id, { status: 'refunded', refunded_minor: TOTAL })
     expect(await origin.sql()`select status from orders where order_id = ${id}`).toEqual([{ status: 'returned' }])
     expect(await origin.sql()`select from seat_claims where order_id = ${id}`).toHaveLength(0)
     await agree(sale, { held: [0, 0, 0], sold: [0, 0, 0] })
+  })
+
+  test('puts the seat on sale though a fee is kept, which can be refunded later', async () => {
+    const sale = await openHall()
+    const id = await paid(sale, [{ section_id: 'stalls', seats: ['S3'] }])
+    expect(await refund(id, { amount_minor: 1_500, restock: true })).toMatchObject({ status: 202 })
+    await until(id, { status: 'refunded', refunded_minor: 1_500, lines: [{ status: 'returned' }] })
+    await takes(sale, 'S3')
+    await agree(sale, { held: [0, 0, 1], sold: [0, 0, 0] })
+    expect(await returnUnits(id)).toMatchObject({ status: 409 })
+    expect(await refund(id, {})).toMatchObject({ status: 202 })
+    await until(id, { status: 'refunded', refunded_minor: 2_003 })
+  })
+
+  test('leaves the units sold, and they are put on sale later, once', async () => {
+    const sale = await openHall()
+    const id = await paid(sale)
+    expect(await returnUnits(id)).toMatchObject({ status: 409 })
+    await refund(id, { lines: [1, 3] })
+    await until(id, { refunded_minor: 4_003 })
+    expect(await returnUnits(id, { lines: [2] })).toMatchObject({ status: 409 })
+    expect(await returnUnits(id, { lines: [3] })).toMatchObject({ status: 200, body: { status: 'confirmed' } })
+    expect(await statuses(id)).toEqual(['sold', 'sold', 'returned', 'sold'])
+    await takes(sale, 'S3')
+    await refund(id, {})
+    await until(id, { status: 'refunded', refunded_minor: TOTAL })
+    await agree(sale, { held: [0, 0, 1], sold: [2, 1, 1] })
+    const answers = await Promise.all([returnUnits(id), returnUnits(id)])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    await agree(sale, { held: [0, 0, 1], sold: [0, 0, 0] })
+    expect(await returnUnits(id, { lines: [1] })).toMatchObject({ status: 409 })
+    expect((await eventsOf(id)).filter((type) => type === 'order.units_returned')).toHaveLength(2)
   })
 
   test('of many at once gives each line back once', async () => {
@@ -208,6 +239,24 @@ describe.concurrent('an operator cancels lines', () => {
     expect(await cancel(bought, { lines: [2] })).toMatchObject(cancelled)
     await until(bought, { refunded_minor: 4_015 })
     await agree(sale, { held: [0, 0, 0], sold: [0, 0, 0] })
+  })
+
+  test('that were paid at the box office: they are for sale at once, and the money is given back there', async () => {
+    const sale = await openHall()
+    const sold = await origin.call('POST', `/admin/sales/${sale}/box-office`, {
+      ...{ token: ADMIN_TOKEN, headers: { 'idempotency-key': randomUUID() } },
+      body: { lines: [{ section_id: 'stalls', seats: ['S3', 'S4', 'S7'] }] },
+    })
+    const id = String(sold.body.order_id)
+    expect(await refund(id, { lines: [1], restock: true })).toMatchObject({ status: 409 })
+    const inPart = { status: 200, body: { status: 'confirmed', refunded_minor: 2_004, total_minor: 6_014 } }
+    expect(await cancel(id, { lines: [2], reason: 'ill' })).toMatchObject(inPart)
+    expect(await statuses(id)).toEqual(['sold', 'returned', 'sold'])
+    await takes(sale, 'S4')
+    await agree(sale, { held: [0, 0, 1], sold: [0, 0, 2] })
+    const whole = { status: 'cancelled', refunded_minor: 6_014, payment: { status: 'refunded' } }
+    expect(await cancel(id, { lines: [1, 3] })).toMatchObject({ status: 200, body: whole })
+    await agree(sale, { held: [0, 0, 1], sold: [0, 0, 0] })
   })
 
   test('of no order that is being paid, or whose payment was begun', async () => {

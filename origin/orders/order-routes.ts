@@ -1,8 +1,8 @@
-/** The operators' calls about orders: the feed of changes, the export, handing an order over, and cancelling it. */
+/** The operators' calls about orders: the feed of changes, the export, handing an order over, cancelling it, and selling its units again. */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
-import { CancelRequest } from '../../shared/api/operator.ts'
+import { CancelRequest, ReturnRequest } from '../../shared/api/operator.ts'
 import { statusOf } from '../../shared/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -17,6 +17,7 @@ import { feed } from './change-feed.ts'
 import { exportOrders } from './export.ts'
 import { orderAt } from './order-json.ts'
 import type { Orders } from './orders.ts'
+import { returnUnits } from './return-units.ts'
 
 interface OrderDeps {
   readonly sql: Sql
@@ -49,6 +50,13 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
     .post('/orders/:order/fulfil', (c) => fulfil(c, c.req.param('order')))
 
     .post('/sales/:sale/orders/:order/fulfil', (c) => fulfil(c, c.req.param('order'), c.req.param('sale')))
+
+    .post('/orders/:order/return', jsonBody(ReturnRequest), async (c) => {
+      const { order_id } = await requireOrder(sql, c.req.param('order'))
+      const order = await returnUnits(sql, order_id, c.req.valid('json'), operatorOf(c))
+      await reconciler.unitsReturned([order])
+      return c.json(orderAt(order, sales.nowMs()))
+    })
 
     .post('/orders/:order/cancel', jsonBody(CancelRequest), async (c) => {
       const { lines, reason } = c.req.valid('json')

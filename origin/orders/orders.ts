@@ -206,7 +206,10 @@ export class Orders {
       if (!before) return undefined
       const { status, sale_id: sale } = before
       const move = { from: ['reserved', 'paying', 'confirmed'], to: 'cancelled', reason: 'by_shop' } as const
-      const [moved] = await moveOrders(tx, [orderId], move)
+      // What was paid at the box office is given back there.
+      const isBoxOffice = status === 'confirmed' && before.payment_method === BOX_OFFICE_METHOD
+      const refundedMinor = isBoxOffice ? totalOf(before) : before.refunded_minor
+      const [moved] = await advanceOrders(tx, [{ order: orderId, refundedMinor }], move)
       if (!moved) return { order: before, isNew: false, wasSold: false }
       const charge = status === 'confirmed' ? before.charge_id : before.action?.charge
       if (charge)

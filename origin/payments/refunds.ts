@@ -9,9 +9,9 @@ import { addJobs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow, type OrderView, returnLines } from '../ledger/order-statements.ts'
 import { audit } from '../operators/audit.ts'
-import { linesLeft, priceOf, requireLines } from '../orders/order-lines.ts'
+import { priceOf, requireLines } from '../orders/order-lines.ts'
 import { insertRefund, lockOrders, refundsOf } from './payment-queries.ts'
-import { amountLeft, amountOf, type RefundRow, restockedBy } from './refund-sums.ts'
+import { amountLeft, amountOf, type RefundRow } from './refund-sums.ts'
 
 /** Who asks, and the key of the call, if it has one. */
 interface Asked {
@@ -65,15 +65,15 @@ export async function askRefund(
       await audit(tx, [{ ...entry, after: asked }])
       return { row: null, isReplay: false }
     }
+    if (charge === null && leftMinor > 0)
+      return refuse(
+        problem('conflict', { detail: 'It was paid at the box office: cancel it, and give the money back there.' }),
+      )
     if (leftMinor === 0 || charge === null || mostMinor === 0) return refuse(tooMuch(0))
     if (amount_minor > leftMinor) return refuse(tooMuch(leftMinor))
     if (amount_minor > mostMinor)
       refuse(invalidField('amount_minor', `at most ${mostMinor} is the price of these lines`))
-    const isWhole = amount_minor === leftMinor
-    const isLast = !lines || linesLeft(order, [...restockedBy(rows), ...lines]).length === 0
-    if (restock && isLast && !isWhole)
-      refuse(invalidField('restock', `${lines ? 'the last ' : ''}units come back only with all of the money`))
-    const amountMinor = isWhole ? null : amount_minor
+    const amountMinor = amount_minor === leftMinor ? null : amount_minor
     const row = await insertRefund(tx, { charge, order: orderId, reason, amountMinor, restock, lines, operator, key })
     await addJobs(tx, 'refund', [{ data: { charge, order: orderId, refund: row.refund_id } }])
     await audit(tx, [{ ...entry, after: { refund: row.refund_id, ...asked } }])

@@ -179,8 +179,8 @@ const LineNumbers = v.pipe(
 )
 
 /**
- * `amount_minor` left out: all that was not refunded yet, or the price of the lines. `restock`: the units come back; of lines once
- * theirs is made, of the order once all is refunded.
+ * `amount_minor` left out: all that was not refunded yet, or the price of the lines. `restock`: once it is made
+ * the units of its lines, or of the order, are for sale again, whatever part of the money is kept.
  */
 export const RefundRequest = exactly({
   lines: v.optional(LineNumbers),
@@ -192,6 +192,10 @@ export type RefundRequest = v.InferOutput<typeof RefundRequest>
 
 /** `lines` left out: the whole order. */
 export const CancelRequest = exactly({ lines: v.optional(LineNumbers), reason: v.optional(name) })
+
+/** Units of a refunded order that are for sale again. `lines` left out: all that were refunded. */
+export const ReturnRequest = exactly({ lines: v.optional(LineNumbers) })
+export type ReturnRequest = v.InferOutput<typeof ReturnRequest>
 
 export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
 

@@ -118,6 +118,7 @@ const ROUTES: readonly Route[] = [
   admin('GET', '/sales/{operated}/hall'),
   admin('GET', '/sales/{operated}/hall/seats/{section}/A-1'),
   admin('POST', '/orders/{order}/move', 'move'),
+  admin('POST', '/orders/{order}/return'),
   admin('POST', '/sales/{operated}/box-office', 'box_office'),
   admin('GET', '/webhooks'),
   admin('POST', '/webhooks/{id}/test'),

@@ -26,7 +26,7 @@ export const refunds = pgTable(
     order_id: uuid().notNull(),
     /** Null: whatever was taken, or the authorization. */
     amount_minor: bigint({ mode: 'number' }),
-    /** Whether the units come back: of its lines once it is made, or of the order once all is refunded. */
+    /** Whether the units come back once it is made: of its lines, or of the order. */
     restock: boolean().notNull().default(false),
     /** The numbers of the lines that it gives back; null: none are named. */
     lines: integer().array(),

@@ -85,6 +85,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     `declared the invitation links void that were made before ${instant(String(after.void_before))}`,
   cancelled: ({ after }) => `cancelled the order${because(after.reason)}`,
   'lines cancelled': ({ after }) => `cancelled ${linesIn(after)} of the order${because(after.reason)}`,
+  'units returned': ({ after }) => `put ${after.lines ? linesIn(after) : 'the units'} of the order back on sale`,
   blocked: () => 'cancelled the order, since its buyer is blocked',
   'cancelled the latest, being oversold': () => 'cancelled the order, since more was sold than there is',
   fulfilled: () => 'marked the order as handed over',

@@ -14,6 +14,7 @@ export function Actions({ order }: { order: Order }) {
   const param = { order: order.order_id }
   const cancelled = CANCELLED[status]
   const isSplit = (status === 'reserved' || status === 'confirmed') && openLines(order).length > 1
+  const unreturned = order.lines.filter((one) => one.status !== 'returned')
   const isPaid = status === 'confirmed' || status === 'fulfilled' || status === 'refunded'
   return (
     <div class="buttons start">
@@ -28,6 +29,20 @@ export function Actions({ order }: { order: Order }) {
         />
       )}
       {isPaid && <Refund key={`${order.refunded_minor} ${openLines(order).length}`} order={order} />}
+      {isPaid && order.refunded_minor > 0 && (
+        <Confirm
+          action="Put units back on sale"
+          danger
+          effect="What was refunded is sold again: the chosen lines, or all that were refunded. No money moves. There is no undo."
+          onConfirm={async (form) => {
+            const lines = linesIn(form)
+            await call.return.$post({ param, json: lines.length > 0 ? { lines } : {} })
+            return { text: 'The units are for sale again.' }
+          }}
+        >
+          {unreturned.length > 1 && <LineChoice order={order} lines={unreturned} legend="Lines (may be left out)" />}
+        </Confirm>
+      )}
       {isSplit && (
         <Confirm
           action="Cancel lines"
@@ -102,13 +117,15 @@ const CANCELLED: Readonly<Partial<Record<Order['status'], string>>> = {
 
 const linesIn = (form: FormData) => form.getAll('line').map(Number)
 
-/** A box for each line that can still go back. */
+/** A box for each line: unless others are given, those that can still go back. */
 function LineChoice({
   order,
+  lines = openLines(order),
   legend,
   onChange,
 }: {
   order: Order
+  lines?: Order['lines']
   legend: string
   onChange?: (form: FormData) => void
 }) {
@@ -121,7 +138,7 @@ function LineChoice({
       }}
     >
       <legend>{legend}</legend>
-      {openLines(order).map((one) => (
+      {lines.map((one) => (
         <label key={one.line} class="check">
           <input type="checkbox" name="line" value={one.line} />
           <span>
@@ -175,7 +192,7 @@ function Refund({ order }: { order: Order }) {
       action="Refund"
       danger
       disabled={rest === 0}
-      effect={`Up to ${money('en', rest, currency)} can go back to the buyer${open > 0 ? ', beside what is on its way' : ''}. There is no undo.`}
+      effect={`Up to ${money('en', rest, currency)} can go back to the buyer${open > 0 ? ', beside what is on its way' : ''}. Without the box below the units stay sold. There is no undo.`}
       onConfirm={refund}
     >
       {order.lines.length > 1 && lines.length > 0 && (
@@ -197,7 +214,8 @@ function Refund({ order }: { order: Order }) {
         <input name="reason" maxLength={200} autocomplete="off" />
       </label>
       <label class="check">
-        <input type="checkbox" name="restock" /> The units come back on sale (of chosen lines, or with all of the money)
+        <input type="checkbox" name="restock" /> The units are for sale again: of the chosen lines, or all of the order,
+        also where a part of the money is kept
       </label>
     </Confirm>
   )

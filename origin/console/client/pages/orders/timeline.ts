@@ -21,6 +21,8 @@ const EVENTS: Readonly<Record<string, string>> = {
   'order.cancelled': 'Cancelled',
   'order.lines_cancelled': 'Lines cancelled',
   'order.refunded': 'Refunded',
+  'order.refund_failed': 'A refund came back from the bank',
+  'order.units_returned': 'Units back on sale',
 }
 
 const REASONS: Readonly<Record<(typeof CANCEL_REASONS)[number], string>> = {
@@ -60,7 +62,7 @@ export function describe({ kind, what, by, detail }: Entry, order: Pick<Order, '
       if (what === 'order.paying' && detail.action) return says('The bank asks the buyer to confirm')
       if (what === 'order.refunded')
         return says(title, detail.refunded_minor !== undefined && `${amount(detail.refunded_minor)} in all`)
-      if (what === 'order.lines_cancelled') return says(title, linesIn(detail))
+      if (what === 'order.lines_cancelled' || what === 'order.units_returned') return says(title, linesIn(detail))
       const code = detail.decline_code === 'declined' ? '' : detail.decline_code
       return says(title, code && words(code), detail.reason && reasonInWords(String(detail.reason)))
     }
