@@ -192,7 +192,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     const load = () => loadShedder.load()
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
     const mailer = createMailer({ config, sql, sender: webhookSender, metrics, log })
-    const own = { deliverer, mailer, retention, scheduler, edgeUrl: config.EDGE_URL }
+    const own = { deliverer, mailer, retention, searches, scheduler, edgeUrl: config.EDGE_URL }
     startActor('worker', createWorker({ ...stock, redis, changes, orders, payments, reconciler, ...own }))
   }
 

@@ -30,6 +30,11 @@ const url = (protocol: RegExp, what: string) =>
     v.check((text) => URL.canParse(text) && protocol.test(text), `${what} is required`),
   )
 const httpUrl = url(/^https?:/, 'an http(s) URL')
+/** To which a path is appended. */
+const httpBase = v.pipe(
+  httpUrl,
+  v.transform((text) => text.replace(/\/+$/, '')),
+)
 const oneOf = <const T extends string>(...values: T[]) =>
   v.picklist(values, `${values.slice(0, -1).join(', ')} or ${values.at(-1)} is required`)
 const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
@@ -63,10 +68,7 @@ const Settings = v.object({
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set of admission tokens: those of the edge, or public halves'),
   EDGE_URL: optional(httpUrl, 'The edge, notified there of changes'),
   PUBLIC_URL: optional(
-    v.pipe(
-      httpUrl,
-      v.transform((text) => text.replace(/\/+$/, '')),
-    ),
+    httpBase,
     'The edge as browsers reach it, to which banks send buyers back and mails link; `EDGE_URL` unless set',
   ),
   SMTP_URL: optional(
@@ -146,7 +148,11 @@ const Settings = v.object({
     'Folder of uploaded pictures, the same for all origins; unless they are in S3',
   ),
   RETENTION_ORDERS_DAYS: setting(days, '400', "Days from a sale's end until its orders are made anonymous"),
-  RETENTION_EVENTS_DAYS: setting(days, '400', 'Days until events and runs of scheduled actions are deleted'),
+  RETENTION_EVENTS_DAYS: setting(
+    days,
+    '400',
+    "Days until events and runs of scheduled actions are deleted; from a sale's end also its minutes and posts",
+  ),
   RETENTION_FINDINGS_DAYS: setting(days, '400', 'Days until closed findings are deleted'),
   RETENTION_DELIVERIES_DAYS: setting(days, '30', 'Days until ended webhooks are deleted'),
   RETENTION_AUDIT_DAYS: setting(days, '3650', 'Days until audit entries are deleted'),
@@ -180,7 +186,7 @@ const Vapid = v.object({
 export type VapidConfig = v.InferOutput<typeof Vapid>
 
 const S3 = v.object({
-  IMAGES_S3_ENDPOINT: required(httpUrl, 'S3-compatible storage of uploaded pictures, such as R2; a folder unless set'),
+  IMAGES_S3_ENDPOINT: required(httpBase, 'S3-compatible storage of uploaded pictures, such as R2; a folder unless set'),
   IMAGES_S3_BUCKET: required(v.string(), 'Bucket there'),
   IMAGES_S3_ACCESS_KEY_ID: required(v.string(), 'Key there'),
   IMAGES_S3_SECRET_ACCESS_KEY: required(v.string(), 'Secret of the key'),

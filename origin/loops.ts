@@ -4,6 +4,7 @@
  */
 import { dueWork, type Work } from './due-work.ts'
 import { watchEvents } from './events/watch.ts'
+import type { RecentSearches } from './front/recent-searches.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
 import { type Actor, type Loop, loop } from './lib/loop.ts'
@@ -43,6 +44,7 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly changes: Pick<OrderChanges, 'onChange'>
   readonly reconciler: Reconciler
   readonly retention: Retention
+  readonly searches: Pick<RecentSearches, 'deleteStale'>
   readonly orders: Orders
   readonly payments: Pick<Payments, 'calls' | 'charges' | 'captures' | 'refunds'>
   readonly deliverer: Deliverer
@@ -129,6 +131,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(15_000, 'webhook watch', () => deliverer.watch()),
     every(5_000, 'memory watch', () => watchMemory(redis, metrics)),
     every(30_000, 'retention', () => retention.round()),
+    every(5_000, 'search lists', () => deps.searches.deleteStale()),
     workerReports({
       ...deps,
       provider: () => charges.providerSeen(),

@@ -92,12 +92,14 @@ const signatureOf = (sales: readonly SaleRow[], synonyms: unknown) =>
     ]),
   ])
 
-/** Those that open last, as far as they fit. */
-function withinLimit(sales: readonly ListedSale[]): readonly ListedSale[] {
+/** Those that open last, as far as they fit: behind one that is too large come smaller ones. */
+export function withinLimit<Sale extends Pick<ListedSale, 'products'>>(sales: readonly Sale[]): readonly Sale[] {
   let room = MAX_ENTRIES
   return sales.filter(({ products }) => {
-    room -= 1 + products.length
-    return room >= 0
+    const entries = 1 + products.length
+    if (entries > room) return false
+    room -= entries
+    return true
   })
 }
 
@@ -163,10 +165,15 @@ function plainTexts(markdown: Markdown) {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
 
+const withoutTags = (html: string): string =>
+  html
+    .split('<')
+    .map((part) => part.slice(part.indexOf('>') + 1))
+    .join(' ')
+
 /** What a reader sees of markdown. */
 export const plainText = (markdown: string): string =>
-  micromark(markdown)
-    .replace(/<[^>]*>/g, ' ')
+  withoutTags(micromark(markdown))
     .replace(/&(amp|lt|gt|quot);/g, (_, name) => ENTITIES[name] ?? '')
     .replace(/\s+/g, ' ')
     .replace(/ (?=[.,;:!?])/g, '')

@@ -1,8 +1,10 @@
 /** Signed-in visitors' latest searches, as the edge asks for them. */
 import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { useOrigin } from '../../test/lib/origin-process.ts'
-import { deleteSearches } from './recent-searches.ts'
+import type { Store } from '../stock/scripts.ts'
+import { deleteSearches, RecentSearches } from './recent-searches.ts'
 
 const origin = useOrigin()
 const visitorNamed = () => `account:${randomUUID()} ü`
@@ -35,6 +37,17 @@ test('deletes one, or all, and forgets them with the visitor', async () => {
   await origin.admin('DELETE', `/visitors/${encodeURIComponent(visitor)}`)
   expect(await read(visitor)).toEqual([])
   expect(await origin.sql()`select from recent_searches where visitor = ${visitor}`).toHaveLength(0)
+})
+
+test('deletes them for good, also where Redis did not answer then', async () => {
+  const visitor = visitorNamed()
+  await add(visitor, 'a secret')
+  expect(await read(visitor)).toEqual(['a secret'])
+  const away = new Proxy({} as Store, { get: () => () => Promise.reject(new Error('away')) })
+  const searches = new RecentSearches({ sql: origin.sql(), redis: away, log: pino({ level: 'silent' }) })
+  expect(await searches.remove(visitor, undefined)).toEqual([])
+  await expect.poll(() => read(visitor)).toEqual([])
+  await expect.poll(() => origin.sql()`select from stale_search_lists where visitor = ${visitor}`).toEqual([])
 })
 
 test('keeps none for longer than 30 days', async () => {

@@ -1,6 +1,7 @@
 /**
  * The latest searches of visitors who are signed in at the shop, for all their devices. The ledger has them; a list in Redis
- * answers reads, filled by the first one.
+ * answers reads, filled by the first one, and is deleted after each change. Which lists are to be deleted is written with the change, and
+ * a worker repeats what failed.
  */
 import type { Logger } from 'pino'
 import { asTyped, MAX_RECENT, sameSearch } from '../../shared/search/recent.ts'
@@ -11,6 +12,8 @@ import type { Store } from '../stock/scripts.ts'
 const SEARCH_DAYS = 30
 /** Of the list in Redis: then it is read from the ledger again, without those that have become too old. */
 const LIST_SECONDS = 24 * 3600
+/** Lists deleted in one round. */
+const STALE_BATCH = 500
 
 const keyOf = (visitor: string) => `searches:${visitor}`
 const olderThan = (sql: Queryable) => sql`clock_timestamp() - ${SEARCH_DAYS} * interval '1 day'`
@@ -33,9 +36,13 @@ export class RecentSearches {
     const { sql, redis } = this.#deps
     const listed = await redis.lrange(keyOf(visitor), 0, -1).catch(() => [])
     if (listed.length > 0) return listed.filter((q) => q !== '')
-    const read = await readSearches(sql, visitor)
-    await this.#list('missing', visitor, read)
-    return read
+    // Locked, so that a change waits until the list is there, and then deletes it.
+    return sql.begin(async (tx) => {
+      await lock(tx, visitor)
+      const read = await readSearches(tx, visitor)
+      await this.#list(visitor, read)
+      return read
+    })
   }
 
   add(visitor: string, q: string): Promise<string[]> {
@@ -58,24 +65,53 @@ export class RecentSearches {
     })
   }
 
-  /** One change of a visitor at a time, so that the list is that of the last one. */
-  #change(visitor: string, change: (tx: Queryable) => Promise<void>): Promise<string[]> {
-    return this.#deps.sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(hashtext('recent searches'), hashtext(${visitor}))`
+  /** One change of a visitor at a time. */
+  async #change(visitor: string, change: (tx: Queryable) => Promise<void>): Promise<string[]> {
+    const { sql, log } = this.#deps
+    const { searches, stale } = await sql.begin(async (tx) => {
+      await lock(tx, visitor)
       await change(tx)
-      const searches = await readSearches(tx, visitor)
-      await this.#list('always', visitor, searches)
-      return searches
+      const [stale] = await tx<StaleList[]>`
+        insert into stale_search_lists (visitor, at) values (${visitor}, clock_timestamp())
+        on conflict (visitor) do update set at = excluded.at returning visitor, at::text as at`
+      return { searches: await readSearches(tx, visitor), stale: stale ? [stale] : [] }
     })
+    await this.#delete(stale).catch((error) => log.warn({ error: String(error) }, 'latest searches left to a worker'))
+    return searches
   }
 
-  async #list(when: 'always' | 'missing', visitor: string, searches: readonly string[]): Promise<void> {
+  /** Deletes the lists that are still to be deleted. True if there may be more. */
+  async deleteStale(): Promise<boolean> {
+    const stale = await this.#deps.sql<StaleList[]>`
+      select visitor, at::text as at from stale_search_lists order by at limit ${STALE_BATCH}`
+    await this.#delete(stale)
+    return stale.length === STALE_BATCH
+  }
+
+  async #delete(stale: readonly StaleList[]): Promise<void> {
+    const { sql, redis } = this.#deps
+    for (const { visitor, at } of stale) {
+      await redis.unlink(keyOf(visitor))
+      await sql`delete from stale_search_lists where visitor = ${visitor} and at = ${at}::timestamptz`
+    }
+  }
+
+  async #list(visitor: string, searches: readonly string[]): Promise<void> {
     const { redis, log } = this.#deps
     await redis
-      .replaceList(keyOf(visitor), when, LIST_SECONDS, [...searches])
+      .listIfMissing(keyOf(visitor), LIST_SECONDS, [...searches])
       .catch((error) => log.warn({ error: String(error) }, 'latest searches not listed in Redis'))
   }
 }
+
+interface StaleList {
+  readonly visitor: string
+  /** As text, which keeps its microseconds. */
+  readonly at: string
+}
+
+const lock = (tx: Queryable, visitor: string) =>
+  tx`select pg_advisory_xact_lock(hashtext('recent searches'), hashtext(${visitor}))`
 
 async function readSearches(sql: Queryable, visitor: string): Promise<string[]> {
   const rows = await sql<{ q: string }[]>`

@@ -95,6 +95,28 @@ export async function deleteEvents(tx: Queryable, days: number): Promise<number>
   return count
 }
 
+/** The figures of sales that ended so long ago, by the minute. */
+export async function deleteMinutes(tx: Queryable, days: number): Promise<number> {
+  const { count } = await tx`
+    delete from sale_minutes where (sale_id, minute) in (
+      select m.sale_id, m.minute from sales s cross join lateral (
+        select sale_id, minute from sale_minutes where sale_id = s.sale_id limit ${RETENTION_BATCH}) m
+      where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
+      limit ${RETENTION_BATCH})`
+  return count
+}
+
+/** The posts of sales that ended so long ago. */
+export async function deletePosts(tx: Queryable, days: number): Promise<number> {
+  const { count } = await tx`
+    delete from posts where (sale_id, n) in (
+      select p.sale_id, p.n from sales s cross join lateral (
+        select sale_id, n from posts where sale_id = s.sale_id limit ${RETENTION_BATCH}) p
+      where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
+      limit ${RETENTION_BATCH})`
+  return count
+}
+
 export async function deleteFindings(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`
     delete from findings where finding_id in (

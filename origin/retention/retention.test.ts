@@ -66,7 +66,7 @@ const mails = async (id: string) => (await sql`select from jobs where queue = 'm
 
 beforeEach(async () => {
   await sql`truncate sales, products, orders, contacts, jobs, events, findings, webhook_endpoints, audit_log, order_notes,
-    invitations, invited_visitors, forgotten_visitors cascade`
+    invitations, invited_visitors, forgotten_visitors, sale_minutes, posts cascade`
 })
 
 test("deletes contacts and their mails after the sale's days, wherever its end has moved", async () => {
@@ -131,6 +131,19 @@ test('ends events, closed findings, deliveries, dead jobs and the audit log in t
     { queue: 'capture', days: 29, state: 'dead' },
   ])
   expect((await sql`select action from audit_log`).map(({ action }) => action)).toEqual(['3649'])
+})
+
+test('ends minutes and posts of a sale in time, counted from its end', async () => {
+  const sales = [await sale(401), await sale(399), await sale(null)]
+  for (const { name, end } of sales) {
+    await sql`insert into sale_minutes (sale_id, minute, counts, gauges) values (${name}, now() - interval '500 days', '{}', '{}')`
+    await sql`insert into posts (sale_id, n, text, operator) values (${name}, 1, '{}', 'eve')`
+    await end()
+  }
+  await pass()
+  const later = sales.slice(1).map(({ name }) => name)
+  for (const rows of [await sql`select sale_id from sale_minutes`, await sql`select sale_id from posts`])
+    expect(rows.map(({ sale_id }) => sale_id).sort()).toEqual(later.sort())
 })
 
 test('ends the runs of scheduled actions in time', async () => {

@@ -25,7 +25,7 @@ interface Scripts {
   dueHolds: Script<(string | number)[]>
   countWaitingForStock: Script<number[]>
   replaceValue: Script<number>
-  replaceList: Script<null>
+  listIfMissing: Script<null>
   noteSlowest: Script<number>
   takeCalls: Script<number>
 }
@@ -34,10 +34,10 @@ interface Scripts {
 export const MOST_UNPAID = 10
 
 const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
-  reserveUnits: { file: 'reserve', numberOfKeys: 8 },
+  reserveUnits: { file: 'reserve', numberOfKeys: 9 },
   rememberKey: { file: 'remember-key', numberOfKeys: 1 },
   adoptOrder: { file: 'adopt', numberOfKeys: 6 },
-  settleHolds: { file: 'settle', numberOfKeys: 8 },
+  settleHolds: { file: 'settle', numberOfKeys: 9 },
   readStock: { file: 'read-stock', numberOfKeys: 1 },
   restoreOrders: { file: 'restore', numberOfKeys: 6 },
   blockSeats: { file: 'block', numberOfKeys: 2 },
@@ -47,7 +47,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   dueHolds: { file: 'due', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
   replaceValue: { file: 'replace', numberOfKeys: 1 },
-  replaceList: { file: 'replace-list', numberOfKeys: 1 },
+  listIfMissing: { file: 'list-if-missing', numberOfKeys: 1 },
   noteSlowest: { file: 'note-slowest', numberOfKeys: 1 },
   takeCalls: { file: 'take-calls', numberOfKeys: 2 },
 }

@@ -86,3 +86,10 @@ export const recentSearches = pgTable(
   },
   (t) => [primaryKey({ columns: [t.visitor, t.words] }), index('searches_by_age').on(t.at)],
 )
+
+/** Visitors whose list in Redis may still have searches that are deleted here: a worker deletes it until Redis says that it is gone. */
+export const staleSearchLists = pgTable('stale_search_lists', {
+  visitor: text().primaryKey(),
+  /** The latest change: a list that was deleted before it may be there again. */
+  at: instant().notNull(),
+})
