@@ -70,6 +70,11 @@ it('has a receipt of an order that is paid, with what was paid back', async () =
   const headers = { ...HTML, cookie: knownCookie(SECRET) }
   const receipt = await (await call(`${path}/order/${id}/receipt`, { headers })).text()
   for (const text of ['Receipt', id, '€2.00', '€0.50', 'Paid back']) expect(receipt).toContain(text)
+  // Tax and seller are those of its payment: the sale has none by now.
+  const then = { tax: { name: 'VAT', percent: 20 }, seller: { name: 'Ann Lee', tax_id: 'DE1' } }
+  const issued = await withOrder({ ...paid, receipt: then })
+  const page = await (await call(`${issued.path}/order/${issued.id}/receipt`, { headers })).text()
+  for (const text of ['Ann Lee', 'DE1', 'VAT', '€0.33']) expect(page).toContain(text)
   const open = await withOrder()
   const response = await call(`${open.path}/order/${open.id}/receipt`, { headers })
   expect([response.status, response.headers.get('location')]).toEqual([303, `${open.path}/order/${open.id}`])

@@ -21,7 +21,16 @@ export interface MailOrder
   extends Readonly<
       Pick<
         typeof orders.$inferSelect,
-        'order_id' | 'sale_id' | 'number' | 'status' | 'quantity' | 'unit_price_minor' | 'currency' | 'cart' | 'bill'
+        | 'order_id'
+        | 'sale_id'
+        | 'number'
+        | 'status'
+        | 'quantity'
+        | 'unit_price_minor'
+        | 'currency'
+        | 'cart'
+        | 'bill'
+        | 'receipt'
       >
     >,
     Readonly<Pick<typeof sales.$inferSelect, 'tax' | 'delivery'>>,
@@ -165,9 +174,9 @@ export async function findMailOrders(
   const ids = jobs.flatMap(({ data }) => ('order' in data ? [data.order] : []))
   if (ids.length === 0) return new Map()
   const rows = await sql<MailOrder[]>`
-    select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill,
+    select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill, o.receipt,
       coalesce(c.language, 'en') as language, c.email, null as push, c.delivery as recipient, s.tax, s.delivery,
-      coalesce(g.names ->> c.language, s.name) as sale, coalesce(own.names ->> o.product_id, p.name) as product,
+      coalesce(g.names ->> c.language, s.name) as sale, coalesce(own.names ->> o.product_id, o.receipt ->> 'name', p.name) as product,
       own.names as own_names, g.event as date, g.venue
     from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
     left join contacts c using (order_id) left join goods g on g.sale_id = o.sale_id

@@ -9,7 +9,7 @@ const SHOP = 'https://drop.example'
 const mail = {
   ...{ order: 'the-order', event: '7-8', type: 'order.refunded', snapshot: { refunded_minor: 250 } },
   ...{ order_id: 'the-order', number: 1, sale_id: 'drop', language: 'en' },
-  ...{ quantity: 2, unit_price_minor: 500, currency: 'EUR', cart: null, bill: null, tax: null },
+  ...{ quantity: 2, unit_price_minor: 500, currency: 'EUR', cart: null, bill: null, receipt: null, tax: null },
   ...{ delivery: NO_DELIVERY, recipient: null, sale: 'Tom & <b>Jerry</b>', product: 'A "mouse"' },
   ...{ own_names: null, date: null, venue: null },
 }

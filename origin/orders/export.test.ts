@@ -51,6 +51,24 @@ test('an export shows when money was captured or refunded', async () => {
   await becomes('cancelled', { charge_id, captured_at: date, refunded_at: date, refunded_minor: 1_000 })
 })
 
+test('what was paid keeps the product, tax and seller of that moment, in each reading', async () => {
+  const seller = { name: 'Ann Lee' }
+  const tax = { name: 'VAT', percent: 20 }
+  const sale = await origin.sale({ seller, tax })
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
+  const read = async () => (await origin.call('GET', `/orders/${body.order_id}`, { token })).body
+  await expect.poll(read).toMatchObject({ status: 'confirmed' })
+  const products = saleOf(10).products.map((product) => ({ ...product, name: 'Another' }))
+  const later = saleOf(10, { products, seller: { name: 'Bo Li' }, tax: { name: 'Levy', percent: 7 } })
+  expect(await origin.admin('PUT', `/sales/${sale}`, later)).toMatchObject({ status: 200 })
+  const then = { lines: [{ name: 'One' }], tax_minor: 167 }
+  expect(await read()).toMatchObject({ ...then, receipt: { seller, tax } })
+  expect((await origin.admin('GET', `/orders/${body.order_id}`)).body).toMatchObject({ ...then, product_name: 'One' })
+  expect(await exported(sale)).toMatchObject([then])
+  expect((await origin.checkout(sale)).body).toMatchObject({ lines: [{ name: 'Another' }], tax_minor: 65 })
+})
+
 test('an export has a row for each order, with its lines', async () => {
   const sale = await origin.sale({ limit_per_visitor: 5 })
   await addHall(origin.sql(), sale)

@@ -11,6 +11,17 @@ const order = orderFrom(reservationOf('sale'), recorded)
 const shown = (status: OrderRow['status'], reason: string | null) =>
   orderAt({ ...order, status, reason }, now.getTime())
 
+test('an issued receipt says product, tax and seller of the moment of payment, whatever the sale is now', () => {
+  const receipt = { name: 'One', tax: { name: 'VAT', percent: 20 }, seller: { name: 'Ann Lee' } }
+  const now = { product_name: 'Uno', tax: { name: 'Levy', percent: 7 } }
+  const at = (receipt: OrderRow['receipt']) => orderAt({ ...order, ...now, status: 'confirmed', receipt }, Date.now())
+  const { tax, seller } = receipt
+  expect(at(receipt)).toMatchObject({ lines: [{ name: 'One' }], tax_minor: 167, receipt: { tax, seller } })
+  expect(at({ ...receipt, tax: null })).toMatchObject({ tax_minor: 0 })
+  expect(at(null)).toMatchObject({ lines: [{ name: 'Uno' }], tax_minor: 65 })
+  expect(at(null)).not.toHaveProperty('receipt')
+})
+
 test('shows a buyer why an order was cancelled, without details', () => {
   for (const reason of ['given_back', 'declined', 'payment_timeout', 'oversold', 'no_stock', 'too_many'])
     expect(shown('cancelled', reason)).toMatchObject({ status: 'cancelled', reason })

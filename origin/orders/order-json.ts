@@ -69,6 +69,7 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
     short_number: shortNumber(order.number),
     ...totalsIn(order),
     refunded_minor,
+    ...(order.receipt && { receipt: { tax: order.receipt.tax, seller: order.receipt.seller } }),
     payment: paymentOf(order, nowMs),
   }
 }
@@ -78,12 +79,12 @@ export const totalsIn = (order: Taxed): Totals => ({
   ...totalsOf(subtotalOf(order), billOn(order)),
   total_minor: totalOf(order),
 })
-type Taxed = Priced & { readonly tax?: Tax | null }
+type Taxed = Priced & Pick<OrderRow, 'receipt'> & { readonly tax?: Tax | null }
 
-/** What it costs beside its lines. Without a bill its price may include the tax of the sale all the same. */
+/** What it costs beside its lines. Without a bill its price may include the tax of the sale all the same: at the payment, once it is paid. */
 export function billOn(order: Taxed): readonly BillLine[] {
-  const { bill, tax } = order
-  return bill ?? includedIn(totalOf(order), tax ?? null)
+  const { bill, receipt, tax = null } = order
+  return bill ?? includedIn(totalOf(order), receipt ? receipt.tax : tax)
 }
 
 const includedIn = (total: number, tax: Tax | null): BillLine[] =>
@@ -95,8 +96,8 @@ const includedIn = (total: number, tax: Tax | null): BillLine[] =>
 export function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
   const of = isSold(status) ? 'sold' : isLive(status) ? 'held' : 'returned'
   const { product_id, quantity, unit_price_minor } = order
-  if (cart === null)
-    return [{ line: 1, product_id, name: order.product_name ?? product_id, quantity, unit_price_minor, status: of }]
+  const name = order.receipt?.name ?? order.product_name ?? product_id
+  if (cart === null) return [{ line: 1, product_id, name, quantity, unit_price_minor, status: of }]
   const units = cart.filter(({ product }) => !isPromoCode(product))
   return units.map(({ product, section, seat: _, share_minor: __, returned, ...line }, i) => ({
     line: i + 1,

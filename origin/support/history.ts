@@ -10,7 +10,7 @@ import { type About, readAbout, readBlockOf, readHistory } from './support-queri
 export const foundOrder = (order: OrderRow, nowMs: number, about: About | undefined): FoundOrder => ({
   ...orderAt(order, nowMs),
   sale_name: about?.sale_name ?? order.sale_id,
-  product_name: about?.product_name ?? order.product_id,
+  product_name: order.receipt?.name ?? about?.product_name ?? order.product_id,
   visitor: order.visitor,
   ticket_number: order.ticket_number,
   charge_id: order.charge_id,

@@ -33,6 +33,51 @@ export type Posts = v.InferOutput<typeof Posts>
 /** `next_poll_ms`: when to read again. */
 export type Feed = Posts & { readonly next_poll_ms: number }
 
+// -- Receipts -----------------------------------------------------------------------------------------------------------
+
+/** Who sells, as receipts say it; the address in lines. */
+export const Seller = exactly({
+  name,
+  address: v.optional(
+    v.pipe(
+      v.string('text is required'),
+      v.trim(),
+      v.maxLength(500, 'at most 500 characters'),
+      v.check((text) => !/[^\P{Cc}\n]/u.test(text), 'no control characters but line breaks'),
+      v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
+    ),
+  ),
+  tax_id: v.optional(
+    v.pipe(
+      v.string('text is required'),
+      v.trim(),
+      v.maxLength(50, 'at most 50 characters'),
+      v.regex(/^\P{C}*$/u, 'no control characters'),
+    ),
+  ),
+})
+export type Seller = v.InferOutput<typeof Seller>
+
+/** The tax on the prices: "VAT", 19. */
+export const Tax = exactly({
+  name,
+  /** Whether the prices include it, as where nothing is said, or it is added to them. */
+  included: v.optional(v.boolean('true or false is required')),
+  percent: v.pipe(
+    v.number('a number is required'),
+    v.minValue(0, 'at least 0'),
+    v.maxValue(100, 'at most 100'),
+    v.check((percent) => Number(percent.toFixed(3)) === percent, 'at most three decimals'),
+  ),
+})
+export type Tax = v.InferOutput<typeof Tax>
+
+/** What a sale says on receipts, as programs read it. */
+export const OnReceipts = {
+  seller: v.optional(v.nullable(v.object(Seller.entries))),
+  tax: v.optional(v.nullable(v.object(Tax.entries))),
+}
+
 // -- Checkout and orders ---------------------------------------------------------------------------------------------
 
 const PaymentMethod = v.pipe(
@@ -174,6 +219,8 @@ export const Order = v.object({
   short_number: v.nullable(v.string()),
   ...Totals.entries,
   refunded_minor: v.number(),
+  /** Of a paid order: tax and seller as they were at the payment. */
+  receipt: v.optional(v.object(OnReceipts)),
   payment: v.nullable(Payment),
   /** About how many units are left, for the page; only in the response of a checkout. */
   remaining: v.optional(v.number()),
@@ -247,49 +294,6 @@ export type PublicProduct = v.InferOutput<typeof PublicProduct>
 
 /** Whether a checkout asks for an e-mail address. */
 export const AskedContact = v.picklist(['off', 'optional', 'required'], 'off, optional or required is required')
-
-/** Who sells, as receipts say it; the address in lines. */
-export const Seller = exactly({
-  name,
-  address: v.optional(
-    v.pipe(
-      v.string('text is required'),
-      v.trim(),
-      v.maxLength(500, 'at most 500 characters'),
-      v.check((text) => !/[^\P{Cc}\n]/u.test(text), 'no control characters but line breaks'),
-      v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
-    ),
-  ),
-  tax_id: v.optional(
-    v.pipe(
-      v.string('text is required'),
-      v.trim(),
-      v.maxLength(50, 'at most 50 characters'),
-      v.regex(/^\P{C}*$/u, 'no control characters'),
-    ),
-  ),
-})
-export type Seller = v.InferOutput<typeof Seller>
-
-/** The tax on the prices: "VAT", 19. */
-export const Tax = exactly({
-  name,
-  /** Whether the prices include it, as where nothing is said, or it is added to them. */
-  included: v.optional(v.boolean('true or false is required')),
-  percent: v.pipe(
-    v.number('a number is required'),
-    v.minValue(0, 'at least 0'),
-    v.maxValue(100, 'at most 100'),
-    v.check((percent) => Number(percent.toFixed(3)) === percent, 'at most three decimals'),
-  ),
-})
-export type Tax = v.InferOutput<typeof Tax>
-
-/** What a sale says on receipts, as programs read it. */
-export const OnReceipts = {
-  seller: v.optional(v.nullable(v.object(Seller.entries))),
-  tax: v.optional(v.nullable(v.object(Tax.entries))),
-}
 
 /**
  * What anyone may know of a sale: `GET /sales/{sale}` as JSON, and what the pages show. `available` is approximate, a

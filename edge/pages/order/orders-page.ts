@@ -42,7 +42,7 @@ const refundOf = (lang: string, { refunded_minor, currency }: Order) => money(la
 export function receiptPage(context: PageContext, order: Order): Content {
   const { view, words, lang } = context
   const { currency } = order
-  const { seller, tax } = view.state
+  const { seller, tax } = order.receipt ?? view.state
   const event = eventOf(context)
   const lines = order.lines.map(
     ({

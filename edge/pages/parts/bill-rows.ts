@@ -3,7 +3,7 @@
  * turn makes its rows from the same texts.
  */
 import type { Delivery } from '../../../shared/api/goods.ts'
-import type { Tax, Totals } from '../../../shared/api/public.ts'
+import type { Order, Tax, Totals } from '../../../shared/api/public.ts'
 import { shareWithin } from '../../../shared/bill.ts'
 import { fill, money } from '../../../shared/format.ts'
 import { type Html, html } from '../html.ts'
@@ -71,11 +71,17 @@ export const taxIn = ({ percent }: Tax, { total_minor, tax_minor }: Pick<Totals,
 
 interface Billed extends Omit<Totals, 'subtotal_minor'> {
   readonly currency: string
+  readonly receipt?: Order['receipt']
 }
 
-export const billingOf = ({ view, words, lang }: PageContext, { currency }: Pick<Billed, 'currency'>): Billing => ({
-  ...{ lang, currency, words: words.bill, delivery: view.state.delivery, tax: view.state.tax },
-})
+/** Once it is paid, with the tax of that moment. */
+export const billingOf = (
+  { view, words, lang }: PageContext,
+  { currency, receipt }: Pick<Billed, 'currency' | 'receipt'>,
+): Billing => {
+  const { tax } = receipt ?? view.state
+  return { lang, currency, words: words.bill, delivery: view.state.delivery, tax }
+}
 
 const row = ({ name, amount }: Row) => html`<div><dt>${name}</dt><dd>${amount}</dd></div>`
 

@@ -14,6 +14,8 @@
 --     later report of the same wait changes nothing, least of all its end.
 --   p_codes: why the attempt was declined. p_refunded: what was given back so far.
 --
+-- A confirmed order keeps what its receipt says of product, tax and seller as they are at this moment.
+--
 -- reserved and paying count as held; confirmed, fulfilled and refunded as sold; expired, cancelled and returned as neither.
 create or replace function advance_orders(
   p_ids uuid[], p_from text[], p_to text, p_type text, p_reason text, p_methods text[], p_charges text[],
@@ -78,6 +80,9 @@ begin
         select least(least(clock_timestamp(), o.reserved_until) + p_action_seconds * interval '1 second',
           (select coalesce(s.ended_at, s.ends_at) from sales s where s.sale_id = o.sale_id))
         from granted g where g.order_id = o.order_id)) end,
+      receipt = case when p_to = 'confirmed' then (
+        select jsonb_build_object('name', p.name, 'tax', s.tax, 'seller', s.seller) from sales s join products p using (sale_id)
+        where s.sale_id = o.sale_id and p.product_id = o.product_id) else o.receipt end,
       charge_id = coalesce(a.charge, o.charge_id),
       refunded_minor = coalesce(a.refunded, o.refunded_minor),
       reason = coalesce(p_reason, o.reason)
