@@ -22,7 +22,7 @@ import {
 } from '../call.ts'
 import { callOrigin } from '../origin.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
-import { findOrderToken, refuseAdmission, setOrderCookie } from '../visitor/credentials.ts'
+import { requireOrderToken, setOrderCookie } from '../visitor/credentials.ts'
 import { linesIn } from './cart-fields.ts'
 import { aboutBuyer, requireBuyer } from './checkout.ts'
 import { buyerIn } from './checkout-body.ts'
@@ -103,8 +103,7 @@ async function orderForm(sale: string, order: string, change: 'payment' | 'cance
   const page = pathOfOrder(sale, order)
   try {
     limitOrders(call)
-    const token = await findOrderToken(order, call, sale)
-    if (token === null) return refuseAdmission(sale)
+    const token = await requireOrderToken(order, call, sale)
     await refuseBlockedHolder(token, call)
     const headers = jsonHeaders(token)
     const body = JSON.stringify({ payment_method: fields.payment_method })

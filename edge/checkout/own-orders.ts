@@ -21,8 +21,8 @@ import {
   claimsIn,
   findAdmission,
   findOrderToken,
-  refuseOrder,
   requireAdmission,
+  requireOrderToken,
   setOrderCookie,
 } from '../visitor/credentials.ts'
 import { accountOf } from '../visitor/session.ts'
@@ -34,8 +34,7 @@ export const ALREADY = 'already'
 /** `/orders/{order}` and below */
 export async function passOrder(order: string, call: Call): Promise<Response> {
   limitOrders(call)
-  const token = await findOrderToken(order, call)
-  if (token === null) return refuseOrder(order, call)
+  const token = await requireOrderToken(order, call)
   await refuseBlockedHolder(token, call)
   return passOn(pathOf(call.request.url), token, call)
 }

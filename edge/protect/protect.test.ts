@@ -1,7 +1,7 @@
 /** The waiting room before another site: here, a plain HTTP server that knows nothing of it. */
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
-import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { eventually, stopClock } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
@@ -145,6 +145,18 @@ it('responds to programs and forms that it is not their turn, and refuses a forg
   const form = { method: 'POST', body: 'x', headers: page }
   expect((await call(path, form, env)).status).toBe(429)
   expect((await requestsTo(path)).calls).toBe(0)
+})
+
+it('sends whoever is signed out of the shop to their place, which offers the way to sign in', async () => {
+  const { sale, env, path } = await siteWith('/lamp')
+  const { queue } = (await readConfig(env)).keys
+  const iat = Math.floor(Date.now() / 1000)
+  const token = await signToken(QUEUE, queue, { sub: 'user:ada', sale: sale.name, num: 1, iat, exp: iat + 600 })
+  const cookie = `queue-${sale.name}=${token}`
+  const sent = await call(path, { headers: { ...page, cookie } }, env)
+  expect([sent.status, sent.headers.get('location')]).toEqual([302, `/sales/${sale.name}/line`])
+  const form = await call(path, { method: 'POST', body: 'x', headers: { cookie } }, env)
+  expect([form.status, await form.json()]).toMatchObject([401, { type: '/problems/signed-out' }])
 })
 
 it('lets in nobody else with an admission or a place, which could be handed to a hundred', async () => {

@@ -15,6 +15,7 @@ import {
   issueAdmission,
   lineOf,
   refuseAdmission,
+  refuseSignedOut,
 } from '../visitor/credentials.ts'
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
 
@@ -68,10 +69,15 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   const publicly = await publicNow(sale, call)
   // After the sale there is nothing left to protect.
   if (publicly.schedule.phase === 'ended') return pass(protect, null, call)
-  const { place } = await authenticate(sale, call)
+  const { place, refusal } = await authenticate(sale, call)
+const isPage = ({ request }: Call) => request.method === 'GET' && wantsHtml(request)
+
+  const line = `/sales/${sale}/line`
+  // The page of their place offers the way to sign in.
+  if (refusal === 'signed-out') return isPage(call) ? toTheQueue(sale, line, call) : refuseSignedOut(sale, call)
   if (!place || !(await isVisitor(place.claims.sub, call))) return toTheQueue(sale, `/sales/${sale}`, call)
   const now = await inLine(publicly, lineOf(place.claims), call)
-  if (now.place(place.claims.num).status !== 'ready') return toTheQueue(sale, `/sales/${sale}/line`, call)
+  if (now.place(place.claims.num).status !== 'ready') return toTheQueue(sale, line, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
   await refuseLeft(place.claims, now, call)
   const { token } = await issueAdmission(place.claims, call)
@@ -79,9 +85,8 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
 }
 
 function toTheQueue(sale: string, location: string, call: Call): Response {
-  const { method, url } = call.request
-  if (method !== 'GET' || !wantsHtml(call.request)) return refuseAdmission(sale)
-  const { pathname, search } = new URL(url)
+  if (!isPage(call)) return refuseAdmission(sale)
+  const { pathname, search } = new URL(call.request.url)
   const wanted = encodeURIComponent(pathname + search)
   if (wanted.length <= MAX_RETURN) setCookie(`return-${sale}`, wanted, RETURN_SECONDS, call)
   return new Response(null, { status: 302, headers: { location, 'cache-control': NO_STORE } })

@@ -24,7 +24,7 @@ import {
 } from '../../shared/tokens.ts'
 import { type Call, refuse } from '../call.ts'
 import { cookiesNamed, deleteCookie, readCookie, setCookie } from './cookies.ts'
-import { mayUse } from './session.ts'
+import { accountOf, mayUse, signInUrl } from './session.ts'
 
 export function bearer(request: Request): string | null {
   return /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null
@@ -125,12 +125,14 @@ export interface Admission {
 /** The admission that a call was found to have: the answer to a form needs it once more. */
 const admissions = new WeakMap<Call, Admission>()
 
-async function readAdmission(token: string | null, call: Call): Promise<Admission | null> {
+/** An admission of the caller's; `signed-out` for an account's without a session, which is good again after signing in. */
+async function readAdmission(token: string | null, call: Call): Promise<Admission | 'signed-out' | null> {
   if (token === null) return null
   const known = admissions.get(call)
   if (known?.token === token) return known
   const verified = await readToken(ADMISSION, call.config.keys.admission, token, call.nowMs)
-  if (!verified.ok || !(await mayUse(verified.claims.sub, call))) return null
+  if (!verified.ok) return null
+  if (!(await mayUse(verified.claims.sub, call))) return (await accountOf(call)) === null ? 'signed-out' : null
   const admission = { claims: verified.claims, token }
   admissions.set(call, admission)
   return admission
@@ -139,15 +141,19 @@ async function readAdmission(token: string | null, call: Call): Promise<Admissio
 /** The admission that a request presents for a sale; null without a valid one. */
 export async function findAdmission(sale: string, call: Call): Promise<Admission | null> {
   const admission = await readAdmission(presented(`admission-${sale}`, call), call)
-  return admission?.claims.sale === sale ? admission : null
+  return admission && admission !== 'signed-out' && admission.claims.sale === sale ? admission : null
 }
 
-/** The same, where nothing can be done without one. Throws `not-admitted` or `wrong-sale`. */
+/** The same, where nothing can be done without one. Throws `not-admitted`, `signed-out` or `wrong-sale`. */
 export async function requireAdmission(sale: string, call: Call): Promise<Admission> {
   const admission = await readAdmission(presented(`admission-${sale}`, call), call)
+  if (admission === 'signed-out') return refuseSignedOut(sale, call)
   if (!admission) return refuseAdmission(sale)
   return admission.claims.sale === sale ? admission : refuse('wrong-sale')
 }
+
+export const refuseSignedOut = (sale: string | undefined, call: Call) =>
+  refuse('signed-out', { sign_in_url: signInUrl(call, sale) })
 
 export function refuseAdmission(sale?: string): never {
   const queue = sale === undefined ? {} : { queue: `/sales/${sale}/queue` }
@@ -183,25 +189,36 @@ async function signAdmission(claims: AdmissionClaims, call: Call): Promise<Admis
 /**
  * What a request presents for an order: the order's own token, or an admission, of that sale where it is known. Only the
  * origin can verify an order token, so what looks like one is passed on; an admission is verified here too, since it may
- * be bound to an account. Null if there is nothing to pass on.
+ * be bound to an account, and is `signed-out` then without its session. Null if there is nothing to pass on.
  */
-export async function findOrderToken(order: string, call: Call, sale?: string): Promise<string | null> {
+async function readOrderToken(order: string, call: Call, sale?: string): Promise<OrderToken | 'signed-out' | null> {
   const ofSale = sale ?? cookiesNamed('admission-', call)[0]
   const admission = ofSale === undefined ? null : readCookie(`admission-${ofSale}`, call)
   const token = presented(`order-${order}`, call) ?? admission
   if (token === null) return null
   const claims = claimsIn(token)
-  if (claims.iss === EDGE_ISSUER) return (await readAdmission(token, call)) && token
-  return claims !== NO_CLAIMS && isSigned(token) ? token : null
+  if (claims.iss === EDGE_ISSUER) return readAdmission(token, call)
+  return claims !== NO_CLAIMS && isSigned(token) ? { token } : null
+}
+type OrderToken = Pick<Admission, 'token'>
+
+/** The token for an order that a request presents; null without one that can be used. */
+export async function findOrderToken(order: string, call: Call, sale?: string): Promise<string | null> {
+  const found = await readOrderToken(order, call, sale)
+  return found && found !== 'signed-out' ? found.token : null
+}
+
+/** The same, where nothing can be done without one. Throws `not-admitted`, with the sale if it is known, or `signed-out`. */
+export async function requireOrderToken(order: string, call: Call, sale?: string): Promise<string> {
+  const found = await readOrderToken(order, call, sale)
+  if (found && found !== 'signed-out') return found.token
+  // Only the token, if one was sent, can tell of which sale the order is.
+  const named = sale ?? saleNamedIn(presented(`order-${order}`, call) ?? '') ?? cookiesNamed('admission-', call)[0]
+  return found === 'signed-out' ? refuseSignedOut(named, call) : refuseAdmission(named)
 }
 
 /** True for the form of the origin's tokens: what has another is refused here. */
 const isSigned = (token: string) => token.length <= MAX_TOKEN_LENGTH && /^[\w-]+\.[\w-]+\.[\w-]{43}$/.test(token)
-
-/** Refuses who has no right to an order. Only their token, if one was sent, can tell of which sale it is. */
-export function refuseOrder(order: string, call: Call): never {
-  return refuseAdmission(saleNamedIn(presented(`order-${order}`, call) ?? ''))
-}
 
 export function setOrderCookie(order: string, token: string, call: Call): void {
   setCookie(`order-${order}`, token, ORDER_TOKEN_TTL_SECONDS, call)

@@ -2,7 +2,7 @@
  * The shop's own session: a JWT whose keys are at the shop's JWKS URL. Its subject is the account that a visitor is
  * signed in with.
  */
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
+import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Call, hostOf, pathOf, refuse } from '../call.ts'
@@ -14,6 +14,8 @@ const SESSION_HEADER = 'x-shop-authorization'
 /** With the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+/** How far the shop's clock may be ahead of ours. A session still ends on time. */
+const CLOCK_TOLERANCE_SECONDS = 30
 
 /** The keys are fetched again after so long; sooner for a key that is new, but no more often than the second. */
 const KEYS_TTL_MS = 5 * 60_000
@@ -64,11 +66,9 @@ export async function mayUse(visitor: string, call: Call): Promise<boolean> {
 }
 
 /** Where visitors sign in, and come back from to their own page, which knows who is signed in; null where the shop has not said. */
-export function signInUrl(call: Call): string | null {
+export function signInUrl(call: Call, sale = pathOf(call.request.url).split('/', 3)[2]): string | null {
   const template = call.config.shop?.SHOP_SIGN_IN_URL
-  if (template === undefined) return null
-  const salePage = pathOf(call.request.url).split('/', 3).join('/')
-  return template.replace('{return}', encodeURIComponent(`${hostOf(call)}${salePage}/line`))
+  return template?.replace('{return}', encodeURIComponent(`${hostOf(call)}/sales/${sale}/line`)) ?? null
 }
 
 async function readSession(call: Call): Promise<Session | null> {
@@ -80,7 +80,7 @@ async function readSession(call: Call): Promise<Session | null> {
   if (!token) return null
   try {
     const claims = await verifySession(token, shop, call)
-    return claims.sub && isName(claims.sub) ? { account: claims.sub, claims } : null
+    return claims?.sub && isName(claims.sub) ? { account: claims.sub, claims } : null
   } catch (error) {
     if (error instanceof errors.JOSEError) return null
     throw error
@@ -106,25 +106,34 @@ interface ShopKeys {
 
 let shopKeys: ShopKeys | null = null
 
-function refuseForNow(): never {
+function refuseForNow(retryMs: number): never {
   const detail = 'It cannot be seen who you are. You keep your place.'
-  return refuse('try-again', { detail, retry_after_seconds: MISSING_RETRY_MS / 1000 })
+  return refuse('try-again', { detail, retry_after_seconds: Math.max(retryMs, MISSING_RETRY_MS) / 1000 })
 }
 
-/** Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. */
-async function verifySession(token: string, shop: Shop, call: Call): Promise<JWTPayload> {
+/**
+ * Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. Null for a
+ * session that is not in time.
+ */
+async function verifySession(token: string, shop: Shop, call: Call): Promise<JWTPayload | null> {
   const keys = keysOf(shop)
   if (!keys.set.jwks()) await awaitKeys(keys, MISSING_RETRY_MS, call)
   else if (ageMs(keys, call.nowMs) >= (keys.failed ? RETRY_MS : KEYS_TTL_MS))
     call.ctx.waitUntil(fetchKeys(keys, call.nowMs))
   const verify = async () => {
     const { set, verified } = keys
-    if (!set.jwks()) return refuseForNow()
+    if (!set.jwks()) return refuseForNow(MISSING_RETRY_MS)
     const known = verified.get(token)
     if (known && isInTime(known, call)) return known
-    const [issuer, audience, currentDate] = [shop.SHOP_ISSUER, shop.SHOP_AUDIENCE, new Date(call.nowMs)]
-    const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['sub', 'exp'], currentDate }
-    const { payload } = await jwtVerify(token, set, rules)
+    const { payload } = await jwtVerify(token, set, {
+      issuer: shop.SHOP_ISSUER,
+      audience: shop.SHOP_AUDIENCE,
+      algorithms: ALGORITHMS,
+      requiredClaims: ['sub', 'exp'],
+      currentDate: new Date(call.nowMs),
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    })
+    if (!isInTime(payload, call)) return null
     if (token.length <= MAX_REMEMBERED_LENGTH) verified.set(token, payload)
     return payload
   }
@@ -133,16 +142,24 @@ async function verifySession(token: string, shop: Shop, call: Call): Promise<JWT
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
     await awaitKeys(keys, RETRY_MS, call)
-    // Whether the shop has such a key by now is unknown.
-    if (keys.failed) refuseForNow()
-    return verify()
+    return verify().catch((again) => {
+      const hasNoKey = again instanceof errors.JWKSNoMatchingKey
+      if (hasNoKey && mayHaveKey(keys, token, call)) return refuseForNow(RETRY_MS - ageMs(keys, call.nowMs))
+      throw again
+    })
   }
 }
 
-/** As jose checks it, which then says what is wrong. */
+/** True if the shop may have the key by now that signed a session: the keys at hand are older than the session. */
+function mayHaveKey({ failed, fetchedAtMs }: ShopKeys, token: string, { nowMs }: Call): boolean {
+  const { iat } = decodeJwt(token)
+  const issuedMs = typeof iat === 'number' ? (iat + CLOCK_TOLERANCE_SECONDS) * 1000 : nowMs
+  return failed || Math.min(issuedMs, nowMs) > fetchedAtMs
+}
+
 function isInTime({ exp = 0, nbf = 0 }: JWTPayload, { nowMs }: Call): boolean {
   const nowSeconds = Math.floor(nowMs / 1000)
-  return nbf <= nowSeconds && nowSeconds < exp
+  return nbf <= nowSeconds + CLOCK_TOLERANCE_SECONDS && nowSeconds < exp
 }
 
 function keysOf(shop: Shop): ShopKeys {

@@ -35,6 +35,8 @@ async function shopHas(path: string, ...kids: string[]): Promise<void> {
 
 interface Session {
   readonly key: CryptoKey
+  readonly from: Date
+  readonly issued: Date
   readonly issuer: string
   readonly audience: string
   readonly expires: string | null
@@ -49,10 +51,15 @@ function session(subject: string, changed: Partial<Session> = {}) {
     .setIssuer(issuer)
     .setAudience(audience)
   if (expires !== null) jwt.setExpirationTime(expires)
+  if (changed.from) jwt.setNotBefore(changed.from)
+  if (changed.issued) jwt.setIssuedAt(changed.issued)
   return jwt.sign(changed.key ?? keys.privateKey)
 }
 
 const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
+
+const signInFor = ({ name }: TestSale) =>
+  `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${name}/line`)}`
 
 const join = (sale: TestSale, headers: Record<string, string>, settings = env) => sale.joined(headers, settings)
 
@@ -69,7 +76,7 @@ it('lists an account’s orders on each of its devices, and on none where it has
   for (const { headers } of requests) expect(decodeURIComponent(headers['edge-visitor'] ?? '')).toMatch(/\bada$/)
 })
 
-it('refuses a place or admission that was copied or sold', async () => {
+it('refuses a place or admission that was copied or sold, and sends whoever is signed out to sign in', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await join(sale, await signedIn('ada'))
   const status = (headers: Record<string, string>) => sale.status(queue_token, headers, env)
@@ -81,6 +88,7 @@ it('refuses a place or admission that was copied or sold', async () => {
   })
 
   const order = `/orders/${crypto.randomUUID()}`
+  const sign_in_url = signInFor(sale)
   for (const [method, path] of [
     ['POST', `/sales/${sale.name}/checkout`],
     ['GET', order],
@@ -89,11 +97,21 @@ it('refuses a place or admission that was copied or sold', async () => {
     await stub(path, 200, { fine: true })
     const admitted = async (headers: Record<string, string>) => {
       const authorization = `Bearer ${ready.admission_token}`
-      return (await call(path, { method, headers: { authorization, ...headers } }, env)).status
+      const response = await call(path, { method, headers: { authorization, ...headers } }, env)
+      const { type, sign_in_url } = await response.json<{ type?: string; sign_in_url?: string }>()
+      return [response.status, type, sign_in_url]
     }
-    expect(await admitted(await signedIn('mallory')), method).toBe(429)
-    expect(await admitted({}), method).toBe(429)
-    expect(await admitted(await signedIn('ada')), method).toBe(200)
+    expect(await admitted(await signedIn('mallory')), method).toEqual([429, '/problems/not-admitted', undefined])
+    expect(await admitted({}), method).toEqual([401, '/problems/signed-out', sign_in_url])
+    expect(await admitted(await signedIn('ada')), method).toEqual([200, undefined, undefined])
+  }
+  const cookie = `admission-${sale.name}=${ready.admission_token}`
+  for (const form of ['buy', `order/${crypto.randomUUID()}/payment`]) {
+    const headers = { cookie, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
+    const init = { method: 'POST', headers, body: 'product_id=one' }
+    const page = await call(`/sales/${sale.name}/${form}`, init, env)
+    expect(page.status).toBe(401)
+    expect(await page.text()).toContain(`class="button" href="${sign_in_url}"`)
   }
 })
 
@@ -101,7 +119,7 @@ it('keeps the place of an account whose session has expired, and offers no other
   const sale = await new TestSale().publish()
   const { number, queue_token } = await join(sale, await signedIn('ada'))
   const cookie = `queue-${sale.name}=${queue_token}`
-  const sign_in_url = `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${sale.name}/line`)}`
+  const sign_in_url = signInFor(sale)
   const way = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>
     call(`/sales/${sale.name}${path}`, { ...init, headers: { cookie, ...headers } }, env)
   for (const [path, method] of [
@@ -156,6 +174,7 @@ it('ignores a session that is not valid', async () => {
     await session('ada', { issuer: 'another shop of the same provider' }),
     await session('ada', { audience: 'another shop' }),
     await session('ada', { expires: '-1m' }),
+    await session('ada', { expires: '-2s' }),
     await session('ada', { expires: null }),
     'junk',
   ]
@@ -266,9 +285,9 @@ it('keeps a signed-in visitor’s place while the shop’s keys cannot be fetche
 })
 
 /** A signed-in visitor of a shop with its keys at this path, who comes at a given time. */
-async function signedInAt(path: string, kid = 'one') {
+async function signedInAt(path: string, kid = 'one', changed: Partial<Session> = {}) {
   const config = await readConfig({ ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}${path}` })
-  const token = await session('ada', { expires: '2h', kid })
+  const token = await session('ada', { expires: '2h', kid, ...changed })
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
   const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
   return (nowMs: number) => visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
@@ -333,6 +352,37 @@ it('fetches missing or new keys once for all requests, and responds 503 until th
   await shopHas(path, 'two')
   expect(await comes('two', 90_000)).toEqual(['user:ada'])
   expect(await keysAsked(path)).toBe(4)
+})
+
+it('responds 503 to a key that the shop may just have added, and ignores one that it does not have', async () => {
+  const path = '/added/jwks'
+  await shopHas(path, 'one')
+  const nowMs = Date.now()
+  const comes = async (laterMs: number, kid: string, issuedMs?: number) => {
+    const issued = issuedMs === undefined ? {} : { issued: new Date(nowMs + issuedMs) }
+    const visitor = await signedInAt(path, kid, issued)
+    return visitor(nowMs + laterMs).then(
+      ({ name, known }) => known && name,
+      (error) => [error.problem.status, error.problem.retry_after_seconds],
+    )
+  }
+  expect(await comes(0, 'one')).toBe('user:ada')
+  await shopHas(path, 'one', 'two')
+  expect(await comes(6_000, 'two', 5_000)).toEqual([503, 24])
+  expect(await comes(6_000, 'two')).toEqual([503, 24])
+  // A session from long before the keys were fetched was signed by a key that the shop has dropped.
+  expect(await comes(6_000, 'dropped', -3_600_000)).toBe(false)
+  expect(await comes(30_000, 'two', 5_000)).toBe('user:ada')
+  expect(await comes(60_000, 'junk', 60_000)).toBe(false)
+})
+
+it('takes a session from a shop whose clock is up to half a minute ahead', async () => {
+  const nowMs = Date.now()
+  const aheadBy = async (seconds: number) => {
+    const at = new Date(nowMs + seconds * 1000)
+    return (await (await signedInAt('/shop/jwks', 'one', { from: at, issued: at }))(nowMs)).known
+  }
+  expect([await aheadBy(2), await aheadBy(29), await aheadBy(40)]).toEqual([true, true, false])
 })
 
 it('checks a session’s expiry by the time of the request', async () => {

@@ -6,8 +6,8 @@
 import { base64url } from 'jose'
 import { type Call, refuse } from '../call.ts'
 import { readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
-import { deletePlaceCookie, type Place, readPlace } from './credentials.ts'
-import { accountOf, mayUse, signInUrl } from './session.ts'
+import { deletePlaceCookie, type Place, readPlace, refuseSignedOut } from './credentials.ts'
+import { accountOf, mayUse } from './session.ts'
 import { identityOf, NAME_BYTES } from './visitor-secret.ts'
 
 /** The secret, and the tag by which we know our own. */
@@ -45,7 +45,7 @@ export async function requirePlace(sale: string, call: Call): Promise<Place> {
 
 /** A browser's bad cookie is deleted, so that it can join again. */
 function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call: Call): never {
-  if (refusal === 'signed-out') return refuse(refusal, { sign_in_url: signInUrl(call) })
+  if (refusal === 'signed-out') return refuseSignedOut(sale, call)
   deletePlaceCookie(sale, call)
   return refuse(refusal)
 }
