@@ -70,8 +70,6 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   // After the sale there is nothing left to protect.
   if (publicly.schedule.phase === 'ended') return pass(protect, null, call)
   const { place, refusal } = await authenticate(sale, call)
-const isPage = ({ request }: Call) => request.method === 'GET' && wantsHtml(request)
-
   const line = `/sales/${sale}/line`
   // The page of their place offers the way to sign in.
   if (refusal === 'signed-out') return isPage(call) ? toTheQueue(sale, line, call) : refuseSignedOut(sale, call)
@@ -83,6 +81,8 @@ const isPage = ({ request }: Call) => request.method === 'GET' && wantsHtml(requ
   const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)
 }
+
+const isPage = ({ request }: Call) => request.method === 'GET' && wantsHtml(request)
 
 function toTheQueue(sale: string, location: string, call: Call): Response {
   if (!isPage(call)) return refuseAdmission(sale)
