@@ -1,9 +1,9 @@
 /** Checkout, for those whose turn has come. */
-import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER } from '../../shared/api/internal.ts'
+import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER, EDGE_NETWORKS_HEADER } from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { refuseBlockedIn } from '../admission/admit.ts'
-import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
+import { limitAddress, limitVisitor, unpaidBounds } from '../admission/limits/rate-limits.ts'
 import { type Call, isBrowser } from '../call.ts'
 import { passOn } from '../origin.ts'
 import { type Admission, requireAdmission, setOrderCookie } from '../visitor/credentials.ts'
@@ -19,7 +19,7 @@ export async function checkout(sale: string, call: Call): Promise<Response> {
 /** `POST /sales/{sale}/totals`: what a checkout would cost. */
 export async function totals(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'totals')
-  return passOn(`/sales/${sale}/totals`, token, call)
+  return passOn(`/sales/${sale}/totals`, token, call, networksHeader(call))
 }
 
 /**
@@ -34,14 +34,23 @@ export async function requireBuyer(sale: string, call: Call, what = 'checkout'):
   return admission
 }
 
-/** What the origin may keep with an order, for support and mail: where it came from, and the language of its page. */
+/**
+ * What the origin may keep with an order, for support and mail: where it came from, and the language of its page; and what the networks
+ * of its buyer may hold unpaid.
+ */
 export function aboutBuyer(call: Call) {
   const { request, config } = call
   const address = request.headers.get(config.ADDRESS_HEADER)
   return {
     [EDGE_LANGUAGE_HEADER]: languageOf(call).lang,
     ...(address !== null && { [EDGE_ADDRESS_HEADER]: address }),
+    ...networksHeader(call),
   }
+}
+
+export function networksHeader(call: Call): Readonly<Record<string, string>> {
+  const networks = unpaidBounds(call)
+  return networks === null ? {} : { [EDGE_NETWORKS_HEADER]: networks }
 }
 
 /** A browser's order token goes into a cookie, out of reach of page script. */

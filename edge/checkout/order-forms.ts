@@ -24,7 +24,7 @@ import { callOrigin } from '../origin.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { requireOrderToken, setOrderCookie } from '../visitor/credentials.ts'
 import { linesIn } from './cart-fields.ts'
-import { aboutBuyer, requireBuyer } from './checkout.ts'
+import { aboutBuyer, networksHeader, requireBuyer } from './checkout.ts'
 import { buyerIn } from './checkout-body.ts'
 import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.ts'
 import { Quote } from './quote.ts'
@@ -65,7 +65,7 @@ async function quote(sale: string, fields: Fields, call: Call): Promise<Response
   const body = JSON.stringify({ ...chosenIn(fields), ...asked })
   const response = await callOrigin(
     `/sales/${sale}/totals`,
-    { method: 'POST', headers: jsonHeaders(token), body },
+    { method: 'POST', headers: { ...jsonHeaders(token), ...networksHeader(call) }, body },
     call,
   )
   const sent: unknown = await response.json().catch(() => null)

@@ -185,6 +185,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
       words.cancelledFor.too_many[1],
     ],
     'problem-too-many-requests': ['Please wait a moment'],
+    'problem-unpaid-nearby': [words.unpaidNearby[0]],
     'problem-others-first': [words.problems['too-many-orders'][0]],
   },
   'warns of a wait that is longer than the sale': {

@@ -347,6 +347,9 @@ export function samplePages({
     'problem-payment': inShop(met(problem('try-again'), { again })),
     'problem-fields': inShop(met(invalidField('payment_method', 'is required'))),
     'problem-too-many-requests': inShop(met(problem('too-many-requests', { retry_after_seconds: 2 }))),
+    'problem-unpaid-nearby': inShop(
+      met(problem('too-many-requests', { retry_after_seconds: 7, reason: 'unpaid_nearby' })),
+    ),
     'problem-too-many-orders': inShop(met(problem('too-many-orders'))),
     'problem-others-first': inShop(met(problem('too-many-orders', { retry_after_seconds: 80 }))),
     'problem-order-away': inShop(met(problem('try-again'), { path: `/sales/demo/order/${ORDER_ID}` })),

@@ -3,7 +3,12 @@
  * the number of calls that a visitor has in progress. Calls that may not be made are refused before any work.
  */
 import type { Context, MiddlewareHandler } from 'hono'
-import { EDGE_TOKEN_HEADER, EDGE_VISITOR_HEADER, EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
+import {
+  EDGE_NETWORKS_HEADER,
+  EDGE_TOKEN_HEADER,
+  EDGE_VISITOR_HEADER,
+  EDGE_WAITED_HEADER,
+} from '../../shared/api/internal.ts'
 import type { Order } from '../../shared/api/public.ts'
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { problem } from '../../shared/problem.ts'
@@ -108,6 +113,12 @@ export class Buyers {
     const detail = 'Send the admission token or the order_token.'
     const sale = saleNamedIn(token)
     return refuse(problem('not-admitted', { detail, ...(sale && { queue: queueOf(sale) }), retry_after_seconds: 5 }))
+  }
+
+  /** The networks of a buyer with what each may hold unpaid, as EDGE_NETWORKS_HEADER has them; only the edge can say. */
+  networksOf(c: Context): string | undefined {
+    const networks = headerOf(c, EDGE_NETWORKS_HEADER)
+    return networks !== undefined && this.isEdge(c) ? networks : undefined
   }
 
   refuseBlocked(visitor: string): void {

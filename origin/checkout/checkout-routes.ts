@@ -53,7 +53,8 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       const key = idempotencyKey(c)
       const request = parseBody(c, CheckoutRequest, body)
       const contact = keepsContact(sale) ? contactOf(c, sale, request, buyers.isEdge) : undefined
-      const buyer = { visitor, line, number: admission.num, ...contact }
+      const networks = buyers.networksOf(c)
+      const buyer = { visitor, line, number: admission.num, ...contact, ...(networks && { networks }) }
       const answer = checkout.checkout(inLine(sale, line), buyer, request, key)
       const outcome = answer instanceof Promise ? await answer : answer
       outcomeLabel = labelOf(outcome)

@@ -123,7 +123,7 @@ export class Checkout {
     const wrong = wrongIn(sale, asked, buyer.errors ?? [], request)
     if ('type' in asked) return refusal(wrong ?? asked)
     if (wrong) return refusal(wrong)
-    const { visitor, line, number, contact } = buyer
+    const { visitor, line, number, contact, networks } = buyer
     const { product, quantity, choice } = asked
     // The limits of record_reservations are everyone's: what the box office sells is recorded as a cart.
     const cart = asked.cart ?? (isBoxOffice(visitor) && !choice ? partsOf(asked) : undefined)
@@ -151,6 +151,7 @@ export class Checkout {
       hash: requestHash(request),
       method: request.payment_method ?? null,
       ...(contact && { contact }),
+      ...(networks && { networks }),
     }
     const closed = closedFor(sale, quantity, nowMs) ?? unsellable
     if (closed) return this.#respond({ sale, reservation, closed })
@@ -405,7 +406,7 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact'> & {
+type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact' | 'networks'> & {
   /** What is missing or wrong in what the buyer says of themselves. */
   readonly errors?: readonly FieldError[]
 }

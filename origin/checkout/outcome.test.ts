@@ -77,6 +77,7 @@ describe('without one', () => {
     ['held units may come back', { gate: { ...none, held: 1 } }, '/problems/all-in-carts'],
     ['the ledger has units in carts', { ledger: { verdict: 'no_stock', unpaid: 0 } }, '/problems/all-in-carts'],
     ['too many orders failed', { ledger: { verdict: 'too_many' } }, '/problems/too-many-orders'],
+    ['its network holds enough', { gate: { verdict: 'network_full' } }, '/problems/too-many-requests'],
     ['others come first, by the gate', { gate: { ...none, ...unpaid } }, '/problems/too-many-orders'],
     ['others come first, by the ledger', { ledger: unpaid }, '/problems/too-many-orders'],
     ['some are left of the limit', { ledger: ledgerLimit(1) }, ONE_MORE],

@@ -84,6 +84,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
       // A worker has recorded this very reservation, though it cannot be read.
       return ledger.order === r.order ? processing(r) : unreadable()
   }
+  if (gate?.verdict === 'network_full') return refusal(networkFull())
   if (gate?.verdict === 'unpaid') return { ...refusal(othersFirst()), unpaid: gate.unpaid }
   if (gate?.verdict === 'priced_out') return refusal(gate.problem)
   if (gate?.verdict === 'seat_taken') return refusal(seatTaken(attempt))
@@ -218,6 +219,14 @@ const othersFirst = () =>
   problem('too-many-orders', {
     detail: 'An earlier order of yours came to nothing. Others who wait come first.',
     retry_after_seconds: 5,
+  })
+
+/** `reason` is for the page, which says it in the visitor's language. */
+const networkFull = () =>
+  problem('too-many-requests', {
+    detail: 'Others of your network hold as many units unpaid as it may. Try again once they have paid.',
+    reason: 'unpaid_nearby',
+    retry_after_seconds: 5 + Math.random() * 5,
   })
 
 export const soldOut = () => problem('sold-out', { detail: 'Every unit has been sold.' })

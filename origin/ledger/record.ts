@@ -37,6 +37,8 @@ export interface Reservation {
   readonly quote?: Quote
   /** Left out where the sale keeps none. */
   readonly contact?: Contact
+  /** Those of its buyer with the units that each may hold unpaid, as EDGE_NETWORKS_HEADER has them. Never stored with it. */
+  readonly networks?: string
 }
 
 /** What an order was computed to cost, which is recorded if it still follows from the sale, or else not at all. */
@@ -127,8 +129,11 @@ export async function record(
   noteRefusals: boolean,
   demand: readonly number[] = [],
 ): Promise<RecordVerdict[]> {
-  const column = <K extends Exclude<keyof Reservation, 'cart' | 'choice' | 'contact' | 'charge' | 'quote'>>(key: K) =>
-    batch.map((r) => r[key])
+  const column = <
+    K extends Exclude<keyof Reservation, 'cart' | 'choice' | 'contact' | 'charge' | 'quote' | 'networks'>,
+  >(
+    key: K,
+  ) => batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
   const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
     ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[], ${column('method')}::text[],

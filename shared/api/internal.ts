@@ -11,6 +11,11 @@ export const EDGE_TOKEN_HEADER = 'edge-token'
 /** With a checkout, beside that token: the buyer's network address, and the language of their pages. */
 export const EDGE_ADDRESS_HEADER = 'edge-address'
 export const EDGE_LANGUAGE_HEADER = 'edge-language'
+/**
+ * With a checkout and what it would cost, beside that token: the networks of its buyer, the smallest first, each with the units that it may
+ * hold unpaid at once, as `NETWORK=UNITS NETWORK=UNITS`; left out where they are not bounded.
+ */
+export const EDGE_NETWORKS_HEADER = 'edge-networks'
 /** Beside that token: how long the Worker has worked on the call, in milliseconds, without the time in which its body came. */
 export const EDGE_WAITED_HEADER = 'edge-waited-ms'
 /** Beside that token, for a visitor's list of orders: the visitor, as the edge knows them, percent-encoded. */

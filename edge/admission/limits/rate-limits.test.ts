@@ -6,7 +6,7 @@ import type { SnapshotRequest } from '../../queue/rpc.ts'
 import { eventually } from '../../testing/clocks.ts'
 import { edgeEnv, ORDER_TOKEN, requestsTo } from '../../testing/origin.ts'
 import { call, knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
-import { isCrowded, limitVisitor } from './rate-limits.ts'
+import { isCrowded, limitVisitor, unpaidBounds } from './rate-limits.ts'
 
 it('limits joins and status per address, and all calls without one as one address', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/600', STATUS_PER_ADDRESS: '3/600' }
@@ -115,6 +115,15 @@ it('knows the places of a network beyond those that can hold units unpaid, in ea
     addresses.map((address) => crowded(address, ...more))
   const [one, other, third] = ['198.51.100.1', '198.51.100.2', '198.51.100.3']
   expect(of([one, one, one, other, other, third])).toEqual([false, false, true, false, false, true])
+  const bounds = (limits: object) =>
+    unpaidBounds({
+      request: new Request('http://edge', { headers: { 'cf-connecting-ip': one } }),
+      config: limits,
+    } as Call)
+  expect([bounds(config), bounds({ ...config, UNPAID_PER_ADDRESS: null })]).toEqual([
+    '198.51.100.1%2F32=12 198.51.100%2F24=24',
+    null,
+  ])
   expect(of([one], 'another')).toEqual([false])
   expect(of([one], 'crowded', { ...config, UNPAID_PER_ADDRESS: null })).toEqual([false])
 })

@@ -48,6 +48,16 @@ function limit(what: string, who: string, rate: Rate, { nowMs }: Call, how: 'tak
   if (waitMs > 0) refuse('too-many-requests', { retry_after_seconds: waitMs / 1000 })
 }
 
+/** The caller's networks with what each may hold unpaid, for EDGE_NETWORKS_HEADER; null where nothing is bounded. */
+export function unpaidBounds(call: Call): string | null {
+  const { UNPAID_PER_ADDRESS: units } = call.config
+  if (units === null) return null
+  const bounds = networksOfCaller(call).map((network, size) => {
+    return `${encodeURIComponent(network)}=${Math.floor(units * (multiplesOf(call)[size] ?? 1))}`
+  })
+  return bounds.join(' ')
+}
+
 /** Of the places of a network only those of the latest so many seconds count. */
 const PLACES_SECONDS = 600
 

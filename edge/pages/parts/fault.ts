@@ -3,10 +3,14 @@ import type { Problem, ProblemType } from '../../../shared/problem.ts'
 import { type Html, html } from '../html.ts'
 import type { Words } from '../words/words.ts'
 
-export function wordsFor({ type, retry_after_seconds, errors }: Problem, words: Words): readonly [string, string] {
+export function wordsFor(
+  { type, retry_after_seconds, errors, reason }: Problem,
+  words: Words,
+): readonly [string, string] {
   const name = type.slice('/problems/'.length) as ProblemType
   // Where others come first there is a time to retry.
   if (name === 'too-many-orders' && retry_after_seconds === undefined) return words.cancelledFor.too_many
+  if (name === 'too-many-requests' && reason === 'unpaid_nearby') return words.unpaidNearby
   if (name === 'ended') return [words.ended, words.endedText]
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
   return known[name] ?? [words.problem, errors ? words.problemFields : words.problemText]

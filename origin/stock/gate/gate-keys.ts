@@ -1,5 +1,5 @@
 /** The keys of a sale's gate in Redis, in the order in which the scripts take them. */
-const KEYS = ['stock', 'holds', 'keys', 'visitors', 'unrecorded', 'unpaid', 'seats', 'limited'] as const
+const KEYS = ['stock', 'holds', 'keys', 'visitors', 'unrecorded', 'unpaid', 'seats', 'limited', 'networks'] as const
 export type GateKeys = Readonly<Record<(typeof KEYS)[number], string>>
 
 export function gateKeys(saleId: string): GateKeys {
@@ -12,6 +12,7 @@ export function gateKeys(saleId: string): GateKeys {
     unpaid: `{${saleId}}:unpaid_orders`,
     seats: `{${saleId}}:seats`,
     limited: `{${saleId}}:limited`,
+    networks: `{${saleId}}:networks`,
   }
 }
 

@@ -94,6 +94,33 @@ describe('after orders that failed', () => {
   })
 })
 
+test('bounds what each network holds unpaid, of several at once, and lets one that holds nothing take what it asks for', async () => {
+  await openGate(30, { two: 20 })
+  const from = (networks: string, quantity: number) => ({ ...buyer(undefined, quantity), networks })
+  const cart = (networks: string) => ({ ...from(networks, 2), cart: [{ product: 'two', quantity: 2 }] })
+  const verdicts = async (...calls: Call[]) =>
+    (await Promise.all(calls.map((call) => gate.reserve(call, TERMS)))).map(({ verdict }) => verdict)
+  const [a, b, c] = [from('a=4 wide=8', 4), from('b=4 wide=8', 3), from('c=4 wide=8', 2)]
+  expect(await verdicts(a, from('a=4 wide=8', 1), b, c, buyer())).toEqual([
+    'reserved',
+    'network_full',
+    'reserved',
+    'network_full',
+    'reserved',
+  ])
+  expect(await verdicts(from('d=4', 9), cart('d=4'))).toEqual(['reserved', 'network_full'])
+  // What is paid, given back or refused is no longer held; each once.
+  await gate.settle([{ ...a, how: 'sell' }])
+  await gate.settle([{ ...a, how: 'unpaid' }])
+  const again = cart('a=4 wide=8')
+  expect(await verdicts(again, from('a=4 wide=8', 2), c)).toEqual(['reserved', 'reserved', 'network_full'])
+  await gate.settle([{ ...again, how: 'refuse' }])
+  expect(await verdicts(c)).toEqual(['reserved'])
+  // A rebuild forgets them.
+  await (await gate.fence()).open([{ product: 'one', available: 30, held: 0 }])
+  expect(await verdicts(from('a=4 wide=8', 4))).toEqual(['reserved'])
+})
+
 test('decides for several products in one script call, with one limit for all of them', async () => {
   await openGate(1, { two: 2 })
   await redis.config('RESETSTAT')

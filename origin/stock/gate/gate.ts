@@ -175,7 +175,7 @@ export class Gate {
     for (const product of products) args.push(limitOf(product) ?? '')
     for (const { reservation: r } of calls) {
       const units = r.cart ? unitsText(r) : (placeOf.get(r.product) ?? 0)
-      args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r))
+      args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r), r.networks ?? '')
     }
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]

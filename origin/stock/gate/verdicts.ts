@@ -30,6 +30,8 @@ export type GateVerdict =
   | { readonly verdict: 'priced_out'; readonly problem: Problem }
   /** Others want the remaining units, and come first: so many earlier orders of the visitor failed. */
   | ({ readonly verdict: 'unpaid'; readonly unpaid: number } & Stock)
+  /** The networks of the visitor hold as many units unpaid as they may. */
+  | { readonly verdict: 'network_full' }
   | { readonly verdict: 'fenced' }
   /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait to be recorded. */
   | { readonly verdict: 'unknown' }
@@ -58,6 +60,7 @@ export function readVerdicts(
     const stockOf = (product: string) => stocks.get(product) ?? { available: 0, held: 0 }
     const { available, held } = stockOf(partsOf(reservation)[0]?.product ?? '')
     if (letter === 'r') return { verdict: 'reserved', available, held, ...quotedOf(reservation) }
+    if (letter === 'w') return { verdict: 'network_full' }
     if (letter === 'n') return { verdict: 'none', available, held }
     const detail = String(reply[next++])
     if (letter === 'u') return { verdict: 'unpaid', unpaid: Number(detail), available, held }

@@ -11,15 +11,18 @@
 --         empty for long
 --       7 seats (bitmap: taken, by the seat's place in the chart)
 --       8 limited (hash: product visitor -> units), for products with a limit of their own
+--       9 networks (hash: network -> units that its buyers hold unpaid; 'order ORDER' -> its units and networks), of buyers whose
+--         networks are bounded. A rebuild forgets them: the ledger does not know.
 --       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
 --       first before a key.
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
 --       3 units that waiting visitors with fewer than one, two, .. failed orders may buy, as one text; the last of these
 --         numbers also concerns visitors with more failed orders
---       4 how many products follow; then the products, and as many limits per visitor ('': none); then seven arguments per
+--       4 how many products follow; then the products, and as many limits per visitor ('': none); then eight arguments per
 --       caller: order, visitor, key, request hash, product (its place among the products, from 1; or a cart, as in
---       units-of.lua, '' if nothing fits it), quantity, and: line, number and payment method (may be empty, and the order's
---       charge and the buyer's contact may follow: see intents.ts)
+--       units-of.lua, '' if nothing fits it), quantity, then: line, number and payment method (may be empty, and the order's
+--       charge and the buyer's contact may follow: see intents.ts), and the visitor's networks, each with the units that it may
+--       hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a restart, a
 --       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
 --       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The verdicts are
@@ -29,6 +32,7 @@
 --       e none, for a visitor with failed orders: how many | f the product has no counter yet
 --       s seats of the cart are taken: which, joined by ','
 --       m none for the cart: the product's place (0: nothing fits)|the visitor's failed orders
+--       w the networks of the visitor hold as many units unpaid as they may
 --       o the visitor's limit of a product: its place|units they have|latest order ('' if none)
 --       Each k, l, u, e, s, m and o has a detail. Most callers have none, which makes the reply cheap to write and to read.
 local products = tonumber(ARGV[4])
@@ -51,7 +55,7 @@ local limit = tonumber(ARGV[2])
 
 local first = 5 + 2 * products
 local keys, visitors = {}, {}
-for i = first, #ARGV, 7 do
+for i = first, #ARGV, 8 do
   keys[#keys + 1] = ARGV[i + 1] .. ' ' .. ARGV[i + 2]
   visitors[#visitors + 1] = ARGV[i + 1]
 end
@@ -71,6 +75,25 @@ if redis.call('EXISTS', KEYS[6]) == 1 then
       unpaid[visitors[i]], demand[visitors[i]] = found, demands[math.min(tonumber(found), #demands)] or 0
     end
   end
+end
+
+-- Units held unpaid by network, with what earlier callers of this call have taken.
+local heldBy = {}
+-- Whether the networks may hold so many units more. One that holds nothing may.
+local function hasRoom(networks, quantity)
+  for network, most in string.gmatch(networks, '(%S+)=(%d+)') do
+    heldBy[network] = heldBy[network] or tonumber(redis.call('HGET', KEYS[9], network) or 0)
+    if heldBy[network] > 0 and heldBy[network] + quantity > tonumber(most) then return false end
+  end
+  return true
+end
+local function noteNetworks(order, networks, quantity)
+  local note = quantity
+  for network in string.gmatch(networks, '(%S+)=%d+') do
+    heldBy[network] = redis.call('HINCRBY', KEYS[9], network, quantity)
+    note = note .. ' ' .. network
+  end
+  redis.call('HSET', KEYS[9], 'order ' .. order, note)
 end
 
 local placeOf, isTaken = {}, {}
@@ -112,7 +135,7 @@ end
 
 local verdicts, details, newHolds, newKeys, newVisitors, newIntents, newStock = {}, {}, {}, {}, {}, {}, {}
 for i, key in ipairs(keys) do
-  local at, visitor = first + 7 * (i - 1), visitors[i]
+  local at, visitor = first + 8 * (i - 1), visitors[i]
   local verdict = 'n'
   if known[key] then
     verdict, details[#details + 1] = 'k', known[key]
@@ -126,6 +149,8 @@ for i, key in ipairs(keys) do
     local left = available[p]
     if units + quantity > limit then
       verdict, details[#details + 1] = 'l', units .. '|' .. latest
+    elseif not hasRoom(ARGV[at + 7], quantity) then
+      verdict = 'w'
     elseif not p then
       verdict, details[#details + 1] = takeCart(visitor, latest, unitsOf(ARGV[at + 4], ''))
     elseif not left then
@@ -137,6 +162,7 @@ for i, key in ipairs(keys) do
       available[p], held[p], isTaken[p] = left - quantity, held[p] + quantity, true
     end
     if verdict == 'r' then
+      if ARGV[at + 7] ~= '' then noteNetworks(order, ARGV[at + 7], quantity) end
       known[key] = order .. '|' .. ARGV[at + 3]
       has[visitor] = (units + quantity) .. '|' .. order
       local n = #newHolds

@@ -1,7 +1,7 @@
 -- Settle: ends holds, each at most once: only the call that removes the order from the holds counts.
 --
--- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   7 seats   8 limited   (as in
---       reserve.lua)
+-- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   7 seats   8 limited   9 networks
+--       (as in reserve.lua)
 -- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
 --       then six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back), 'unpaid' (they
 --       come back, and the visitor's order counts as failed), 'declined' (the same, from the visitor's second one on), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
@@ -11,11 +11,21 @@ local stock = redis.call('HMGET', KEYS[1], 'fence', 'run')
 local fence = stock[1]
 local isCounted = ARGV[1] ~= ''
 if isCounted and fence ~= ARGV[1] then return 0 end
+local hasNetworks = redis.call('EXISTS', KEYS[9]) == 1
 local ended, backOf, heldOf = 0, {}, {}
 for i = 2, #ARGV, 6 do
   local order, visitor, quantity = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 3])
   local key, how = ARGV[i + 4], ARGV[i + 5]
   local isHeld = redis.call('ZREM', KEYS[2], order) == 1
+  -- Its networks hold it no longer.
+  local note = hasNetworks and redis.call('HGET', KEYS[9], 'order ' .. order)
+  if note then
+    redis.call('HDEL', KEYS[9], 'order ' .. order)
+    local units = string.match(note, '^%d+')
+    for network in string.gmatch(note, ' (%S+)') do
+      if redis.call('HINCRBY', KEYS[9], network, -units) <= 0 then redis.call('HDEL', KEYS[9], network) end
+    end
+  end
   if isHeld then
     ended = ended + 1
     local parts, notes = unitsOf(ARGV[i + 2], ARGV[i + 3]), {}
