@@ -41,6 +41,13 @@ it('knows how long the sender of a form took, who must not slow the line', async
   expect([await reading, bodyMsOf(slow), bodyMsOf(post('a=b'))]).toEqual([{ a: 'b' }, 1_200, 0])
 })
 
+it.each([
+  ['value', `email=${'x'.repeat(4_097)}`],
+  ['name', `${'x'.repeat(201)}=1`],
+])('reads no form with a %s that is too long', async (_, body) => {
+  expect(await formFields(post(`a=b&${body}`))).toBeNull()
+})
+
 it('reads a form as the platform does, whatever is in it', async () => {
   const piece = fc.oneof(
     fc.constantFrom('&', '=', '+', '%', '%4', '%40', '%C3%A9', '%ff', '__proto__', 'é'),

@@ -170,21 +170,32 @@ const bodyMs = new WeakMap<Request, number>()
 /** The time in which a request's body came, which is up to its sender. */
 export const bodyMsOf = (request: Request): number => bodyMs.get(request) ?? 0
 
-/** The fields of a form; null if the body is none, or too large. */
+/** Longest name and value of a field, in characters: a proof is the longest value that a page of ours sends. */
+const MAX_NAME = 200
+const MAX_VALUE = 4_096
+
+/** The fields of a form; null if the body is none, or it or one of them is too large. */
 export async function formFields(request: Request): Promise<Fields | null> {
   if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
   const fromMs = Date.now()
   try {
     // What pages send. Of this type the runtime's `text()` warns.
     const isPlain = request.headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')
-    if (isPlain) return plainFields(decoder.decode(await request.arrayBuffer()))
+    if (isPlain) return bounded(plainFields(decoder.decode(await request.arrayBuffer())))
     const fields = [...(await request.formData())]
-    return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
+    return bounded(
+      Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string')),
+    )
   } catch {
     return null
   } finally {
     bodyMs.set(request, Date.now() - fromMs)
   }
+}
+
+function bounded(fields: Fields): Fields | null {
+  for (const name in fields) if (name.length > MAX_NAME || (fields[name] ?? '').length > MAX_VALUE) return null
+  return fields
 }
 
 /** Read by hand: each field of the runtime's own parsers is a call into it, a twelfth of a checkout's time in all. */

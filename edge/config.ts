@@ -24,6 +24,7 @@ import { type Asset, namedByContent } from './pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import { withOwnWords } from './pages/words/own-words.ts'
 import type PreviewWorker from './preview/preview-worker.ts'
+import { ignoringCase, pathTest } from './protect/paths.ts'
 import { derivedKey, type VisitorKey, visitorKey } from './visitor/visitor-secret.ts'
 
 const url = v.pipe(
@@ -89,19 +90,6 @@ const words = v.pipe(
     return NEVER
   }),
 )
-
-/** Paths in which `*` stands for anything, separated by spaces or commas, as one expression. */
-const patterns = (flags: string) =>
-  v.pipe(
-    v.string(),
-    v.transform((text) => {
-      const each = text
-        .split(/[\s,]+/)
-        .filter((pattern) => pattern !== '')
-        .map((pattern) => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'))
-      return each.length > 0 ? new RegExp(`^(?:${each.join('|')})$`, flags) : /^(?!)/
-    }),
-  )
 
 /** Our own page for paying, with Stripe's form. */
 const STRIPE_PAGE = '/sales/{sale}/order/{order}/pay'
@@ -234,9 +222,23 @@ const Stripe = v.object({
 const Protect = v.object({
   PROTECT_UPSTREAM: required(url, 'The site that the waiting room protects'),
   PROTECT_SALE: required(v.string(), 'The sale whose admission opens the protected paths'),
-  // Protected paths ignore case and span line breaks, since a site may read them so. Open paths are matched exactly.
-  PROTECT_PATHS: setting(patterns('is'), '/*', 'Protected paths; `*` matches anything'),
-  PROTECT_BYPASS: setting(patterns(''), '', 'Paths that stay open'),
+  // Protected paths ignore case, since a site may. Open paths are matched exactly.
+  PROTECT_PATHS: setting(
+    v.pipe(
+      v.string(),
+      v.transform((text) => pathTest(text, ignoringCase)),
+    ),
+    '/*',
+    'Protected paths; `*` matches anything',
+  ),
+  PROTECT_BYPASS: setting(
+    v.pipe(
+      v.string(),
+      v.transform((text) => pathTest(text)),
+    ),
+    '',
+    'Paths that stay open',
+  ),
   PROTECT_SESSION_SECONDS: setting(number(60, 24 * 3600), '1800', 'How long an admitted visitor may stay'),
 })
 

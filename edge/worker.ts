@@ -1,7 +1,7 @@
 /** The Worker: every request to the edge comes in here, is handled by its route (routes.ts), and leaves with its cache rule. */
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { withCacheRule } from './cache.ts'
-import { type Call, refuse, sendProblem } from './call.ts'
+import { type Call, pathOf, refuse, sendProblem } from './call.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { problemAsPage } from './pages/respond.ts'
 import { protectedSite } from './protect/protect.ts'
@@ -30,8 +30,12 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
+/** Longest path, in characters, of ours and of a site behind this Worker. */
+const MAX_PATH = 2_048
+
 async function respond(call: Call): Promise<Response> {
   try {
+    if (pathOf(call.request.url).length > MAX_PATH) refuse('headers-too-large')
     const ours = handle(call)
     if (ours) return await sent(await ours, call)
     // The responses of a site behind this Worker are passed on as they are.

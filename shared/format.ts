@@ -4,10 +4,7 @@
 export function preferred<L extends string>(languages: readonly L[], accepted: string): L | undefined {
   let best: { language: L | undefined; weight: number } = { language: undefined, weight: 0 }
   for (const item of accepted.slice(0, 200).split(',')) {
-    const [name = '', q] = item
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*q=/)
+    const [name = '', q] = item.replace(/\s/g, '').toLowerCase().split(';q=')
     const language = languages.find((one) => one === name.split('-', 1)[0])
     const weight = q === undefined ? 1 : Number(q)
     if (language && weight > best.weight) best = { language, weight }
@@ -17,7 +14,7 @@ export function preferred<L extends string>(languages: readonly L[], accepted: s
 
 /** Fills each `{name}` in a text; a name without a value stays. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+  return text.replace(/\{(\w{1,40})\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
 /** Most formatters kept: languages, units and currencies are few. */

@@ -190,7 +190,12 @@ const settled = <T, R>(value: Awaitable<T>, then: (value: T) => R): Awaitable<R>
 
 /** A part of a token, base64url. Most JSON is ASCII, for which btoa suffices. */
 const encoded = (json: string) =>
-  /[^ -~]/.test(json) ? base64url.encode(json) : btoa(json).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  /[^ -~]/.test(json)
+    ? base64url.encode(json)
+    : btoa(json)
+        .replaceAll('+', '-')
+        .replaceAll('/', '_')
+        .replace(/={1,2}$/, '')
 
 /** The JSON in a part of a token; undefined if there is none. */
 function decoded(part: string): Record<string, unknown> | undefined {

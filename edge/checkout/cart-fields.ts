@@ -65,7 +65,7 @@ function bestIn(fields: Fields): CheckoutLine | null {
   }
 }
 
-const isNone = (typed: string | undefined) => typed === undefined || /^\s*0*\s*$/.test(typed)
+const isNone = (typed: string | undefined) => typed === undefined || /^0*$/.test(typed.trim())
 
 /** The part of the form that a field of a problem is about, as in `lines.2.quantity`; null for one of no line. */
 export function partOf(field: string, lines: readonly ChosenLine[]): Part | null {

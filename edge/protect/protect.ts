@@ -18,6 +18,7 @@ import {
   refuseSignedOut,
 } from '../visitor/credentials.ts'
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
+import { isHeld } from './paths.ts'
 
 /** Where the site finds the visitor's admission. */
 const ADMISSION_HEADER = 'x-admission-token'
@@ -38,22 +39,9 @@ type Protect = NonNullable<Config['protect']>
 export function protectedSite(call: Call): Promise<Response> | null {
   const { protect } = call.config
   if (!protect) return null
-  return isHeld(new URL(call.request.url).pathname, protect) ? guard(protect, call) : pass(protect, null, call)
-}
-
-/**
- * What sites read in more ways than one: slashes and backslashes, what is decoded twice, parameters behind a `;`, where
- * some believe the path to end (at a `?`, a `#` or a control character), and dots and spaces that some drop from a name's end.
- */
-const AMBIGUOUS = /[;\\]|\/\/|(?:\.|%20|%2e)+(?:\/|$)|%(?:[01].|2[35f]|3[bf]|5c|7f)/i
-
-/**
- * Judges the path as the site will read it: without `..`, and decoded. One that could be read in more ways than one is
- * held, so that no spelling of a protected path gets round the queue.
- */
-function isHeld(pathname: string, { PROTECT_PATHS, PROTECT_BYPASS }: Protect): boolean {
-  const path = AMBIGUOUS.test(pathname) ? null : decoded(pathname)
-  return path === null || (PROTECT_PATHS.test(path) && !PROTECT_BYPASS.test(path))
+  const { pathname } = new URL(call.request.url)
+  const held = isHeld(pathname, protect.PROTECT_PATHS, protect.PROTECT_BYPASS)
+  return held ? guard(protect, call) : pass(protect, null, call)
 }
 
 async function guard(protect: Protect, call: Call): Promise<Response> {
@@ -103,14 +91,6 @@ export function wantedPage(sale: string, call: Call): string | null {
 /** `GET /sales/{sale}/wanted`: the way there from a page that is the same for all, after the sale. */
 export function showWantedPage(sale: string, call: Call): Response {
   return seeOther(wantedPage(sale, call) ?? refuse('not-found'))
-}
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return null
-  }
 }
 
 /** Passes the request on to the site, without our own cookies and with what a site behind a proxy expects. */

@@ -137,6 +137,7 @@ it('responds to unknown sales, paths and methods as the contract says', async ()
     ['GET', '/orders/junk', 404, 'unknown-order'],
     ['GET', '/sales/x/order/junk', 404, 'not-found'],
     ['POST', '/internal/sales/x~/refresh', 404, 'not-found'],
+    ['GET', `/${'.'.repeat(2_048)}x`, 431, 'headers-too-large'],
     ['PUT', '/healthz', 405, 'method-not-allowed'],
     ['PATCH', '/sales/x/queue', 405, 'method-not-allowed'],
   ] as const) {

@@ -54,7 +54,7 @@ export function kindOfSearch(text: string): 'date' | 'mail' | 'address' | 'numbe
   if (typed === '') return 'date'
   if (typed.includes('@')) return 'mail'
   if (/^[0-9a-f.:]+$/.test(typed) && /[.:]/.test(typed)) return 'address'
-  return /^[0-9a-f-]{4,}$|#?\d+$/.test(typed) ? 'number' : 'words'
+  return /^[0-9a-f-]{4,}$/.test(typed) || /\d$/.test(typed) ? 'number' : 'words'
 }
 
 /**

@@ -40,7 +40,7 @@ export const Email = v.pipe(
   v.maxLength(254, 'at most 254 characters'),
   // As browsers check it, so that a page takes what its form takes; but of a domain that others can reach.
   v.rfcEmail('an e-mail address is required'),
-  v.regex(/\.[a-z][a-z0-9-]*$/i, 'an e-mail address is required'),
+  v.regex(/\.[a-z][a-z0-9-]{0,62}$/i, 'an e-mail address is required'),
 )
 
 // -- Numbers, times and names -----------------------------------------------------------------------------------------

@@ -33,5 +33,5 @@ function over<T>(ours: T, own: unknown, at: readonly string[], wrong: string[]):
 
 /** Some text, and no value that the page does not fill in. */
 function fits(own: string, ours: string): boolean {
-  return own.trim() !== '' && (own.match(/\{\w+\}/g) ?? []).every((value) => ours.includes(value))
+  return own.trim() !== '' && (own.match(/\{\w{1,40}\}/g) ?? []).every((value) => ours.includes(value))
 }

@@ -38,7 +38,7 @@ const hubName = (queue: string, index: number) => `${queue}/hub-${index}`
 export const mirrorName = (queue: string, index: number, shards: number) =>
   shards > DIRECT_SHARDS ? `${queue}/mirror-${index}` : shardName(queue, index, shards)
 
-export const isHub = (name: string) => /\/hub-\d+$/.test(name)
+export const isHub = (name: string) => /\/hub-\d{1,9}$/.test(name)
 
 /** The name of the object that another one calls; a queue's own name is that of its waiting room. */
 export const upstreamName = (name: string) => name.slice(0, name.lastIndexOf('/'))

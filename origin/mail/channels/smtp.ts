@@ -16,7 +16,7 @@ export class Smtp {
 
   constructor(url: string, from: string) {
     this.#from = from
-    this.#domain = /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost'
+    this.#domain = from.slice(from.lastIndexOf('@') + 1).replace('>', '')
     this.#transport = createTransport({
       ...serverOf(new URL(url)),
       pool: true,
