@@ -235,8 +235,9 @@ function settleMs({ lateness_ms }: Memory, { claimSeconds }: Settings): number {
 
 /**
  * The share of those called who turn up: arrivals until now over numbers called until `settleMs` ago. While people are
- * merely slow this errs towards "everyone comes", which is the safe side. Almost surely no more than `sureShare` turn up;
- * `unitShare` is learned from few. Where the origin did not count all arrivals nothing is known: everyone comes.
+ * merely slow this errs towards "everyone comes", which is the safe side. Almost surely no more than `sureShare` turn up.
+ * `unitShare` is the share where units wait for a buyer: it is learned from few, and counts all who came since the first of those called,
+ * so that a burst of calls before a pause is not taken for no-shows. Where the origin did not count all arrivals nothing is known: everyone comes.
  */
 export function showRatio(memory: Memory, settings: Settings) {
   const settledMs = memory.open_ms - settleMs(memory, settings)
@@ -248,11 +249,11 @@ export function showRatio(memory: Memory, settings: Settings) {
   const from = sampleUntil(memory, memory.open_ms - wantedMs)
   const windowMs = memory.open_ms - from.open_ms
   const called = at(memory, settledMs, 'called') - at(memory, settledMs - windowMs, 'called')
-  const arrived = memory.arrivals - from.arrivals
-  const shareAfter = (prior: number) => Math.min(1, (prior + arrived) / (prior + called))
-  const share = shareAfter(PRIOR_CALLED)
+  const shareOf = (prior: number, arrivalsBefore: number) =>
+    Math.min(1, (prior + memory.arrivals - arrivalsBefore) / (prior + called))
+  const share = shareOf(PRIOR_CALLED, from.arrivals)
   const sureShare = Math.min(1, share + MARGIN_SIGMAS * Math.sqrt((share * (1 - share)) / (PRIOR_CALLED + called)))
-  return { share, sureShare, unitShare: shareAfter(PRIOR_FOR_UNITS) }
+  return { share, sureShare, unitShare: shareOf(PRIOR_FOR_UNITS, at(memory, settledMs - windowMs, 'arrivals')) }
 }
 
 /** Whether the origin has counted all arrivals since then. */
@@ -288,10 +289,10 @@ function expected(memory: Memory, called: number, share: number, settings: Setti
 
 /** Those called who may still come: in units that are reserved for them, and the most people that they may be. */
 export function comingIn(memory: Memory, called: number, settings: Settings) {
-  const { unitShare, sureShare } = showRatio(memory, settings)
+  const { share, unitShare, sureShare } = showRatio(memory, settings)
   return {
     may_come: Math.round(onTheirWay(memory, called, 1, settings)),
-    coming_units: expected(memory, called, unitShare, settings) / settings.admissionsPerUnit,
+    coming_units: expected(memory, called, Math.min(share, unitShare), settings) / settings.admissionsPerUnit,
     coming_people: Math.max(
       onTheirWay(memory, called, sureShare, settings),
       mostOnTheirWay(memory, called, sureShare, settings),
