@@ -14,7 +14,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
-import type { FieldError } from '../../shared/problem.ts'
+import { type FieldError, ProblemError } from '../../shared/problem.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
 import { isBoxOffice, type RecordVerdict, type Reservation } from '../ledger/record.ts'
 import { Overloaded } from '../lib/batcher.ts'
@@ -106,8 +106,11 @@ export class Checkout {
   async #priced(asked: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
     let sale = asked
     for (let pricing = 1; ; pricing++) {
-      const context = await contextOf(this.#deps, sale, request).catch(() => null)
+      const context = await contextOf(this.#deps, sale, request, buyer, this.#deps.sales.nowMs()).catch((error) =>
+        error instanceof ProblemError ? error.problem : null,
+      )
       if (!context) return untaken()
+      if ('type' in context) return refusal(context)
       const outcome = await this.#begin(sale, buyer, request, key, context)
       if (outcome.kind !== 'problem') return outcome
       if (outcome.problem.type === '/problems/price-changed' && pricing < PRICINGS) {

@@ -260,6 +260,29 @@ describe('promo codes', () => {
         { code: 'NONE', holds: false, reason: 'unknown' },
       ],
     })
+    // Whether a code cannot be combined is said of those that may be used: it would confirm a guess.
+    expect((await totals(sale, { product_id: 'shirt', promo_code: ['ALONE', 'LATE', 'PRINTS'] })).body).toMatchObject({
+      promo_codes: [{ holds: true }, { reason: 'unknown' }, { reason: 'unknown' }],
+    })
+    expect(await totals(sale, { lines: LINES, promo_code: ['TEN', 'ALONE'] })).toMatchObject(clash)
+  })
+
+  test('are no more than guesses by an unknown one, for a network that the edge names', async () => {
+    const sale = await openSale()
+    const token = await origin.token(sale)
+    const headers = { 'edge-token': origin.edgeToken, 'edge-networks': '198.51.100.9=24' }
+    const guess = (where: 'totals' | 'checkout') => {
+      const body = {
+        product_id: 'shirt',
+        promo_code: ['A1', 'A2', 'A3', 'A4', 'A5'].map((code) => code + crypto.randomUUID().slice(0, 4)),
+      }
+      const key = { 'idempotency-key': crypto.randomUUID() }
+      return origin.call('POST', `/sales/${sale}/${where}`, { token, headers: { ...headers, ...key }, body })
+    }
+    for (const where of ['totals', 'checkout', 'totals', 'checkout'] as const)
+      expect([200, 422]).toContain((await guess(where)).status)
+    for (const where of ['totals', 'checkout'] as const)
+      expect(await guess(where)).toMatchObject({ status: 429, body: { type: '/problems/too-many-requests' } })
   })
 
   test('of 10 uses, wanted by 100 at once, are used exactly 10 times, and again as they come back', async () => {

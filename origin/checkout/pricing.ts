@@ -8,7 +8,7 @@ import { type BillLine, billOf, totalsOf } from '../../shared/bill.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { Charge, Quote } from '../ledger/record.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
-import { discountOf, isFor, unknownCode } from '../promo-codes/promo-code.ts'
+import { clashOf, discountOf, isFor, unknownCode } from '../promo-codes/promo-code.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import type { Chart } from '../seats/chart.ts'
@@ -49,7 +49,8 @@ export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
     return { ...row, product, quantity, unit_price_minor: own ?? unit_price_minor }
   })
   const useless = codes.find((code) => !isFor(code, boughtIn(lines)))
-  if (useless) return unknownCode(useless.code)
+  const clash = useless ? unknownCode(useless.code) : clashOf(codes)
+  if (clash) return clash
   const priced = billOf(lines, sale, { discounts: codes.map(discountOf), country })
   if (!priced) return invalidField('quantity', 'is too heavy to be sent there')
   const prices = lines.map(({ unit_price_minor }) => unit_price_minor)

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { FieldError, Problem } from '../../shared/problem.ts'
-import { type AskedCode, clashOf, isValidAt, unknownCode } from '../promo-codes/promo-code.ts'
+import type { Guesser } from '../promo-codes/guesses.ts'
+import { type AskedCode, isValidAt, unknownCode } from '../promo-codes/promo-code.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { PromoCodes } from '../promo-codes/promo-codes.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
@@ -24,15 +25,17 @@ export interface Context {
   readonly codes: readonly AskedCode[]
 }
 
-/** Fails as the ledger does. */
+/** Fails as the ledger does, and with `too-many-requests` where the codes may be guesses. */
 export async function contextOf(
   { halls, promoCodes }: ContextDeps,
   sale: SaleRow,
   request: CheckoutRequest,
+  guesser: Guesser,
+  nowMs: number,
 ): Promise<Context> {
   const [hall, codes] = await Promise.all([
     asksForSeats(request, sale) ? halls.of(sale) : null,
-    promoCodes.find(sale, namedCodes(request)),
+    promoCodes.find(sale, namedCodes(request), guesser, nowMs),
   ])
   return { hall, codes }
 }
@@ -58,7 +61,7 @@ export function wrongIn(
 export function usableCodes(codes: readonly AskedCode[], nowMs: number): readonly PromoCodeRow[] | Problem {
   if (codes.length === 0) return []
   const wrong = codes.find(({ row }) => !row || !isValidAt(row, nowMs))
-  return (wrong ? unknownCode(wrong.code) : clashOf(codes)) ?? codes.flatMap(({ row }) => row ?? [])
+  return wrong ? unknownCode(wrong.code) : codes.flatMap(({ row }) => row ?? [])
 }
 
 export const pricingOf = (

@@ -7,7 +7,8 @@ import { type Problem, problem } from '../../shared/problem.ts'
 import type { Buyers } from '../access/buyers.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { readBody, refuse, sendJson } from '../lib/request.ts'
-import { clashOf, isUsable } from '../promo-codes/promo-code.ts'
+import type { Guesser } from '../promo-codes/guesses.ts'
+import { isUsable } from '../promo-codes/promo-code.ts'
 import { usedUpCodes } from '../promo-codes/promo-code-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { inLine } from '../sales/sale-state.ts'
@@ -48,7 +49,8 @@ export const totalsRoutes = (deps: TotalsDeps) =>
     const { sub: visitor, line = PUBLIC_LINE } = buyers.enterAdmitted(saleId, await buyers.readAdmission(c))
     try {
       const sale = (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
-      const answer = await totalsFor(deps, inLine(sale, line), visitor, await readBody(c, CheckoutRequest))
+      const guesser = { visitor, networks: buyers.networksOf(c) }
+      const answer = await totalsFor(deps, inLine(sale, line), guesser, await readBody(c, CheckoutRequest))
       return sendJson('type' in answer ? refuse(answer) : answer, 200)
     } finally {
       buyers.leave(visitor)
@@ -58,18 +60,17 @@ export const totalsRoutes = (deps: TotalsDeps) =>
 async function totalsFor(
   deps: TotalsDeps,
   sale: SaleRow,
-  visitor: string,
+  guesser: Guesser,
   request: CheckoutRequest,
 ): Promise<TotalsAnswer | Problem> {
-  const context = await contextOf(deps, sale, request)
+  const nowMs = deps.sales.nowMs()
+  const context = await contextOf(deps, sale, request, guesser, nowMs)
   const { hall, codes } = context
   const asked = askedOf(request, sale, hall?.chart ?? null)
   if ('type' in asked) return asked
-  const nowMs = deps.sales.nowMs()
   const country = request.delivery?.country
   const unserved = country !== undefined && !isServed(sale.delivery, country)
-  const refusal =
-    closedFor(sale, asked.quantity, nowMs) ?? clashOf(codes) ?? (unserved ? invalid([UNSERVED]) : undefined)
+  const refusal = closedFor(sale, asked.quantity, nowMs) ?? (unserved ? invalid([UNSERVED]) : undefined)
   if (refusal) return refusal
   const cart = await cartFor(deps, sale, asked)
   if (!cart) return tryAgain('There are not so many such seats at this moment. Some may come back.')
@@ -79,7 +80,7 @@ async function totalsFor(
       ? await usedUpCodes(
           deps.sql,
           sale.sale_id,
-          visitor,
+          guesser.visitor,
           codes.map(({ code }) => code),
         )
       : null

@@ -34,7 +34,7 @@ test('a code holds for all products, or those that it names, and their variants'
 })
 
 test('a code holds beside others only where all may be combined, and once', () => {
-  const asked = (code: string, combined: boolean) => ({ code, row: row({ code, combined }) })
+  const asked = (code: string, combined: boolean) => row({ code, combined })
   expect(clashOf([asked('A', false)])).toBeUndefined()
   expect(clashOf([asked('A', true), asked('B', true)])).toBeUndefined()
   expect(clashOf([asked('A', true), asked('B', false)])).toMatchObject({ status: 422 })

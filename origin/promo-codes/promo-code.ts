@@ -26,10 +26,13 @@ export const isFor = ({ products }: PromoCodeRow, bought: readonly Bought[]): bo
 export const isUsable = ({ row }: AskedCode, bought: readonly Bought[], nowMs: number): boolean =>
   row !== null && isValidAt(row, nowMs) && isFor(row, bought)
 
-/** Why the codes cannot be used together; undefined if they can. */
-export function clashOf(codes: readonly AskedCode[]): Problem | undefined {
+/**
+ * Why the codes cannot be used together; undefined if they can. Only of codes that each may be used: beside a code of one's own, a guess
+ * would be confirmed.
+ */
+export function clashOf(codes: readonly Pick<PromoCodeRow, 'code' | 'combined'>[]): Problem | undefined {
   if (new Set(codes.map(({ code }) => code)).size < codes.length) return invalidField('promo_code', 'is named twice')
-  const alone = codes.length > 1 && codes.find(({ row }) => row?.combined === false)
+  const alone = codes.length > 1 && codes.find(({ combined }) => !combined)
   return alone ? invalidField('promo_code', `${alone.code} cannot be combined with another code`) : undefined
 }
 

@@ -1,0 +1,58 @@
+/**
+ * Unknown promo codes that a visitor and their networks have named, so that nobody finds codes by trying: as many a minute as unknown
+ * invitations. Known codes do not count, since many people may share an address. Each process counts by itself.
+ */
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { problem } from '../../shared/problem.ts'
+import { refuse } from '../lib/request.ts'
+
+/** Of a visitor, or of an address; a person mistypes a few times. Larger networks have as many times more as they may hold unpaid. */
+const GUESSES = 20
+const WINDOW_MS = 60_000
+/** Visitors and networks that are remembered. */
+const MAX_GUESSERS = 20_000
+
+export interface Guesser {
+  readonly visitor: string
+  /** As EDGE_NETWORKS_HEADER has them; left out where nothing is limited. */
+  readonly networks?: string | undefined
+}
+
+interface Guessed {
+  wrong: number
+  /** Codes of calls in progress, which may be wrong. */
+  pending: number
+  sinceMs: number
+}
+
+export class Guesses {
+  readonly #guessed = new RecentMap<string, Guessed>(MAX_GUESSERS)
+
+  /** Throws `too-many-requests` if so many codes may be too many. Returns what ends the call, with how many were wrong. */
+  begin({ visitor, networks }: Guesser, codes: number, nowMs: number): (wrong: number) => void {
+    if (networks === undefined || codes === 0) return () => {}
+    const all = [...mostOf(networks), [`visitor ${visitor}`, GUESSES] as const].map(([who, most]) => {
+      const found = this.#guessed.getOrAdd(who, () => ({ wrong: 0, pending: 0, sinceMs: nowMs }))
+      if (nowMs - found.sinceMs >= WINDOW_MS) Object.assign(found, { wrong: 0, sinceMs: nowMs })
+      return { found, isOver: found.wrong + found.pending + codes > most }
+    })
+    const over = all.find(({ isOver }) => isOver)?.found
+    if (over) {
+      const waitMs = over.wrong > 0 ? over.sinceMs + WINDOW_MS - nowMs : 1_000
+      refuse(problem('too-many-requests', { retry_after_seconds: waitMs / 1000 }))
+    }
+    for (const { found } of all) found.pending += codes
+    return (wrong) => {
+      for (const { found } of all) {
+        found.pending -= codes
+        found.wrong += wrong
+      }
+    }
+  }
+}
+
+function mostOf(networks: string): (readonly [network: string, most: number])[] {
+  const bounds = networks.split(' ').map((bound) => bound.split('=') as [string, string])
+  const least = Number(bounds[0]?.[1])
+  return bounds.map(([network, units]) => [network, (GUESSES * Number(units)) / least])
+}
