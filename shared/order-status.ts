@@ -81,6 +81,20 @@ export const CANCEL_REASONS = [
   'too_many',
 ] as const
 
+/** Those of which buyers get a message that says why: not what they did themselves, nor what the shop did, which it says itself. */
+export const MAILED_REASONS = [
+  'not_authenticated',
+  'payment_timeout',
+  'oversold',
+  'no_stock',
+  'limit',
+  'replay',
+  'seat_taken',
+  'price_changed',
+  'too_many',
+] as const satisfies (typeof CANCEL_REASONS)[number][]
+export type MailedReason = (typeof MAILED_REASONS)[number]
+
 /** What of an order its page shows, as one text to compare: its payment may change while its status does not. */
 export const progressOf = ({ status, payment }: Progress) =>
   [status, payment?.status, payment?.attempts_left].join(' ').trimEnd()

@@ -26,12 +26,20 @@ export const pushSwitch = ({ view: { state }, words }: PageContext, mayCome: rea
       <p class="small quiet" id="push-failed" role="status"></p>`
 
 /** What may still come of an order. */
-const OF_UNPAID: readonly MailKind[] = ['hold_ends', 'hold_ended', 'confirmed', 'declined', 'refunded', 'sent']
+const OF_UNPAID: readonly MailKind[] = [
+  'hold_ends',
+  'hold_ended',
+  'confirmed',
+  'declined',
+  'cancelled',
+  'refunded',
+  'sent',
+]
 const MAY_COME: Readonly<Record<OrderStatus, readonly MailKind[]>> = {
   processing: OF_UNPAID,
   reserved: OF_UNPAID,
   paying: OF_UNPAID,
-  confirmed: ['refunded', 'sent'],
+  confirmed: ['cancelled', 'refunded', 'sent'],
   fulfilled: ['refunded'],
   expired: [],
   cancelled: [],

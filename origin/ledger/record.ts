@@ -114,7 +114,9 @@ interface RecordRow extends Omit<Recorded, 'verdict' | 'numbers'> {
   readonly recorded: number
   /** Parallel to the batch. */
   readonly numbers: readonly number[]
-  readonly others: readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number })[] | null
+  readonly others:
+    | readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number; readonly written: boolean })[]
+    | null
 }
 
 /**
@@ -162,7 +164,7 @@ export async function record(
     numbers,
     ...(carts && { carts }),
   })
-  for (const { index, ...verdict } of others) verdicts[index - 1] = verdict
+  for (const { index, written: _, ...verdict } of others) verdicts[index - 1] = verdict
   return verdicts
 }
 

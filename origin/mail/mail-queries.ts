@@ -2,11 +2,12 @@
 import type { TransactionSql } from 'postgres'
 import type { Address, EventTime } from '../../shared/api/goods.ts'
 import type { MailKind, PushSubscription } from '../../shared/api/mails.ts'
+import { MAILED_REASONS } from '../../shared/order-status.ts'
 import { readEvents } from '../events/reader.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { AskedMail, Job, OrderMail } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { EventRow } from '../ledger/schema/events.ts'
+import type { EventRow, OrderSnapshot } from '../ledger/schema/events.ts'
 import type { contacts, orders } from '../ledger/schema/orders.ts'
 import type { sales } from '../ledger/schema/sales.ts'
 import { hashed, holdLane, queueRestock } from './asks.ts'
@@ -79,11 +80,15 @@ export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKin
       return 'sent'
     case 'order.cancelled':
       // Declined for good: after other declines the order waits for its buyer, who has the page.
-      return String((data as { reason?: string } | null)?.reason).startsWith('declined') ? 'declined' : null
+      return reasonIn(data) === 'declined' ? 'declined' : mailedReason(data) === undefined ? null : 'cancelled'
     default:
       return null
   }
 }
+
+const reasonIn = (data: unknown) => (data as OrderSnapshot | null)?.reason?.split(':', 1)[0]
+/** Why an order ended that neither its buyer nor the shop has ended. */
+export const mailedReason = (data: unknown) => MAILED_REASONS.find((one) => one === reasonIn(data))
 
 export const MAIL_READER = 'mail'
 
@@ -111,12 +116,15 @@ const NEEDED = [
 async function addMails(tx: TransactionSql, events: readonly EventRow[], channels: Channels): Promise<void> {
   for (const { type, sale_id } of events)
     if (type === 'sale.restocked' && sale_id !== null) await queueRestock(tx, sale_id)
-  const mailed = events.flatMap(({ xid, seq, order_id, order_ids, ...event }) => {
-    const kind = kindOf(event)
-    if (kind === null) return []
-    const of = order_ids ?? (order_id === null ? [] : [order_id])
-    return of.map((order) => ({ xid, seq, order, kind, type: event.type, snapshot: event.data }))
-  })
+  const reasons = await refusedLater(tx, events)
+  const mailed = events.flatMap(({ xid, seq, type, order_id, order_ids, data }) =>
+    (order_ids ?? (order_id === null ? [] : [order_id])).flatMap((order) => {
+      const reason = reasons.get(order)
+      const snapshot = reason === undefined ? data : { reason }
+      const kind = kindOf({ type, data: snapshot })
+      return kind === null ? [] : [{ xid, seq, order, kind, type, snapshot }]
+    }),
+  )
   if (mailed.length === 0) return
   const found = await tx<{ place: number; reserved_until: Date; buyer: string; push: string | null }[]>`
     with due as materialized (
@@ -164,6 +172,15 @@ async function addMails(tx: TransactionSql, events: readonly EventRow[], channel
       return { lane: holdLane(lane), data, runAt: new Date(reserved_until.getTime() - BEFORE_END_MS) }
     })
   await addJobs(tx, 'mail', jobs)
+}
+
+/** Why orders were refused that the ledger recorded as cancelled: their events are of many orders, and do not say it. */
+async function refusedLater(tx: Queryable, events: readonly EventRow[]): Promise<ReadonlyMap<string, string>> {
+  const refused = events.flatMap(({ type, order_ids }) => (type === 'order.cancelled' ? (order_ids ?? []) : []))
+  if (refused.length === 0) return new Map()
+  const rows = await tx<{ order_id: string; reason: string }[]>`
+    select order_id, reason from orders where order_id = any(${refused}::uuid[]) and reason is not null`
+  return new Map(rows.map(({ order_id, reason }) => [order_id, reason]))
 }
 
 /** The orders of these mails, by id. */

@@ -6,9 +6,11 @@ import { serveOnLoopback } from '../../dev/loopback.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { endLeases, useOwnOrigin } from '../../test/lib/origin-process.ts'
+import { reservationOf } from '../../test/lib/samples.ts'
 import { useReceiver } from '../../test/stand-ins/receiver.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
-import { advanceOrders } from '../ledger/order-statements.ts'
+import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
+import { record } from '../ledger/record.ts'
 
 /** The schedules that the edge publishes, by sale. */
 const schedules = new Map<string, object>()
@@ -122,6 +124,34 @@ test('reports a decline only when it is final, and nothing to a buyer without an
     { type: 'order.cancelled' },
   ])
   expect(await stateOf(silent.body.order_id ?? '')).toBeUndefined()
+})
+
+test('says why an order ended that its buyer did not give back, also one that was refused after it was taken on', async () => {
+  const sale = await saleOf({ limit_per_visitor: 1 })
+  const [sql, givesBack] = [origin.sql(), someone()]
+  const end = async (email: string, reason: string) => {
+    const { body } = await origin.checkout(sale, { body: { contact: { email } } })
+    await moveOrders(sql, [body.order_id ?? ''], { from: ['reserved'], to: 'cancelled', reason })
+  }
+  await end(givesBack, 'given_back')
+  for (const [reason, text] of [
+    ['payment_timeout', 'did not answer in time'],
+    ['not_authenticated', 'was not confirmed with your bank'],
+    ['oversold', 'more was sold than there was'],
+    ['limit', 'more than one person can have'],
+  ] as const) {
+    const email = someone()
+    const refused = {
+      ...reservationOf(sale),
+      quantity: 2,
+      contact: { email, delivery: null, address: null, language: 'en' },
+    }
+    if (reason === 'limit') expect(await record(sql, sale, [refused], true)).toMatchObject([{ verdict: reason }])
+    else await end(email, reason)
+    await isMailed(email, ['Your order did not go through'])
+    expect(to(email)[0]?.raw.replace(/=\r\n/g, '')).toContain(text)
+  }
+  expect(to(givesBack)).toEqual([])
 })
 
 test('sends later, and once, what could not be sent, or was refused because of a sender that can be corrected', async () => {

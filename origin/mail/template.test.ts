@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import { MAILED_REASONS } from '../../shared/order-status.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { write } from './template.ts'
 
@@ -34,6 +35,21 @@ test.each(LANGUAGES)('shows the amounts, the order and the link to it in %s', (l
     }
     expect(subject).toContain('Tom')
   }
+})
+
+test.each(LANGUAGES)('says in %s why an order ended that nobody gave back, and leads to it', (language) => {
+  const written = MAILED_REASONS.map((reason) =>
+    write({ ...mail, type: 'order.cancelled', snapshot: { reason }, language }, SHOP),
+  )
+  for (const { html, text, subject } of written) {
+    expect(subject).toContain('Tom')
+    for (const body of [html, text]) {
+      expect(body).toContain('https://drop.example/sales/drop/order/the-order')
+      expect(body).not.toMatch(/undefined|\{\w+\}/)
+    }
+  }
+  const declined = write({ ...mail, type: 'order.cancelled', snapshot: { reason: 'declined: x' }, language }, SHOP)
+  expect(new Set([declined, ...written].map(({ text }) => text)).size).toBe(MAILED_REASONS.length + 1)
 })
 
 test.each(LANGUAGES)('says in %s what was asked for, and how it ends', (language) => {

@@ -9,7 +9,7 @@ import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 import { billOn } from '../orders/order-json.ts'
 import { isPromoCode } from '../stock/cart.ts'
-import { kindOf, type Mail, type Notice } from './mail-queries.ts'
+import { kindOf, type Mail, mailedReason, type Notice } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
 type Fact = [name: string, value: string]
@@ -46,7 +46,8 @@ function orderHeadline(mail: Mail, publicUrl: string): Headline {
   const words = WORDS[language]
   const kind = kindOf({ type: mail.type, data: mail.snapshot }) ?? 'declined'
   const isPart = kind === 'refunded' && refundedIn(mail) < totalOf(mail)
-  const [subject, text] = textsOf(words, isPart ? 'refundedInPart' : kind, { sale: mail.sale })
+  const texts = kind === 'cancelled' ? cancelledIn(mail, words) : words[WORDS_OF[isPart ? 'refundedInPart' : kind]]
+  const [subject, text] = filled(texts, { sale: mail.sale })
   const saleUrl = saleUrlOf(publicUrl, mail.sale_id)
   const [url, show] =
     kind === 'hold_ended' ? [`${saleUrl}/line`, words.toLine] : [`${saleUrl}/order/${mail.order_id}`, words.show]
@@ -56,15 +57,24 @@ function orderHeadline(mail: Mail, publicUrl: string): Headline {
 function noticeHeadline({ kind, seconds, sale_id, sale, ...notice }: Notice, publicUrl: string): Headline {
   const language = languageOf(notice.language)
   const words = WORDS[language]
-  const [subject, text] = textsOf(words, kind, { sale, t: roughly(language, seconds ?? 0) })
+  const [subject, text] = filled(words[WORDS_OF[kind]], { sale, t: roughly(language, seconds ?? 0) })
   const saleUrl = saleUrlOf(publicUrl, sale_id)
   const isTurn = kind === 'turn' || kind === 'turn_near'
   const [url, show] = isTurn ? [`${saleUrl}/line`, words.toLine] : [saleUrl, words.toSale]
   return { kind, language, subject, text, url, show }
 }
 
-const textsOf = (words: MailWords, kind: keyof typeof WORDS_OF, filled: Parameters<typeof fill>[1]) =>
-  words[WORDS_OF[kind]].map((one) => fill(one, filled)) as [subject: string, text: string]
+type Texts = readonly [subject: string, text: string]
+const filled = ([subject, text]: Texts, values: Parameters<typeof fill>[1]): Texts => [
+  fill(subject, values),
+  fill(text, values),
+]
+
+function cancelledIn({ snapshot }: Mail, words: MailWords): Texts {
+  const reason = mailedReason(snapshot)
+  if (reason === undefined) throw new Error('an order that ended for no reason that is mailed')
+  return [words.cancelled, words.cancelledFor[reason]]
+}
 
 const refundedIn = (mail: Mail) =>
   mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? totalOf(mail)) : 0
@@ -121,7 +131,7 @@ function writeNotice(notice: Notice, publicUrl: string): Written {
   })
 }
 
-/** The texts of each kind. */
+/** The texts of each kind, but those of a cancelled order, which are by its reason. */
 const WORDS_OF = {
   turn_near: 'turnNear',
   turn: 'turn',
@@ -134,7 +144,7 @@ const WORDS_OF = {
   refunded: 'refunded',
   refundedInPart: 'refundedInPart',
   sent: 'sent',
-} as const satisfies Record<MailKind | 'refundedInPart', keyof MailWords>
+} as const satisfies Record<Exclude<MailKind, 'cancelled'> | 'refundedInPart', keyof MailWords>
 
 function letter(shown: Shown): Written {
   const { subject, text, order, next, calendar, url, show, why, words, stopUrl } = shown

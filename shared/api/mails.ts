@@ -12,6 +12,8 @@ export const MAILS = [
   'hold_ended',
   'confirmed',
   'declined',
+  // Not paid in time at the bank, refused after it was taken on, or one too many.
+  'cancelled',
   'refunded',
   'sent',
 ] as const

@@ -1,4 +1,4 @@
--- add_contacts: keeps how the buyers of recorded orders can be reached; called with what record_reservations or record_carts has
+-- add_contacts: keeps how the buyers of orders can be reached, also of those that were written as refused; called with what record_reservations or record_carts has
 -- returned, in the same statement. p_contacts: [{order_id, email, delivery, address, language}]. Returns how many it kept.
 -- A sale without an end is taken to last a month; see deleteContacts.
 create or replace function add_contacts(
@@ -16,7 +16,7 @@ begin
   -- By the verdicts: a plan made while the table was small would read all orders for each batch.
   join unnest(p_ids) with ordinality as a(id, i) on a.id = c.order_id
   join sales s on s.sale_id = p_sale
-  where not exists (select from jsonb_array_elements(p_others) as o where (o ->> 'index')::int = a.i)
+  where not exists (select from jsonb_array_elements(p_others) as o where (o ->> 'index')::int = a.i and not (o ->> 'written')::boolean)
   on conflict do nothing;
   get diagnostics v_kept = row_count;
   return v_kept;

@@ -173,7 +173,8 @@ begin
           select w.product,
               case when p.total - p.buffer - p.held - p.sold < w.units then 'no_stock'
                 when w.had + w.units > p.limit_per_visitor then 'limit'
-                else 'unpaid' end
+                -- Without the code its buyer may have units.
+                when p.is_promo_code then 'no_stock' else 'unpaid' end
             into v_product, v_verdict
           from (
             select l.product, sum(l.quantity)::int as units, min(l.n) as n, (
@@ -184,7 +185,7 @@ begin
             where l.i = v_one.i group by l.product) w
           join products p on p.sale_id = p_sale and p.product_id = w.product
           where p.total - p.buffer - p.held - p.sold < w.units or v_has_limits and w.had + w.units > p.limit_per_visitor
-            or v_has_limits and has.unpaid > 0 and not p.is_promo_code and p.total - p.buffer - p.held - p.sold - w.units
+            or v_has_limits and has.unpaid > 0 and p.total - p.buffer - p.held - p.sold - w.units
               < p_demand[least(has.unpaid, cardinality(p_demand))]
           order by w.n limit 1;
           v_verdict := coalesce(v_verdict, 'recorded');
@@ -220,7 +221,7 @@ begin
       where p.sale_id = p_sale and p.product_id = w.product;
       if v_carts[v_one.i] is not null then carts := carts || jsonb_build_object(v_one.id, v_carts[v_one.i]); end if;
     else
-      others := coalesce(others, '[]') || jsonb_build_object('index', v_one.i, 'verdict', v_verdict, 'order', v_order,
+      others := coalesce(others, '[]') || jsonb_build_object('index', v_one.i, 'verdict', v_verdict, 'written', v_written, 'order', v_order,
         case v_verdict when 'limit' then 'units' else 'unpaid' end, v_had, 'seats', to_jsonb(v_taken), 'product', v_product);
     end if;
   end loop;

@@ -8,7 +8,8 @@
 -- parallel and in order of arrival. Each reservation gets the verdict that it would get alone, after those before it.
 --
 -- recorded: the number of orders inserted, all held from created_at to reserved_until.
--- others: null, or [{index, verdict, order, units, unpaid}] for those not recorded. index is the place in the arrays, from 1. Verdicts:
+-- others: null, or [{index, verdict, written, order, units, unpaid}] for those not recorded. index is the place in the arrays, from 1;
+--   written: a cancelled order was inserted for it. Verdicts:
 --   replay: the key has an order already, which is `order`.
 --   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
 --   too_many: too many orders of the visitor failed (expired, given back or declined), even if nobody else waits.
@@ -235,9 +236,9 @@ begin
   where p.sale_id = p_sale and p.product_id = w.product;
 
   select count(*) filter (where t.verdict = 'recorded'),
-    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order,
+    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'written', t.written, 'order', t.order,
         case t.verdict when 'limit' then 'units' else 'unpaid' end, t.had) order by t.i)
       filter (where t.verdict <> 'recorded')
   into recorded, others
-  from unnest(v_verdicts, v_orders, v_had) with ordinality as t(verdict, "order", had, i);
+  from unnest(v_verdicts, v_orders, v_had, v_written) with ordinality as t(verdict, "order", had, written, i);
 end $$;

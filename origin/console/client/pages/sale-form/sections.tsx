@@ -299,6 +299,7 @@ const MAIL_NAMES: Readonly<Record<MailKind, string>> = {
   hold_ended: 'Your hold has ended, here is the line (one for each address)',
   confirmed: 'Confirmed',
   declined: 'Declined',
+  cancelled: 'Ended, and why: not paid in time, refused after all, or one too many',
   refunded: 'Refunded',
   sent: 'Sent',
 }
