@@ -117,6 +117,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
       /name="best-quantity"[^>]* value="6"[^>]*aria-describedby="fault-best"/,
       /<option value="stalls-b" selected>[\s\S]*<option value="B" selected>/,
     ],
+    'hall-turn-gone': [fault('places-standing', words.hall.fewer), no('fault-seats')],
     'hall-turn-nothing-chosen': [words.hall.chooseFirst],
   },
   'of an order names each seat, and strikes through and says what was given back': {

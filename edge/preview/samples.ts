@@ -339,6 +339,10 @@ export function samplePages({
     'hall-turn-seat-taken': inShop(turnAgain(seatTaken, chosenSeats), hall),
     'hall-turn-seat-taken-no-offer': inShop(turnAgain({ ...seatTaken, offer: [] }, chosenSeats), hall),
     'hall-turn-fewer': inShop(turnAgain({ ...problem('all-in-carts'), section_id: 'stalls-b' }, chosenBest), hall),
+    'hall-turn-gone': inShop(
+      turnAgain({ ...problem('sold-out'), gone: [{ section_id: 'standing', left: 0 }] }, chosenSeats),
+      hall,
+    ),
     'hall-turn-nothing-chosen': inShop(turnAgain(invalidField('product_id', 'is required'), {}), hall),
     'hall-order': inShop({ kind: 'order', order: seats('reserved'), alreadyHas: false }, hall),
     'hall-order-partly-returned': inShop({ kind: 'order', order: seats('confirmed', true), alreadyHas: false }, hall),

@@ -94,6 +94,38 @@ describe('without one', () => {
   })
 })
 
+test('a cart hears which of its lines are gone, and how many are left of each', () => {
+  const of = (product_id: string, sold: number, more = {}) => ({
+    ...product,
+    product_id,
+    name: product_id,
+    total: 10,
+    buffer: 0,
+    held: 0,
+    sold,
+    ...more,
+  })
+  const products = [of('cup', 0), of('lamp', 10), of('stalls', 9, { section_type: 'general_admission' })]
+  const three = { ...sale, products } as unknown as SaleRow
+  const cart = products.map(({ product_id }) => ({ product: product_id, quantity: 2 }))
+  const reservation = { ...mine, product: 'cup', quantity: 6, cart }
+  const lamp = { product_id: 'lamp', left: 0 }
+  const stalls = { section_id: 'stalls', left: 1 }
+  for (const attempt of [
+    { gate: { ...none, product: 'lamp' } },
+    { ledger: { verdict: 'no_stock', unpaid: 0, product: 'lamp' } },
+  ] as const)
+    expect(outcomeOf({ sale: three, reservation, ...attempt })).toMatchObject({
+      problem: { status: 410, detail: 'Every unit of lamp has been sold.', gone: [lamp, stalls] },
+    })
+  // The gate knows it better than what was read of the ledger a moment ago.
+  expect(
+    outcomeOf({ sale: three, reservation, gate: { ...none, product: 'cup', available: 1, held: 9 } }),
+  ).toMatchObject({
+    problem: { status: 409, gone: [{ product_id: 'cup', left: 1 }, lamp, stalls] },
+  })
+})
+
 test('leaves to the ledger what the gate cannot decide', () => {
   expect(outcome({ gate: { verdict: 'fenced' } })).toBeUndefined()
   expect(outcome({ gate: gateLimit(2) })).toBeUndefined()

@@ -3,7 +3,7 @@ import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
 import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts'
 import { wishedSections } from '../seats/cart-choice.ts'
 import type { Seat } from '../seats/chart.ts'
@@ -229,7 +229,9 @@ const networkFull = () =>
     retry_after_seconds: 5 + Math.random() * 5,
   })
 
-export const soldOut = () => problem('sold-out', { detail: 'Every unit has been sold.' })
+/** `name`: of the one product of several that is meant. */
+export const soldOut = (name?: string | null) =>
+  problem('sold-out', { detail: `Every unit ${name ? `of ${name} ` : ''}has been sold.` })
 
 /** What a refusal is about: the product that a gate names, or those whose seats fit no wish. */
 type About = Pick<Reservation, 'quantity' | 'cart' | 'choice'> & { readonly product: string | null }
@@ -276,10 +278,11 @@ function noStock(sale: SaleRow, r: About, gate?: Stock): Problem {
   const quantity = r.cart?.find((part) => part.product === r.product)?.quantity ?? r.quantity
   const left = gate?.available ?? available(product)
   const unsold = forSale(product) - product.sold
-  const name = product.section_type ? { section_id: product.product_id } : { product_id: product.product_id }
+  const name = nameOf(product)
+  const gone = r.cart && { gone: goneOf(sale, r.cart, r.product, left) }
   if (left === 0 && (gate ?? product).held === 0 && unsold <= 0)
-    return { ...soldOut(), ...(product.section_type && name) }
-  const about = { ...name, remaining: left }
+    return { ...soldOut(r.cart && product.name), ...(product.section_type && name), ...gone }
+  const about = { ...name, ...gone, remaining: left }
   if (unsold > 0 && quantity > unsold) return { ...invalidField('quantity', `at most ${unsold} can be had`), ...about }
   const detail = left > 0 ? `Only ${left} left.` : 'All units are in carts. Some may come back.'
   return problem('all-in-carts', { detail, ...about, retry_after_seconds: 5 })
@@ -291,11 +294,24 @@ function noSeats(sale: SaleRow, { choice }: About): Problem {
   const sections = sale.products.filter(
     (p) => p.section_type === 'reserved' && (wished === null || wished.includes(p.product_id)),
   )
-  const about = wished?.length === 1 ? { section_id: wished[0] } : {}
+const nameOf = ({ product_id, section_type }: ProductRow) =>
+  section_type ? { section_id: product_id } : { product_id }
+
+/** What a cart wants more of than is left: by the store that refused it, of which so many are left, and by the ledger's latest read. */
+function goneOf({ products }: SaleRow, cart: NonNullable<Reservation['cart']>, refused: string, left: number) {
+  return products.flatMap((product) => {
+    const wanted = cart.reduce((sum, part) => sum + (part.product === product.product_id ? part.quantity : 0), 0)
+    if (product.product_id === refused) return { ...nameOf(product), left }
+    return wanted > available(product) ? { ...nameOf(product), left: available(product) } : []
+  })
+}
+
+  const remaining = sections.reduce((seats, section) => seats + available(section), 0)
+  const only = wished?.length === 1 ? wished[0] : undefined
+  const about = only === undefined ? {} : { section_id: only, gone: [{ section_id: only, left: remaining }] }
   const unsold = sections.reduce((seats, section) => seats + forSale(section) - section.sold, 0)
   if (unsold <= 0) return { ...soldOut(), ...about }
   const detail = 'There are not so many such seats at this moment. Some may come back.'
-  const remaining = sections.reduce((seats, section) => seats + available(section), 0)
   return problem('all-in-carts', { detail, ...about, remaining, retry_after_seconds: 5 })
 }
 

@@ -68,8 +68,14 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
     const { order_id } = recorded(found)
     const paying = await orders.pay(order_id, payment_method)
     const order = paying ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
-    if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202)
-    const detail = order.status === 'reserved' ? 'The hold of the order has ended.' : `The order is ${order.status}.`
+    // The buyer is at their bank with the first way to pay: one payment at a time.
+    const isOther = !paying && order.status === 'paying' && order.payment_method !== payment_method
+    if (!isOther && (order.status === 'paying' || isSold(order.status))) return sendJson(orderNow(order), 202)
+    const detail = isOther
+      ? 'It is being paid in another way: finish that first.'
+      : order.status === 'reserved'
+        ? 'The hold of the order has ended.'
+        : `The order is ${order.status}.`
     return refuse(problem('conflict', { detail, order: orderNow(order) }))
   })
   app.post('/orders/:order/payment', pay)

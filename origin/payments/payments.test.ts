@@ -41,7 +41,7 @@ async function pastItsHold(id: string): Promise<void> {
     update orders set reserved_until = now() - interval '1 second' where order_id in (${id}, ${overdue.id})`
   await becomes('expired', overdue.id, overdue.token)
 }
-const webhook = (charge: object) => sandboxWebhook(origin, charge)
+const webhook = (charge: object | string) => sandboxWebhook(origin, charge)
 
 describe.concurrent('a payment', () => {
   test('confirms the order, sells the unit, and is charged once, however often it is requested', async () => {
@@ -111,6 +111,10 @@ describe.concurrent('a payment', () => {
     expect(await captured(id)).toEqual([{ status: 'captured', attempts: 2, captures: 1 }])
   })
 
+  test('takes no signed webhook that is no JSON', async () => {
+    expect(await webhook('{"charge":')).toMatchObject({ status: 400, body: { type: '/problems/invalid-request' } })
+  })
+
   test('ignores duplicate and late webhooks', async () => {
     const sale = await origin.sale()
     const { id, token } = await buy(sale, 'pm_webhook_twice')
@@ -154,6 +158,9 @@ describe.concurrent('a payment', () => {
     const read = async () => (await origin.call('GET', `/orders/${id}`, { token })).body
     const { payment } = await eventually(read, ({ payment }) => payment?.status === 'requires_action')
     const url = payment?.next_action?.url ?? ''
+    expect(await pay(id, token, 'pm_3ds')).toMatchObject({ status: 202 })
+    const other = await pay(id, token, 'pm_ok')
+    expect(other).toMatchObject({ status: 409, body: { order: { payment: { next_action: { url } } } } })
     expect(payment).toMatchObject({ next_action: { type: 'redirect', url }, attempts_left: 2 })
     expect(payment?.expires_in_seconds).toBeLessThanOrEqual(300)
     await pastItsHold(id)

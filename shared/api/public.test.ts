@@ -13,6 +13,11 @@ describe('a checkout request', () => {
     expect(() => parse(CheckoutRequest, { quantity })).toThrow(problemLike({ status: 422, errors }))
   })
 
+  it.each([[], [' '], Array(6).fill('EARLY')])('is refused with %j for its promo codes', (...promo_code) => {
+    const errors = [expect.objectContaining({ field: expect.stringMatching(/^promo_code/) })]
+    expect(() => parse(CheckoutRequest, { promo_code })).toThrow(problemLike({ status: 422, errors }))
+  })
+
   it('may be empty: one unit of the first product', () => {
     expect(parseJson(CheckoutRequest, '{}')).toEqual({})
   })

@@ -127,7 +127,10 @@ export const CheckoutRequest = exactly({
   /** One code, or several that may be combined. */
   promo_code: v.optional(
     v.union(
-      [PromoCodeText, v.pipe(v.array(PromoCodeText), v.minLength(1), v.maxLength(5))],
+      [
+        PromoCodeText,
+        v.pipe(v.array(PromoCodeText), v.minLength(1, 'at least one code'), v.maxLength(5, 'at most 5 codes')),
+      ],
       'a code, or up to five are required',
     ),
   ),
@@ -139,6 +142,11 @@ export const CheckoutRequest = exactly({
   contact: v.optional(exactly({ email: Email })),
 })
 export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
+
+/** What a refused cart asks for and is not there, with what is left of it. */
+export const Gone = v.array(
+  v.object({ product_id: v.optional(v.string()), section_id: v.optional(v.string()), left: v.number() }),
+)
 
 export const PaymentRequest = v.object({ payment_method: PaymentMethod }, 'is required')
 

@@ -45,10 +45,11 @@ export async function usePayments() {
 /** Reports a charge to an origin, as its sandbox does. */
 export function sandboxWebhook(
   origin: Pick<TestOrigin, 'call'>,
-  charge: object,
+  charge: object | string,
   secret = 'test-webhook-secret-of-at-least-32-chars',
 ) {
-  const body = JSON.stringify({ attempt: 1, refunded_minor: 0, amount_minor: 1_000, currency: 'EUR', ...charge })
+  const preset = { attempt: 1, refunded_minor: 0, amount_minor: 1_000, currency: 'EUR' }
+  const body = typeof charge === 'string' ? charge : JSON.stringify({ ...preset, ...charge })
   const signature = signWebhook(secret, body, Math.floor(Date.now() / 1000))
   return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
 }

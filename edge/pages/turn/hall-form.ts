@@ -2,8 +2,9 @@
  * Choosing in a sale with a hall: the best seats, standing places and products, several in one cart. Without a script it is a
  * plain form; the map, which a script adds, puts the seats that were chosen into the same form.
  */
-import type { PublicProduct, PublicSale } from '../../../shared/api/public.ts'
+import { Gone, type PublicProduct, type PublicSale } from '../../../shared/api/public.ts'
 import { count, fill, money } from '../../../shared/format.ts'
+import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import {
   linesIn,
@@ -184,7 +185,11 @@ function faultsOf(context: PageContext, entered: Entered): Faults {
   const isPart = ({ part }: (typeof lines)[number]) => part === `units:${about}` || part === `places:${about}`
   // The place to choose less: of the product that it names, or else of the best seats.
   const named = lines.find(isPart)?.part ?? lines.find(({ part }) => part === 'best')?.part ?? 'cart'
-  if (problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { [named]: words.hall.fewer }
+  if (problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) {
+    const gone = (tryParse(Gone, problem.gone) ?? []).map(({ product_id, section_id = product_id }) => section_id)
+    const parts = lines.flatMap(({ part, line }) => (gone.includes(line.product_id ?? line.section_id) ? part : []))
+    return Object.fromEntries((parts.length > 0 ? parts : [named]).map((part) => [part, words.hall.fewer]))
+  }
   const faults: Record<string, string> = {}
   const limit = limitText(context)
   const ofBuyer = checkoutFaults(context, entered)

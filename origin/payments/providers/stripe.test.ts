@@ -322,6 +322,7 @@ describe('the Stripe provider', async () => {
       const another = body.replace('pi_1', 'pi_2')
       for (const header of ['', 't=1,v1=00', signStripe('whsec_other', body), signStripe(webhookSecret, another)])
         expect(await deliver(body, header)).toBeUndefined()
+      expect(await deliver('no JSON')).toBeNull()
     })
 
     test("only while it is fresh by the ledger's clock", async () => {

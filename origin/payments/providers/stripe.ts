@@ -212,6 +212,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError) return undefined
         throw error
+        if (error instanceof SyntaxError) return null
       }
     },
   }
