@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Delivery, type Fee, NO_DELIVERY } from './api/goods.ts'
 import { billOf, type Discount, type PricedLine, shareWithin, spread } from './bill.ts'
+import { chargeIssue, leastOf, stepOf } from './stripe-amount.ts'
 
 describe('the tax within a total', () => {
   it.each([
@@ -29,6 +30,7 @@ describe('the tax within a total', () => {
 })
 
 const ALL = { products: null, units_per_use: null }
+const EUR = { currency: 'EUR' }
 const NONE = { fees: [], tax: null, delivery: NO_DELIVERY }
 const SHIRT: PricedLine = {
   product: 'shirt-m',
@@ -43,12 +45,12 @@ describe('a bill', () => {
   it('is the prices, where the sale adds nothing', () => {
     const none = { discount_minor: 0, fees: [], shipping_minor: 0, tax_minor: 0 }
     const totals = { subtotal_minor: 6_999, ...none, total_minor: 6_999 }
-    expect(billOf([SHIRT, PRINT], NONE)).toEqual({ bill: [], shares: [5_000, 1_999], totals })
+    expect(billOf([SHIRT, PRINT], NONE, EUR)).toEqual({ bill: [], shares: [5_000, 1_999], totals })
   })
 
   it('takes off what a code says, for the products that it names', () => {
     const totals = (code: Partial<Discount>) =>
-      billOf([SHIRT, PRINT], NONE, { discounts: [{ ...ALL, code: 'NOON', ...code } as Discount] })?.totals
+      billOf([SHIRT, PRINT], NONE, { ...EUR, discounts: [{ ...ALL, code: 'NOON', ...code } as Discount] })?.totals
     expect(totals({ percent: 10 })).toMatchObject({ discount_minor: 700, total_minor: 6_299 })
     expect(totals({ percent: 10, products: ['shirt'] })).toMatchObject({ discount_minor: 500, total_minor: 6_499 })
     expect(totals({ amount_minor: 1_000 })).toMatchObject({ discount_minor: 1_000, total_minor: 5_999 })
@@ -64,15 +66,19 @@ describe('a bill', () => {
     ]
     const tax = { name: 'VAT', percent: 19, included: false }
     const [ten, one] = [10, 1].map((quantity) => ({ product: 'stalls', quantity, unit_price_minor: 3_983 }))
-    const of = (lines: readonly PricedLine[]) => billOf([...lines, PRINT], { ...NONE, fees, tax }, { discounts })
+    const of = (lines: readonly PricedLine[]) =>
+      billOf([...lines, PRINT], { ...NONE, fees, tax }, { ...EUR, discounts })
     const [units, seats] = [of([ten as PricedLine]), of(Array<PricedLine>(10).fill(one as PricedLine))]
     expect(seats?.totals).toEqual(units?.totals)
-    expect(billOf([ten as PricedLine], NONE, { discounts: discounts.slice(0, 1) })?.totals.discount_minor).toBe(5_975)
+    expect(billOf([ten as PricedLine], NONE, { ...EUR, discounts: discounts.slice(0, 1) })?.totals.discount_minor).toBe(
+      5_975,
+    )
   })
 
   it('takes off no more units than a code says, the dearest first', () => {
     const off = (code: Partial<Discount>) =>
-      billOf([SHIRT, PRINT], NONE, { discounts: [{ ...ALL, code: 'ONE', ...code } as Discount] })?.totals.discount_minor
+      billOf([SHIRT, PRINT], NONE, { ...EUR, discounts: [{ ...ALL, code: 'ONE', ...code } as Discount] })?.totals
+        .discount_minor
     expect(off({ percent: 100, units_per_use: 1 })).toBe(2_500)
     expect(off({ price_minor: 1_000, units_per_use: 3 })).toBe(3_999)
     expect(off({ amount_minor: 9_999, units_per_use: 2, products: ['print'] })).toBe(1_999)
@@ -95,7 +101,7 @@ describe('a bill', () => {
       ask: NO_DELIVERY.ask,
     }
     const to = (country: string, lines = [SHIRT, PRINT], included = true) =>
-      billOf(lines, { fees, delivery, tax: { name: 'VAT', percent: 19, included } }, { country })
+      billOf(lines, { fees, delivery, tax: { name: 'VAT', percent: 19, included } }, { ...EUR, country })
     expect(to('DE')?.totals).toEqual({
       subtotal_minor: 6_999,
       discount_minor: 0,
@@ -119,7 +125,7 @@ describe('a bill', () => {
     const line = fc.record({
       product: fc.constantFrom('a', 'b', 'c'),
       quantity: fc.integer({ min: 1, max: 1_000 }),
-      unit_price_minor: fc.integer({ min: 0, max: 1_000_000_000 }),
+      unit_price_minor: fc.oneof(fc.nat(100), fc.integer({ min: 0, max: 10_000_000 })),
     })
     const percent = fc.integer({ min: 0, max: 100_000 }).map((n) => n / 1_000)
     const amount = fc.nat(1_000_000_000)
@@ -141,27 +147,66 @@ describe('a bill', () => {
       )
       .map(([of, per, included]): Fee => ({ name: 'Fee', per: per as Fee['per'], included, ...of }))
     const tax = fc.option(fc.record({ name: fc.constant('VAT'), percent, included: fc.boolean() }))
+    const currency = fc.constantFrom('EUR', 'JPY', 'KWD', 'MGA')
     const [lines, few] = [fc.array(line, { minLength: 1, maxLength: 20 }), { maxLength: 3 }]
     fc.assert(
-      fc.property(lines, fc.array(fee, few), fc.array(discount, few), tax, (lines, fees, discounts, taxed) => {
-        const made = billOf(lines, { ...NONE, fees, tax: taxed }, { discounts })
-        if (!made) throw new Error('not delivered')
-        const { bill, shares, totals } = made
-        const sum = (list: readonly number[]) => list.reduce((all, one) => all + one, 0)
-        const amounts = [...shares, ...Object.values(totals).filter((one) => typeof one === 'number')]
-        expect(amounts.filter((one) => !Number.isSafeInteger(one) || one < 0)).toEqual([])
-        const added = sum(bill.map((one) => (one.included ? 0 : one.amount_minor)))
-        expect(totals.total_minor).toBe(totals.subtotal_minor + added)
-        const forOrder = fees.some(({ per, included }) => per === 'order' && !included)
-        if (forOrder) expect(sum(shares)).toBeLessThanOrEqual(totals.total_minor)
-        else expect(sum(shares)).toBe(totals.total_minor)
-        // As seats, of which each is a line.
-        const single = lines.flatMap((line) => Array(Math.min(line.quantity, 3)).fill({ ...line, quantity: 1 }))
-        const few = lines.map((line) => ({ ...line, quantity: Math.min(line.quantity, 3) }))
-        const of = (lines: readonly PricedLine[]) => billOf(lines, { ...NONE, fees, tax: taxed }, { discounts })?.totals
-        expect(of(single)).toEqual(of(few))
-      }),
+      fc.property(
+        lines,
+        fc.array(fee, few),
+        fc.array(discount, few),
+        tax,
+        currency,
+        (priced, fees, discounts, taxed, currency) => {
+          const step = stepOf(currency)
+          const lines = priced.map((line) => ({ ...line, unit_price_minor: line.unit_price_minor * step }))
+          const made = billOf(lines, { ...NONE, fees, tax: taxed }, { currency, discounts })
+          if (!made) throw new Error('not delivered')
+          const { bill, shares, totals } = made
+          const sum = (list: readonly number[]) => list.reduce((all, one) => all + one, 0)
+          const amounts = [...shares, ...Object.values(totals).filter((one) => typeof one === 'number')]
+          expect(amounts.filter((one) => !Number.isSafeInteger(one) || one < 0)).toEqual([])
+          const added = sum(bill.map((one) => (one.included ? 0 : one.amount_minor)))
+          expect(totals.total_minor).toBe(totals.subtotal_minor + added)
+          const forOrder = fees.some(({ per, included }) => per === 'order' && !included)
+          if (forOrder) expect(sum(shares)).toBeLessThanOrEqual(totals.total_minor)
+          else expect(sum(shares)).toBe(totals.total_minor)
+          const chargeable = [
+            ...shares,
+            totals.total_minor,
+            ...bill.flatMap((one) => (one.included ? [] : one.amount_minor)),
+          ]
+          expect(chargeable.filter((one) => one % step !== 0)).toEqual([])
+          const goods = totals.subtotal_minor >= leastOf(currency)
+          if (goods) expect(chargeIssue(totals.total_minor, currency)).toBeUndefined()
+          // As seats, of which each is a line.
+          const single = lines.flatMap((line) => Array(Math.min(line.quantity, 3)).fill({ ...line, quantity: 1 }))
+          const few = lines.map((line) => ({ ...line, quantity: Math.min(line.quantity, 3) }))
+          const of = (lines: readonly PricedLine[]) =>
+            billOf(lines, { ...NONE, fees, tax: taxed }, { currency, discounts })?.totals
+          expect(of(single)).toEqual(of(few))
+        },
+      ),
     )
+  })
+
+  it.each([
+    // 10.005 dinar, 12.345 ariary, 0.20 euro and one yen could not be charged.
+    ['KWD', 11_117, { percent: 10 }, 10_010],
+    ['MGA', 1_371_700, { percent: 10 }, 1_234_500],
+    ['EUR', 2_000, { percent: 99 }, 50],
+    ['EUR', 2_000, { amount_minor: 1_990 }, 50],
+    ['EUR', 2_000, { percent: 100 }, 0],
+    ['JPY', 500, { price_minor: 1 }, 50],
+    ['THB', 5_000, { percent: 90 }, 1_000],
+  ])('is what a payment in %s can be: %i with a code is a sum to pay', (currency, price, code, total) => {
+    const line = {
+      product: 'a',
+      quantity: 1,
+      unit_price_minor: Math.round(price / stepOf(currency)) * stepOf(currency),
+    }
+    const made = billOf([line], NONE, { currency, discounts: [{ ...ALL, code: 'X', ...code } as Discount] })
+    expect(made?.totals.total_minor).toBe(total)
+    expect(made?.shares).toEqual([total])
   })
 
   it('spreads an amount to the last unit', () => {

@@ -3,10 +3,12 @@
  * minor units; the origin decides with it, and the pages show with it what the buyer will be asked for.
  *
  * One rule rounds: each percentage is taken once, of the sum that it is for, and halves round up. What it comes to is spread over
- * the lines by what they cost, so that ten seats cost what ten units do.
+ * the lines by what they cost, so that ten seats cost what ten units do. Whatever is charged is a multiple of what the currency's
+ * payments have, and a code leaves nothing to pay, or the least payment.
  */
 import type { Delivery, Fee, PromoCode } from './api/goods.ts'
 import type { Tax, Totals } from './api/public.ts'
+import { leastOf, stepOf } from './stripe-amount.ts'
 
 /** A line of the bill beside the goods. Discounts are negative. */
 export interface BillLine {
@@ -47,34 +49,47 @@ export interface Bill {
 interface Known {
   readonly discounts?: readonly Discount[]
   readonly country?: string | undefined
+  /** Of all lines. */
+  readonly currency: string
 }
 
 /** Null: it is not sent to that country, or is too heavy for it. */
-export function billOf(lines: readonly PricedLine[], terms: Terms, known: Known = {}): Bill | null {
+export function billOf(lines: readonly PricedLine[], terms: Terms, known: Known): Bill | null {
   // Seats are a line each. The bill is of what costs the same together, and does not depend on how many lines it is.
   const kinds = [...Map.groupBy(lines.keys(), (i) => `${lines[i]?.product} ${lines[i]?.unit_price_minor}`).values()]
   const merged = kinds.map((of) => ({ ...lines[of[0] ?? 0], quantity: sum(quantitiesOf(lines, of)) }) as PricedLine)
-  const made = billOfKinds(merged, terms, known)
+  const full = billOfKinds(merged, terms, known, 0)
+  const least = leastOf(known.currency)
+  const isTooLittle = full && full.totals.total_minor > 0 && full.totals.total_minor < least
+  const made = isTooLittle ? billOfKinds(merged, terms, known, least) : full
   if (!made) return null
+  const step = stepOf(known.currency)
   const shares = lines.map(() => 0)
   for (const [kind, of] of kinds.entries())
-    for (const [i, share] of spread(made.shares[kind] ?? 0, quantitiesOf(lines, of)).entries())
+    for (const [i, share] of spread(made.shares[kind] ?? 0, quantitiesOf(lines, of), step).entries())
       shares[of[i] ?? 0] = share
   return { ...made, shares }
 }
 
 const quantitiesOf = (lines: readonly PricedLine[], of: readonly number[]) => of.map((i) => lines[i]?.quantity ?? 0)
 
+/** `keepMinor`: codes leave so much of what the lines cost. */
 function billOfKinds(
   lines: readonly PricedLine[],
   { fees, tax, delivery }: Terms,
-  { discounts = [], country }: Known,
+  { discounts = [], country, currency }: Known,
+  keepMinor: number,
 ): Bill | null {
   const prices = lines.map(({ quantity, unit_price_minor }) => quantity * unit_price_minor)
+  const step = stepOf(currency)
+  const charged = (minor: number) => Math.round(minor / step) * step
+  const shareCharged = (minor: number, percent: number) => shareOf(minor / step, percent) * step
   let shares = prices
   const bill: BillLine[] = []
   for (const discount of discounts) {
-    const off = offOf(lines, shares, discount)
+    const wanted = offOf(lines, shares, discount, step)
+    const most = Math.max(0, sum(shares) - keepMinor)
+    const off = sum(wanted) > most ? spread(most, wanted, step) : wanted
     shares = shares.map((share, i) => share - (off[i] ?? 0))
     bill.push({ kind: 'discount', name: discount.code, amount_minor: 0 - sum(off) })
   }
@@ -83,24 +98,26 @@ function billOfKinds(
   for (const { name, percent, amount_minor = 0, per, included } of fees) {
     const [base, units] = [sum(reduced), lines.map(({ quantity }) => quantity)]
     const times = per === 'unit' ? sum(units) : 1
-    const amount = percent === undefined ? amount_minor * times : (included ? shareWithin : shareOf)(base, percent)
+    const amount =
+      percent === undefined ? charged(amount_minor) * times : (included ? shareWithin : shareCharged)(base, percent)
     bill.push({ kind: 'fee', name, amount_minor: amount, ...(included && { included }) })
     if (included) continue
-    const parts = spread(amount, percent === undefined ? units : reduced)
+    const parts = spread(amount, percent === undefined ? units : reduced, step)
     if (per === 'unit') shares = shares.map((share, i) => share + (parts[i] ?? 0))
     else ofOrder.push(amount)
   }
-  const shipping = shippingOf(lines, delivery, country)
-  if (shipping === null) return null
+  const price = shippingOf(lines, delivery, country)
+  if (price === null) return null
+  const shipping = charged(price)
   if (delivery.kind === 'address' && delivery.prices) bill.push({ kind: 'shipping', name: '', amount_minor: shipping })
   const parts = [...shares, sum(ofOrder) + shipping]
   const net = sum(parts)
   if (tax && tax.included !== false)
     bill.push({ kind: 'tax', name: tax.name, amount_minor: shareWithin(net, tax.percent), included: true })
   else if (tax) {
-    const added = shareOf(net, tax.percent)
+    const added = shareCharged(net, tax.percent)
     bill.push({ kind: 'tax', name: tax.name, amount_minor: added })
-    const taxes = spread(added, parts)
+    const taxes = spread(added, parts, step)
     shares = shares.map((share, i) => share + (taxes[i] ?? 0))
   }
   const totals = totalsOf(sum(prices), bill)
@@ -108,13 +125,19 @@ function billOfKinds(
 }
 
 /** What a code takes off each line, of what the lines still cost. */
-function offOf(lines: readonly PricedLine[], shares: readonly number[], code: Discount): readonly number[] {
+function offOf(
+  lines: readonly PricedLine[],
+  shares: readonly number[],
+  code: Discount,
+  step: number,
+): readonly number[] {
   const { percent, amount_minor, price_minor } = code
   const units = unitsMeant(lines, code)
-  const costs = shares.map((share, i) => partOf(share, units[i] ?? 0, lines[i]?.quantity ?? 0))
-  if (percent !== undefined) return spread(shareOf(sum(costs), percent), costs)
-  if (amount_minor !== undefined) return spread(Math.min(amount_minor, sum(costs)), costs)
-  return costs.map((cost, i) => Math.max(0, cost - (price_minor ?? 0) * (units[i] ?? 0)))
+  const costs = shares.map((share, i) => partOf(share / step, units[i] ?? 0, lines[i]?.quantity ?? 0) * step)
+  if (percent !== undefined) return spread(shareOf(sum(costs) / step, percent) * step, costs, step)
+  const whole = (minor: number) => Math.floor(minor / step) * step
+  if (amount_minor !== undefined) return spread(whole(Math.min(amount_minor, sum(costs))), costs, step)
+  return costs.map((cost, i) => whole(Math.max(0, cost - (price_minor ?? 0) * (units[i] ?? 0))))
 }
 
 /** How many units of each line a code is for. */
@@ -167,8 +190,9 @@ export function shareWithin(minor: number, percent: number): number {
   return Number((2n * BigInt(minor) * rateOf(percent) + whole) / (2n * whole))
 }
 
-/** An amount spread over parts by their size, to the last minor unit: what rounding leaves goes to the largest remainders. */
-export function spread(minor: number, parts: readonly number[]): number[] {
+/** An amount spread over parts by their size, to the last `step`: what rounding leaves goes to the largest remainders. */
+export function spread(minor: number, parts: readonly number[], step = 1): number[] {
+  if (step > 1) return spread(minor / step, parts).map((part) => part * step)
   const all = sum(parts)
   if (all === 0) return parts.map((_, i) => (i === 0 ? minor : 0))
   const exact = parts.map((part) => BigInt(minor) * BigInt(part))

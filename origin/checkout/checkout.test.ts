@@ -8,7 +8,7 @@ import { moveOrders } from '../ledger/order-statements.ts'
 const origin = useOrigin()
 
 const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
-const PRICE = { unit_price_minor: 1, currency: 'EUR' }
+const PRICE = { unit_price_minor: 100, currency: 'EUR' }
 const product = (product_id: string, total = 50) => ({ product_id, name: product_id, total, ...PRICE })
 const [one, two] = ['one', 'two'].map((id) => product(id))
 

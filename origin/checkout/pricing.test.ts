@@ -91,7 +91,7 @@ test('stored, shown and summed up in SQL, with lines taken out too, it is the bi
         ...(floor > 0 ? [{ product: 'floor', quantity: floor, unit_price_minor: 500 }] : []),
         ...seats.map((seat) => ({ product: 'stalls', quantity: 1, unit_price_minor: 2_000 + seat })),
       ]
-      const bill = billOf(lines, row, { discounts: found.map(discountOf) })
+      const bill = billOf(lines, row, { currency: 'EUR', discounts: found.map(discountOf) })
       const stored = await findOrder(sql, r.order)
       if (!stored || !bill) throw new Error('no order')
       expect(stored.bill).toEqual(bill.bill)
@@ -111,7 +111,7 @@ test('stored, shown and summed up in SQL, with lines taken out too, it is the bi
       const left = lines.slice(out.length)
       const bought = left.map(({ product }) => ({ product_id: product, variant_of: null }))
       const holding = found.filter((one) => isFor(one, bought))
-      const again = billOf(left, row, { discounts: holding.map(discountOf) })
+      const again = billOf(left, row, { currency: 'EUR', discounts: holding.map(discountOf) })
       expect(orderAt(cancelled.order, Date.now())).toMatchObject(again?.totals ?? {})
       expect(await inSql()).toEqual([{ total: again?.totals.total_minor }])
       const uses = await sql`

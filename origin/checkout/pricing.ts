@@ -6,6 +6,7 @@ import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
 import { type BillLine, billOf, totalsOf } from '../../shared/bill.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
+import { chargeIssue } from '../../shared/stripe-amount.ts'
 import type { Charge, Quote } from '../ledger/record.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 import { clashOf, discountOf, isFor, unknownCode } from '../promo-codes/promo-code.ts'
@@ -51,16 +52,23 @@ export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
   const useless = codes.find((code) => !isFor(code, boughtIn(lines)))
   const clash = useless ? unknownCode(useless.code) : clashOf(codes)
   if (clash) return clash
-  const priced = billOf(lines, sale, { discounts: codes.map(discountOf), country })
+  const currency = currencyOf(sale, lines)
+  const priced = billOf(lines, sale, { discounts: codes.map(discountOf), country, currency })
   if (!priced) return invalidField('quantity', 'is too heavy to be sent there')
   const prices = lines.map(({ unit_price_minor }) => unit_price_minor)
   const { bill, shares } = priced
   // Tax that the prices include is not stored with an order, but said on its receipt.
   const totals = isBilled(pricing) ? priced.totals : totalsOf(priced.totals.subtotal_minor, [])
   if (totals.total_minor > MAX_TOTAL_MINOR) return invalidField('quantity', 'the sum is too large')
+  const issue = chargeIssue(totals.total_minor, currency)
+  if (issue) return invalidField('quantity', `the sum ${issue}`)
   const billed = isBilled(pricing) && { billed: { terms: sale.terms_version, bill, shares } }
   return { charge: { prices, ...billed }, totals }
 }
+
+/** All lines of an order have one. */
+const currencyOf = ({ products }: SaleRow, lines: readonly { readonly product: string }[]) =>
+  products.find(({ product_id }) => product_id === lines[0]?.product)?.currency ?? ''
 
 /** What the ledger has of a product that its bill depends on. */
 function rowOf({ products }: SaleRow, product: string) {
@@ -89,7 +97,11 @@ export function billWithout(
     !returned && !gone.includes(i + 1) && !isPromoCode(product)
   const left = cart.filter(isLeft).map((line) => ({ ...rowOf(sale, line.product), ...line }))
   const holding = codes.filter((code) => isFor(code, boughtIn(left)))
-  const made = billOf(left, sale, { discounts: holding.map(discountOf), country })
+  const made = billOf(left, sale, {
+    discounts: holding.map(discountOf),
+    country,
+    currency: currencyOf(sale, left),
+  })
   if (!made) throw new Error('what is left of an order cannot be sent, although more of it could')
   const shares = new Map(cart.filter(isLeft).map((line, n) => [line, made.shares[n] ?? 0]))
   const kept = new Set(holding.map(({ code }) => usePromoCode(code).product))

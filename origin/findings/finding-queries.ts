@@ -12,6 +12,7 @@ export type FindingKind =
   | 'unknown_charge' // The provider has a charge for an order that the ledger does not have.
   | 'refund_failed' // A refund failed its last attempt.
   | 'capture_failed' // A confirmed order's capture failed its last attempt, or is not authorized any more.
+  | 'charge_refused' // The provider refuses what is asked for, whatever the card: the amount, for instance.
   | 'wrong_amount' // A charge has another amount than its order.
   | 'mail_failed' // Mails to buyers of a sale were given up.
   | 'refunded_outside' // A sold order was refunded outside this system.

@@ -127,7 +127,7 @@ test('refuses what is no picture, or too much of one, and says why', async () =>
 
 describe('of a sale', () => {
   const saleWith = (images: object[], brand?: object) => {
-    const shoe = { product_id: 'shoe', name: 'Shoe', unit_price_minor: 1, currency: 'EUR', total: 1, images }
+    const shoe = { product_id: 'shoe', name: 'Shoe', unit_price_minor: 100, currency: 'EUR', total: 1, images }
     const about = { name: 'Pictures', opens_at: '2026-01-01T00:00:00Z', admission: { rate_per_second: 1 } }
     return origin.admin('PUT', `/sales/pictures-${++shade}`, { ...about, products: [shoe], ...(brand && { brand }) })
   }

@@ -206,6 +206,17 @@ test('gives up a charge that is turned away for too long', async () => {
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
 })
 
+test('opens one finding for what no card can pay, and neither declines nor repeats it', async () => {
+  const refused = [await payingWith('pm_card_error_400'), await payingWith('pm_card_error_400')]
+  await attempt(chargesBy())
+  for (const order of refused) {
+    const ended = { status: 'cancelled', reason: 'payment_timeout', attempts: 1, decline_code: null }
+    expect(await findOrder(sql, order)).toMatchObject(ended)
+  }
+  const detail = { order: expect.any(String), amount_minor: 1_000, currency: 'EUR', error: expect.any(String) }
+  expect(await findingsAbout('invalid_charge_amount')).toMatchObject([{ kind: 'charge_refused', open: true, detail }])
+})
+
 test('takes no other charge until the next second after one is turned away', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   vi.advanceTimersByTime(600)

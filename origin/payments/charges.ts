@@ -173,6 +173,19 @@ export class Charges implements Consumer<'charge'> {
       case 'declined':
         await this.#declined.add(order.sale_id, { ...about, declineCode: charged.code })
         return DONE
+      case 'refused': {
+        this.#logFailure(order_id, charged)
+        const { sale_id: sale, product_id: product } = order
+        const detail = { order: order_id, error: charged.reason, amount_minor: amountMinor, currency }
+        await openFinding(this.#deps.sql, metrics, {
+          sale,
+          product,
+          kind: 'charge_refused',
+          subject: charged.code,
+          detail,
+        })
+        break
+      }
       case 'unknown':
         this.#logFailure(order_id, charged)
         if (job.attempt < CHARGE_ATTEMPTS) return { end: 'failed', error: charged.reason }

@@ -175,6 +175,9 @@ describe.concurrent('an operator cancels', () => {
       () => charged(id),
       [{ status: payment_method === 'pm_3ds' ? 'requires_action' : 'pending' }],
     )
+    // The order knows of its charge.
+    const waits = () => origin.sql()`select action is not null as waits from orders where order_id = ${id}`
+    await eventuallyMatches(waits, [{ waits: payment_method === 'pm_3ds' }])
     expect(await cancel(id)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
     await eventuallyMatches(() => charged(id), [{ status: 'cancelled' }])
     expect(await eventsOf(id)).not.toContain('order.refunded')

@@ -5,6 +5,7 @@
 import type { RefundRequest } from '../../shared/api/operator.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import { amountIssue } from '../../shared/stripe-amount.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow, type OrderView, returnLines } from '../ledger/order-statements.ts'
@@ -73,6 +74,8 @@ export async function askRefund(
     if (amount_minor > leftMinor) return refuse(tooMuch(leftMinor))
     if (amount_minor > mostMinor)
       refuse(invalidField('amount_minor', `at most ${mostMinor} is the price of these lines`))
+    const issue = amountIssue(amount_minor, order.currency)
+    if (issue) refuse(invalidField('amount_minor', issue))
     const amountMinor = amount_minor === leftMinor ? null : amount_minor
     const row = await insertRefund(tx, { charge, order: orderId, reason, amountMinor, restock, lines, operator, key })
     await addJobs(tx, 'refund', [{ data: { charge, order: orderId, refund: row.refund_id } }])

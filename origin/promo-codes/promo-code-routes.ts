@@ -8,6 +8,7 @@ import { headerOf, readText, refuse } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
+import { requirePayable } from './promo-code.ts'
 import { readPromoCodes, writePromoCodes } from './promo-code-queries.ts'
 import { codesInCsv, codesInJson } from './promo-code-table.ts'
 
@@ -31,8 +32,10 @@ export const promoCodeRoutes = ({ sql, sales, reconciler, log }: PromoCodeDeps) 
     .put('/sales/:sale/promo-codes', async (c) => {
       const saleId = c.req.param('sale')
       // `requireSale` lets a PUT through, since it may create the sale.
-      await sales.find(saleId)
-      await writePromoCodes(sql, saleId, await codesIn(c), operatorOf(c))
+      const { products } = await sales.find(saleId)
+      const codes = await codesIn(c)
+      requirePayable(codes, products)
+      await writePromoCodes(sql, saleId, codes, operatorOf(c))
       // Its gate learns of the uses. A failure is only logged, since the ledger has the change.
       await reconciler
         .reconcileSale(saleId, { force: true })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clashOf, isFor, isUsable, isValidAt } from './promo-code.ts'
+import { clashOf, isFor, isUsable, isValidAt, requirePayable } from './promo-code.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 
 const row = (changes: Partial<PromoCodeRow> = {}): PromoCodeRow => ({
@@ -39,4 +39,31 @@ test('a code holds beside others only where all may be combined, and once', () =
   expect(clashOf([asked('A', true), asked('B', true)])).toBeUndefined()
   expect(clashOf([asked('A', true), asked('B', false)])).toMatchObject({ status: 422 })
   expect(clashOf([asked('A', true), asked('A', true)])).toMatchObject({ status: 422 })
+})
+
+test('that takes off or leaves what could not be charged is refused', () => {
+  const [euro, dinar] = [{ currency: 'EUR' }, { currency: 'KWD' }]
+  const naming = (...fields: string[]) =>
+    expect.objectContaining({
+      problem: expect.objectContaining({ errors: fields.map((field) => expect.objectContaining({ field })) }),
+    })
+  expect(() =>
+    requirePayable(
+      [
+        { code: 'A', amount_minor: 5 },
+        { code: 'B', price_minor: 1_005 },
+      ],
+      [dinar],
+    ),
+  ).toThrow(naming('A.amount_minor', 'B.price_minor'))
+  expect(() => requirePayable([{ code: 'C', price_minor: 40 }], [euro, euro])).toThrow(naming('C.price_minor'))
+  expect(() =>
+    requirePayable(
+      [
+        { code: 'D', amount_minor: 5 },
+        { code: 'E', price_minor: 0 },
+      ],
+      [euro],
+    ),
+  ).not.toThrow()
 })

@@ -1,6 +1,8 @@
 /** Which promo codes an order may use, and why not. Pure. */
+import type { PromoCode } from '../../shared/api/goods.ts'
 import type { Discount } from '../../shared/bill.ts'
-import { invalidField, type Problem, problem } from '../../shared/problem.ts'
+import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import { amountIssue, chargeIssue } from '../../shared/stripe-amount.ts'
 import type { ProductRow } from '../sales/sale-row.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 
@@ -35,6 +37,30 @@ export function clashOf(codes: readonly Pick<PromoCodeRow, 'code' | 'combined'>[
   const alone = codes.length > 1 && codes.find(({ combined }) => !combined)
   return alone ? invalidField('promo_code', `${alone.code} cannot be combined with another code`) : undefined
 }
+
+/** Throws for a code that takes off, or leaves, what a payment in a currency of the sale cannot be. */
+export function requirePayable(
+  codes: readonly Pick<PromoCode, 'code' | 'amount_minor' | 'price_minor'>[],
+  products: readonly Pick<ProductRow, 'currency'>[],
+): void {
+  const errors = codes.flatMap(({ code, amount_minor = 0, price_minor = 0 }) =>
+    [...new Set(products.map(({ currency }) => currency))].flatMap((currency) => {
+      const [off, left] = [amountIssue(amount_minor, currency), chargeIssue(price_minor, currency)]
+      return [
+        ...(off ? [{ field: `${code}.amount_minor`, detail: off }] : []),
+        ...(left ? [{ field: `${code}.price_minor`, detail: left }] : []),
+      ]
+    }),
+  )
+  const [first] = errors
+  if (!first) return
+  const detail = `${errors.length} errors, and nothing was imported. The first: ${first.field}: ${first.detail}`
+  throw new ProblemError(
+    problem('invalid-fields', { detail, errors: errors.slice(0, MAX_NAMED), error_count: errors.length }),
+  )
+}
+/** Errors that are listed; more are counted. */
+const MAX_NAMED = 100
 
 export const unknownCode = (code: string): Problem =>
   problem('promo-code-unknown', {

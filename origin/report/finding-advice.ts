@@ -47,6 +47,10 @@ export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<
   ),
   refund_failed: watch('Its buyer waits for the money. Refund it at the provider by hand.', order),
   capture_failed: watch('The order is confirmed, and its money was not taken. Look it up at the provider.', order),
+  charge_refused: watch(
+    'No card can pay this. The provider says why: the amount, the currency, or its settings.',
+    order,
+  ),
   wrong_amount: watch('It is refunded. Find out who made the charge.', order),
   refunded_outside: watch('Decide whether the order is delivered all the same.', order),
   webhook_failed: watch('No buyer notices. Mend the endpoint, then replay its deliveries.', queues('webhook')),

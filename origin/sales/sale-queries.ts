@@ -3,6 +3,7 @@
 import type { Texts } from '../../shared/api/fields.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
+import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { shardsFor } from '../../shared/ticket-shards.ts'
 import { writeGoods } from '../goods/goods-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -303,6 +304,10 @@ export const setPrice = (
   operator = ADMIN_NAME,
 ) =>
   audited('price set', async (tx) => {
+    const [product] = await tx<{ currency: string }[]>`
+      select currency from products where sale_id = ${saleId} and product_id = ${productId}`
+    const issue = product && chargeIssue(priceMinor, product.currency)
+    if (issue) throw new ProblemError(invalidField('unit_price_minor', issue))
     const { count } = await tx`
       update products p set unit_price_minor = ${priceMinor} from products one
       where one.sale_id = ${saleId} and one.product_id = ${productId} and p.sale_id = one.sale_id

@@ -1,9 +1,11 @@
 /** The effect of a scheduled action: the same as the API call of its name, in the transaction of its run. */
 import { MAX_UNITS, type ScheduledEffect } from '../../shared/api/operator.ts'
-import { ProblemError, problem } from '../../shared/problem.ts'
+import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
+import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { publishPost } from '../feed/posts.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { pauseSale, restock, setPrice, setRate, switches } from '../sales/sale-queries.ts'
+import type { ProductRow } from '../sales/sale-row.ts'
 
 /** Throws a ProblemError, and changes nothing, where the call would be refused. */
 export async function carryOut(
@@ -33,8 +35,14 @@ export async function carryOut(
   }
 }
 
-/** Throws where the product is not the sale's. */
-export function checkProduct(effect: ScheduledEffect, products: readonly { readonly product_id: string }[]): void {
-  if ('product_id' in effect && !products.some((p) => p.product_id === effect.product_id))
-    throw new ProblemError(problem('unknown-product'))
+/** Throws where the product is not the sale's, or its price could not be charged. */
+export function checkProduct(
+  effect: ScheduledEffect,
+  products: readonly Pick<ProductRow, 'product_id' | 'currency'>[],
+): void {
+  if (!('product_id' in effect)) return
+  const product = products.find((p) => p.product_id === effect.product_id)
+  if (!product) throw new ProblemError(problem('unknown-product'))
+  const issue = effect.action === 'price' && chargeIssue(effect.unit_price_minor, product.currency)
+  if (issue) throw new ProblemError(invalidField('unit_price_minor', issue))
 }

@@ -1,5 +1,6 @@
 /** The hall of a sale as operators send it and read it: sections, seats, blocks, moves and the box office. */
 import * as v from 'valibot'
+import { chargeIssue } from '../stripe-amount.ts'
 import { exactly, name, note, whole } from './fields.ts'
 import type { SeatState, SectionType } from './hall.ts'
 import { MAX_UNITS } from './operator.ts'
@@ -57,6 +58,13 @@ export const SectionConfig = v.pipe(
   v.forward(
     v.check(({ type, total }) => type !== 'reserved' || total === undefined, 'is the number of its seats'),
     ['total'],
+  ),
+  v.forward(
+    v.check(
+      ({ price_minor, currency }) => chargeIssue(price_minor, currency) === undefined,
+      ({ input }) => chargeIssue(input.price_minor, input.currency) ?? '',
+    ),
+    ['price_minor'],
   ),
 )
 export type SectionConfig = v.InferOutput<typeof SectionConfig>

@@ -1,6 +1,7 @@
 /** The shapes that operators send and read. */
 import * as v from 'valibot'
 import type { BillLine } from '../bill.ts'
+import { amountIssue, chargeIssue } from '../stripe-amount.ts'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, ProductId, Texts, whole } from './fields.ts'
 import {
@@ -60,10 +61,52 @@ const ProductConfig = v.pipe(
     ['variants'],
   ),
   v.forward(
+    v.check(
+      ({ unit_price_minor, currency }) => chargeIssue(unit_price_minor, currency) === undefined,
+      ({ input }) => chargeIssue(input.unit_price_minor, input.currency) ?? '',
+    ),
+    ['unit_price_minor'],
+  ),
+  v.forward(
+    v.check(
+      (product) => variantIssue(product) === undefined,
+      ({ input }) => variantIssue(input) ?? '',
+    ),
+    ['variants'],
+  ),
+  v.forward(
     v.check((product) => product.buffer <= product.total, 'must not be more than the total'),
     ['buffer'],
   ),
 )
+
+type Priced = Readonly<Record<'currency', string>> & {
+  readonly variants?: readonly { readonly unit_price_minor?: number | undefined }[] | undefined
+}
+const variantIssue = ({ currency, variants = [] }: Priced) =>
+  variants
+    .map(({ unit_price_minor = 0 }) => chargeIssue(unit_price_minor, currency))
+    .find((issue) => issue !== undefined)
+
+/** Fees and shipping are for all products, whose currencies may differ. */
+function addedIssue(amounts: readonly (number | undefined)[], products: readonly { readonly currency: string }[]) {
+  const issues = products.flatMap(({ currency }) => amounts.map((minor = 0) => amountIssue(minor, currency)))
+  return issues.find((issue) => issue !== undefined)
+}
+type Added = { readonly products: readonly { readonly currency: string }[] } & {
+  readonly fees: readonly { readonly amount_minor?: number | undefined }[]
+  readonly delivery: { readonly prices?: readonly { readonly amount_minor: number }[] | undefined }
+}
+const feeIssue = ({ fees, products }: Added) =>
+  addedIssue(
+    fees.map((fee) => fee.amount_minor),
+    products,
+  )
+const shippingIssue = ({ delivery: { prices = [] }, products }: Added) =>
+  addedIssue(
+    prices.map((price) => price.amount_minor),
+    products,
+  )
 
 const isOneOf = (
   options: readonly { name: string; values: readonly string[] }[],
@@ -158,11 +201,26 @@ export const SaleConfig = v.pipe(
       'pause_reason',
       'chart_version',
       'goods_version',
+      'version',
     ],
   ),
   v.forward(
     v.check((sale) => sale.ends_at === null || sale.ends_at > sale.opens_at, 'must be after opens_at'),
     ['ends_at'],
+  ),
+  v.forward(
+    v.check(
+      (sale) => feeIssue(sale) === undefined,
+      ({ input }) => feeIssue(input) ?? '',
+    ),
+    ['fees'],
+  ),
+  v.forward(
+    v.check(
+      (sale) => shippingIssue(sale) === undefined,
+      ({ input }) => shippingIssue(input) ?? '',
+    ),
+    ['delivery'],
   ),
 )
 export type SaleConfig = v.InferOutput<typeof SaleConfig>

@@ -165,6 +165,7 @@ export async function startStripe(options: StripeOptions) {
   function create(form: URLSearchParams): Reply {
     const method = form.get('confirmation_token') ?? form.get('payment_method') ?? ''
     const status = Number(/^pm_card_error_(\d{3})$/.exec(method)?.[1])
+    if (status === 400) return failure(status, 'invalid_request_error', 'invalid_charge_amount')
     if (status) return failure(status, ERROR_TYPES[status] ?? 'api_error')
     if (method === 'pm_card_unresponsive') return { status: 0, body: null, isLost: true }
     if (
@@ -172,6 +173,8 @@ export async function startStripe(options: StripeOptions) {
       method.startsWith('ctoken_') !== form.has('confirmation_token')
     )
       return failure(400, 'invalid_request_error', 'resource_missing', `No such PaymentMethod: '${method}'`)
+    const wrong = wrongAmount(Number(form.get('amount')), form.get('currency') ?? '')
+    if (wrong) return failure(400, 'invalid_request_error', wrong)
     const intent = add(metadataIn(form), Number(form.get('amount')), form.get('currency') ?? '')
     if (form.get('confirm') !== 'true') return { status: 200, body: show(intent) }
     const returnUrl = form.get('return_url') ?? ''
@@ -249,6 +252,8 @@ export async function startStripe(options: StripeOptions) {
     const left = intent.amount - intent.amountRefunded
     const amount = part ?? left
     if (amount > left) return failure(400, 'invalid_request_error')
+    const wrong = wrongAmount(amount, intent.currency)
+    if (wrong && wrong !== 'amount_too_small') return failure(400, 'invalid_request_error', wrong)
     const { refundStatus: status } = settings
     const { currency } = intent
     const created = Math.floor(Date.now() / 1000)
@@ -388,6 +393,14 @@ const show = (intent: Intent, isExpanded = false) => {
 }
 /** Shows intents with their charge, if the query asks for it. */
 const expanded = (c: Context) => (intent: Intent) => show(intent, /[?&]expand[^=]*=[^&]*latest_charge/.test(c.req.url))
+
+/** As docs.stripe.com/currencies says: whole numbers, whose last digits are 0 in some currencies, and a least charge in others. */
+function wrongAmount(amount: number, currency: string): string | undefined {
+  if (!Number.isInteger(amount)) return 'parameter_invalid_integer'
+  if (/^(bhd|jod|kwd|omr|tnd)$/.test(currency) && amount % 10 !== 0) return 'invalid_charge_amount'
+  if (/^(isk|ugx)$/.test(currency) && amount % 100 !== 0) return 'invalid_charge_amount'
+  return amount < ({ eur: 50, usd: 50, jpy: 50, gbp: 30, huf: 17_500 }[currency] ?? 1) ? 'amount_too_small' : undefined
+}
 
 const missing = (message?: string) => failure(404, 'invalid_request_error', 'resource_missing', message)
 const unexpectedState = (intent: Intent) =>

@@ -19,6 +19,8 @@ type AuthorizeResult =
   | { readonly result: 'declined'; readonly code: DeclineCode }
   /** No response in time: it may have happened, or may happen later. */
   | { readonly result: 'unknown'; readonly reason: string }
+  /** Nothing has happened, and nothing will: what was sent is wrong, and no other card is better. `code` is of the provider. */
+  | { readonly result: 'refused'; readonly code: string; readonly reason: string }
   /** Nothing has happened: a rate limit, or a key without permission. A later attempt may succeed. */
   | { readonly result: 'turned_away'; readonly reason: string }
 

@@ -101,6 +101,15 @@ describe('the Stripe provider', async () => {
       expect(await provider.find(order)).toMatchObject({ status: 'declined', attempt: 1, code })
   })
 
+  test.each([
+    ['KWD', 1_234, 'invalid_charge_amount'],
+    ['MGA', 12_345, 'parameter_invalid_integer'],
+    ['EUR', 40, 'amount_too_small'],
+  ])('refuses %s %i, which no card can pay, and declines none', async (currency, amountMinor, code) => {
+    const request = { order: randomUUID(), amountMinor, currency, method: 'pm_card_visa', ...FIRST }
+    expect(await provider.authorize(request)).toMatchObject({ result: 'refused', code })
+  })
+
   describe('needs the buyer', () => {
     /** A new order whose charge waits for its buyer. */
     async function waiting(method = 'pm_card_threeDSecure2Required') {
@@ -313,6 +322,7 @@ describe('the Stripe provider', async () => {
     })
 
     test('and ignores one that concerns no order of ours', async () => {
+      expect(await deliver('no JSON')).toBeNull()
       expect(await deliver(event('customer.created', { object: 'customer' }))).toBeNull()
       const foreign = intent('succeeded', { order: 'A-1001' })
       expect(await deliver(event('payment_intent.succeeded', foreign))).toBeNull()
@@ -322,7 +332,6 @@ describe('the Stripe provider', async () => {
       const another = body.replace('pi_1', 'pi_2')
       for (const header of ['', 't=1,v1=00', signStripe('whsec_other', body), signStripe(webhookSecret, another)])
         expect(await deliver(body, header)).toBeUndefined()
-      expect(await deliver('no JSON')).toBeNull()
     })
 
     test("only while it is fresh by the ledger's clock", async () => {

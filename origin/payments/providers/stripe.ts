@@ -136,7 +136,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         )
         return authorizeResult(recordOf(intent))
       } catch (error) {
-        if (isRefusal(error)) return { result: 'declined', code: declineCodeOf(error) }
+        if (isDecline(error)) return { result: 'declined', code: declineCodeOf(error) }
+        if (isRefusal(error)) return { result: 'refused', code: error.code ?? error.type, reason: messageOf(error) }
         return { result: isTurnedAway(error) ? 'turned_away' : 'unknown', reason: messageOf(error) }
       }
     },
@@ -211,8 +212,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         return recordOfEvent(event)[0] ?? null
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError) return undefined
-        throw error
         if (error instanceof SyntaxError) return null
+        throw error
       }
     },
   }
@@ -221,10 +222,17 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
 /** Other systems may use the same account, and the same name in their metadata. */
 const isOrder = (id: string | undefined): id is string => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? '')
 
-/** True for final refusals. After any other error the charge may have happened, or may happen later. */
-function isRefusal(error: unknown): error is Stripe.errors.StripeError {
+/** True for a final refusal of what was sent. After any other error the charge may have happened, or may happen later. */
+const isRefusal = (error: unknown): error is Stripe.errors.StripeInvalidRequestError =>
+  error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400
+
+/** True where the buyer can do something about it: another card, or one that exists. All else that was sent is the shop's. */
+function isDecline(error: unknown): error is Stripe.errors.StripeError {
   if (error instanceof Stripe.errors.StripeCardError) return true
-  return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400
+  if (!isRefusal(error)) return false
+  const { code = '', param = '' } = error
+  const isOfMethod = /^(payment_method|confirmation_token)/.test(param)
+  return isOfMethod || /^(payment_method_|token_|resource_missing$)/.test(code) || code in DECLINE_CODES
 }
 
 /** True if Stripe has not begun with the charge: a rate limit, or a key without permission. */

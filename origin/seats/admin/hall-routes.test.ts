@@ -125,7 +125,7 @@ test('an import is whole or nothing, and names the line of each error', async ()
   expect(columns.body.errors).toContainEqual({ field: 'line 1: colour', detail: 'there is no such column' })
   const asJson = (list: unknown) => upload(sale, JSON.stringify(list), { type: 'application/json' })
   const place = { row: 'A', number: '1', place: 1, x: 0, y: 0 }
-  const seat = { seat_id: 'A-1', ...place, category: 'a', kind: 'standard', price_minor: 1 }
+  const seat = { seat_id: 'A-1', ...place, category: 'a', kind: 'standard', price_minor: 100 }
   expect(await asJson([seat, { ...seat, colour: 'red' }, 7])).toMatchObject({
     status: 422,
     body: { errors: [{ field: 'seat 2: colour' }, { field: 'seat 3' }], error_count: 2 },

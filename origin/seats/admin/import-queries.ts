@@ -4,6 +4,7 @@
  */
 import { MAX_SEATS, type SeatImport } from '../../../shared/api/hall-admin.ts'
 import { invalidField, ProblemError } from '../../../shared/problem.ts'
+import { chargeIssue } from '../../../shared/stripe-amount.ts'
 import type { Queryable, Sql } from '../../ledger/connection.ts'
 import { audit } from '../../operators/audit.ts'
 import { publishPhase } from '../../sales/sale-queries.ts'
@@ -55,6 +56,7 @@ export function importSeats(sql: Sql, imported: Imported, operator: string): Pro
     // Before the locks, for which buyers wait.
     await stage(tx, imported)
     const section = await lockReserved(tx, imported)
+    requirePayable(seats, section)
     const loss = await lossOf(tx, imported)
     if (loss.count > 0)
       throw conflict(`${loss.count} seats would vanish that are sold, held or blocked: ${loss.seats.join(', ')}.`, {
@@ -107,6 +109,17 @@ function requireReserved<Row extends Pick<SectionRow, 'section_type'>>(
   if (!section?.section_type) throw unknownSection()
   if (section.section_type !== 'reserved') throw conflict(`${sectionId} is a standing section, which has no seats.`)
   return section
+}
+
+/** Each seat may be all of an order. */
+export function requirePayable(
+  seats: readonly Pick<SeatEntry, 'seat_id' | 'price_minor'>[],
+  { currency }: Pick<SectionRow, 'currency'>,
+): void {
+  for (const { seat_id, price_minor } of seats) {
+    const issue = chargeIssue(price_minor, currency)
+    if (issue) throw new ProblemError(invalidField('price_minor', `of ${seat_id} ${issue}`))
+  }
 }
 
 const isGone = (tx: Queryable) => tx`not exists (select from imported n where n.seat_id = s.seat_id)`

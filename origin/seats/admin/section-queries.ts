@@ -4,6 +4,7 @@
  */
 import { type ChartConfig, MAX_SECTIONS, type SectionConfig } from '../../../shared/api/hall-admin.ts'
 import { ProblemError, problem } from '../../../shared/problem.ts'
+import { chargeIssue } from '../../../shared/stripe-amount.ts'
 import type { Queryable, Sql } from '../../ledger/connection.ts'
 import { audit, changed } from '../../operators/audit.ts'
 import { ENDED_FOR_GOOD, publishPhase } from '../../sales/sale-queries.ts'
@@ -106,8 +107,17 @@ async function outlineOf(tx: Queryable, saleId: string, sectionId: string): Prom
   return row?.outline ?? null
 }
 
-async function refuseLoss(tx: Queryable, saleId: string, row: SectionRow, { type, total }: SectionConfig) {
+async function refuseLoss(tx: Queryable, saleId: string, row: SectionRow, config: SectionConfig) {
+  const { type, total } = config
   const { product_id: id, held, sold, buffer } = row
+  if (config.currency !== row.currency) {
+    const seats = await tx<{ seat_id: string; price_minor: number }[]>`
+      select seat_id, price_minor::float8 from seats where sale_id = ${saleId} and section_id = ${id}`
+    for (const { seat_id, price_minor } of seats) {
+      const issue = chargeIssue(price_minor, config.currency)
+      if (issue) throw conflict(`The price of seat ${seat_id} ${issue}: import the seats anew.`)
+    }
+  }
   if (total !== undefined && total < held + sold + buffer)
     throw conflict(`${id}: ${held} held, ${sold} sold and ${buffer} blocked, the total cannot be lowered to ${total}.`)
   if (type === row.section_type) return
