@@ -1,7 +1,7 @@
 /**
  * What happens to those who join, counted for operators. Each isolate counts, the ticket shards and the waiting room sum up,
- * and the sums travel with the requests that are made anyway, up to the origin. No decision depends on them: each is sent
- * once, and what is lost with a request or an object stays lost.
+ * and the sums travel up to the origin with the requests that are made anyway, and without one within a second. Whoever gets no response
+ * counts on and sends them again; the waiting room stores what it has.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 
@@ -23,6 +23,26 @@ export class CountSum {
 
   isEmpty(): boolean {
     return this.#isEmpty
+  }
+
+  hasJoins(): boolean {
+    return this.#sum.joins > 0
+  }
+
+  /** All that was counted since the last `drain`. */
+  sum(): JoinCounts {
+    return this.#sum
+  }
+
+  /** Sends all that was counted since the last time. Without a response it is counted as not sent. */
+  async send<T>(call: (counts: JoinCounts | undefined) => Promise<T>): Promise<T> {
+    const counts = this.drain()
+    try {
+      return await call(counts)
+    } catch (error) {
+      if (counts) this.add(counts)
+      throw error
+    }
   }
 
   /** All that was counted since the last call; undefined for nothing. */

@@ -40,8 +40,10 @@ const LISTEN_MS = 10_000
 const LISTEN_LOST_MS = LISTEN_MS + REFRESH_MS
 /** Without a newer snapshot for so long, the queue is shown as paused. */
 const PAUSED_AFTER_MS = 3_000
-/** Without any other request, counts are sent after so long. */
+/** Without any other request, counts are sent after so long .. */
 const SEND_COUNTS_MS = 500
+/** .. and again where that failed, as often as the platform lets work go on behind a response. */
+const MAX_SENDS = 20
 
 /** What this isolate knows of one queue. One request at a time refreshes it, for all. */
 interface CachedQueue {
@@ -238,10 +240,15 @@ function poll(
   waiting: () => Partial<SnapshotRequest> = () => ({}),
   withinMs?: number,
 ) {
-  return withRetries(() => {
-    const request = { queue: queue.name, has_policy: queue.copy?.policy.version, counts: queue.counts.drain() }
-    return anyMirrorOf(queue.name, shardsOf(queue, context), context.env).poll({ ...request, ...waiting() })
-  }, withinMs)
+  const { name, counts } = queue
+  const tryOnce = (counts: JoinCounts | undefined) =>
+    anyMirrorOf(name, shardsOf(queue, context), context.env).poll({
+      queue: name,
+      has_policy: queue.copy?.policy.version,
+      counts,
+      ...waiting(),
+    })
+  return withRetries(() => counts.send(tryOnce), withinMs)
 }
 
 /** Stores a snapshot of a queue, which the waiting room has sent without being asked. */
@@ -278,10 +285,14 @@ export function count({ sale }: SaleNow, counted: Partial<JoinCounts>, context: 
 
 /** After the sale they wait for a request that is made anyway. */
 async function sendCounts(queue: CachedQueue, context: QueueContext): Promise<void> {
-  await scheduler.wait(SEND_COUNTS_MS)
-  const nowMs = Date.now()
-  if (queue.counts.isEmpty() || !queue.copy || isSettled(queue.copy, nowMs)) return
-  if (!isAhead(queue.backOffUntilMs, nowMs, MAX_BACKOFF_MS)) await refresh(queue, context, nowMs)
+  for (let sends = 0; sends < MAX_SENDS; sends++) {
+    await scheduler.wait(SEND_COUNTS_MS)
+    const nowMs = Date.now()
+    if (queue.counts.isEmpty() || !queue.copy) return
+    // In a final phase nobody joins any more, and refusals wait for a request.
+    if (isSettled(queue.copy, nowMs) && !queue.counts.hasJoins()) return
+    if (!isAhead(queue.backOffUntilMs, nowMs, MAX_BACKOFF_MS)) await refresh(queue, context, nowMs)
+  }
 }
 
 function viewAt(

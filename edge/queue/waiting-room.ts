@@ -10,7 +10,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { queueName } from '../../shared/api/access.ts'
-import { SaleState } from '../../shared/api/internal.ts'
+import { type JoinCounts, SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
@@ -64,6 +64,16 @@ const MAX_WAIT_MS = 20_000
 const WARM_PARTS = WARM_MS / 2 / REFRESH_EVERY_MS
 const MIN_WARMED = 16
 
+/** Counts are stored so late. */
+const STORE_COUNTS_MS = 100
+
+interface StoredCounts {
+  readonly joined: number
+  readonly unsent: JoinCounts
+}
+
+const unavailable = () => 'unavailable' as const
+
 export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   readonly #config: RoomConfig
   /** Stored under one key; for an unknown sale nothing is stored, and so nothing is left behind. */
@@ -78,7 +88,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
   #refreshing: Promise<void> | null = null
   #stateTimes: StateTimes = { lastMs: 0, beforeMs: 0, leastMs: Number.POSITIVE_INFINITY }
+  /** What the origin does not know yet, and how many have joined, in all lines of the sale. */
   readonly #counts = new CountSum()
+  #joined: number
+  #storingCounts: ReturnType<typeof setTimeout> | null = null
   /** How many of the shards were started in this round. */
   #warmed = 0
   /** Readers who wait for a newer schedule. */
@@ -90,14 +103,18 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const stored = ctx.storage.kv.get<SaleRecord>('sale')
     this.#sale = stored ?? null
     this.#next = ctx.storage.kv.get<number>('next') ?? 1
+    const counted = ctx.storage.kv.get<StoredCounts>('counts')
+    this.#joined = counted?.joined ?? 0
+    if (counted) this.#counts.add(counted.unsent)
   }
 
   /** The sale's snapshot; with `wait_ms`, once it is newer than `newer_than`: so the end of a final phase is known at once. */
   async poll(request: SnapshotRequest): Promise<SnapshotResponse> {
     if (request.counts) {
       this.#counts.add(request.counts)
-      // Stored with the next refresh.
+      this.#joined += request.counts.joins
       if (this.#sale) this.#sale = withJoins(this.#sale, request.counts, this.#highestNumber, this.#config)
+      this.#storeCountsSoon()
     }
     await this.#refreshIfLate(request.queue)
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
@@ -177,7 +194,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   async #refreshOnce(queue: string) {
     const requestedAtMs = Date.now()
-    const response = await this.#fetchState(queue)
+    const response = await this.#counts.send((counts) => this.#fetchState(queue, counts)).catch(unavailable)
     const state = typeof response === 'object' ? this.#asSeenHere(response, requestedAtMs) : null
     const beacon = await this.#beaconIfDue()
     if (!this.#sale && !state) {
@@ -197,6 +214,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     sale = withRefresh(sale, { state, nowMs, highestNumber: this.#highestNumber }, this.#config)
     sale = this.#withNextSchedule(sale, nowMs)
     this.#store(sale)
+    this.#storeCounts()
     await this.#setAlarm(sale, nowMs)
   }
 
@@ -208,9 +226,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return { ...state, answers_ms: withTheWay(state.answers_ms ?? 0, this.#stateTimes, this.#config.answerTargetMs) }
   }
 
-  async #fetchState(queue: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
+  /** Fails where the origin has not answered. */
+  async #fetchState(queue: string, counts: JoinCounts | undefined): Promise<SaleState | 'unknown-sale'> {
     try {
-      const response = await fetch(`${this.#config.originUrl}/internal/sales/${queue}${this.#figures()}`, {
+      const response = await fetch(`${this.#config.originUrl}/internal/sales/${queue}${this.#figures(counts)}`, {
         headers: { authorization: `Bearer ${this.#config.edgeToken}`, accept: 'application/json' },
         signal: AbortSignal.timeout(ORIGIN_TIMEOUT_MS),
       })
@@ -224,17 +243,17 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       return state
     } catch (error) {
       console.warn(JSON.stringify({ msg: 'sale state request failed', queue, why: String(error) }))
-      return 'unavailable'
+      throw error
     }
   }
 
   /** The queue's figures, as the query of a state request; empty while the sale is not known. */
-  #figures(): string {
+  #figures(counts: JoinCounts | undefined): string {
     if (!this.#sale) return ''
-    const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale), this.#config)
+    const ofQueue = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale), this.#config)
+    const figures = { ...ofQueue, joined: this.#joined }
     const query = new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))
     query.set('policy', this.#sale.state.policy?.version ?? '')
-    const counts = this.#counts.drain()
     if (counts) query.set('counts', JSON.stringify(counts))
     return `?${query}`
   }
@@ -281,6 +300,24 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#next = next
   }
 
+  /** Many mirrors report at the same time. */
+  #storeCountsSoon() {
+    this.#storingCounts ??= setTimeout(async () => {
+      this.#storingCounts = null
+      // Nothing is stored of an unknown sale.
+      if (!this.#sale) return
+      this.#store(this.#sale)
+      this.#storeCounts()
+      // A final phase has no alarm by itself.
+      if ((await this.ctx.storage.getAlarm()) === null) await this.#setAlarm(this.#sale, Date.now())
+    }, STORE_COUNTS_MS)
+  }
+
+  #storeCounts() {
+    if (!this.#counts.isEmpty() || this.#joined > 0)
+      this.ctx.storage.kv.put<StoredCounts>('counts', { joined: this.#joined, unsent: this.#counts.sum() })
+  }
+
   #store(sale: SaleRecord) {
     const before = this.#sale
     this.ctx.storage.kv.put('sale', sale)
@@ -323,8 +360,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   async #setAlarm(sale: SaleRecord, nowMs: number) {
     const { phase } = latest(sale.timeline).schedule
     // In a final phase only the isolates that serve it need to learn of a restock or a later end. They wait for an update,
-    // and the state is refreshed for as long as one of them does.
-    if (isFinal(phase) && this.#waiting.size === 0) return
+    // and the state is refreshed for as long as one of them does, and until the origin has all counts.
+    if (isFinal(phase) && this.#waiting.size === 0 && this.#counts.isEmpty()) return
     const opensInMs = sale.opensAtMs - nowMs
     const isSoon = sale.closed !== null || opensInMs <= WARM_MS
     const moments = [

@@ -26,23 +26,25 @@ export function totalOf(before: Figures, minutes: readonly Minute[]): Figures {
   return sums
 }
 
-/** Of numbers, the people: a number that was lost with a lease is called as well, and nobody has it. */
-function ofPeople(gauges: Figures, joined: number): Figures {
-  const { called, waiting } = gauges
-  if (joined === 0) return gauges
+/**
+ * Of numbers, the people: a number that was lost with a lease is called as well, and nobody has it. Who has joined is what the waiting
+ * room has stored: the counts of the minutes may miss some.
+ */
+function ofPeople(gauges: Figures): Figures {
+  const { called, waiting, joined } = gauges
+  if (joined === undefined) return gauges
   const people = called === undefined ? {} : { called: Math.min(called, joined) }
   const inLine = waiting === undefined ? {} : { waiting: Math.min(waiting, joined - (people.called ?? 0)) }
   return { ...gauges, ...people, ...inLine }
 }
 
-/** The minutes in people, of those who had joined by then. `before`: the counts of the minutes before these. */
-export function withPeople(minutes: readonly Minute[], before: Figures): Minute[] {
-  let joined = before.joined ?? 0
-  return minutes.map((minute) => {
-    joined += minute.counts.joined ?? 0
-    return { ...minute, gauges: ofPeople(minute.gauges, joined) }
-  })
-}
+/** The minutes in people, of those who had joined by then. */
+export const withPeople = (minutes: readonly Minute[]): Minute[] =>
+  minutes.map((minute) => ({ ...minute, gauges: ofPeople(minute.gauges) }))
+
+/** Who has joined, by what was stored and by what was counted. */
+export const joinedOf = ({ most }: Pick<Gauges, 'most'>, counts: Figures): number =>
+  Math.max(most.joined ?? 0, counts.joined ?? 0)
 
 /**
  * Who was called, and what became of them. Arrivals are an estimate, to a percent: they are never more than those called.
@@ -50,10 +52,9 @@ export function withPeople(minutes: readonly Minute[], before: Figures): Minute[
 export function turnsOf(
   phase: SaleState['phase'],
   { most, last }: Gauges,
-  joined: number,
 ): Pick<Funnel, 'waiting' | 'called' | 'arrived' | 'may_come' | 'did_not_come'> {
   const isOver = phase === 'sold_out' || phase === 'ended'
-  const { called, waiting: inLine } = ofPeople(last, joined)
+  const { called, waiting: inLine } = ofPeople(last)
   const waiting = isOver ? 0 : (inLine ?? null)
   if (called === undefined)
     return { waiting, called: null, arrived: most.arrived ?? null, may_come: null, did_not_come: null }

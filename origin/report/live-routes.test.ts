@@ -40,6 +40,14 @@ async function reported(sale: string, more: Record<string, number>) {
 const shows = (sale: string, report: Record<string, number>, wanted: object = report) =>
   expect.poll(() => reported(sale, report)).toMatchObject(wanted)
 
+test('shows who joined as the waiting room has stored it, whatever was counted on the way', async () => {
+  const sale = await origin.sale()
+  await shows(sale, { waiting: 30, joined: 45 }, { waiting: 25, joined: 45 })
+  expect((await live(sale)).funnel).toMatchObject({ joined: 45, called: 20, waiting: 25 })
+  const { body } = await origin.admin('GET', `/sales/${sale}/report`)
+  expect(body.figures).toMatchObject({ joined: 45 })
+})
+
 test('keeps the most who waited in a minute, and shows no wait that the edge does not know, or where nobody waits', async () => {
   const sale = await origin.sale()
   for (const [report, isShown] of [

@@ -23,7 +23,16 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate/gate.ts'
 import type { Store } from '../stock/scripts.ts'
-import { firstOpeningMs, gaugesOf, soldOutAtMs, totalOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
+import {
+  firstOpeningMs,
+  gaugesOf,
+  joinedOf,
+  soldOutAtMs,
+  totalOf,
+  turnsOf,
+  withCallsMade,
+  withPeople,
+} from './figures.ts'
 import { countsBefore, readMinutes } from './report-queries.ts'
 import { summaryOf } from './sale-health.ts'
 import { readWorkers } from './worker-reports.ts'
@@ -100,7 +109,7 @@ export class Live {
       this.#readRedis(sale),
     ])
     const { before, findings, backlogs } = ledger.known
-    const minutes = withPeople(ledger.known.minutes, before)
+    const minutes = withPeople(ledger.known.minutes)
     const nowMs = sales.nowMs()
     const edgeAtMs = ledger.answers ? minutes.at(-1)?.gauges.edge_at_ms : undefined
     const edge_seconds = edgeAtMs === undefined ? null : Math.max(0, (nowMs - edgeAtMs) / 1000)
@@ -109,6 +118,7 @@ export class Live {
     const phase = phaseOf(sale, nowMs)
     const soldOutMs = phase === 'open' ? soldOutAtMs(minutes, nowMs) : null
     const counts = totalOf(before, minutes)
+    const gauges = gaugesOf(minutes, nowOf(state))
     const environment = { ...this.#deps.environment, ...(sale.test && { payments: 'sandbox' }), test: sale.test }
     const waiting = { intents, ...backlogs }
     const summary = summaryOf(
@@ -138,8 +148,8 @@ export class Live {
       findings,
       rules: sale.rules,
       funnel: {
-        joined: counts.joined ?? 0,
-        ...turnsOf(phase, gaugesOf(minutes, nowOf(state)), counts.joined ?? 0),
+        joined: joinedOf(gauges, counts),
+        ...turnsOf(phase, gauges),
         reserved: counts.reserved ?? 0,
         paid: counts.confirmed ?? 0,
       },

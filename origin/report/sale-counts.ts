@@ -125,6 +125,8 @@ export class SaleCounts {
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
     const together = (of: 'numbers_given' | 'called' | 'waiting' | 'called_per_second') =>
       reports.reduce((all, report) => all + report[of], 0)
+    // Without a number nobody has joined: a count that was sent twice is bounded by them, where all lines have reported.
+    const joined = reports.length === rooms.length ? reports[0]?.joined : undefined
     const mayCome = reports.flatMap(({ may_come }) => may_come ?? [])
     return {
       available: sum(available),
@@ -139,6 +141,7 @@ export class SaleCounts {
           this.#deps.sales.nowMs() - Math.min(...rooms.flatMap((room) => queueReports.ageMs(room) ?? [])),
         ),
         numbers_given: together('numbers_given'),
+        ...(joined !== undefined && { joined: Math.min(joined, together('numbers_given')) }),
         called: together('called'),
         waiting: together('waiting'),
         most_waiting: together('waiting'),

@@ -16,7 +16,7 @@ import { listAnnouncements } from '../feed/posts.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
-import { firstOpeningMs, type Gauges, totalOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
+import { firstOpeningMs, type Gauges, joinedOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
 import {
   overtakingOf,
   type Served,
@@ -75,8 +75,7 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
   // One after another: each is a calculation over all orders of its line.
   for (const { line } of sale.lines) fairness.push(await fairnessOf({ sql, config }, sale, line, { reserved, minutes }))
   const waits = waitsOf(minutes)
-  const before = { joined: (totals.counts.joined ?? 0) - (totalOf({}, minutes).joined ?? 0) }
-  const people = withCallsMade(withPeople(minutes, before), firstOpeningMs(sale))
+  const people = withCallsMade(withPeople(minutes), firstOpeningMs(sale))
   const { points, minutes_per_point } = thinned(people, POINTS)
   return {
     sale: saleId,
@@ -122,9 +121,9 @@ function figuresOf(sale: SaleRow, { orders, sold, counts, most, last, minutes, u
     products.reduce((all, product) => all + product[of], 0)
   // What was given back of a cancelled order had been paid.
   const isPaid = ({ status }: OrderFigures) => isSold(status) || status === 'returned'
-  const joined = minutes.length === 0 ? null : (counts.joined ?? 0)
+  const joined = minutes.length === 0 ? null : joinedOf({ most }, counts)
   const phase = phaseOf(sale, nowMs)
-  const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most, last }, counts.joined ?? 0)
+  const { called, arrived, may_come, did_not_come } = turnsOf(phase, { most, last })
   const reserved = sum((one) => one.reserved)
   const paid = sum((one) => (isPaid(one) ? one.orders : one.refunded_orders))
   const revenue = [...new Set(orders.map(({ currency }) => currency))].sort().map((currency) => {

@@ -119,6 +119,8 @@ const figure = v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0)
 export const LineFigures = v.object({
   /** Ticket numbers given out, or leased to be given out. */
   numbers_given: figure,
+  /** Who has joined, in all lines of the sale: told by its own queue. Fewer than numbers, some of which nobody got. */
+  joined: v.optional(figure),
   /** Positions called so far, and positions given out but not called yet while they may be. */
   called: figure,
   waiting: figure,

@@ -9,6 +9,7 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../../shared/api/access.ts'
+import type { JoinCounts } from '../../../shared/api/internal.ts'
 import type { Env } from '../../config.ts'
 import { CountSum } from '../counts.ts'
 import {
@@ -37,6 +38,8 @@ const MAX_COMING = 10_000
 const SPENT_MS = (PAYMENT_TTL_SECONDS + 60) * 1000
 /** Most used payments stored, besides each visitor's last; a further payment then gets "try again". */
 export const MAX_SPENT = 100_000
+/** Counts that nobody's request takes along are sent after so long. */
+const SEND_COUNTS_MS = 500
 /** How long after the end of its lease an isolate's unused range may still be on its way to this shard. */
 const RETURN_MS = 75
 
@@ -70,6 +73,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #snapshot: { readonly response: SnapshotResponse; readonly requestedAtMs: number } | null = null
   #refreshing: Promise<void> | null = null
   readonly #counts = new CountSum()
+  #sendingCounts: ReturnType<typeof setTimeout> | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -151,17 +155,34 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** The waiting room's snapshot, at most MIRROR_MS old; a request that waits is handed on to the waiting room. */
   async poll(request: SnapshotRequest): Promise<SnapshotResponse> {
-    if (request.counts) this.#counts.add(request.counts)
-    if (request.wait_ms) return roomOf(request.queue, this.env).poll({ ...request, counts: this.#counts.drain() })
+    if (request.wait_ms) return roomOf(request.queue, this.env).poll(request)
     const ageMs = this.#snapshot ? Date.now() - this.#snapshot.requestedAtMs : Number.POSITIVE_INFINITY
     if (ageMs > MIRROR_MS || ageMs < 0) await this.#refresh(request.queue)
     if (!this.#snapshot) return { known: false, reason: 'unavailable' }
+    // Once there is a response, without which the caller sends them again.
+    if (request.counts) this.#count(request.counts, request.queue)
     const { response, requestedAtMs } = this.#snapshot
     if (!response.known) return response
     const age_ms = response.snapshot.age_ms + Date.now() - requestedAtMs
     const { policy, ...snapshot } = response.snapshot
     const isKnown = policy === undefined || policy.version === request.has_policy
     return { known: true, snapshot: { ...snapshot, ...(isKnown ? {} : { policy }), age_ms } }
+  }
+
+  /** Without another request they are sent by themselves. */
+  #count(counts: JoinCounts, queue: string): void {
+    this.#counts.add(counts)
+    this.#sendingCounts ??= setTimeout(() => {
+      this.#sendingCounts = null
+      if (!this.#counts.isEmpty()) this.ctx.waitUntil(this.#sendCounts(queue))
+    }, SEND_COUNTS_MS)
+  }
+
+  async #sendCounts(queue: string): Promise<void> {
+    await this.#refresh(queue).catch(() => {})
+    // Of a failure the next attempt is made as late as the first.
+    const left = this.#counts.drain()
+    if (left) this.#count(left, queue)
   }
 
   #refresh(queue: string): Promise<void> {
@@ -175,11 +196,9 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const requestedAtMs = Date.now()
     const before = this.#snapshot?.response
     const policy = before?.known ? before.snapshot.policy : undefined
-    const response = await this.#upstream(queue).poll({
-      queue,
-      has_policy: policy?.version,
-      counts: this.#counts.drain(),
-    })
+    const response = await this.#counts.send((counts) =>
+      this.#upstream(queue).poll({ queue, has_policy: policy?.version, counts }),
+    )
     this.#snapshot = { response: response.known ? withPolicy(response, policy) : response, requestedAtMs }
   }
 

@@ -1,0 +1,35 @@
+/** What is counted of those who join reaches the waiting room's storage, and the origin, though nobody asks for the sale afterwards. */
+import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
+import { expect, it } from 'vitest'
+import type { JoinCounts } from '../../shared/api/internal.ts'
+import { requestsTo } from '../testing/origin.ts'
+import { knownCookie, TestSale } from '../testing/visitors.ts'
+import { CountSum } from './counts.ts'
+
+const CROWD = 30
+
+it('the origin hears of all who joined in a burst before a quiet lobby, also when the objects are evicted', async () => {
+  const sale = await new TestSale(3_600_000).publish()
+  const cookieOf = (i: number) => (i % 2 === 0 ? {} : { cookie: knownCookie(`one-of-a-burst-${i}`) })
+  await Promise.all(Array.from({ length: CROWD }, (_, i) => sale.joined(cookieOf(i))))
+  const stored = () =>
+    runInDurableObject(sale.room, (_, { storage }) => storage.kv.get<{ joined: number }>('counts')?.joined)
+  await expect.poll(stored).toBe(CROWD)
+  await abortAllDurableObjects()
+  await sale.push()
+  const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+  const queries = requests.map(({ query }) => new URLSearchParams(query))
+  expect(queries.at(-1)?.get('joined')).toBe(`${CROWD}`)
+  const counted = queries.map((query): Partial<JoinCounts> => JSON.parse(query.get('counts') ?? '{}'))
+  expect(counted.reduce((sum, { joins = 0 }) => sum + joins, 0)).toBe(CROWD)
+})
+
+it('what nobody answered is counted, and sent again', async () => {
+  const counts = new CountSum()
+  counts.add({ joins: 2, refusals: { blocked: 1 } })
+  await expect(counts.send(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
+  counts.add({ joins: 3 })
+  const sent = await counts.send(async (sum) => sum)
+  expect(sent).toMatchObject({ joins: 5, refusals: { blocked: 1 } })
+  expect(counts.isEmpty()).toBe(true)
+})
