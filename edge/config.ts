@@ -24,7 +24,7 @@ import { type Asset, namedByContent } from './pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import { withOwnWords } from './pages/words/own-words.ts'
 import type PreviewWorker from './preview/preview-worker.ts'
-import { ignoringCase, pathTest } from './protect/paths.ts'
+import { looselyRead, pathTest } from './protect/paths.ts'
 import { derivedKey, type VisitorKey, visitorKey } from './visitor/visitor-secret.ts'
 
 const url = v.pipe(
@@ -222,11 +222,11 @@ const Stripe = v.object({
 const Protect = v.object({
   PROTECT_UPSTREAM: required(url, 'The site that the waiting room protects'),
   PROTECT_SALE: required(v.string(), 'The sale whose admission opens the protected paths'),
-  // Protected paths ignore case, since a site may. Open paths are matched exactly.
+  // Protected paths are read as loosely as any site may. Open paths are matched exactly.
   PROTECT_PATHS: setting(
     v.pipe(
       v.string(),
-      v.transform((text) => pathTest(text, ignoringCase)),
+      v.transform((text) => pathTest(text, looselyRead)),
     ),
     '/*',
     'Protected paths; `*` matches anything',

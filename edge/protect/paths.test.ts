@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
-import { ignoringCase, isHeld, pathTest } from './paths.ts'
+import { isHeld, looselyRead, pathTest } from './paths.ts'
 
-const PROTECTED = pathTest('/checkout/* /*/basket/*/pay,/exact', ignoringCase)
+const PROTECTED = pathTest('/checkout/* /*/basket/*/pay,/exact', looselyRead)
 const OPEN = pathTest('*.css */open/*')
 
 it.each([
   ['/checkout/', true],
   ['/CHECKOUT/1', true],
   ['/checkout%2f1', true],
+  ['/%EF%BD%83heckout/1', true],
+  ['/ch%C3%A9ckout/1', true],
+  ['/check%E2%80%8Bout/1', true],
   ['/checkout', false],
   ['/en/basket/7/pay', true],
   ['/en/basket/pay', false],

@@ -28,8 +28,12 @@ function isMadeOf([first = '', ...others]: readonly string[], path: string): boo
   return path.startsWith(first) && path.endsWith(last) && path.length - last.length >= from
 }
 
-/** As a site may read it that ignores case. */
-export const ignoringCase = (path: string): string => path.toLowerCase()
+/** As a site may read it that ignores case, or takes letters of full width or with marks for the plain ones. */
+export const looselyRead = (path: string): string =>
+  path
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .toLowerCase()
 
 /**
  * What sites read in more ways than one: slashes and backslashes, what is decoded twice, parameters behind a `;`, where

@@ -102,7 +102,16 @@ it('reports a visitor’s address itself, and never what the visitor sent', asyn
     ...['forwarded', 'x-forwarded-port', 'x-original-forwarded-for', 'cf-connecting-ip', 'true-client-ip'],
     ...['x-client-ip', 'x_forwarded_for', 'x_real_ip', 'x_admission_token', 'x-admission-token'],
     // They would request another path from the site.
-    ...['x-original-url', 'x-rewrite-url'],
+    ...['x-original-url', 'x-rewrite-url', 'x-override-url'],
+    // The site would take the visitor for somebody whom a proxy has signed in.
+    ...[
+      'remote-user',
+      'x-remote-user',
+      'x-authenticated-user',
+      'x-ssl-client-verify',
+      'x-client-cert',
+      'ssl-client-s-dn',
+    ],
   ]
   const headers = Object.fromEntries(theirs.map((name) => [name, '6.6.6.6']))
   await stub('/from', 200, 'x')

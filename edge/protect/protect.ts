@@ -28,10 +28,11 @@ const MAX_RETURN = 1_000
 const UPSTREAM_TIMEOUT_MS = 30_000
 
 /**
- * Headers that a site behind a proxy trusts, and that the visitor may have sent: where they come from, and for some sites
- * the path. Any header with `_` too, since many sites read it as `-`.
+ * Headers that a site behind a proxy trusts, and that the visitor may have sent: where they come from, who they are, and for
+ * some sites the path. Any header with `_` too, since many sites read it as `-`.
  */
-const TRUSTED = /^(x-)?forwarded(-|$)|^x-(original|rewrite)-|(^|-)(client)?ip$|_/
+const TRUSTED =
+  /^(x-)?forwarded(-|$)|^x-(original|rewrite|override)-|(^|-)(client)?ip$|(^|-)(remote|authenticated|webauth|ssl|tls|oidc)-|(^|-)client-?(cert|verify|dn|principal)|^x-auth-request-|_/
 
 type Protect = NonNullable<Config['protect']>
 
