@@ -39,6 +39,11 @@ const CATALOGUE = {
   'all-in-carts': [409, 'All units are in carts', 'Some may come back: retry after Retry-After.'],
   'sold-out': [410, 'Sold out', 'All units are sold.'],
   ended: [410, 'The sale has ended', 'Nothing is sold any more.'],
+  'changed-meanwhile': [
+    412,
+    'It has been changed meanwhile',
+    'Read it as it is now, and decide again. Nothing was changed.',
+  ],
   'body-too-large': [413, 'The body is too large', 'Send a smaller body.'],
   'unsupported-media-type': [415, 'Send application/json', 'The body is read as application/json only.'],
   'invalid-fields': [422, 'Some fields are not valid', 'See errors for each field.'],

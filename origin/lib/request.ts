@@ -138,6 +138,15 @@ export function idempotencyKey(c: Context): string {
 export const optionalIdempotencyKey = (c: Context): string | null =>
   headerOf(c, 'idempotency-key') === undefined ? null : idempotencyKey(c)
 
+/** The version that a call was made for (If-Match, RFC 9110); null: it does not say. */
+export function versionFor(c: Context): string | null {
+  const sent = headerOf(c, 'if-match')
+  return sent === undefined ? null : (/"([^"]*)"/.exec(sent)?.[1] ?? sent)
+}
+
+/** The ETag of a version. */
+export const etagOf = (version: string) => `"${version}"`
+
 export function bearer(c: Context): string | undefined {
   const sent = headerOf(c, 'authorization')
   // The form that nearly all clients send.

@@ -9,7 +9,7 @@ import { lockRunningSale } from '../seats/admin/section-queries.ts'
 
 /** The uses of a code without a limit. */
 const UNLIMITED = 10_000_000
-/** Codes named in a refusal; more are counted. */
+/** Codes named in a refusal, and in the audit log as changed. */
 const MAX_NAMED = 20
 
 /** A code with how often a visitor may use it (null: no limit) and has, where it was asked for a visitor. */
@@ -76,12 +76,44 @@ export async function readPromoCodes(sql: Queryable, saleId: string) {
   }))
 }
 
-/** Replaces the codes of a sale as a whole. Throws, and changes nothing, if one would vanish or be lowered below its uses. */
+const IMPORTED = 'promo codes imported'
+
+/** The imports that changed codes after a version, the latest first. A version is the number of the latest one, 0 before the first. */
+const importsAfter = (sql: Queryable, saleId: string, version: number, limit: number) => sql<
+  { entry_id: number; by: string; at: Date; changed: string[] }[]
+>`
+  select entry_id::int8, actor as by, at, after -> 'changed' as changed from audit_log
+  where sale_id = ${saleId} and action = ${IMPORTED} and entry_id > ${version} and after -> 'changed' <> '[]'
+  order by entry_id desc limit ${limit}`
+
+/** To be read before the codes: they are of this version, or a later one. */
+export async function versionOfCodes(sql: Queryable, saleId: string): Promise<string> {
+  const [latest] = await importsAfter(sql, saleId, 0, 1)
+  return String(latest?.entry_id ?? 0)
+}
+
+/** Throws unless the codes of a locked sale are those of this version. */
+async function requireVersion(tx: Queryable, saleId: string, version: string): Promise<void> {
+  if (version === (await versionOfCodes(tx, saleId))) return
+  const imports = await importsAfter(tx, saleId, /^\d{1,15}$/.test(version) ? Number(version) : 0, MAX_IMPORTS)
+  const { by, at } = imports[0] ?? {}
+  const changed = [...new Set(imports.flatMap((one) => one.changed))]
+  throw new ProblemError(problem('changed-meanwhile', { changed, by, at }))
+}
+
+/** Imports that are read for what they changed; a page that is older than so many is to be loaded again in any case. */
+const MAX_IMPORTS = 100
+
+/**
+ * Replaces the codes of a sale as a whole. Throws, and changes nothing, if one would vanish or be lowered below its uses, or if they
+ * are not those of the `version`.
+ */
 export async function writePromoCodes(
   sql: Sql,
   saleId: string,
   codes: readonly PromoCode[],
   operator: string,
+  version: string | null = null,
 ): Promise<void> {
   const column = <K extends keyof PromoCode>(key: K) => codes.map((code) => code[key] ?? null)
   await sql.begin(async (tx) => {
@@ -99,6 +131,7 @@ export async function writePromoCodes(
         ${codes.map(({ combined }) => String(combined))}::text[]::boolean[]) with ordinality`
     await tx`analyze imported`
     await lockRunningSale(tx, saleId)
+    if (version !== null) await requireVersion(tx, saleId, version)
     await tx`
       select 1 from products where sale_id = ${saleId} and is_promo_code order by product_id for no key update`
     const lost = await tx<{ code: string }[]>`
@@ -111,6 +144,14 @@ export async function writePromoCodes(
     }
     const [before] = await tx<{ codes: number }[]>`
       select count(*)::int as codes from promo_codes where sale_id = ${saleId}`
+    const changed = await tx<{ code: string }[]>`
+      select code from imported n full join (
+        select c.*, p.total as uses, p.limit_per_visitor as uses_per_visitor from promo_codes c
+        join products p on p.sale_id = c.sale_id and p.product_id = '%' || c.code where c.sale_id = ${saleId}) c using (code)
+      where (n.percent, n.amount_minor, n.price_minor, n.uses, n.uses_per_visitor, n.valid_from, n.valid_until, n.products, n.units_per_use,
+          n.combined) is distinct from (c.percent, c.amount_minor, c.price_minor, c.uses, c.uses_per_visitor, c.valid_from, c.valid_until,
+          c.products, c.units_per_use, c.combined)
+      order by code limit ${MAX_NAMED}`
     await tx`delete from promo_codes where sale_id = ${saleId}`
     await tx`
       delete from products p where sale_id = ${saleId} and is_promo_code
@@ -132,10 +173,10 @@ export async function writePromoCodes(
     await audit(tx, [
       {
         actor: operator,
-        action: 'promo codes imported',
+        action: IMPORTED,
         sale: saleId,
         before: { codes: before?.codes ?? 0 },
-        after: { codes: codes.length },
+        after: { codes: codes.length, changed: changed.map(({ code }) => code) },
       },
     ])
   })

@@ -4,12 +4,12 @@ import type { Logger } from 'pino'
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { headerOf, readText, refuse } from '../lib/request.ts'
+import { etagOf, headerOf, readText, refuse, versionFor } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import { requirePayable } from './promo-code.ts'
-import { readPromoCodes, writePromoCodes } from './promo-code-queries.ts'
+import { readPromoCodes, versionOfCodes, writePromoCodes } from './promo-code-queries.ts'
 import { codesInCsv, codesInJson } from './promo-code-table.ts'
 
 /** Ten thousand codes of four hundred bytes. */
@@ -22,12 +22,13 @@ interface PromoCodeDeps {
   readonly log: Logger
 }
 
-export const promoCodeRoutes = ({ sql, sales, reconciler, log }: PromoCodeDeps) =>
-  new Hono()
-    .get('/sales/:sale/promo-codes', async (c) => {
-      const sale = c.req.param('sale')
-      return c.json({ sale, codes: await readPromoCodes(sql, sale) })
-    })
+export function promoCodeRoutes({ sql, sales, reconciler, log }: PromoCodeDeps) {
+  const sendCodes = async (c: Context, sale: string) => {
+    c.header('ETag', etagOf(await versionOfCodes(sql, sale)))
+    return c.json({ sale, codes: await readPromoCodes(sql, sale) })
+  }
+  return new Hono()
+    .get('/sales/:sale/promo-codes', (c) => sendCodes(c, c.req.param('sale')))
 
     .put('/sales/:sale/promo-codes', async (c) => {
       const saleId = c.req.param('sale')
@@ -35,14 +36,15 @@ export const promoCodeRoutes = ({ sql, sales, reconciler, log }: PromoCodeDeps) 
       const { products } = await sales.find(saleId)
       const codes = await codesIn(c)
       requirePayable(codes, products)
-      await writePromoCodes(sql, saleId, codes, operatorOf(c))
+      await writePromoCodes(sql, saleId, codes, operatorOf(c), versionFor(c))
       // Its gate learns of the uses. A failure is only logged, since the ledger has the change.
       await reconciler
         .reconcileSale(saleId, { force: true })
         .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler'))
       await sales.publish(saleId)
-      return c.json({ sale: saleId, codes: await readPromoCodes(sql, saleId) })
+      return sendCodes(c, saleId)
     })
+}
 
 async function codesIn(c: Context): Promise<PromoCode[]> {
   const text = await readText(c, MAX_BYTES)

@@ -85,6 +85,32 @@ describe('an import', () => {
     expect(await listed(sale)).toMatchObject([{ code: 'NOON', percent: 50, used: 2 }])
   })
 
+  test('for an earlier list is refused with what others changed in it, and nothing is lost', async () => {
+    const sale = await origin.sale()
+    const path = `/admin/sales/${sale}/promo-codes`
+    const etag = async () => String((await origin.call('GET', path, { token: ADMIN_TOKEN })).headers.get('etag'))
+    const putFor = (version: string, body: object) =>
+      origin.call('PUT', path, { token: ADMIN_TOKEN, headers: { 'if-match': version }, body })
+    const [noon, late] = [
+      { code: 'NOON', percent: 5 },
+      { code: 'LATE', percent: 7 },
+    ]
+    const read = await etag()
+    const first = await putFor(read, [noon])
+    expect([first.status, first.headers.get('etag')]).toEqual([200, await etag()])
+    // What is the same again is no change.
+    expect((await put(sale, [noon])).status).toBe(200)
+    expect((await origin.checkoutDecided(sale, { body: { promo_code: 'NOON' } })).status).toBe(201)
+    expect(await etag()).toBe(first.headers.get('etag'))
+    const changed = { type: '/problems/changed-meanwhile', changed: ['NOON'], by: 'admin', at: expect.any(String) }
+    expect(await putFor(read, [late])).toMatchObject({ status: 412, body: changed })
+    const both = await Promise.all(
+      [late, { ...late, percent: 9 }].map((one) => putFor(String(first.headers.get('etag')), [noon, one])),
+    )
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412])
+    expect(await listed(sale)).toHaveLength(2)
+  })
+
   test('is counted like all stock: what differs from the orders is repaired', async () => {
     const sale = await origin.sale({ limit_per_visitor: 5 })
     await put(sale, [

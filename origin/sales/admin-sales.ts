@@ -9,6 +9,7 @@ import { refuse } from '../lib/request.ts'
 import type { EdgeNotifier } from '../queue/edge-notifier.ts'
 import { type InspectDeps, inspectSale, type State } from './inspect-sale.ts'
 import type { SaleRow } from './sale-row.ts'
+import { versionOf } from './sale-version.ts'
 import type { Sales } from './sales.ts'
 
 interface AdminSalesDeps extends InspectDeps {
@@ -16,6 +17,8 @@ interface AdminSalesDeps extends InspectDeps {
   readonly goods: Goods
   readonly edge: Pick<EdgeNotifier, 'notify'>
 }
+
+export type VersionedState = State & { readonly version: string }
 
 export class AdminSales {
   readonly #deps: AdminSalesDeps
@@ -49,6 +52,11 @@ export class AdminSales {
     return inspectSale(this.#deps, sale, await this.#deps.goods.of(sale))
   }
 
+  /** The same with the version of its configuration, for those who may change it. */
+  async inspectVersion(sale: SaleRow): Promise<VersionedState> {
+    return { ...(await this.inspect(sale)), version: versionOf(sale, await this.#deps.goods.of(sale)) }
+  }
+
   /** Its state, without what its pages show: for those who read it every second. */
   inspectStock(sale: SaleRow): Promise<State> {
     return inspectSale(this.#deps, sale, null)
@@ -63,11 +71,11 @@ export class AdminSales {
   }
 
   /** After a change: this process and the edge learn of it at once, other origins within REFRESH_MS. */
-  async publish(saleId: string): Promise<State> {
+  async publish(saleId: string): Promise<VersionedState> {
     await this.#sales.refresh()
     const sale = await this.find(saleId)
     this.#notify(sale)
-    return this.inspect(sale)
+    return this.inspectVersion(sale)
   }
 
   /** After a change that concerns all sales. */

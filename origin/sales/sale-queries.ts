@@ -5,11 +5,12 @@ import type { SaleConfig } from '../../shared/api/operator.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { shardsFor } from '../../shared/ticket-shards.ts'
-import { writeGoods } from '../goods/goods-queries.ts'
+import { readGoods, writeGoods } from '../goods/goods-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ADMIN_NAME, audit, changed } from '../operators/audit.ts'
 import type { ProductRow, SaleRow } from './sale-row.ts'
 import { describeSale, phaseEvents, phaseOf } from './sale-state.ts'
+import { changedBetween, versionOf } from './sale-version.ts'
 
 /**
  * A sale without held units is in use until this long after its end. Intents of its last minutes may wait in Redis while the
@@ -80,10 +81,11 @@ export async function writeSale(
   saleId: string,
   config: SaleConfig,
   operator = ADMIN_NAME,
-  { onlyNew = false } = {},
+  { onlyNew = false, version = null }: { onlyNew?: boolean; version?: string | null } = {},
 ): Promise<'created' | 'changed'> {
   return sql.begin(async (tx) => {
     const before = await configOf(tx, saleId)
+    if (version !== null) await requireVersion(tx, saleId, version)
     const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, limit_per_order, oversell_policy, access, lines,
@@ -171,6 +173,30 @@ export async function writeSale(
     return action
   })
 }
+
+/** Throws unless the sale, whose row is locked, is configured as it was in this version. */
+async function requireVersion(tx: Queryable, saleId: string, version: string): Promise<void> {
+  const { sales } = await readSales(tx, [saleId], true)
+  const [sale] = sales
+  if (!sale) throw new ProblemError(problem('unknown-sale'))
+  const now = versionOf(sale, await readGoods(tx, saleId))
+  if (now === version) return
+  const [last] = await tx<{ by: string; at: Date }[]>`
+    select actor as by, at from audit_log where sale_id = ${saleId} and action = any(${CONFIGURES as unknown as string[]}::text[])
+    order by entry_id desc limit 1`
+  throw new ProblemError(problem('changed-meanwhile', { changed: changedBetween(sale, version, now), ...last }))
+}
+
+/** The actions, as the audit log names them, that change what a PUT writes. */
+const CONFIGURES = [
+  'created',
+  'changed',
+  'opened',
+  'rate set',
+  'price set',
+  'restocked',
+  'fulfilled from the buffer',
+] as const
 
 /** What a sale sells by: its products, and after each the variants that it comes in. */
 export function unitsOf({ products }: Pick<SaleConfig, 'products'>) {

@@ -18,7 +18,7 @@ import type { DownloadOptions } from '../images/download.ts'
 import type { Images } from '../images/images.ts'
 import { withPictures } from '../images/sale-pictures.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, optionalIdempotencyKey, query, refuse } from '../lib/request.ts'
+import { etagOf, jsonBody, optionalIdempotencyKey, query, refuse, versionFor } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
@@ -78,11 +78,14 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
           refuse(invalidField('pre_queue_opens_at', 'must not be after opens_at'))
         const written = await writeSale(sql, saleId, await withPictures(requested, images, downloads), operatorOf(c), {
           onlyNew: c.req.header('if-none-match') === '*',
+          version: versionFor(c),
         })
         if (requested.contact.email !== 'off' && config.SMTP_URL === undefined)
           log.warn({ sale: saleId }, 'buyers are asked for an e-mail address, and get no mail without SMTP_URL')
         await rebuildGates(saleId)
-        return c.json(await sales.publish(saleId), written === 'created' ? 201 : 200)
+        const state = await sales.publish(saleId)
+        c.header('ETag', etagOf(state.version))
+        return c.json(state, written === 'created' ? 201 : 200)
       })
 
       // Sales in use; one that is long over is read by its id.
@@ -92,7 +95,11 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
         return c.json({ sales: states, findings })
       })
 
-      .get('/sales/:sale', async (c) => c.json(await sales.inspect(await sales.find(c.req.param('sale')))))
+      .get('/sales/:sale', async (c) => {
+        const state = await sales.inspectVersion(await sales.find(c.req.param('sale')))
+        c.header('ETag', etagOf(state.version))
+        return c.json(state)
+      })
 
       .post('/sales/:sale/pause', jsonBody(PauseRequest), async (c) => {
         const saleId = c.req.param('sale')
