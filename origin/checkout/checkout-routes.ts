@@ -81,6 +81,7 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       const { unpaid = 0 } = outcome
       const { type, product_id, remaining } = outcome.problem
       const comesLast = type === '/problems/too-many-orders' && unpaid > 0
+      if (outcome.waitsForUse) traffic.waitsForUse(saleId, visitor)
       if (type !== '/problems/all-in-carts' && !comesLast) return sendProblem(outcome.problem)
       const others = sales.get(saleId)?.products.filter((p) => p.product_id !== product_id) ?? []
       const waits = comesLast || (remaining === 0 && !others.some((p) => available(p) > 0))

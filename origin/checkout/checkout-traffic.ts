@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { ResponseTimes } from '../queue/response-times.ts'
 import type { SaleCounts } from '../report/sale-counts.ts'
+import { MOST_UNPAID } from '../stock/scripts.ts'
 import type { LoadShedder } from './load-shedder.ts'
 
 /** Outcomes that are no refusal. */
@@ -68,7 +69,11 @@ export class CheckoutTraffic {
 
   /** `unpaid`: how many unpaid orders a visitor has who waits; null for one who does not. */
   waitsForStock(saleId: string, visitor: string, unpaid: number | null): void {
-    this.#deps.arrivals.waitsForStock(saleId, visitor, unpaid)
+    this.#deps.arrivals.waitsForStock(saleId, visitor, unpaid === null ? null : Math.min(unpaid, MOST_UNPAID))
+  }
+
+  waitsForUse(saleId: string, visitor: string): void {
+    this.#deps.arrivals.waitsForUse(saleId, visitor)
   }
 
   /** When a visitor who waits for stock should ask again, jittered. */

@@ -191,7 +191,8 @@ export class Checkout {
     try {
       const { hold_seconds, limit_per_visitor: limit } = sale
       const demand = this.#deps.arrivals.demand(sale)
-      const terms = { holdMs: hold_seconds * 1000, limit, demand, limits: limitsOf(sale, codes) }
+      const demandForUses = codes.length > 0 ? this.#deps.arrivals.demandForUses(sale.sale_id) : 0
+      const terms = { holdMs: hold_seconds * 1000, limit, demand, demandForUses, limits: limitsOf(sale, codes) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error

@@ -126,6 +126,15 @@ test('a cart hears which of its lines are gone, and how many are left of each', 
   })
 })
 
+test('whoever finds a promo code used up waits for it while uses may come back, unless they have let an order fail', () => {
+  const waits = (gate: object) => {
+    const found = outcome({ gate: { verdict: 'none', product: '%TEN', available: 0, held: 0, ...gate } })
+    expect(said(found)).toBe('/problems/promo-code-used-up')
+    return found?.kind === 'problem' && found.waitsForUse
+  }
+  expect([waits({ held: 3 }), waits({}), waits({ available: 2, held: 3, unpaid: 1 })]).toEqual([true, false, false])
+})
+
 test('leaves to the ledger what the gate cannot decide', () => {
   expect(outcome({ gate: { verdict: 'fenced' } })).toBeUndefined()
   expect(outcome({ gate: gateLimit(2) })).toBeUndefined()

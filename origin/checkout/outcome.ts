@@ -45,8 +45,11 @@ export type Outcome =
       readonly remaining: number
     }
   | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
-  /** unpaid: how many unpaid orders the visitor has, where that decides who comes first. */
-  | { readonly kind: 'problem'; readonly problem: Problem; readonly unpaid?: number }
+  /**
+   * unpaid: how many unpaid orders the visitor has, where that decides who comes first. waitsForUse: they have none, and a use of their
+   * promo code may come back.
+   */
+  | { readonly kind: 'problem'; readonly problem: Problem; readonly unpaid?: number; readonly waitsForUse?: boolean }
 
 /** The outcome; undefined where only the ledger can decide, which has not been asked. */
 export function outcomeOf(attempt: Attempt & { ledger: RecordVerdict }, existing?: Existing): Outcome
@@ -93,6 +96,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
     return {
       ...refusal(noStock(sale, withProduct(r, gate.product), gate)),
       ...(gate.unpaid && { unpaid: gate.unpaid }),
+      ...(isPromoCode(gate.product ?? '') && { waitsForUse: !gate.unpaid && gate.held > 0 }),
     }
   if (gate?.verdict === 'limit') {
     // The gate knows the latest order, not whether it is live: otherwise the ledger decides.
@@ -257,10 +261,12 @@ export const strands = (single: readonly Seat[]) => {
   return { ...invalidField('seats', `leave a single seat: ${names.join(', ')}`), single: names }
 }
 
-/** Others have used it as often as it allows, or the visitor has. */
-const usedUp = (product: string) => {
+/** Others have used it as often as it allows, or the visitor has; or others come first for the uses that are left. */
+const usedUp = (product: string, left = 0) => {
   const code = product.slice(1)
-  return problem('promo-code-used-up', { detail: `The promo code ${code} is used up.`, promo_code: code })
+  const detail =
+    left > 0 ? `What is left of the promo code ${code} is for others.` : `The promo code ${code} is used up.`
+  return problem('promo-code-used-up', { detail, promo_code: code })
 }
 
 const overProductLimit = ({ products }: SaleRow, product: string) => {
@@ -272,7 +278,7 @@ const overProductLimit = ({ products }: SaleRow, product: string) => {
 /** Not enough units: some may come back, or none will, or never so many. The stock is the gate's, or else the ledger's. */
 function noStock(sale: SaleRow, r: About, gate?: Stock): Problem {
   if (r.product === null) return noSeats(sale, r)
-  if (isPromoCode(r.product)) return usedUp(r.product)
+  if (isPromoCode(r.product)) return usedUp(r.product, gate?.available)
   const product = sale.products.find((p) => p.product_id === r.product)
   if (!product) return problem('unknown-product')
   const quantity = r.cart?.find((part) => part.product === r.product)?.quantity ?? r.quantity
@@ -288,12 +294,6 @@ function noStock(sale: SaleRow, r: About, gate?: Stock): Problem {
   return problem('all-in-carts', { detail, ...about, retry_after_seconds: 5 })
 }
 
-/** No seats fit a wish: those that are held may come back. */
-function noSeats(sale: SaleRow, { choice }: About): Problem {
-  const wished = choice ? wishedSections(choice) : null
-  const sections = sale.products.filter(
-    (p) => p.section_type === 'reserved' && (wished === null || wished.includes(p.product_id)),
-  )
 const nameOf = ({ product_id, section_type }: ProductRow) =>
   section_type ? { section_id: product_id } : { product_id }
 
@@ -306,6 +306,12 @@ function goneOf({ products }: SaleRow, cart: NonNullable<Reservation['cart']>, r
   })
 }
 
+/** No seats fit a wish: those that are held may come back. */
+function noSeats(sale: SaleRow, { choice }: About): Problem {
+  const wished = choice ? wishedSections(choice) : null
+  const sections = sale.products.filter(
+    (p) => p.section_type === 'reserved' && (wished === null || wished.includes(p.product_id)),
+  )
   const remaining = sections.reduce((seats, section) => seats + available(section), 0)
   const only = wished?.length === 1 ? wished[0] : undefined
   const about = only === undefined ? {} : { section_id: only, gone: [{ section_id: only, left: remaining }] }

@@ -26,7 +26,7 @@ export interface RecorderDeps {
   /** Connections for recording orders. */
   readonly warm: WarmConnections
   readonly sales: Sales
-  readonly arrivals: Pick<Arrivals, 'demand'>
+  readonly arrivals: Pick<Arrivals, 'demand' | 'demandForUses'>
   readonly metrics: Metrics
 }
 

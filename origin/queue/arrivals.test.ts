@@ -7,7 +7,7 @@ import { useRedis } from '../../test/lib/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { createMetrics } from '../metrics.ts'
 import { SaleMemory } from '../sales/sale-memory.ts'
-import { defineScripts, MOST_UNPAID, type Store } from '../stock/scripts.ts'
+import { defineScripts, MOST_UNPAID, type Store, WAITS_FOR_USE } from '../stock/scripts.ts'
 import { Arrivals } from './arrivals.ts'
 
 const server = useRedis()
@@ -131,7 +131,8 @@ test('knows in every process how many come first, by unpaid orders and in the li
   const asks = () => {
     arrivals.waitsForStock('reported', 'ann', 0)
     other.waitsForStock('reported', 'bob', 1)
-    arrivals.waitsForStock('reported', 'cid', 99)
+    arrivals.waitsForStock('reported', 'cid', MOST_UNPAID)
+    other.waitsForUse('reported', 'dan')
   }
   const reported = () => {
     arrivals.lineWaits('reported', 'reported', 100)
@@ -144,6 +145,8 @@ test('knows in every process how many come first, by unpaid orders and in the li
     [222, 224, 224],
   ]
   await expect.poll(reported).toEqual([waiting, waiting])
+  // They wait for no unit.
+  expect([other, arrivals].map((one) => one.demandForUses('reported'))).toEqual([1, 1])
   expect(await redis.pttl('{reported}:in-line')).toBeLessThanOrEqual(10_000)
   const silent = async () => {
     // As after ten seconds without a report.
@@ -179,7 +182,7 @@ test('limits the notes of a crowd that waits for stock', async () => {
   const room = 200_000
   for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.waitsForStock('crowd', `${visitor}`, 0)
   const ofCrowd = () => written.mock.calls.filter(([key]) => key === '{crowd}:waiting_for_stock')
-  const notes = (args: readonly unknown[]) => (args.length - MOST_UNPAID - 2) / 2
+  const notes = (args: readonly unknown[]) => (args.length - WAITS_FOR_USE - 2) / 2
   await expect.poll(() => ofCrowd().reduce((all, args) => all + notes(args), 0)).toBe(room)
   await countsBecome('crowd', { counted: true })
 })

@@ -12,7 +12,7 @@ import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
-import { MOST_UNPAID, type Store } from '../stock/scripts.ts'
+import { MOST_UNPAID, type Store, WAITS_FOR_USE } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
 /** A sale to which nobody has come for so long is counted this often: the edge, which asks once a second, learns of the next one so late. */
@@ -112,11 +112,21 @@ export class Arrivals {
     return this.#sales.get(saleId)?.recent.splice(0) ?? []
   }
 
-  /** A visitor with so many unpaid orders waits for stock; null for one who does not, which matters only if some wait. */
+  /** A visitor with so many unpaid orders, at most MOST_UNPAID, waits for stock; null for one who does not, which matters only if some wait. */
   waitsForStock(saleId: string, visitor: string, unpaid: number | null): void {
     const { waiting, waitingByUnpaid } = this.#needed(saleId)
     if (waiting.has(visitor) || (waiting.size < MAX_NOTES && (unpaid !== null || sum(waitingByUnpaid) > 0)))
       waiting.set(visitor, unpaid)
+  }
+
+  /** A visitor without unpaid orders found all uses of a promo code taken, of which some may come back. */
+  waitsForUse(saleId: string, visitor: string): void {
+    this.waitsForStock(saleId, visitor, WAITS_FOR_USE)
+  }
+
+  /** How many wait for a use of any code, beside those who wait for their turn or for stock. */
+  demandForUses(saleId: string): number {
+    return this.#needed(saleId).waitingByUnpaid[WAITS_FOR_USE] ?? 0
   }
 
   /** The edge's report of how many wait in a queue for their turn, or have been called and are on their way. */
@@ -237,14 +247,11 @@ export class Arrivals {
     const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.max
     const keepMs = Math.round(intervalSeconds * GIVES_UP_AFTER_INTERVALS * 1000)
     const key = `{${saleId}}:waiting_for_stock`
-    const keys = [key, ...Array.from({ length: MOST_UNPAID }, (_, i) => `${key}:${i + 1}`)]
+    const keys = [key, ...Array.from({ length: WAITS_FOR_USE }, (_, i) => `${key}:${i + 1}`)]
     let counts: number[] = []
     for (let at = 0; at === 0 || at < visitors.length; at += CHUNK) {
       const chunk = visitors.slice(at, at + CHUNK)
-      const notes = chunk.flatMap(([visitor, unpaid]) => [
-        visitor,
-        unpaid === null ? '' : Math.min(unpaid, MOST_UNPAID),
-      ])
+      const notes = chunk.flatMap(([visitor, unpaid]) => [visitor, unpaid ?? ''])
       counts = await this.#deps.redis.countWaitingForStock(...keys, keepMs, ...notes)
     }
     return counts

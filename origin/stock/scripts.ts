@@ -32,6 +32,8 @@ interface Scripts {
 
 /** Unpaid orders of a visitor that are told apart; more count as so many. */
 export const MOST_UNPAID = 10
+/** Stands for a visitor without unpaid orders who waits for the use of a promo code, in place of their number. */
+export const WAITS_FOR_USE = MOST_UNPAID + 1
 
 const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   reserveUnits: { file: 'reserve', numberOfKeys: 9 },
@@ -45,7 +47,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
   dueHolds: { file: 'due', numberOfKeys: 1 },
-  countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: MOST_UNPAID + 1 },
+  countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: WAITS_FOR_USE + 1 },
   replaceValue: { file: 'replace', numberOfKeys: 1 },
   listIfMissing: { file: 'list-if-missing', numberOfKeys: 1 },
   noteSlowest: { file: 'note-slowest', numberOfKeys: 1 },

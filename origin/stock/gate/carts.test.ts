@@ -212,16 +212,29 @@ test('a promo code is used as often as it allows, in all and by one visitor, and
   await expectAgreement(sale, gate)
 })
 
-test('those who come last for what is left come not last for a promo code', async () => {
+test('those who come last for what is left come last for a promo code too, and may buy without it', async () => {
   const { sale, gate } = await openHall()
-  await addCode(sale, gate, 3)
+  await addCode(sale, gate, 5)
   await gate.learnUnpaid('ann', 1)
-  const terms = { ...TERMS, demand: [4] }
-  expect(await gate.reserve(cartOf(sale, [units(1), TEN], 'ann'), terms)).toMatchObject({ verdict: 'reserved' })
+  const ask = (cart: Cart, demand: number, demandForUses: number) =>
+    gate.reserve(cartOf(sale, cart, 'ann'), { ...TERMS, demand: [demand], demandForUses })
+  for (const [demand, forUses] of [
+    [5, 0],
+    [3, 2],
+  ] as const)
+    expect(await ask([units(1), TEN], demand, forUses)).toMatchObject({
+      verdict: 'none',
+      unpaid: 1,
+      product: TEN.product,
+    })
+  expect(await ask([units(1)], 4, 9)).toMatchObject({ verdict: 'reserved' })
+  expect(await ask([units(1), TEN], 2, 2)).toMatchObject({ verdict: 'reserved' })
   const failed = cartOf(sale, [units(1)], 'bob')
   await record(sql, sale, [failed], false)
   await advanceOrders(sql, [{ order: failed.order }], { from: ['reserved'], to: 'expired' })
   const withCode = cartOf(sale, [units(1), TEN], 'bob')
+  const used = { verdict: 'no_stock', unpaid: 1, product: TEN.product }
+  expect(await record(sql, sale, [withCode], false, [5])).toMatchObject([used])
   expect(await record(sql, sale, [withCode], false, [4])).toMatchObject([{ verdict: 'recorded' }])
 })
 

@@ -41,6 +41,8 @@ interface Terms {
   readonly limit: number
   /** How many units those may buy who come before a visitor with one, two, .. or more unpaid orders. */
   readonly demand: readonly number[]
+  /** How many others want a use of a promo code alone. */
+  readonly demandForUses?: number
   /** How many units of a product a visitor may have, for products with such a limit. */
   readonly limits?: Readonly<Record<string, number>>
 }
@@ -162,11 +164,20 @@ export class Gate {
 
   async #take(calls: readonly Call[]): Promise<GateVerdict[]> {
     const { holdMs, limit, demand, limits } = (calls[0] as Call).terms
+    // With the calls that use codes, as their limits.
+    const demandForUses = Math.max(...calls.map(({ terms }) => terms.demandForUses ?? 0))
     const products = [
       ...new Set(calls.flatMap(({ reservation: r }) => (r.cart ? r.cart.map(({ product }) => product) : r.product))),
     ]
     const placeOf = new Map(products.map((product, i) => [product, i + 1]))
-    const args = [...listed(this.#key), holdMs, limit, demand.join(' '), products.length, ...products]
+    const args = [
+      ...listed(this.#key),
+      holdMs,
+      limit,
+      `${demand.join(' ')}|${demandForUses}`,
+      products.length,
+      ...products,
+    ]
     // Those of promo codes come with the calls that use them.
     const limitOf = (product: string) =>
       isPromoCode(product)

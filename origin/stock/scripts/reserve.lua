@@ -17,7 +17,7 @@
 --       first before a key.
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
 --       3 units that waiting visitors with fewer than one, two, .. failed orders may buy, as one text; the last of these
---         numbers also concerns visitors with more failed orders
+--         numbers also concerns visitors with more failed orders; then '|', and how many more want a use of a promo code
 --       4 how many products follow; then the products, and as many limits per visitor ('': none); then eight arguments per
 --       caller: order, visitor, key, request hash, product (its place among the products, from 1; or a cart, as in
 --       units-of.lua, '' if nothing fits it), quantity, then: line, number and payment method (may be empty, and the order's
@@ -66,10 +66,10 @@ for i, found in ipairs(redis.call('HMGET', KEYS[3], unpack(keys))) do known[keys
 for i, found in ipairs(redis.call('HMGET', KEYS[4], unpack(visitors))) do has[visitors[i]] = found end
 
 -- How many units others may buy first, for each visitor with failed orders.
-local unpaid, demand = {}, {}
+local unpaid, demand, forUses = {}, {}, tonumber(string.match(ARGV[3], '|(%d+)'))
 if redis.call('EXISTS', KEYS[6]) == 1 then
   local demands = {}
-  for units in string.gmatch(ARGV[3], '%d+') do demands[#demands + 1] = tonumber(units) end
+  for units in string.gmatch(string.match(ARGV[3], '^[^|]*'), '%d+') do demands[#demands + 1] = tonumber(units) end
   for i, found in ipairs(redis.call('HMGET', KEYS[6], unpack(visitors))) do
     if found then
       unpaid[visitors[i]], demand[visitors[i]] = found, demands[math.min(tonumber(found), #demands)] or 0
@@ -115,9 +115,12 @@ local function takeCart(visitor, latest, parts)
   for _, part in ipairs(parts) do
     local product, quantity, p = part[1], part[2], placeOf[part[1]]
     if available[p] < quantity then return 'm', p .. '|' .. (unpaid[visitor] or 0) end
-    -- Nobody waits for the uses of a promo code: see cart.ts.
-    local isUnit = string.sub(product, 1, 1) ~= '%'
-    if isUnit and unpaid[visitor] and available[p] - quantity < demand[visitor] then return 'u', unpaid[visitor] end
+    if unpaid[visitor] then
+      local isUse, rest = string.sub(product, 1, 1) == '%', available[p] - quantity
+      -- Without the code its buyer may have units.
+      if isUse and rest < demand[visitor] + forUses then return 'm', p .. '|' .. unpaid[visitor] end
+      if not isUse and rest < demand[visitor] then return 'u', unpaid[visitor] end
+    end
     local most = tonumber(ARGV[4 + products + p])
     if most then
       had[product] = tonumber(redis.call('HGET', KEYS[8], product .. ' ' .. visitor) or 0)

@@ -1,9 +1,10 @@
 -- Waiting for stock: visitors who found all units in carts, or come after others who want them, have none since, and keep asking.
 --
--- KEYS  for each number of unpaid orders, from none: waiting (zset: visitor -> last request, ms)
+-- KEYS  for each number of unpaid orders, from none: waiting (zset: visitor -> last request, ms); and one for those without who wait for
+--       the use of a promo code alone
 -- ARGV  1 how long a visitor counts without asking again (ms)
---       2.. for each visitor: name, and how many unpaid orders they have; '' once they have got a unit
--- Returns how many are waiting, for each number of unpaid orders
+--       2.. for each visitor: name, and which of the keys is theirs, from 0; '' once they have got a unit
+-- Returns how many are waiting, for each key
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for i = 2, #ARGV, 2 do
