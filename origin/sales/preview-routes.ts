@@ -25,7 +25,8 @@ const Query = v.object({
   from: v.pipe(
     v.string('the scheme and host of the console is required'),
     v.check(
-      (text) => URL.canParse(text) && new URL(text).origin === text,
+      // A URL's host may hold a `;`, behind which a policy says something else.
+      (text) => URL.canParse(text) && new URL(text).origin === text && /^[a-z]+:\/\/[\w.:[\]-]+$/.test(text),
       'a scheme and host such as https://console.example is required',
     ),
   ),
