@@ -12,11 +12,19 @@ const MAX_ERRORS = 20
 export function parse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
   const result = v.safeParse(schema, value, { abortPipeEarly: true })
   if (result.success) return result.output
-  const errors: FieldError[] = result.issues
+  const errors = result.issues
     .slice(0, MAX_ERRORS)
     .map((issue) => ({ field: v.getDotPath(issue) ?? 'body', detail: issue.message }))
-  const detail = errors.map((e) => `${e.field}: ${e.detail}`).join('; ')
-  throw new ProblemError(problem('invalid-fields', { detail, errors }))
+  throw new ProblemError(problem('invalid-fields', listed(errors)))
+}
+
+/** The first of what is wrong, as a problem says it. */
+export function listed(all: readonly FieldError[]): {
+  readonly detail: string
+  readonly errors: readonly FieldError[]
+} {
+  const errors = all.slice(0, MAX_ERRORS)
+  return { detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join('; '), errors }
 }
 
 /** The same, but undefined where the value does not fit: for callers that decide something else then. */

@@ -1,6 +1,7 @@
 /** What a checkout asks for, checked against the sale and its hall. Pure. */
 import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutLine, CheckoutRequest } from '../../shared/api/public.ts'
+import { listed } from '../../shared/parse.ts'
 import { type FieldError, type Problem, problem } from '../../shared/problem.ts'
 import type { Reservation } from '../ledger/record.ts'
 import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
@@ -115,8 +116,7 @@ const bestIn = ({ section_id, category, quantity = 1, together = true, accessibl
   },
 })
 
-export const invalid = (errors: readonly FieldError[]): Problem =>
-  problem('invalid-fields', { detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join('; '), errors })
+export const invalid = (errors: readonly FieldError[]): Problem => problem('invalid-fields', listed(errors))
 
 /** One currency, and no more than an order may have; undefined if so. */
 function refusedFor(
