@@ -184,14 +184,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
 
   // -- Background work --
+  const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR), sql)
   const webhookSender = new Sender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment })
   const webhookSealer = new SecretSealer(config.WEBHOOK_KEYS)
   if (config.ROLE !== 'api') {
     const scheduler = new Scheduler({ sql, sales, reconciler, edge, metrics, log })
-    const retention = new Retention({ config, sql, metrics })
+    const retention = new Retention({ config, sql, images, metrics })
     const load = () => loadShedder.load()
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
-    const mailer = createMailer({ config, sql, sender: webhookSender, metrics, log })
+    const mailer = createMailer({ config, keys: keys.order, sql, sender: webhookSender, metrics, log })
     const own = { deliverer, mailer, retention, searches, scheduler, edgeUrl: config.EDGE_URL }
     startActor('worker', createWorker({ ...stock, redis, changes, orders, payments, reconciler, ...own }))
   }
@@ -216,7 +217,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', edgeRoutes({ sales, policies, queues, sendsMail, pushKey }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))
-    .route('/', mailRoutes({ sql, sales, pushSender: config.vapid && webhookSender }))
+    .route('/', mailRoutes({ sql, sales, keys: keys.order, pushSender: config.vapid && webhookSender }))
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
     .route('/', catalogueRoutes(new Catalogues(sql, sales, sendsMail)))
@@ -235,7 +236,6 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     paymentsPerSecond: perSecond,
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
-  const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR))
   const adminRoutes = operatorRoutes({
     blocks,
     checkout,

@@ -119,6 +119,11 @@ const Settings = v.object({
     '6',
     'Calls of one visitor in progress, in each process; 100 in development',
   ),
+  MAILS_PER_ADDRESS: setting(
+    v.pipe(number(/^\d{1,6}$/, 'a whole number is required'), v.minValue(1, '1 or more is required')),
+    '10',
+    'Mails an hour to an address with which whoever left it has paid no order; 100000 in development',
+  ),
   PAYMENT_PROVIDER: setting(
     oneOf('sandbox', 'stripe'),
     'sandbox',
@@ -153,6 +158,7 @@ const Settings = v.object({
     '400',
     "Days until events and runs of scheduled actions are deleted; from a sale's end also its minutes and posts",
   ),
+  RETENTION_PICTURES_DAYS: setting(days, '30', 'Days until pictures are deleted that no sale and no post names'),
   RETENTION_FINDINGS_DAYS: setting(days, '400', 'Days until closed findings are deleted'),
   RETENTION_DELIVERIES_DAYS: setting(days, '30', 'Days until ended webhooks are deleted'),
   RETENTION_AUDIT_DAYS: setting(days, '3650', 'Days until audit entries are deleted'),
@@ -270,6 +276,7 @@ const DEVELOPMENT_KEYS = JSON.stringify({ keys: [{ kty: 'oct', kid: 'development
 const DEVELOPMENT = {
   PROOF_OF_WORK: 'off',
   CALLS_PER_VISITOR: '100',
+  MAILS_PER_ADDRESS: '100000',
   WEBHOOKS_ALLOW_PRIVATE: 'true',
   ORDER_KEYS: DEVELOPMENT_KEYS,
   WEBHOOK_KEYS: DEVELOPMENT_KEYS,

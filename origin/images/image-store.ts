@@ -1,6 +1,6 @@
 /** Where pictures are stored: files that never change under their name, in a folder or in S3-compatible storage. */
 import { hash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import type { Config } from '../config.ts'
@@ -9,6 +9,8 @@ export interface ImageStore {
   put(name: string, bytes: Uint8Array, type: string): Promise<void>
   /** Null: there is no such file. */
   get(name: string): Promise<Uint8Array | null>
+  /** Also where there is no such file. */
+  delete(name: string): Promise<void>
 }
 
 export function folderStore(folder: string): ImageStore {
@@ -29,6 +31,7 @@ export function folderStore(folder: string): ImageStore {
         throw error
       }
     },
+    delete: (name) => rm(join(folder, name), { force: true }),
   }
 }
 
@@ -49,7 +52,7 @@ export function s3Store(config: NonNullable<Config['s3']>): ImageStore {
     service: 's3',
     retries: S3_RETRIES,
   })
-  const bucket = `${config.IMAGES_S3_ENDPOINT.replace(/\/+$/, '')}/${config.IMAGES_S3_BUCKET}/images/`
+  const bucket = `${config.IMAGES_S3_ENDPOINT}/${config.IMAGES_S3_BUCKET}/images/`
 
   async function call(name: string, init: RequestInit): Promise<Response> {
     try {
@@ -72,6 +75,12 @@ export function s3Store(config: NonNullable<Config['s3']>): ImageStore {
       await response.body?.cancel()
       if (response.status === 404) return null
       throw new StorageError(`storage of pictures: ${response.status}`)
+    },
+    async delete(name) {
+      const headers = { 'x-amz-content-sha256': hash('sha256', '') }
+      const response = await call(name, { method: 'DELETE', headers })
+      await response.body?.cancel()
+      if (!response.ok && response.status !== 404) throw new StorageError(`storage of pictures: ${response.status}`)
     },
   }
 }

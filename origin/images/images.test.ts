@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { serveOnLoopback } from '../../dev/loopback.ts'
 import { ADMIN_TOKEN, useOrigin, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { startS3 } from '../../test/stand-ins/s3.ts'
+import { s3Store } from './image-store.ts'
 
 const origin = useOrigin()
 
@@ -185,6 +186,10 @@ describe('with S3 and without private networks', async () => {
     const file = await fetch(`${own.url()}${body.url}/320.webp`)
     expect(Buffer.from(await file.arrayBuffer())).toEqual(s3.files.get(`/pictures${body.url}/320.webp`)?.bytes)
     expect((await fetch(`${own.url()}/images/${'0'.repeat(32)}/320.webp`)).status).toBe(404)
+    const store = s3Store(s3.settings as never)
+    for (const name of ['320.jpg', '320.jpg', 'none.jpg']) await store.delete(`${body.image}/${name}`)
+    expect([...s3.files.keys()].sort()).toEqual(names.slice(1))
+    expect(s3.refused()).toBe(0)
   })
 
   test('are made one at a time, and few wait: the others try again', async () => {

@@ -1,8 +1,12 @@
-/** The pictures of goods: made, stored and found by the hash of what was uploaded, so that one uploaded again is the same. */
+/**
+ * The pictures of goods: made, stored and found by the hash of what was uploaded, so that one uploaded again is the same. The ledger has
+ * when each was uploaded or named last: what nothing names any more is deleted in time.
+ */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { PictureSize } from '../../shared/api/goods.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
+import type { Sql } from '../ledger/connection.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import type { ImageStore } from './image-store.ts'
 import { FORMATS, type Format, resize, WIDTHS } from './resize.ts'
@@ -26,18 +30,24 @@ export interface ImageFile {
 
 export class Images {
   readonly #store: ImageStore
+  readonly #sql: Sql
   readonly #known = new RecentMap<string, Picture>(MAX_KNOWN)
   #latest: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
-  constructor(store: ImageStore) {
+  constructor(store: ImageStore, sql: Sql) {
     this.#store = store
+    this.#sql = sql
   }
 
   /** Throws NoPicture, or Overloaded where too many wait. */
   async add(bytes: Uint8Array): Promise<Picture> {
     const image = hash('sha256', bytes).slice(0, 32)
-    const known = await this.#find(image)
+    // First: its files stay from now on, or are gone already.
+    await this.#sql`
+      insert into pictures (image, used_at) values (${image}, clock_timestamp())
+      on conflict (image) do update set used_at = excluded.used_at`
+    const known = await this.#stored(image)
     if (known) return known
     const { renditions, ...size } = await this.#inTurn(() => resize(bytes))
     for (const { width, format, bytes } of renditions)
@@ -45,6 +55,26 @@ export class Images {
     // Last: a picture with a size has all its files.
     await this.#store.put(`${image}/size.json`, Buffer.from(JSON.stringify(size)), 'application/json')
     return this.#remember(image, size)
+  }
+
+  /** One of ours by its address, which is going to be named; null if there is none. */
+  async use(address: string): Promise<Picture | null> {
+    const image = ADDRESS.exec(address)?.[1]
+    if (image === undefined) return null
+    await this.#sql`update pictures set used_at = clock_timestamp() where image = ${image}`
+    return this.#stored(image)
+  }
+
+  /** Deletes the files of a picture. */
+  async remove(image: string): Promise<void> {
+    const picture = await this.#stored(image)
+    this.#known.delete(image)
+    // First: a picture with a size has all its files.
+    await this.#store.delete(`${image}/size.json`)
+    const files = (picture?.widths ?? WIDTHS).flatMap((width) =>
+      Object.keys(FORMATS).map((format) => `${image}/${width}.${format}`),
+    )
+    await Promise.all(files.map((file) => this.#store.delete(file)))
   }
 
   /** One of ours by its address; null if there is none. */
@@ -64,7 +94,10 @@ export class Images {
 
   async #find(image: string): Promise<Picture | null> {
     const known = this.#known.get(image)
-    if (known) return known
+    return known ?? this.#stored(image)
+  }
+
+  async #stored(image: string): Promise<Picture | null> {
     const stored = await this.#store.get(`${image}/size.json`)
     return stored && this.#remember(image, v.parse(PictureSize, JSON.parse(Buffer.from(stored).toString())))
   }

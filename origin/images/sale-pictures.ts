@@ -42,7 +42,7 @@ async function findPictures(
   const errors: FieldError[] = []
   for (const [url, field] of named)
     try {
-      const picture = url.startsWith('/') ? await images.find(url) : await images.add(await download(url, downloads))
+      const picture = url.startsWith('/') ? await images.use(url) : await images.add(await download(url, downloads))
       if (picture) found.set(url, picture)
       else errors.push({ field, detail: 'there is no such picture' })
     } catch (error) {

@@ -106,6 +106,28 @@ export async function deleteMinutes(tx: Queryable, days: number): Promise<number
   return count
 }
 
+/** Pictures deleted at once: each is some files in storage. */
+const PICTURES_BATCH = 20
+
+/** Pictures that no sale, no post and no scheduled action names, so long after they were uploaded or named. */
+export async function deletePictures(
+  tx: Queryable,
+  days: number,
+  images: { remove(image: string): Promise<void> },
+): Promise<number> {
+  const due = await tx<{ image: string }[]>`
+    with texts as materialized (
+      select g::text as text from goods g union all select p::text from posts p union all select a::text from scheduled_actions a),
+    named as materialized (select distinct found[1] as image from texts, regexp_matches(text, '/images/([0-9a-f]{32})', 'g') found)
+    delete from pictures where image in (
+      select image from pictures p where used_at < ${before(tx, days)} and not exists (select from named n where n.image = p.image)
+      order by used_at limit ${PICTURES_BATCH})
+    and used_at < ${before(tx, days)} returning image`
+  // Before the end of the transaction: who uploads or names one waits for it, and finds the files gone.
+  await Promise.all(due.map(({ image }) => images.remove(image)))
+  return due.length
+}
+
 /** The posts of sales that ended so long ago. */
 export async function deletePosts(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`

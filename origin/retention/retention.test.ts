@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
+import { Images } from '../images/images.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { createMetrics } from '../metrics.ts'
@@ -14,15 +15,25 @@ const sql = await useLedger()
 const config = {
   RETENTION_ORDERS_DAYS: 400,
   RETENTION_EVENTS_DAYS: 400,
+  RETENTION_PICTURES_DAYS: 30,
   RETENTION_FINDINGS_DAYS: 400,
   RETENTION_DELIVERIES_DAYS: 30,
   RETENTION_AUDIT_DAYS: 3650,
 }
 const metrics = createMetrics()
+const files = new Map<string, Uint8Array>()
+const images = new Images(
+  {
+    put: async (name, bytes) => void files.set(name, bytes),
+    get: async (name) => files.get(name) ?? null,
+    delete: async (name) => void files.delete(name),
+  },
+  sql,
+)
 
 /** A whole pass, as each hour. */
 async function pass() {
-  const retention = new Retention({ config, sql, metrics }, 0)
+  const retention = new Retention({ config, sql, images, metrics }, 0)
   while (await retention.round());
 }
 
@@ -66,7 +77,7 @@ const mails = async (id: string) => (await sql`select from jobs where queue = 'm
 
 beforeEach(async () => {
   await sql`truncate sales, products, orders, contacts, jobs, events, findings, webhook_endpoints, audit_log, order_notes,
-    invitations, invited_visitors, forgotten_visitors, sale_minutes, posts cascade`
+    invitations, invited_visitors, forgotten_visitors, sale_minutes, posts, pictures cascade`
 })
 
 test("deletes contacts and their mails after the sale's days, wherever its end has moved", async () => {
@@ -144,6 +155,28 @@ test('ends minutes and posts of a sale in time, counted from its end', async () 
   const later = sales.slice(1).map(({ name }) => name)
   for (const rows of [await sql`select sale_id from sale_minutes`, await sql`select sale_id from posts`])
     expect(rows.map(({ sale_id }) => sale_id).sort()).toEqual(later.sort())
+})
+
+test('deletes pictures that nothing names, a while after they were used last', async () => {
+  const { name } = await sale(null)
+  const hashOf = (letter: string) => letter.repeat(32)
+  const urlOf = (letter: string) => `/images/${hashOf(letter)}`
+  // On a product, in a post, used lately, named again just before, and forgotten.
+  const days = { a: 99, b: 99, c: 29, d: 99, e: 31 }
+  for (const [letter, ago] of Object.entries(days)) {
+    await sql`insert into pictures values (${hashOf(letter)}, now() - ${ago} * interval '1 day')`
+    for (const file of ['200.jpg', '200.webp']) files.set(`${hashOf(letter)}/${file}`, new Uint8Array())
+    files.set(`${hashOf(letter)}/size.json`, Buffer.from(JSON.stringify({ width: 200, height: 9, widths: [200] })))
+  }
+  const products = { one: { images: [{ url: urlOf('a'), alt: '' }] } }
+  await sql`insert into goods (sale_id, products) values (${name}, ${sql.json(products)})`
+  const image = sql.json({ url: urlOf('b'), alt: '' })
+  await sql`insert into posts (sale_id, n, text, image, operator) values (${name}, 1, '{}', ${image}, 'eve')`
+  expect(await images.use(urlOf('d'))).toMatchObject({ width: 200 })
+  await pass()
+  const left = new Set([...files.keys()].map((file) => file.charAt(0)))
+  expect(left).toEqual(new Set(['a', 'b', 'c', 'd']))
+  expect(await images.use(urlOf('e'))).toBeNull()
 })
 
 test('ends the runs of scheduled actions in time', async () => {

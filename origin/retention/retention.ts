@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { deleteSearches } from '../front/recent-searches.ts'
+import type { Images } from '../images/images.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
 import {
@@ -18,6 +19,7 @@ import {
   deleteInvited,
   deleteMinutes,
   deleteOldAsks,
+  deletePictures,
   deletePosts,
   deleteRuns,
   finishForgetting,
@@ -32,10 +34,11 @@ type Days = Pick<Config, Extract<keyof Config, `RETENTION_${string}_DAYS`>>
 interface RetentionDeps {
   readonly config: Days
   readonly sql: Sql
+  readonly images: Pick<Images, 'remove'>
   readonly metrics: Pick<Metrics, 'retention'>
 }
 
-type Step = (tx: Queryable, days: Days) => Promise<number>
+type Step = (tx: Queryable, days: Days, images: RetentionDeps['images']) => Promise<number>
 
 /** By what they end. */
 const STEPS: readonly (readonly [kind: string, step: Step])[] = [
@@ -47,6 +50,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['events', (tx, days) => deleteEvents(tx, days.RETENTION_EVENTS_DAYS)],
   ['sale_minutes', (tx, days) => deleteMinutes(tx, days.RETENTION_EVENTS_DAYS)],
   ['posts', (tx, days) => deletePosts(tx, days.RETENTION_EVENTS_DAYS)],
+  ['pictures', (tx, days, images) => deletePictures(tx, days.RETENTION_PICTURES_DAYS, images)],
   ['findings', (tx, days) => deleteFindings(tx, days.RETENTION_FINDINGS_DAYS)],
   ['scheduled_runs', (tx, days) => deleteRuns(tx, days.RETENTION_EVENTS_DAYS)],
   ['deliveries', (tx, days) => deleteDeliveries(tx, days.RETENTION_DELIVERIES_DAYS)],
@@ -83,12 +87,12 @@ export class Retention {
   }
 
   async #batch(): Promise<number | 'busy'> {
-    const { sql, config, metrics } = this.#deps
+    const { sql, config, images, metrics } = this.#deps
     // If it fails, the others have their turn.
     const [kind, step] = STEPS[this.#next++] as (typeof STEPS)[number]
     const rows = await sql.begin(async (tx) => {
       const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(hashtext('retention')) as free`
-      return lock?.free ? step(tx, config) : 'busy'
+      return lock?.free ? step(tx, config, images) : 'busy'
     })
     if (rows !== 'busy') metrics.retention.inc({ kind }, rows)
     return rows

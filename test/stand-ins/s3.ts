@@ -30,6 +30,10 @@ export async function startS3(): Promise<S3> {
       files.set(url, { type: request.headers['content-type'], bytes })
       return void response.writeHead(200).end()
     }
+    if (method === 'DELETE') {
+      files.delete(url)
+      return void response.writeHead(204).end()
+    }
     const file = files.get(url)
     if (!file) return void response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>')
     response.writeHead(200, { 'content-type': file.type }).end(file.bytes)

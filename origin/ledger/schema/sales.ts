@@ -153,6 +153,17 @@ export const goods = pgTable('goods', {
   products: jsonb().$type<Readonly<Record<string, ProductGoods>>>().notNull().default({}),
 })
 
+/** The pictures in storage. */
+export const pictures = pgTable(
+  'pictures',
+  {
+    image: text().primaryKey(),
+    /** When it was uploaded or named last. */
+    used_at: instant().notNull().defaultNow(),
+  },
+  (t) => [index('pictures_by_use').on(t.used_at)],
+)
+
 /** Codes that make an order cheaper. Their uses are rows of products (`is_promo_code`). */
 export const promoCodes = pgTable(
   'promo_codes',
