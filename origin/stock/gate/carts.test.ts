@@ -13,7 +13,7 @@ import { createMetrics } from '../../metrics.ts'
 import { holdEnd } from '../../orders/orders.ts'
 import { writeSale } from '../../sales/sale-queries.ts'
 import { bitsOf, differingSeats } from '../../seats/bits.ts'
-import { Chart, type Seat } from '../../seats/chart.ts'
+import { byDistance, Chart, type Seat } from '../../seats/chart.ts'
 import { readChart, takenSeats } from '../../seats/seat-queries.ts'
 import { type Cart, type CartPart, isPromoCode, usePromoCode } from '../cart.ts'
 import { recordIntents } from '../intent-recorder.ts'
@@ -127,6 +127,26 @@ test.each(['one process', 'two processes'])(
     expect(await ask(gate)).toMatchObject({ verdict: 'none', product: null })
   },
 )
+
+test('keeps the best seats for those who come first, by name and by choice, and leaves the others to who comes last', async () => {
+  const { sale, gate, chart } = await openHall()
+  const best = chart.seats.toSorted(byDistance(chart.focalPoint)).map(({ index }) => index)
+  const ask = async (visitor: string, demand: number, cart?: Cart) => {
+    const r = cartOf(sale, cart ?? [seats(0)], visitor)
+    const choice = { chart, wants: cart ?? [asking(1)] }
+    const { cart: named, ...open } = r
+    const verdict = await gate.reserve({ ...(cart ? r : open), choice }, { ...TERMS, demand: [demand] })
+    return 'cart' in verdict ? { ...verdict, cart: verdict.cart?.[0]?.seats } : verdict
+  }
+  await gate.learnUnpaid('ann', 1)
+  expect(await ask('ann', 4, [seats(best[3] ?? 0)])).toMatchObject({ verdict: 'unpaid', unpaid: 1 })
+  expect(await ask('ann', 4, [seats(best[4] ?? 0)])).toMatchObject({ verdict: 'reserved' })
+  const [late, bob] = await Promise.all([ask('ann', 4), ask('bob', 4)])
+  expect([late, bob]).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])
+  expect(best.slice(0, 5)).not.toContain('cart' in late && late.cart?.[0])
+  expect(await ask('ann', SEATS)).toMatchObject({ verdict: 'unpaid', unpaid: 1 })
+  expect(await ask('ann', 0)).toMatchObject({ verdict: 'reserved' })
+})
 
 test('whatever two processes take and record at once, every seat has one owner and every cart is whole', async () => {
   const asked = fc.record({

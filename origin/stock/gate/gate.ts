@@ -12,6 +12,7 @@ import type { PerSale, SaleMemory } from '../../sales/sale-memory.ts'
 import { type CartChoice, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
 import { Free } from '../../seats/free.ts'
 import { Offers } from '../../seats/offers.ts'
+import { KeptSeats } from '../../seats/precedence.ts'
 import { isPromoCode, unitsText } from '../cart.ts'
 import { Intents, storedDetails } from '../intents.ts'
 import { Replicas } from '../replicas.ts'
@@ -61,6 +62,8 @@ interface Call {
 /** With the seats chosen for it. */
 interface ChosenCall extends Call {
   readonly pricedOut?: Problem
+  /** Every seat that it could have is kept for others, who come first. */
+  readonly comesLast?: boolean
 }
 
 export class Gate {
@@ -94,30 +97,64 @@ export class Gate {
   }
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
-    return calls.some(({ reservation }) => isOpen(reservation)) ? this.#choose(calls) : this.#take(calls)
+    const kept = await this.#keptFrom(calls)
+    return kept.some((seats) => seats > 0) || calls.some(({ reservation }) => isOpen(reservation))
+      ? this.#choose(calls, kept)
+      : this.#take(calls)
+  }
+
+  /** How many of the best seats are kept from each caller for those who come first: whoever has let orders fail chooses after them. */
+  async #keptFrom(calls: readonly Call[]): Promise<number[]> {
+    const none = calls.map(() => 0)
+    const isCompeted = calls.some(
+      ({ reservation, terms }) => reservation.choice && terms.demand.some((units) => units > 0),
+    )
+    if (!isCompeted || this.#redis.status !== 'ready') return none
+    const visitors = calls.map(({ reservation }) => reservation.visitor)
+    const unpaid = await this.#redis.hmget(this.#key.unpaid, ...visitors).catch(() => none)
+    return calls.map(({ reservation, terms: { demand } }, i) => {
+      const failed = Number(unpaid[i] ?? 0)
+      return reservation.choice && failed > 0 ? (demand[Math.min(failed, demand.length) - 1] ?? 0) : 0
+    })
   }
 
   /**
    * Chooses seats for those who leave the choice to the system, from what is free now, and takes them. Where another process was
    * faster it chooses again; so it does for those for whom nothing was left while others of this batch got nothing after all.
+   * `kept`: how many of the best seats each caller leaves to others.
    */
-  async #choose(calls: readonly Call[]): Promise<GateVerdict[]> {
+  async #choose(calls: readonly Call[], kept: readonly number[]): Promise<GateVerdict[]> {
     const verdicts: GateVerdict[] = []
     let open = [...calls.entries()]
     for (let round = 1; open.length > 0; round++) {
       const taken = await this.#takenSeats()
       if (!taken) return calls.map((_, i) => verdicts[i] ?? { verdict: 'fenced' })
-      const frees = new Map<CartChoice['chart'], Free>()
-      const asked = open.map(([, call]): ChosenCall => {
-        const { choice, quote } = call.reservation
-        if (!choice || !isOpen(call.reservation)) return call
-        const free = frees.get(choice.chart) ?? this.#free(choice.chart, taken)
-        frees.set(choice.chart, free)
+      const halls = new Map<CartChoice['chart'], { readonly free: Free; readonly others: KeptSeats }>()
+      const hallOf = (chart: CartChoice['chart']) => {
+        const free = this.#free(chart, taken)
+        return { free, others: new KeptSeats(chart, free) }
+      }
+      const chosenFor = ([i, call]: readonly [number, Call]): ChosenCall => {
+        const { reservation } = call
+        const { choice, quote, cart } = reservation
+        const keeps = kept[i] ?? 0
+        if (!choice || (!isOpen(reservation) && keeps === 0)) return call
+        const { free, others } = halls.get(choice.chart) ?? hallOf(choice.chart)
+        halls.set(choice.chart, { free, others })
+        others.keep(keeps)
+        if (cart) {
+          const isKept = cart.some(({ seats }) => seats?.some((seat) => others.has(seat)))
+          return isKept ? { ...call, reservation: { ...reservation, cart: [] }, comesLast: true } : call
+        }
         const quoted = chooseQuoted(choice, quote, free)
-        return 'type' in quoted
-          ? { ...call, pricedOut: quoted }
-          : { ...call, reservation: { ...call.reservation, ...quoted } }
-      })
+        if ('type' in quoted) return { ...call, pricedOut: quoted }
+        const comesLast = keeps > 0 && quoted.cart?.length === 0 && !others.isEmpty
+        return { ...call, reservation: { ...reservation, ...quoted }, ...(comesLast && { comesLast }) }
+      }
+      const asked: ChosenCall[] = []
+      // Those first from whom fewer seats are kept: it leaves the others the choice that they have alone.
+      const inTurn = [...open.entries()].sort(([, [a]], [, [b]]) => (kept[a] ?? 0) - (kept[b] ?? 0))
+      for (const [k, one] of inTurn) asked[k] = chosenFor(one)
       const results = await this.#takeChosen(asked)
       const isFree = asked.some(({ reservation: { cart } }, k) => cart?.length && results[k]?.verdict !== 'reserved')
       const again = open.filter(([, { reservation }], k) => {
@@ -157,9 +194,11 @@ export class Gate {
   async #takeChosen(calls: readonly ChosenCall[]): Promise<GateVerdict[]> {
     const sellable = calls.filter(({ pricedOut }) => !pricedOut)
     const verdicts = sellable.length > 0 ? (await this.#take(sellable)).values() : [].values()
-    return calls.map(({ pricedOut: problem }) =>
-      problem ? { verdict: 'priced_out', problem } : (verdicts.next().value ?? { verdict: 'fenced' }),
-    )
+    return calls.map(({ pricedOut: problem, comesLast }): GateVerdict => {
+      if (problem) return { verdict: 'priced_out', problem }
+      const verdict = verdicts.next().value ?? { verdict: 'fenced' as const }
+      return comesLast && verdict.verdict === 'none' ? { unpaid: 1, ...verdict, verdict: 'unpaid' } : verdict
+    })
   }
 
   async #take(calls: readonly Call[]): Promise<GateVerdict[]> {
