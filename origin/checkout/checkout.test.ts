@@ -231,6 +231,31 @@ describe.concurrent('while others wait for their turn', () => {
   })
 })
 
+test('bounds what a network holds unpaid, as the edge says, until somebody has paid', async () => {
+  const sale = await origin.sale()
+  const from = async (sender: string) => {
+    const token = await origin.token(sale)
+    const headers = {
+      'edge-token': sender,
+      'edge-networks': '192.0.2.7%2F32=1',
+      'idempotency-key': crypto.randomUUID(),
+    }
+    return { ...(await origin.call('POST', `/sales/${sale}/checkout`, { token, headers, body: {} })), token }
+  }
+  const first = await from(origin.edgeToken)
+  expect(first.status).toBe(201)
+  const full = { type: '/problems/too-many-requests', reason: 'unpaid_nearby' }
+  expect(await from(origin.edgeToken)).toMatchObject({ status: 429, body: full })
+  // Nobody else can say where a buyer is.
+  expect((await from('forged')).status).toBe(201)
+  const paying = { token: first.token, body: { payment_method: 'pm_ok' } }
+  await origin.call('POST', `/orders/${first.body.order_id}/payment`, paying)
+  await eventually(
+    () => from(origin.edgeToken),
+    ({ status }) => status === 201,
+  )
+})
+
 test('refuses a visitor after a hundred failed orders, but returns their orders', async () => {
   const sale = await origin.sale({ total: 200 })
   const token = await origin.token(sale, 'churner')
