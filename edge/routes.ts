@@ -30,7 +30,9 @@ import { calendar, eventDate, schedule, scheduleForOrigin, showSale } from './sa
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
-type Params = Readonly<Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file', string>>
+type Params = Readonly<
+  Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file' | 'mac', string>
+>
 
 /** Null for what is not ours after all. */
 type Handler = (params: Params, call: Call) => Promise<Response> | Response | null
@@ -114,8 +116,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/search/index': buyers(get((_, call) => searchIndex(call))),
   '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
 
-  '/mail/stop/:order': {
-    methods: { GET: ({ order }, call) => stopMail(order, call), POST: ({ order }, call) => stopMail(order, call) },
+  '/mail/stop/:order/:mac': {
+    methods: {
+      GET: ({ order, mac }, call) => stopMail(order, mac, call),
+      POST: ({ order, mac }, call) => stopMail(order, mac, call),
+    },
   },
 
   '/images/:image': get((_, call) => image(call)),
@@ -174,6 +179,7 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   // Other names are those of a site behind this Worker.
   image: (text) => /^[0-9a-f]{32}$/.test(text),
   file: isAnything,
+  mac: (text) => /^[\w-]{43}$/.test(text),
 }
 
 const router = new TrieRouter<Route>()

@@ -84,7 +84,7 @@ export function createWorker(deps: WorkerDeps): Actor {
   if (mailer)
     readers.set(
       MAIL_READER,
-      whenDue('mail reader', () => thenJobs(readMails(sql, mailer.channels))),
+      whenDue('mail reader', () => thenJobs(readMails(sql, mailer.channels, mailer.perAddress))),
     )
   const due = new Map<Reader | Work, Loop>([
     ...readers,
@@ -97,7 +97,7 @@ export function createWorker(deps: WorkerDeps): Actor {
   if (mailer && edgeUrl !== undefined)
     due.set(
       'turn mails',
-      whenDue('turn mails', () => mailTurns(sql, edgeUrl), TURN_MAILS_REST_MS),
+      whenDue('turn mails', () => mailTurns(sql, edgeUrl, mailer.perAddress), TURN_MAILS_REST_MS),
     )
   const wake = () => {
     for (const { wake } of Object.values(changed)) wake()

@@ -27,6 +27,7 @@ import { Deliverer } from '../../origin/webhooks/deliverer.ts'
 import { fanOut } from '../../origin/webhooks/fan-out.ts'
 import { SecretSealer } from '../../origin/webhooks/sealing.ts'
 import { Sender } from '../../origin/webhooks/sender.ts'
+import { importSecrets } from '../../shared/keys.ts'
 
 const MAX_ROUNDS = 2_000
 /** As long as the job runner of an origin rests between two rounds. */
@@ -66,7 +67,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const sealer = new SecretSealer(config.WEBHOOK_KEYS)
   const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light' })
-  const mailer = createMailer({ ...deps, sender })
+  const mailer = createMailer({ ...deps, keys: importSecrets(config.ORDER_KEYS ?? { keys: [] }), sender })
 
   const isEmpty = async (queue: QueueName) =>
     (await sql`select from jobs where queue = ${queue} and state = 'pending' limit 1`).length === 0
@@ -94,7 +95,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
     webhooks: () => run('webhook', deliverer),
     mails: async () => {
       if (!mailer) throw new Error('No mail server is set.')
-      await all(() => readMails(sql, mailer.channels))
+      await all(() => readMails(sql, mailer.channels, mailer.perAddress))
       await run('mail', mailer)
     },
     async close() {

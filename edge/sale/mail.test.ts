@@ -49,7 +49,7 @@ it('mails about a restock whoever asks when all is sold', async () => {
 })
 
 it('ends mails with one click of a mail program, and with a button on a page for those who open the link', async () => {
-  const id = crypto.randomUUID()
+  const id = `${crypto.randomUUID()}/${'A'.repeat(43)}`
   await stub(`/internal/mail/stop/${id}`, 200, {})
   const page = await call(`/mail/stop/${id}`, { headers: { accept: 'text/html' } })
   expect(await page.text()).toContain('<form method="post"')
@@ -58,7 +58,7 @@ it('ends mails with one click of a mail program, and with a button on a page for
   expect([click.status, click.headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(await click.text()).toContain('You get no more such mails')
   expect((await requestsTo(`/internal/mail/stop/${id}`)).calls).toBe(1)
-  expect((await call('/mail/stop/x')).status).toBe(404)
+  for (const other of ['x', crypto.randomUUID(), `${id}x`]) expect((await call(`/mail/stop/${other}`)).status).toBe(404)
 })
 
 const push = { endpoint: 'https://push.example/a', keys: { p256dh: 'B'.repeat(87), auth: 'A'.repeat(22) } }

@@ -41,14 +41,14 @@ export async function mailedPage(sale: string, call: Call): Promise<Response> {
 }
 
 /**
- * `/mail/stop/{id}`, of an order or of what was asked for: `GET` asks, since programs open links in mails as well, and `POST`, also of a
+ * `/mail/stop/{id}/{mac}`, of an order or of what was asked for, with the MAC that stands in its mail alone: `GET` asks, since programs open links in mails as well, and `POST`, also of a
  * mail program by itself (RFC 8058), ends these mails to the address.
  */
-export async function stopMail(id: string, call: Call): Promise<Response> {
+export async function stopMail(id: string, mac: string, call: Call): Promise<Response> {
   // A mail provider calls for many readers.
   limitAddress('mail stop', call.config.STATUS_PER_ADDRESS, call)
   const isDone = call.request.method === 'POST'
-  if (isDone) await tell(`/mail/stop/${id}`, null, call)
+  if (isDone) await tell(`/mail/stop/${id}/${mac}`, null, call)
   const { lang } = languageOf(call)
   const words = call.config.WORDS[lang]
   const brand = brandOf(call.config, '', words.stopMail[0], null)

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { MailAsk, PushAsk } from '../../shared/api/internal.ts'
 import type { AskedMail } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import { hasPaid, limited } from './recipient-limit.ts'
 
 /** As `refused_mail` has an address. */
 const hashOf = (email: string) => hash('sha256', email.toLowerCase())
@@ -10,15 +11,18 @@ const hashOf = (email: string) => hash('sha256', email.toLowerCase())
 export const hashed = (sql: Queryable, email: unknown) =>
   sql`encode(sha256(convert_to(lower(${email as string}), 'utf8')), 'hex')`
 
-/** Asks of one address for one sale; asked again, with the place and language of now. Of one that wants none nothing is noted. */
+/**
+ * Asks of a visitor for an address and a sale; asked again, with the place and language of now. Another visitor who leaves the same
+ * address asks for themselves. Of an address that wants none nothing is noted.
+ */
 export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<void> {
   const { about, email, language, line, visitor, number } = asked
   await sql`
     insert into mail_asks (sale_id, line, about, next, email, language, visitor, number)
     select ${saleId}, ${line}, ${about}, ${firstOf(asked)}, ${email}, ${language}, ${visitor}, ${number}
     where not exists (select from refused_mail where email_hash = ${hashOf(email)})
-    on conflict (sale_id, about, lower(email)) do update set line = excluded.line, next = excluded.next,
-      language = excluded.language, visitor = excluded.visitor, number = excluded.number, position = null`
+    on conflict (sale_id, about, (coalesce(visitor, '')), lower(email)) do update set line = excluded.line, next = excluded.next,
+      language = excluded.language, number = excluded.number, position = null`
 }
 
 /** Null: the turn has come, and only messages about orders follow. */
@@ -90,6 +94,15 @@ interface Due {
   readonly seconds?: number
 }
 
+/** An ask with its recipient, whose mails are limited. */
+interface Asked {
+  readonly ask_id: string
+  readonly email: string | null
+  readonly hasPaid: boolean
+}
+const asked = (sql: Queryable) =>
+  sql`ask_id, lower(email) as email, ${hasPaid(sql, sql`mail_asks.email`, sql`mail_asks.visitor`)} as "hasPaid"`
+
 /** Those of a line who wait for their turn. */
 interface Waiting {
   readonly saleId: string
@@ -116,9 +129,9 @@ export const place = (sql: Sql, asks: readonly { readonly ask_id: string; readon
 const NEAR_LEAST_SECONDS = 60
 
 /** Queues the mails of up to a batch of those who are called by now. Returns how many. */
-export async function queueTurns(tx: Queryable, waiting: Waiting, called: number): Promise<number> {
+export async function queueTurns(tx: Queryable, waiting: Waiting, called: number, perAddress: number): Promise<number> {
   const due = await advance(tx, waiting, ['turn_near', 'turn'], called, null)
-  await queue(tx, waiting.saleId, 'turn', due)
+  await queue(tx, waiting.saleId, 'turn', await limited(tx, due, perAddress))
   return due.length
 }
 
@@ -128,38 +141,41 @@ export async function queueNear(
   waiting: Waiting,
   near: number,
   secondsTo: (position: number) => number,
+  perAddress: number,
 ): Promise<number> {
   const due = await advance(tx, waiting, ['turn_near'], near, 'turn')
-  const told = due.map(({ ask_id, position }) => ({ ask_id, seconds: secondsTo(position) }))
-  await queue(
-    tx,
-    waiting.saleId,
-    'turn_near',
-    told.filter(({ seconds }) => seconds >= NEAR_LEAST_SECONDS),
-  )
+  const told = due
+    .map((one) => ({ ...one, seconds: secondsTo(one.position) }))
+    .filter(({ seconds }) => seconds >= NEAR_LEAST_SECONDS)
+  await queue(tx, waiting.saleId, 'turn_near', await limited(tx, told, perAddress))
   return due.length
 }
 
 const advance = (tx: Queryable, { saleId, line }: Waiting, from: readonly string[], upTo: number, then: Kind | null) =>
-  tx<{ ask_id: string; position: number }[]>`
+  tx<(Asked & { position: number })[]>`
     update mail_asks set next = ${then} where ask_id in (
       select ask_id from mail_asks
       where sale_id = ${saleId} and line = ${line} and next = any(${from as string[]}::text[]) and position <= ${upTo}
       limit ${BATCH} for no key update skip locked)
-    returning ask_id, position`
+    returning ${asked(tx)}, position`
 
 /** Nobody of a line is called any more: mails those who waited, or only forgets that they did. */
-export async function endTurns(tx: Queryable, { saleId, line }: Waiting, kind: 'sold_out' | null): Promise<number> {
-  const due = await tx<{ ask_id: string }[]>`
+export async function endTurns(
+  tx: Queryable,
+  { saleId, line }: Waiting,
+  kind: 'sold_out' | null,
+  perAddress: number,
+): Promise<number> {
+  const due = await tx<Asked[]>`
     update mail_asks set next = null where ask_id in (
       select ask_id from mail_asks
       where sale_id = ${saleId} and line = ${line} and next in ('turn_near', 'turn') limit ${BATCH} for no key update skip locked)
-    returning ask_id`
-  if (kind !== null) await queue(tx, saleId, kind, due)
+    returning ${asked(tx)}`
+  if (kind !== null) await queue(tx, saleId, kind, await limited(tx, due, perAddress))
   return due.length
 }
 
-/** All who asked for it, however many: a statement. */
+/** All who asked for it, however many: a statement. There is one ask for each address, and it ends with this mail. */
 export async function queueRestock(tx: Queryable, saleId: string): Promise<void> {
   const due = await tx<{ ask_id: string }[]>`
     update mail_asks set next = null where sale_id = ${saleId} and next = 'restocked' returning ask_id`

@@ -11,6 +11,7 @@ import type { EventRow, OrderSnapshot } from '../ledger/schema/events.ts'
 import type { contacts, orders } from '../ledger/schema/orders.ts'
 import type { sales } from '../ledger/schema/sales.ts'
 import { hashed, holdLane, queueRestock } from './asks.ts'
+import { hasPaid, limited } from './recipient-limit.ts'
 
 /** An older event is not mailed: the sender was set up after the sale, or was away for a day. */
 const MAX_AGE_HOURS = 24
@@ -93,8 +94,8 @@ export const mailedReason = (data: unknown) => MAILED_REASONS.find((one) => one 
 export const MAIL_READER = 'mail'
 
 /** Queues the mails of the next events; true if there may be more. */
-export const readMails = (sql: Sql, channels: Channels) =>
-  readEvents(sql, MAIL_READER, (tx, events) => addMails(tx, events, channels), undefined, needed(sql))
+export const readMails = (sql: Sql, channels: Channels, perAddress: number) =>
+  readEvents(sql, MAIL_READER, (tx, events) => addMails(tx, events, channels, perAddress), undefined, needed(sql))
 
 /** Orders that were reserved are many, and read only where a sale mails about the end of holds. */
 const needed = (sql: Sql) => sql`
@@ -111,9 +112,14 @@ const NEEDED = [
 
 /**
  * Queues a mail for each event that is worth one, if its buyer left an address, and the same for each browser of theirs that the
- * sale pushes to: those of an order, or a browser, one after the other.
+ * sale pushes to: those of an order, or a browser, one after the other. A decline is mailed to a confirmed address alone.
  */
-async function addMails(tx: TransactionSql, events: readonly EventRow[], channels: Channels): Promise<void> {
+async function addMails(
+  tx: TransactionSql,
+  events: readonly EventRow[],
+  channels: Channels,
+  perAddress: number,
+): Promise<void> {
   for (const { type, sale_id } of events)
     if (type === 'sale.restocked' && sale_id !== null) await queueRestock(tx, sale_id)
   const reasons = await refusedLater(tx, events)
@@ -126,7 +132,7 @@ async function addMails(tx: TransactionSql, events: readonly EventRow[], channel
     }),
   )
   if (mailed.length === 0) return
-  const found = await tx<{ place: number; reserved_until: Date; buyer: string; push: string | null }[]>`
+  const found = await tx<FoundMail[]>`
     with due as materialized (
       select n.place::int, n.kind, o.order_id, o.sale_id, o.visitor, o.reserved_until
       from unnest(${mailed.map(({ xid }) => xid)}::text[]::xid8[], ${mailed.map(({ seq }) => seq)}::bigint[],
@@ -139,7 +145,8 @@ async function addMails(tx: TransactionSql, events: readonly EventRow[], channel
         -- What is picked up is in its buyer's hands.
         and (n.kind <> 'sent' or s.delivery ->> 'kind' in ('address', 'handover')))
     -- One reminder a sale of what was not paid, to those who have nothing else of it.
-    select place, reserved_until, due.sale_id || ' ' || lower(c.email) as buyer, null as push
+    select place, reserved_until, due.sale_id || ' ' || lower(c.email) as buyer, null as push, lower(c.email) as email,
+      ${hasPaid(tx, tx`c.email`, tx`due.visitor`)} as "hasPaid"
     from due join contacts c on c.order_id = due.order_id and c.email is not null
     where ${channels.mail} and (kind not like 'hold%' or not exists (
         select from refused_mail r where r.email_hash = ${hashed(tx, tx`c.email`)}))
@@ -149,29 +156,41 @@ async function addMails(tx: TransactionSql, events: readonly EventRow[], channel
           and (oo.status in ('reserved', 'paying', 'confirmed', 'fulfilled') or exists (
             select from jobs j where j.lane = oo.order_id::text and j.data ->> 'type' = 'order.expired'))))
     union all
-    select place, reserved_until, a.ask_id::text, a.ask_id::text
+    select place, reserved_until, a.ask_id::text, a.ask_id::text, null, false
     from due join mail_asks a on a.sale_id = due.sale_id and a.visitor = due.visitor and a.push is not null
     where ${channels.push} and (kind <> 'hold_ended' or not exists (
         select from orders oo where oo.sale_id = due.sale_id and oo.visitor = due.visitor and oo.order_id <> due.order_id
           and oo.status in ('reserved', 'paying', 'confirmed', 'fulfilled'))
       and not exists (select from jobs j where j.lane = a.ask_id::text and j.data ->> 'type' = 'order.expired'))`
   const reminded = new Set<string>()
-  const jobs = found
+  const wanted = found
     .sort((a, b) => a.place - b.place)
-    .filter(({ place, buyer }) => {
-      if (mailed[place - 1]?.kind !== 'hold_ended') return true
+    .filter(({ place, buyer, email, hasPaid }) => {
+      const kind = mailed[place - 1]?.kind
+      if (kind === 'declined') return email === null || hasPaid
+      if (kind !== 'hold_ended') return true
       const isFirst = !reminded.has(buyer)
       reminded.add(buyer)
       return isFirst
     })
-    .map(({ place, reserved_until, push }) => {
-      const { xid, seq, order, type, kind, snapshot } = mailed[place - 1] as (typeof mailed)[number]
-      const message = { order, event: `${xid}-${seq}`, type, snapshot: snapshot as OrderMail['snapshot'] }
-      const [lane, data] = push === null ? [order, message] : [push, { ...message, push }]
-      if (kind !== 'hold_ends') return { lane, data }
-      return { lane: holdLane(lane), data, runAt: new Date(reserved_until.getTime() - BEFORE_END_MS) }
-    })
+  const jobs = (await limited(tx, wanted, perAddress)).map(({ place, reserved_until, push }) => {
+    const { xid, seq, order, type, kind, snapshot } = mailed[place - 1] as (typeof mailed)[number]
+    const message = { order, event: `${xid}-${seq}`, type, snapshot: snapshot as OrderMail['snapshot'] }
+    const [lane, data] = push === null ? [order, message] : [push, { ...message, push }]
+    if (kind !== 'hold_ends') return { lane, data }
+    return { lane: holdLane(lane), data, runAt: new Date(reserved_until.getTime() - BEFORE_END_MS) }
+  })
   await addJobs(tx, 'mail', jobs)
+}
+
+/** A message that an event is worth: `place` among them, its buyer, and the browser that it is for. */
+interface FoundMail {
+  readonly place: number
+  readonly reserved_until: Date
+  readonly buyer: string
+  readonly push: string | null
+  readonly email: string | null
+  readonly hasPaid: boolean
 }
 
 /** Why orders were refused that the ledger recorded as cancelled: their events are of many orders, and do not say it. */

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
 import { MailAsk, PushAsk } from '../../shared/api/internal.ts'
 import { EndedPush } from '../../shared/api/mails.ts'
+import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { readBody, refuse } from '../lib/request.ts'
@@ -11,15 +12,18 @@ import type { Sales } from '../sales/sales.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { ask, askForPush, endPush, refuseMail } from './asks.ts'
 import { faultIn } from './channels/push.ts'
+import { isStopMac } from './stop-link.ts'
 
 interface MailRoutesDeps {
   readonly sql: Sql
   readonly sales: Pick<Sales, 'find'>
+  /** Sign the links that end mails. */
+  readonly keys: TokenKeys<SyncKey>
   /** Reaches push services; undefined where push is not set up. */
   readonly pushSender: Pick<Sender, 'reaches'> | undefined
 }
 
-export const mailRoutes = ({ sql, sales, pushSender }: MailRoutesDeps): Hono =>
+export const mailRoutes = ({ sql, sales, keys, pushSender }: MailRoutesDeps): Hono =>
   new Hono()
     .post('/sales/:sale/mail-asks', async (c) => {
       const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
@@ -44,8 +48,9 @@ export const mailRoutes = ({ sql, sales, pushSender }: MailRoutesDeps): Hono =>
       return c.body(null, 204)
     })
 
-    .post('/mail/stop/:id', async (c) => {
-      const id = c.req.param('id')
-      if (!v.is(OrderId, id) || !(await refuseMail(sql, id))) refuse(problem('not-found'))
+    .post('/mail/stop/:id/:mac', async (c) => {
+      const { id, mac } = c.req.param()
+      const isOurs = v.is(OrderId, id) && isStopMac(keys, id, mac)
+      if (!isOurs || !(await refuseMail(sql, id))) refuse(problem('not-found'))
       return c.body(null, 204)
     })

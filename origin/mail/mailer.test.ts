@@ -4,13 +4,16 @@ import { afterAll, expect, test } from 'vitest'
 import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
 import { serveOnLoopback } from '../../dev/loopback.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
+import { importSecrets, type SecretJwkSet } from '../../shared/keys.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { endLeases, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { reservationOf } from '../../test/lib/samples.ts'
+import { ORDER_KEYS } from '../../test/run/one-origin.ts'
 import { useReceiver } from '../../test/stand-ins/receiver.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
+import { stopMac } from './stop-link.ts'
 
 /** The schedules that the edge publishes, by sale. */
 const schedules = new Map<string, object>()
@@ -25,6 +28,7 @@ const origin = useOwnOrigin(undefined, {
   MAIL_FROM: 'The shop <shop@example.com>',
   PUBLIC_URL: 'https://drop.example',
   EDGE_URL: edge.url,
+  MAILS_PER_ADDRESS: '5',
 })
 afterAll(async () => {
   edge.stop()
@@ -106,20 +110,27 @@ test('names the sale and what was bought in the language of the buyer', async ()
   for (const text of ['>Trainers</p>', ': Shoe, 42']) expect(french).toContain(text)
 })
 
-test('reports a decline only when it is final, and nothing to a buyer without an address', async () => {
-  const sale = await saleOf()
+test('reports a decline only when it is final, to who has paid with the address, and nothing to a buyer without one', async () => {
+  const sale = await saleOf({ limit_per_visitor: 2 })
   const silent = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
-  const { order, token, email } = await buy(sale, 'pm_declined')
-  for (let attempt = 2; attempt <= 3; attempt++) {
-    await eventually(
-      () => origin.call('GET', `/orders/${order}`, { token }),
-      ({ body }) => body.payment?.status === 'declined',
-    )
-    expect(to(email)).toEqual([])
-    await origin.call('POST', `/orders/${order}/payment`, { token, body: { payment_method: 'pm_declined' } })
+  const { token, email } = await buy(sale, 'pm_ok')
+  const declined = async (token: string) => {
+    const body = { payment_method: 'pm_declined', contact: { email } }
+    const order = (await origin.checkout(sale, { token, body })).body.order_id ?? ''
+    for (let attempt = 2; attempt <= 3; attempt++) {
+      await eventually(
+        () => origin.call('GET', `/orders/${order}`, { token }),
+        ({ body }) => body.payment?.status === 'declined',
+      )
+      await origin.call('POST', `/orders/${order}/payment`, { token, body: { payment_method: 'pm_declined' } })
+    }
+    return order
   }
-  const [mail] = (await mailsTo(email)) as [Received]
-  expect(header(mail, 'Subject')).toBe('Your order could not be paid: Trainers & more')
+  await isMailed(email, ['Your order is confirmed'])
+  const stranger = await declined(await origin.token(sale))
+  const order = await declined(token)
+  await isMailed(email, ['Your order is confirmed', 'Your order could not be paid'])
+  expect(await stateOf(stranger)).toBeUndefined()
   expect(await origin.sql()`select data ->> 'type' as type from jobs where lane = ${order}`).toEqual([
     { type: 'order.cancelled' },
   ])
@@ -144,7 +155,7 @@ test('says why an order ended that its buyer did not give back, also one that wa
     const refused = {
       ...reservationOf(sale),
       quantity: 2,
-      contact: { email, delivery: null, address: null, language: 'en' },
+      contact: { email, address: null, language: 'en' },
     }
     if (reason === 'limit') expect(await record(sql, sale, [refused], true)).toMatchObject([{ verdict: reason }])
     else await end(email, reason)
@@ -214,10 +225,31 @@ test('whoever asks in line is mailed as their turn comes near, as it comes, or o
   await isMailed(soon, ['Your turn is near'])
   publish(25)
   await isMailed(soon, ['Your turn is near', 'It is your turn'])
-  expect(to(soon)[0]?.raw).toMatch(/List-Unsubscribe: <https:\/\/drop.example\/mail\/stop\/[0-9a-f-]{36}>/)
+  expect(to(soon)[0]?.raw).toMatch(/List-Unsubscribe: <https:\/\/drop.example\/mail\/stop\/[0-9a-f-]{36}\/[\w-]{43}>/)
   publish(25, 'sold_out')
   await isMailed(late, ['Sold out'])
   expect(subjectsTo(soon)).toHaveLength(2)
+})
+
+test('nobody moves what another visitor asked for, and an address is mailed so often at most', async () => {
+  const sale = await saleOf()
+  const [victim, many] = [someone(), someone()]
+  const publish = (anchor_position: number) => {
+    const at = { anchor_at_ms: Date.now(), server_time_ms: Date.now() }
+    schedules.set(sale, sampleSchedule({ sale, ...at, anchor_position, rate_per_second: 0.1, ceiling: 1_000 }))
+  }
+  publish(2)
+  await asks(sale, ask(victim, 20))
+  await asks(sale, ask(victim.toUpperCase(), 900))
+  for (let number = 20; number < 28; number++) await asks(sale, ask(many, number))
+  await isMailed(victim, ['Your turn is near'])
+  await isMailed(many, Array(5).fill('Your turn is near'))
+  publish(40)
+  await isMailed(victim, ['Your turn is near', 'It is your turn'])
+  const left = () =>
+    origin.sql()`select from mail_asks where sale_id = ${sale} and email = ${many} and next is not null`
+  await expect.poll(left).toEqual([])
+  expect(subjectsTo(many)).toHaveLength(5)
 })
 
 test('a restock is mailed once to each who asked, and not to who wants no mail', async () => {
@@ -229,10 +261,11 @@ test('a restock is mailed once to each who asked, and not to who wants no mail',
   for (const email of [first, first.toUpperCase(), second])
     expect(await asks(sale, ask(email))).toMatchObject({ status: 204 })
   const [row] = await origin.sql()`select ask_id from mail_asks where email = ${second}`
-  for (const status of [204, 404]) {
-    const path = `/internal/mail/stop/${row?.ask_id}`
-    expect(await origin.call('POST', path, { token: origin.edgeToken })).toMatchObject({ status })
-  }
+  const stop = async (mac: string) =>
+    (await origin.call('POST', `/internal/mail/stop/${row?.ask_id}/${mac}`, { token: origin.edgeToken })).status
+  const mac = stopMac(importSecrets(ORDER_KEYS as SecretJwkSet), row?.ask_id)
+  // An id alone, which others may know, speaks for no address.
+  expect([await stop('A'.repeat(43)), await stop(mac), await stop(mac)]).toEqual([404, 204, 404])
   await asks(sale, ask(second))
   await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })
   await isMailed(first, ['More has come in'])

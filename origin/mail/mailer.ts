@@ -3,6 +3,7 @@
  * them. A message that was sent, and whose worker died before noting it, is sent once more: under the same id, by which mail programs
  * and browsers recognise the duplicate.
  */
+import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import type { Config } from '../config.ts'
 import { openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
@@ -25,6 +26,7 @@ import {
   type MailOrder,
   type Notice,
 } from './mail-queries.ts'
+import { stopMac } from './stop-link.ts'
 import { headlineOf, write } from './template.ts'
 
 /** Messages handed to the connections at a time: one leaves while the next is ready. */
@@ -37,7 +39,12 @@ const SEND_TIMEOUT_MS = 300_000
 const BEGUN_WITHIN_MS = QUEUES.mail.leaseMs - SEND_TIMEOUT_MS - CONNECT_TIMEOUT_MS
 
 interface MailDeps {
-  readonly config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL' | 'EDGE_URL' | 'PORT' | 'vapid'>
+  readonly config: Pick<
+    Config,
+    'SMTP_URL' | 'MAIL_FROM' | 'MAILS_PER_ADDRESS' | 'PUBLIC_URL' | 'EDGE_URL' | 'PORT' | 'vapid'
+  >
+  /** Signs the links that end mails. */
+  readonly keys: TokenKeys<SyncKey>
   readonly sql: Sql
   /** Reaches push services. */
   readonly sender: Pick<Sender, 'send'>
@@ -58,6 +65,7 @@ type About = MailOrder | MailAsk
 export class Mailer implements Consumer<'mail'> {
   readonly queue = 'mail'
   readonly channels: Channels
+  readonly perAddress: number
   readonly #deps: MailDeps
   readonly #smtp: Smtp | undefined
   readonly #push: Push | undefined
@@ -65,10 +73,11 @@ export class Mailer implements Consumer<'mail'> {
   #stopped = false
 
   constructor(deps: MailDeps, smtp: Smtp | undefined, push: Push | undefined) {
-    const { PUBLIC_URL, EDGE_URL, PORT } = deps.config
+    const { PUBLIC_URL, EDGE_URL, PORT, MAILS_PER_ADDRESS } = deps.config
     this.#deps = deps
     this.#smtp = smtp
     this.#push = push
+    this.perAddress = MAILS_PER_ADDRESS
     this.channels = { mail: smtp !== undefined, push: push !== undefined }
     this.#publicUrl = PUBLIC_URL ?? EDGE_URL ?? `http://127.0.0.1:${PORT}`
   }
@@ -160,7 +169,11 @@ export class Mailer implements Consumer<'mail'> {
     const message = messageIn(data, about)
     const sent = about.push
       ? this.#push?.send(headlineOf(message, this.#publicUrl), about.push, id, withinMs)
-      : this.#smtp?.send(write(message, this.#publicUrl), about.email ?? '', id)
+      : this.#smtp?.send(
+          write(message, this.#publicUrl, (id) => stopMac(this.#deps.keys, id)),
+          about.email ?? '',
+          id,
+        )
     await (sent ?? Promise.reject(new Undelivered('it is not set up any more', 'failed')))
   }
 }

@@ -81,9 +81,10 @@ test('whoever waits is told in their language as their turn comes near and as it
   expect([headers.urgency, claims.sub]).toEqual(['high', 'mailto:shop@example.com'])
   expect(Number(headers.ttl)).toBeGreaterThan(0)
   expect(Number(headers.ttl)).toBeLessThanOrEqual(300)
+  // Before the turn is less than a minute away.
+  await isPushed(other, ['Your turn is near'])
   called.set(sale, 25)
   await isPushed(browser, ['Du bist bald dran', 'Du bist dran'])
-  await isPushed(other, ['Your turn is near'])
 
   const restock = { ...other.asked, about: 'restock', number: null }
   await asks(sale, restock)

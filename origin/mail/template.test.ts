@@ -4,9 +4,11 @@ import { LANGUAGES } from '../../shared/api/fields.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { MAILED_REASONS } from '../../shared/order-status.ts'
 import { shortNumber } from '../../shared/short-number.ts'
-import { write } from './template.ts'
+import { write as writeMail } from './template.ts'
 
 const SHOP = 'https://drop.example'
+const write = (message: Parameters<typeof writeMail>[0], shop: string) =>
+  writeMail(message, shop, (id) => `mac-of-${id}`)
 const mail = {
   ...{ order: 'the-order', event: '7-8', type: 'order.refunded', snapshot: { refunded_minor: 250 } },
   ...{ order_id: 'the-order', number: 1, sale_id: 'drop', language: 'en' },
@@ -56,10 +58,10 @@ test.each(LANGUAGES)('says in %s what was asked for, and how it ends', (language
   const ask = { ask: 'the-ask', ask_id: 'the-ask', sale_id: 'drop', sale: 'Tom & <b>Jerry</b>', language, seconds: 300 }
   const subjects = (['turn_near', 'turn', 'sold_out', 'restocked'] as const).map((kind) => {
     const { html, text, subject, stopUrl } = write({ ...ask, kind }, SHOP)
-    expect(stopUrl).toBe('https://drop.example/mail/stop/the-ask')
+    expect(stopUrl).toBe('https://drop.example/mail/stop/the-ask/mac-of-the-ask')
     for (const body of [html, text]) {
       expect(body).toContain(`https://drop.example/sales/drop${kind.startsWith('turn') ? '/line' : ''}`)
-      expect(body).toContain('https://drop.example/mail/stop/the-ask')
+      expect(body).toContain('https://drop.example/mail/stop/the-ask/mac-of-the-ask')
       expect(body).not.toMatch(/undefined|\{\w+\}|<b>Jerry/)
     }
     return subject
@@ -70,7 +72,7 @@ test.each(LANGUAGES)('says in %s what was asked for, and how it ends', (language
 test('a reminder of what was not paid leads to the line, and can be ended', () => {
   const { text, stopUrl } = write({ ...mail, type: 'order.expired', snapshot: null }, SHOP)
   expect(text).toContain('Go to the line: https://drop.example/sales/drop/line')
-  expect(stopUrl).toBe('https://drop.example/mail/stop/the-order')
+  expect(stopUrl).toBe('https://drop.example/mail/stop/the-order/mac-of-the-order')
   expect(write({ ...mail, type: 'order.fulfilled', snapshot: null }, SHOP).stopUrl).toBeUndefined()
 })
 

@@ -23,8 +23,9 @@ export interface Written {
 }
 
 const languageOf = (language: string): Language => LANGUAGES.find((one) => one === language) ?? 'en'
-/** Of an order or an ask. */
-const stopUrlOf = (publicUrl: string, id: string) => `${publicUrl}/mail/stop/${id}`
+/** Of an order or an ask; `macOf` makes the MAC of its id. */
+const stopUrlOf = (publicUrl: string, id: string, macOf: MacOf) => `${publicUrl}/mail/stop/${id}/${macOf(id)}`
+type MacOf = (id: string) => string
 const saleUrlOf = (publicUrl: string, saleId: string) => `${publicUrl}/sales/${encodeURIComponent(saleId)}`
 
 /** What a message says, by mail or by push. */
@@ -79,10 +80,10 @@ function cancelledIn({ snapshot }: Mail, words: MailWords): Texts {
 const refundedIn = (mail: Mail) =>
   mail.type === 'order.refunded' ? (mail.snapshot?.refunded_minor ?? totalOf(mail)) : 0
 
-export const write = (message: Mail | Notice, publicUrl: string): Written =>
-  'ask_id' in message ? writeNotice(message, publicUrl) : writeOrder(message, publicUrl)
+export const write = (message: Mail | Notice, publicUrl: string, macOf: MacOf): Written =>
+  'ask_id' in message ? writeNotice(message, publicUrl, macOf) : writeOrder(message, publicUrl, macOf)
 
-function writeOrder(mail: Mail, publicUrl: string): Written {
+function writeOrder(mail: Mail, publicUrl: string, macOf: MacOf): Written {
   const headline = orderHeadline(mail, publicUrl)
   const { kind, language } = headline
   const words = WORDS[language]
@@ -111,12 +112,12 @@ function writeOrder(mail: Mail, publicUrl: string): Written {
     sale: mail.sale,
     why: words.why,
     words,
-    ...(isReminder && { stopUrl: stopUrlOf(publicUrl, mail.order_id) }),
+    ...(isReminder && { stopUrl: stopUrlOf(publicUrl, mail.order_id, macOf) }),
   })
 }
 
 /** What was asked for on a page of the sale. */
-function writeNotice(notice: Notice, publicUrl: string): Written {
+function writeNotice(notice: Notice, publicUrl: string, macOf: MacOf): Written {
   const headline = noticeHeadline(notice, publicUrl)
   const words = WORDS[headline.language]
   return letter({
@@ -127,7 +128,7 @@ function writeNotice(notice: Notice, publicUrl: string): Written {
     sale: notice.sale,
     why: words.whyAsked,
     words,
-    stopUrl: stopUrlOf(publicUrl, notice.ask_id),
+    stopUrl: stopUrlOf(publicUrl, notice.ask_id, macOf),
   })
 }
 

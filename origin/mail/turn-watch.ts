@@ -14,24 +14,24 @@ import { endTurns, place, queueNear, queueTurns, unplaced, waitingLines } from '
 const NEAR_MS = 5 * 60_000
 const TIMEOUT_MS = 3_000
 
-/** True if there is more to do at once. `edgeUrl`: where the schedules are. */
-export async function mailTurns(sql: Sql, edgeUrl: string): Promise<boolean> {
+/** True if there is more to do at once. `edgeUrl`: where the schedules are; `perAddress`: the limit of mails to an address. */
+export async function mailTurns(sql: Sql, edgeUrl: string, perAddress: number): Promise<boolean> {
   let isMore = false
   for (const waiting of await waitingLines(sql)) {
     const schedule = await scheduleOf(edgeUrl, waiting)
-    if (schedule) isMore = (await mailLine(sql, waiting, schedule)) || isMore
+    if (schedule) isMore = (await mailLine(sql, waiting, schedule, perAddress)) || isMore
   }
   return isMore
 }
 
 type Waiting = Awaited<ReturnType<typeof waitingLines>>[number]
 
-async function mailLine(sql: Sql, waiting: Waiting, schedule: Schedule): Promise<boolean> {
+async function mailLine(sql: Sql, waiting: Waiting, schedule: Schedule, perAddress: number): Promise<boolean> {
   const nowMs = schedule.server_time_ms
   const { phase } = schedule
   if (isFinal(phase)) {
     const kind = phase === 'sold_out' ? phase : null
-    return (await sql.begin((tx) => endTurns(tx, waiting, kind))) > 0
+    return (await sql.begin((tx) => endTurns(tx, waiting, kind, perAddress))) > 0
   }
   // Before the draw nobody has a position.
   if (!isDrawn(schedule)) return false
@@ -43,7 +43,8 @@ async function mailLine(sql: Sql, waiting: Waiting, schedule: Schedule): Promise
   const [called, near] = [serving(schedule, nowMs), serving(schedule, nowMs + NEAR_MS)]
   const secondsTo = (position: number) => Math.round((calledAtMs(schedule, position) - nowMs) / 1000)
   const many = await sql.begin(
-    async (tx) => (await queueTurns(tx, waiting, called)) + (await queueNear(tx, waiting, near, secondsTo)),
+    async (tx) =>
+      (await queueTurns(tx, waiting, called, perAddress)) + (await queueNear(tx, waiting, near, secondsTo, perAddress)),
   )
   return many > 0 || placed.length > 0
 }

@@ -29,10 +29,11 @@ export const mailAsks = pgTable(
     created_at: instant().notNull().defaultNow(),
   },
   (t) => [
-    uniqueIndex('one_ask').on(t.sale_id, t.about, sql`lower(${t.email})`),
+    uniqueIndex('one_ask').on(t.sale_id, t.about, sql`coalesce(${t.visitor}, '')`, sql`lower(${t.email})`),
     uniqueIndex('one_push').on(t.sale_id, sql`(${t.push} ->> 'endpoint')`),
     index('asks_next').on(t.sale_id, t.line, t.next, t.position).where(sql`next is not null`),
     index('asks_of_visitor').on(t.visitor),
+    index('asks_by_email').on(sql`lower(${t.email})`),
     check('mail_or_push', sql`num_nonnulls(email, push) = 1`),
   ],
 )
