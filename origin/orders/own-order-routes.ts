@@ -66,7 +66,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   const pay = withOrder(isReserved, async (c, found, body) => {
     const { payment_method } = parseBody(c, PaymentRequest, body)
     const { order_id } = recorded(found)
-    const paying = await orders.pay(order_id, payment_method)
+    const paying = isReserved(found) ? await orders.pay(order_id, payment_method) : undefined
     const order = paying ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     // The buyer is at their bank with the first way to pay: one payment at a time.
     const isOther = !paying && order.status === 'paying' && order.payment_method !== payment_method
@@ -82,7 +82,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
 
   const giveBack = withOrder(isReserved, async (_, found) => {
     const { order_id } = recorded(found)
-    const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
+    const cancelled = isReserved(found) ? await orders.cancel(order_id, ['reserved'], 'given_back') : undefined
     const order = cancelled ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'cancelled') return sendJson(orderNow(order), 200)
     const detail = `The order is ${order.status} and cannot be given back.`

@@ -1,0 +1,64 @@
+/** An order's token reads for a day, and acts only while its order can still change. */
+import { expect, it, vi } from 'vitest'
+import { reservationOf } from '../../test/lib/samples.ts'
+import type { Buyers } from '../access/buyers.ts'
+import { orderFrom } from '../checkout/outcome.ts'
+import type { Sales } from '../sales/sales.ts'
+import { ownOrderRoutes } from './own-order-routes.ts'
+
+const now = new Date()
+const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {}, numbers: {} } as const
+const reservation = reservationOf('drop')
+
+function routesTo(status: 'reserved' | 'cancelled' | 'expired' | 'refunded') {
+  const order = { ...orderFrom(reservation, recorded), status }
+  const orders = { find: async () => order, ofVisitor: vi.fn(), pay: vi.fn(), cancel: vi.fn() }
+  const buyers = {
+    throughEdge: (_, next) => next(),
+    rightOf: async () => ({ sale: 'drop', order: reservation.order }),
+    enter: () => {},
+    leave: () => {},
+    waitedMs: () => 0,
+    refuseBlocked: () => {},
+  } satisfies Partial<Buyers> as unknown as Buyers
+  const sales = { get: () => undefined, nowMs: () => now.getTime() } as unknown as Sales
+  const existing = { byId: async () => order }
+  const responseTimes = { answered: vi.fn() }
+  const app = ownOrderRoutes({
+    sales,
+    buyers,
+    checkout: { existing },
+    orders,
+    events: { stream: vi.fn() },
+    responseTimes,
+  })
+  app.onError((error, c) => c.json(Object(error).problem, 409))
+  return { app, orders, path: `/orders/${order.order_id}` }
+}
+
+const payment = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ payment_method: 'pm_ok' }),
+}
+
+it.each(['cancelled', 'expired', 'refunded'] as const)(
+  'reads a %s order, and asks the ledger to change nothing',
+  async (status) => {
+    const { app, orders, path } = routesTo(status)
+    expect(await (await app.request(path)).json()).toMatchObject({ status })
+    await app.request(`${path}/payment`, payment)
+    await app.request(path, { method: 'DELETE' })
+    expect([orders.pay.mock.calls, orders.cancel.mock.calls]).toEqual([[], []])
+  },
+)
+
+it('pays a reserved one, and gives it back', async () => {
+  const { app, orders, path } = routesTo('reserved')
+  await app.request(`${path}/payment`, payment)
+  await app.request(path, { method: 'DELETE' })
+  expect([orders.pay, orders.cancel].map(({ mock }) => mock.calls.map(([id]) => id))).toEqual([
+    [reservation.order],
+    [reservation.order],
+  ])
+})
