@@ -12,6 +12,7 @@ import {
   problem,
   problemResponse,
 } from '../shared/problem.ts'
+import { limitAddress, limitGuesses } from './admission/limits/rate-limits.ts'
 import type { Config, Env } from './config.ts'
 import { readSale, type SaleNow, type Unread } from './queue/sale-cache.ts'
 
@@ -48,7 +49,15 @@ export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
 
 /** The sale as one of its lines has it: one that its policy lists, or that a token names. */
 export async function lineNow(sale: string, line: string, call: Call): Promise<SaleNow> {
-  return orRefuse(await readSale(sale, line, call))
+  const { JOINS_PER_ADDRESS: rate } = call.config
+  let isLookUp = false
+  const now = await readSale(sale, line, call, () => {
+    limitGuesses('name', rate, call)
+    isLookUp = true
+  })
+  // Whoever makes names up uses up the look-ups of all.
+  if (isLookUp && now === 'unknown-sale') limitAddress('name', rate, call)
+  return orRefuse(now)
 }
 
 /** A sale that has been read, as another of its lines has it. */

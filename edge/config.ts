@@ -136,7 +136,7 @@ const Worker = v.object({
   JOINS_PER_ADDRESS: setting(
     rate,
     '60/600',
-    'New places per address, from each isolate; also leaving and challenges, counted apart',
+    'New places per address, from each isolate; also leaving, challenges and names of no sale, counted apart',
   ),
   JOINS_PER_VISITOR: setting(rate, '10/60', 'Joins per known visitor'),
   STATUS_PER_ADDRESS: setting(

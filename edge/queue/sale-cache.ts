@@ -105,14 +105,19 @@ export type Unread = 'unknown-sale' | 'unavailable'
 
 /**
  * The sale as it is now, for one of its lines: one that its policy lists, or that a token names, since others would wake
- * objects.
+ * objects. `lookingUp` is called before a name is looked up that this isolate does not know, and may throw.
  */
-export async function readSale(sale: string, line: string, context: QueueContext): Promise<SaleNow | Unread> {
+export async function readSale(
+  sale: string,
+  line: string,
+  context: QueueContext,
+  lookingUp: () => void = () => {},
+): Promise<SaleNow | Unread> {
   const queue = queueOf(queueName(sale, line))
   // Not when the request came: it may have waited for others since, while the copy was refreshed.
   let nowMs = Date.now()
   if (!hasAnswer(queue, nowMs)) {
-    if (!keepFresh(queue, context, nowMs)) return 'unavailable'
+    if (!keepFresh(queue, context, nowMs, lookingUp)) return 'unavailable'
     // At the opening a new isolate meets a crowd before it knows the sale: one request refreshes, and all wait for it.
     await queue.refreshing?.wait()
     nowMs = Date.now()
@@ -144,9 +149,12 @@ function newQueue(name: string): CachedQueue {
 }
 
 /** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. False for too many new names. */
-function keepFresh(queue: CachedQueue, context: QueueContext, nowMs: number): boolean {
+function keepFresh(queue: CachedQueue, context: QueueContext, nowMs: number, lookingUp = () => {}): boolean {
   if (isAhead(queue.backOffUntilMs, nowMs, MAX_BACKOFF_MS)) return true
-  if (!queue.copy && !mayLookUp(nowMs)) return false
+  if (!queue.copy) {
+    lookingUp()
+    if (!mayLookUp(nowMs)) return false
+  }
   const usable = queue.copy && isUsable(queue, queue.copy, nowMs) ? queue.copy : null
   if (usable && isSettled(usable, nowMs)) {
     if (!isListening(queue, nowMs)) context.ctx.waitUntil(listen(queue, usable, context, nowMs))

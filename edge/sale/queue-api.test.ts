@@ -166,6 +166,20 @@ it('limits lookups of made-up sales per second', async () => {
   await expect.poll(async () => (await call('/sales/made-up-later/schedule')).status).toBe(404)
 })
 
+it('looks up no more names for an address that makes them up', async () => {
+  const sale = await new TestSale().publish()
+  const env = { ...edgeEnv, JOINS_PER_ADDRESS: '2/600' }
+  const statusOf = async (name: string, address = '192.0.2.9') =>
+    (await call(`/sales/${name}/schedule`, { headers: { 'cf-connecting-ip': address } }, env)).status
+  const unknown = [1, 2, 3].map((n) => `no-${n}-${sale.name}`)
+  const statuses: number[] = []
+  for (const name of unknown) statuses.push(await statusOf(name))
+  expect(statuses).toEqual([404, 404, 429])
+  expect([await statusOf('no-4', '198.51.100.9'), await statusOf(sale.name, '198.51.100.9')]).toEqual([404, 200])
+  // Of what is known nothing is looked up.
+  expect([await statusOf(unknown[0] ?? ''), await statusOf(sale.name)]).toEqual([404, 200])
+})
+
 it('keeps a known sale in memory, however many names are made up', async () => {
   const sale = await new TestSale().publish()
   await sale.schedule()
