@@ -138,8 +138,17 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await dialog.getByRole('textbox', { name: /^Code/ }).fill('spring')
     await dialog.getByLabel('Percent').fill('20')
     await dialog.getByLabel('Uses in all').fill('100')
+    // Another operator adds a code after the console has read the list: neither is lost.
+    let isOvertaken = false
+    await page.route('**/promo-codes', async (route) => {
+      const isFirst = route.request().method() === 'PUT' && !isOvertaken
+      isOvertaken ||= isFirst
+      if (isFirst) await admin(system, 'PUT', `/sales/${sale}/promo-codes`, [{ code: 'OTHER', percent: 5 }])
+      await route.continue()
+    })
     await dialog.getByRole('button', { name: 'Add a code' }).click()
     await page.getByText('SPRING can be used.').waitFor()
+    await page.getByText('2 codes, used 0 times').waitFor()
     await page.getByText('0 of 100').waitFor()
     const list = page.getByLabel('Or paste the list')
     const lines =

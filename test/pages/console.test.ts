@@ -195,6 +195,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     // What somebody else does meanwhile is not taken back.
     await operator('POST', `/sales/${id}/products/vinyl/restock`, { quantity: 5 })
     await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('admin (').waitFor()
     await dialog.getByText('products.vinyl.total is 10005').waitFor()
     page.once('dialog', (question) => void question.accept())
     await page.reload()
@@ -363,7 +364,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const refunding = page.getByRole('dialog', { name: 'Refund' })
     await refunding.getByLabel('1 × Blue').check()
     expect(await refunding.getByLabel('Amount in EUR').inputValue()).toBe('25.00')
-    await refunding.getByLabel('The units come back on sale').check()
+    await refunding.getByLabel('The units are for sale again').check()
     await refunding.getByRole('button', { name: 'Refund' }).click()
     await page.getByText('€25.00 in all').waitFor()
     await page.getByText('€25.00, by lou, line 2').first().waitFor()

@@ -181,6 +181,10 @@ export const languageName = (language: string) => LANGUAGE_NAMES.of(language) ??
 /** In the reader's own time zone, without a.m. and p.m. */
 export const instant = (iso: string) =>
   new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
+/** Who made the change for which a call was refused (412), and when. */
+export const whoChanged = ({ by, at }: ApiError['problem']) =>
+  typeof by === 'string' && typeof at === 'string' ? `${by} (${instant(at)})` : 'Somebody'
+
 /** To the second. */
 export const moment = (iso: string) =>
   new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })

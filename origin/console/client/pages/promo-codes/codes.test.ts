@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { csvOf, foundIn, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
+import { csvOf, foundIn, isSameCode, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
 
 const none = {
   uses: null,
@@ -44,6 +44,13 @@ it('finds codes by their letters and their products', () => {
     ['CLUB-5'],
     [],
   ])
+})
+
+it('is the same code however often it was used, and another one once it was changed or is gone', () => {
+  const used = { ...SPRING, used: 8 }
+  const changed = { ...SPRING, until: '2026-12-01T00:00:00.000Z' }
+  expect([used, changed, CLUB, undefined].map((code) => isSameCode(SPRING, code))).toEqual([true, false, false, false])
+  expect(isSameCode(undefined, undefined)).toBe(true)
 })
 
 it('puts a code in the place of the one before, or at the end', () => {

@@ -44,6 +44,10 @@ export function foundIn(codes: readonly ListedCode[], words: string): readonly L
   )
 }
 
+/** Whether nobody has changed it, however often it was used meanwhile. */
+export const isSameCode = (one: PromoCode | undefined, other: PromoCode | undefined): boolean =>
+  one && other ? COLUMNS.every((column) => cellOf(one[column]) === cellOf(other[column])) : one === other
+
 /** The list as it is sent, without what a GET adds. */
 export const sentOf = (codes: readonly ListedCode[]): readonly PromoCode[] => codes.map(({ used: _, ...code }) => code)
 

@@ -5,39 +5,63 @@ import { useQuery } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import type { PromoCode } from '../../../../../shared/api/goods.ts'
 import { ApiError, admin, read, send } from '../../api.ts'
-import { Confirm, count, Failure, instant, Loading, TableHead, useSubmit, useTitle } from '../../parts.tsx'
+import { Confirm, count, Failure, instant, Loading, TableHead, useSubmit, useTitle, whoChanged } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
 import { CodeFields, codeIn } from './code-fields.tsx'
-import { aboutOne, csvOf, foundIn, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
+import { aboutOne, csvOf, foundIn, isSameCode, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
 
 /** A browser shows no more of them with ease. */
 const SHOWN = 200
 
 const pathOf = (sale: string) => `/admin/sales/${encodeURIComponent(sale)}/promo-codes`
-const readCodes = async (sale: string): Promise<readonly ListedCode[]> =>
-  (await (await send(pathOf(sale))).json()).codes
-/** The whole list, or nothing. */
-const putCodes = (sale: string, body: BodyInit, type: string) =>
-  send(pathOf(sale), { method: 'PUT', headers: { 'content-type': type }, body })
+/** With the ETag of the list. */
+interface CodeList {
+  readonly codes: readonly ListedCode[]
+  readonly version: string
+}
 
-/** Changes the list as it is now, not as it was when the page was read. */
-async function changeCodes(sale: string, change: (codes: readonly PromoCode[]) => readonly PromoCode[]): Promise<void> {
-  const codes = change(sentOf(await readCodes(sale)))
-  try {
-    await putCodes(sale, JSON.stringify({ codes }), 'application/json')
-  } catch (error) {
-    throw error instanceof ApiError ? new ApiError(aboutOne(error.problem)) : error
+const listIn = async (response: Response): Promise<CodeList> => ({
+  codes: (await response.json()).codes,
+  version: response.headers.get('etag') ?? '',
+})
+const readCodes = async (sale: string) => listIn(await send(pathOf(sale)))
+/** The whole list in the place of this version of it, or nothing. */
+const putCodes = async (sale: string, body: BodyInit, type: string, version: string) =>
+  listIn(await send(pathOf(sale), { method: 'PUT', headers: { 'content-type': type, 'if-match': version }, body }))
+
+/** Each try fails by the change of somebody else, who has succeeded. */
+const TRIES = 20
+
+/** Changes one code in the list as it is now, whatever others do to other codes. `seen`: the code as it was decided about. */
+async function changeCode(sale: string, code: PromoCode, seen: PromoCode | undefined, isRemoved = false) {
+  for (let tries = 1; ; tries++) {
+    const { codes, version } = await readCodes(sale)
+    const found = codes.find((one) => one.code === code.code)
+    if (!seen && found) throw new Error(`There is a code ${code.code} already.`)
+    if (!isSameCode(seen, found))
+      throw new Error(`Somebody has changed ${code.code} meanwhile. Load the page again to see it as it is.`)
+    const others = sentOf(codes).filter((one) => one.code !== code.code)
+    const changed = isRemoved ? others : withCode(sentOf(codes), code)
+    try {
+      await putCodes(sale, JSON.stringify({ codes: changed }), 'application/json', version)
+      return
+    } catch (error) {
+      const isOvertaken = error instanceof ApiError && error.problem.status === 412
+      if (isOvertaken && tries < TRIES) continue
+      throw error instanceof ApiError ? new ApiError(aboutOne(error.problem)) : error
+    }
   }
 }
 
 export function PromoCodesPage({ sale }: { sale: string }) {
-  const { data: codes, error } = useQuery({ queryKey: ['promo-codes', sale], queryFn: () => readCodes(sale) })
+  const { data: list, error } = useQuery({ queryKey: ['promo-codes', sale], queryFn: () => readCodes(sale) })
   const { data: about } = useQuery({
     queryKey: ['sale', sale],
     queryFn: () => read(admin.sales[':sale'].$get({ param: { sale } })),
   })
   useTitle('Promo codes · Console')
+  const codes = list?.codes
   const currency = about?.products[0]?.currency ?? 'EUR'
   return (
     <>
@@ -45,7 +69,7 @@ export function PromoCodesPage({ sale }: { sale: string }) {
       <Failure error={error} />
       {!codes && !error && <Loading />}
       {codes && <Codes sale={sale} codes={codes} currency={currency} />}
-      {codes && may('operator') && <Import sale={sale} many={codes.length} />}
+      {list && may('operator') && <Import sale={sale} list={list} />}
     </>
   )
 }
@@ -62,10 +86,7 @@ function Codes({ sale, codes, currency }: CodesProps) {
   const used = codes.reduce((sum, code) => sum + code.used, 0)
   const put = async (form: FormData): Promise<Done> => {
     const code = codeIn(form, currency)
-    await changeCodes(sale, (all) => {
-      if (all.some((one) => one.code === code.code)) throw new Error(`There is a code ${code.code} already.`)
-      return withCode(all, code)
-    })
+    await changeCode(sale, code, undefined)
     return { text: `${code.code} can be used.`, undo: () => remove(sale, code) }
   }
   return (
@@ -120,8 +141,11 @@ function Row({ sale, code, currency }: { sale: string; code: ListedCode; currenc
   const { used: _, ...before } = code
   const change = async (form: FormData): Promise<Done> => {
     const changed = { ...codeIn(form, currency), code: code.code }
-    await changeCodes(sale, (all) => withCode(all, changed))
-    return { text: `${code.code} is changed.`, undo: () => restore(sale, before, `${code.code} is as before.`) }
+    await changeCode(sale, changed, before)
+    return {
+      text: `${code.code} is changed.`,
+      undo: () => restore(sale, before, changed, `${code.code} is as before.`),
+    }
   }
   return (
     <tr>
@@ -179,20 +203,25 @@ function validOf({ from, until }: PromoCode): string {
 }
 
 async function remove(sale: string, code: PromoCode): Promise<Done> {
-  await changeCodes(sale, (all) => all.filter((one) => one.code !== code.code))
-  return { text: `${code.code} is removed.`, undo: () => restore(sale, code, `${code.code} can be used again.`) }
-}
-
-async function stop(sale: string, code: PromoCode, used: number): Promise<Done> {
-  await changeCodes(sale, (all) => withCode(all, { ...code, uses: used }))
+  await changeCode(sale, code, code, true)
   return {
-    text: `${code.code} cannot be used any more.`,
-    undo: () => restore(sale, code, `${code.code} can be used again.`),
+    text: `${code.code} is removed.`,
+    undo: () => restore(sale, code, undefined, `${code.code} can be used again.`),
   }
 }
 
-async function restore(sale: string, code: PromoCode, text: string): Promise<Done> {
-  await changeCodes(sale, (all) => withCode(all, code))
+async function stop(sale: string, code: PromoCode, used: number): Promise<Done> {
+  const stopped = { ...code, uses: used }
+  await changeCode(sale, stopped, code)
+  return {
+    text: `${code.code} cannot be used any more.`,
+    undo: () => restore(sale, code, stopped, `${code.code} can be used again.`),
+  }
+}
+
+/** `seen`: what takes its place until then. */
+async function restore(sale: string, code: PromoCode, seen: PromoCode | undefined, text: string): Promise<Done> {
+  await changeCode(sale, code, seen)
   return { text }
 }
 
@@ -206,14 +235,18 @@ const EXAMPLE = `code,percent,amount_minor,uses,uses_per_visitor,from,until,prod
 SPRING,20,,100,1,,2026-12-01T00:00:00Z,
 CLUB,,500,,,,,cap tee`
 
-function Import({ sale, many }: { sale: string; many: number }) {
+function Import({ sale, list }: { sale: string; list: CodeList }) {
+  const many = list.codes.length
   const file = useRef<HTMLInputElement>(null)
   const text = useRef<HTMLTextAreaElement>(null)
   const put = async (): Promise<Done> => {
     const csv = file.current?.files?.[0] ?? new Blob([text.current?.value.trim() ?? ''])
     if (csv.size === 0) throw new Error('Choose a file, or paste the list.')
-    await putCodes(sale, csv, 'text/csv')
-    const codes = await readCodes(sale)
+    const { codes } = await putCodes(sale, csv, 'text/csv', list.version).catch((error) => {
+      if (!(error instanceof ApiError) || error.problem.status !== 412) throw error
+      const changed = (error.problem.changed as readonly string[] | undefined)?.join(', ')
+      throw new Error(`${whoChanged(error.problem)} has changed the list meanwhile: ${changed}. Load the page again.`)
+    })
     return { text: `The sale has ${count(codes.length)} ${codes.length === 1 ? 'code' : 'codes'} now.` }
   }
   const { onSubmit, error, isPending } = useSubmit(put, (form) => form.reset())

@@ -6,7 +6,7 @@ import type { InferRequestType } from 'hono/client'
 import { useRef, useState } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter-preact'
 import { ApiError, admin, read } from '../../api.ts'
-import { Confirm, Failure, Loading, useTitle } from '../../parts.tsx'
+import { Confirm, Failure, Loading, useTitle, whoChanged } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { type Done, say } from '../../toast.tsx'
 import { Goods } from '../goods/goods.tsx'
@@ -123,11 +123,12 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
 
   async function save(): Promise<Done> {
     try {
-      if (sale !== undefined) await mustBeAsRead(sale, start)
-      // A new one must not write over another.
-      const headers: Record<string, string> = isNew ? { 'if-none-match': '*' } : {}
+      // It must not write over another sale, nor over what somebody else has changed meanwhile.
+      const headers: Record<string, string> = isNew ? { 'if-none-match': '*' } : { 'if-match': `"${start.version}"` }
       await calls.$put({ param: { sale: saleId }, json: withoutSections(body.value) as SaleBody }, { headers })
     } catch (error) {
+      if (sale !== undefined && error instanceof ApiError && error.problem.status === 412)
+        throw new Error(await changedMeanwhile(sale, start, error))
       const errors = error instanceof ApiError ? (error.problem.errors ?? []) : []
       refused.value = new Map(errors.map(({ field, detail }) => [field, detail]))
       throw error
@@ -256,12 +257,10 @@ function Sale({ isNew, saleId }: { isNew: boolean; saleId: string }) {
   )
 }
 
-/** A PUT writes the sale as a whole: it must not take back what somebody else has done. */
-async function mustBeAsRead(sale: string, start: Body): Promise<void> {
+async function changedMeanwhile(sale: string, start: Body, { problem }: ApiError): Promise<string> {
   const others = changesBetween(start, await readSale(sale))
-  if (others.length === 0) return
   const fields = others.map(({ field, after }) => `${field} is ${after}`).join('; ')
-  throw new Error(`Somebody has changed the sale meanwhile: ${fields}. Load the page again to edit it as it is.`)
+  return `${whoChanged(problem)} has changed the sale meanwhile: ${fields}. Load the page again to edit it as it is.`
 }
 
 function Changes({ changes }: { changes: readonly Change[] }) {
