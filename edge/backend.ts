@@ -28,11 +28,13 @@ export async function requireEdgeToken({ request, config }: Call): Promise<void>
     refuse('unauthorized')
 }
 
-/** `GET /.well-known/jwks.json` */
-export function jwks({ config }: Call): Response {
-  const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
-  return new Response(config.keys.jwks, { headers })
-}
+const KEYS_HEADERS = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
+
+/** `GET /.well-known/jwks.json`: public keys of admissions. */
+export const jwks = ({ config }: Call) => new Response(config.keys.jwks, { headers: KEYS_HEADERS })
+
+/** `GET /.well-known/handover-keys.json`: those of orders that are handed over. */
+export const handoverJwks = ({ config }: Call) => new Response(config.keys.handoverJwks, { headers: KEYS_HEADERS })
 
 /** `GET /healthz`, with the id of the key that signs admissions: it shows a rotation, and identifies this edge. */
 export const health = ({ config }: Call) => sendJson({ status: 'ok', kid: config.keys.kid })

@@ -20,6 +20,7 @@ import {
 import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
 import { MAX_SHARDS } from '../shared/ticket-shards.ts'
 import { isLocalHost } from './admission/limits/networks.ts'
+import { handoverSet } from './checkout/handover-keys.ts'
 import { type Asset, namedByContent } from './pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import { withOwnWords } from './pages/words/own-words.ts'
@@ -145,6 +146,7 @@ const Worker = v.object({
     'Calls for status or the own page, per address; also checkouts, calls for orders and joins of holders, counted apart',
   ),
   STATUS_PER_VISITOR: setting(rate, '120/60', 'The same per visitor; also checkouts, counted apart'),
+  SEARCHES_PER_ADDRESS: setting(rate, '300/60', 'Searches and completions per address, which take milliseconds each'),
   UNPAID_PER_ADDRESS: setting(
     units,
     '24',
@@ -248,6 +250,7 @@ const DEVELOPMENT = {
   JOINS_PER_VISITOR: 'off',
   STATUS_PER_ADDRESS: 'off',
   STATUS_PER_VISITOR: 'off',
+  SEARCHES_PER_ADDRESS: 'off',
   UNPAID_PER_ADDRESS: 'off',
   PAYMENT_PAGE: 'sandbox',
 }
@@ -382,6 +385,9 @@ interface Keys {
   readonly kid: string
   /** What `/.well-known/jwks.json` answers. */
   readonly jwks: string
+  readonly handover: TokenKeys
+  /** What `/.well-known/handover-keys.json` answers. */
+  readonly handoverJwks: string
   /**
    * Signs challenges of the proof of work, and makes of visitors' secrets their names and the tags of their cookies. Both
    * are derived from the last of QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped.
@@ -392,11 +398,14 @@ interface Keys {
 }
 
 async function keysOf(queue: SecretJwkSet, admission: JwkSet): Promise<Keys> {
+  const handover = await handoverSet(admission)
   return {
     queue: await importKeys(queue, webCryptoKey),
     admission: await importKeys(admission, webCryptoKey),
     kid: admission.keys[0]?.kid ?? '',
     jwks: JSON.stringify(publicJwks(admission)),
+    handover: await importKeys(handover, webCryptoKey),
+    handoverJwks: JSON.stringify(publicJwks(handover)),
     proof: base64url.encode(derivedKey(queue, 'proof of work')),
     visitor: visitorKey(queue),
   }

@@ -6,7 +6,7 @@ import { LineId, queueName, saleAndLineOf } from '../shared/api/access.ts'
 import { OrderId, SaleId } from '../shared/api/fields.ts'
 import { SectionId } from '../shared/api/public.ts'
 import { problem } from '../shared/problem.ts'
-import { health, jwks, purge, refresh } from './backend.ts'
+import { handoverJwks, health, jwks, purge, refresh } from './backend.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './call.ts'
 import { checkout, totals } from './checkout/checkout.ts'
 import { handOver } from './checkout/handover.ts'
@@ -127,6 +127,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/images/:image/:file': get((_, call) => image(call)),
   '/assets/:file': get((_, call) => asset(pathOf(call.request.url), call.config.brand.style)),
   '/.well-known/jwks.json': get((_, call) => jwks(call)),
+  '/.well-known/handover-keys.json': get((_, call) => handoverJwks(call)),
   '/healthz': get((_, call) => health(call)),
   '/internal/sales/:queue/refresh': post(({ queue }, call) => refresh(queue, call)),
   '/internal/sales/:sale/schedule': get(ofSale(scheduleForOrigin)),

@@ -1,6 +1,7 @@
 /** Back to the shop after the payment: with the order signed, so that the shop can take it over without asking anybody. */
-import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose'
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose'
 import { expect, it } from 'vitest'
+import type { Env } from '../config.ts'
 import { edgeEnv, orderOf, stub } from '../testing/origin.ts'
 import { call, knownCookie, TestSale } from '../testing/visitors.ts'
 
@@ -8,6 +9,8 @@ const SECRET = 'a-secret-of-the-tests'
 const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
 const jwk = { ...(await exportJWK(privateKey)), kid: 'ed-1', alg: 'EdDSA' }
 const signing = { ...edgeEnv, ADMISSION_KEYS: JSON.stringify({ keys: [jwk] }) }
+/** Admissions are signed by a secret there, which the shop does not know. */
+const withSecret = edgeEnv
 const delivery = { kind: 'handover', return_url: 'https://shop.example/paid?from=drop', ask: {} } as const
 
 async function orderIn(changes: object, sold = delivery as object) {
@@ -15,8 +18,8 @@ async function orderIn(changes: object, sold = delivery as object) {
   const id = crypto.randomUUID()
   await stub(`/sales/${sale.name}/orders`, 200, { orders: [{ ...orderOf(sale.name, id), ...changes }] })
   const path = `/sales/${sale.name}/order/${id}`
-  const go = (cookie = knownCookie(SECRET)) =>
-    call(`${path}/handover`, { headers: { accept: 'text/html', cookie } }, signing)
+  const go = (cookie = knownCookie(SECRET), env: Env = signing) =>
+    call(`${path}/handover`, { headers: { accept: 'text/html', cookie } }, env)
   return { sale: sale.name, id, path, go }
 }
 
@@ -24,32 +27,40 @@ const line = (product_id: string, quantity: number, status = 'sold') => ({
   ...{ line: 1, product_id, name: 'One', quantity, unit_price_minor: 100, status },
 })
 
-it('sends the buyer back with an order that the published keys verify', async () => {
-  const lines = [line('one', 2), line('two', 1), line('one', 1), line('gone', 1, 'returned')]
-  const { sale, id, go } = await orderIn({ status: 'confirmed', lines, short_number: 'K7Q-4MX', total_minor: 400 })
-  const response = await go()
-  expect(response.status).toBe(303)
-  const to = new URL(response.headers.get('location') ?? '')
-  const token = to.searchParams.get('order') ?? ''
-  to.searchParams.delete('order')
-  expect(to.href).toBe(delivery.return_url)
-  const keys = createLocalJWKSet(await (await call('/.well-known/jwks.json', {}, signing)).json())
-  const options = { issuer: 'flash-sale-edge', audience: 'handover', algorithms: ['EdDSA'] }
-  const { payload } = await jwtVerify(token, keys, options)
-  const { iat = 0, exp = 0, iss: _, aud: __, ...claims } = payload
-  expect(claims).toEqual({
-    sub: id,
-    sale,
-    short_number: 'K7Q-4MX',
-    total_minor: 400,
-    currency: 'EUR',
-    lines: [
-      { product_id: 'one', quantity: 3 },
-      { product_id: 'two', quantity: 1 },
-    ],
-  })
-  expect(exp - iat).toBe(3_600)
-})
+it.each([
+  ['an Ed25519 key', signing, ['ed-1']],
+  ['a secret', withSecret, [expect.stringMatching(/^handover-/)]],
+])(
+  'sends the buyer back with an order that the published keys verify, where %s signs admissions',
+  async (_kind, env, kids) => {
+    const lines = [line('one', 2), line('two', 1), line('one', 1), line('gone', 1, 'returned')]
+    const { sale, id, go } = await orderIn({ status: 'confirmed', lines, short_number: 'K7Q-4MX', total_minor: 400 })
+    const response = await go(undefined, env)
+    expect(response.status).toBe(303)
+    const to = new URL(response.headers.get('location') ?? '')
+    const token = to.searchParams.get('order') ?? ''
+    to.searchParams.delete('order')
+    expect(to.href).toBe(delivery.return_url)
+    const published: JSONWebKeySet = await (await call('/.well-known/handover-keys.json', {}, env)).json()
+    expect(published.keys.map(({ kid, d }) => [kid, d])).toEqual(kids.map((kid) => [kid, undefined]))
+    const keys = createLocalJWKSet(published)
+    const options = { issuer: 'flash-sale-edge', audience: 'handover', algorithms: ['EdDSA'] }
+    const { payload } = await jwtVerify(token, keys, options)
+    const { iat = 0, exp = 0, iss: _, aud: __, ...claims } = payload
+    expect(claims).toEqual({
+      sub: id,
+      sale,
+      short_number: 'K7Q-4MX',
+      total_minor: 400,
+      currency: 'EUR',
+      lines: [
+        { product_id: 'one', quantity: 3 },
+        { product_id: 'two', quantity: 1 },
+      ],
+    })
+    expect(exp - iat).toBe(3_600)
+  },
+)
 
 it('is no admission', async () => {
   const { sale, go } = await orderIn({ status: 'confirmed' })

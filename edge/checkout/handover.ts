@@ -1,6 +1,6 @@
 /**
  * `GET /sales/{sale}/order/{order}/handover`: the buyer of a paid order goes back to the shop, which asks for their address there. The
- * shop gets the order signed in the query, and verifies it by the keys at `/.well-known/jwks.json`.
+ * shop gets the order signed in the query, and verifies it by the keys at `/.well-known/handover-keys.json`.
  */
 import type { Order } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
@@ -18,7 +18,7 @@ export async function handOver(sale: string, id: string, call: Call): Promise<Re
     const order = await orderOf(sale, id, call)
     if (!isSold(order.status)) return seeOther(`/sales/${sale}/order/${id}`)
     const to = new URL(return_url)
-    to.searchParams.set('order', await signToken(HANDOVER, call.config.keys.admission, claimsOf(order, call.nowMs)))
+    to.searchParams.set('order', await signToken(HANDOVER, call.config.keys.handover, claimsOf(order, call.nowMs)))
     return seeOther(to.href)
   } catch (error) {
     return visitorPage(now, { kind: 'problem', problem: problemIn(error) }, call)

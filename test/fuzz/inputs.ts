@@ -54,6 +54,7 @@ const ROUTES: readonly Route[] = [
   { to: 'edge', methods: 'GET', path: '/' },
   { to: 'edge', methods: 'GET', path: '/healthz' },
   { to: 'edge', methods: 'GET', path: '/.well-known/jwks.json' },
+  { to: 'edge', methods: 'GET', path: '/.well-known/handover-keys.json' },
   { to: 'edge', methods: 'GET', path: '/assets/{text}' },
   { to: 'edge', methods: 'GET', path: '/sales/{sale}' },
   { to: 'edge', methods: 'GET', path: '/sales/{sale}/line' },
