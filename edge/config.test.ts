@@ -106,9 +106,11 @@ it('requires a payment page in production, except before another site', async ()
 it('has no default limits in development, and some everywhere else', async () => {
   const limits = async (env: Env) => {
     const config = await readConfig(env)
-    return [config.JOINS_PER_ADDRESS, config.JOINS_PER_VISITOR, config.STATUS_PER_ADDRESS, config.STATUS_PER_VISITOR]
+    const { JOINS_PER_ADDRESS, JOINS_PER_VISITOR, STATUS_PER_ADDRESS, STATUS_PER_VISITOR, SEARCHES_PER_ADDRESS } =
+      config
+    return [JOINS_PER_ADDRESS, JOINS_PER_VISITOR, STATUS_PER_ADDRESS, STATUS_PER_VISITOR, SEARCHES_PER_ADDRESS]
   }
-  expect(await limits(env)).toEqual([null, null, null, null])
+  expect(await limits(env)).toEqual([null, null, null, null, null])
   for (const ENVIRONMENT of ['production', 'Development', ''])
     expect(await limits({ ...env, ENVIRONMENT }), ENVIRONMENT).not.toContain(null)
 })

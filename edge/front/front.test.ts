@@ -128,6 +128,14 @@ it('refuses a query that is too long, or a limit that is none, and says so', asy
   for (const limit of ['0', '101', 'x']) expect((await call(`/search?q=a&limit=${limit}`, json)).status).toBe(422)
 })
 
+it('searches for an address so often, whatever else it has called', async () => {
+  const limited = { ...frontEnv, SEARCHES_PER_ADDRESS: '2/600' }
+  const statuses: number[] = []
+  for (const path of ['/search?q=a', '/search/suggest?q=a', '/search?q=b'])
+    statuses.push((await call(path, json, limited)).status)
+  expect(statuses).toEqual([200, 200, 429])
+})
+
 it('gives a browser what it searches, for good under a version, unless that is too much', async () => {
   await publish(SALES)
   const path = async () => /data-index="([^"]+)"/.exec(await (await call('/', page)).text())?.[1]

@@ -60,7 +60,7 @@ export async function searchIndex(call: Call): Promise<Response> {
 }
 
 function queryOf(call: Call): v.InferOutput<typeof SearchQuery> {
-  limitAddress('search', call.config.STATUS_PER_ADDRESS, call)
+  limitAddress('search', call.config.SEARCHES_PER_ADDRESS, call)
   const { q, limit } = Object.fromEntries(new URL(call.request.url).searchParams)
   return parse(SearchQuery, { ...(q !== undefined && { q }), ...(limit !== undefined && { limit }) })
 }

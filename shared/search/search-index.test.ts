@@ -72,6 +72,12 @@ describe('finds', () => {
     expect(find(q).did_you_mean).toBeUndefined()
   })
 
+  it('three misspelt words, and no more of them', () => {
+    const [typed, corrected] = ['pizzza Swarzeneger HOUPE summmer wintr', 'pizza schwarzenegger house summmer wintr']
+    expect(find(typed).corrected).toBe(corrected)
+    expect(index.complete('pizzza Swarzeneger HOUPE summmer wint', 5)).toEqual([])
+  })
+
   it('nothing for what nothing is like', () => {
     expect(find('xylophone')).toMatchObject({ query: 'xylophone', hits: [] })
     expect(find('xylophone').did_you_mean).toBeUndefined()

@@ -13,6 +13,8 @@ import { mayBeJoined, meantWords, type Word, wordsOf } from './words.ts'
 /** Longest query in characters, and most of its words that count. */
 export const MAX_QUERY = 200
 const MAX_WORDS = 10
+/** Words of a query that are corrected: each takes some milliseconds of the edge, and more are no typing errors. */
+const MAX_CORRECTED = 3
 /** Entries that are indexed at a time. */
 const STEP = 50
 const WEIGHTS = { title: 10, tags: 5, description: 3, body: 1 } as const
@@ -97,7 +99,7 @@ export class SearchIndex {
   search(query: string, { lang, limit }: Options): Found {
     const words = wordsOf(query)
     const meant = meantWords(words).slice(0, MAX_WORDS)
-    const slots = meant.map((word, i) => this.#slotOf(word, i === meant.length - 1))
+    const slots = this.#slotsOf(meant, true)
     const results = this.#lookUp(query, meant, slots)
     const marked = markedBy(slots)
     const hits = results.slice(0, limit).flatMap(({ id, score }) => {
@@ -114,8 +116,8 @@ export class SearchIndex {
     const last = wordsOf(query).at(-1)
     if (!last || last.to !== query.trimEnd().length || query.endsWith(' ')) return []
     const before = query.slice(0, last.from)
-    const others = meantWords(wordsOf(before))
-    const exact = others.map((word) => this.#slotOf(word, false))
+    const others = meantWords(wordsOf(before)).slice(0, MAX_WORDS)
+    const exact = this.#slotsOf(others, false)
     const fits = ({ terms, weight, surface, by }: Meaning) => {
       const slot = { ...last, meanings: [{ terms, weight, surface, by }] }
       return others.length === 0 || this.#withAll([[...exact, slot]]).length > 0
@@ -127,8 +129,14 @@ export class SearchIndex {
       .slice(0, limit)
   }
 
-  #slotOf({ term, from, to }: Word, isTyped: boolean): Slot {
-    return { term, from, to, meanings: this.#vocabulary.meaningsOf(term, isTyped) }
+  /** `isTyped`: the last word may go on. */
+  #slotsOf(words: readonly Word[], isTyped: boolean): Slot[] {
+    let corrected = 0
+    return words.map(({ term, from, to }, i) => {
+      const known = this.#vocabulary.meaningsOf(term, isTyped && i === words.length - 1)
+      const meanings = known.length > 0 || corrected++ >= MAX_CORRECTED ? known : this.#vocabulary.guessesOf(term)
+      return { term, from, to, meanings }
+    })
   }
 
   /** Entries with all of the words; where there are none, with any of them. */

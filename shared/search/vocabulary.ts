@@ -81,16 +81,20 @@ export class Vocabulary {
     }
   }
 
-  /** What a word may stand for, the likeliest first; `isTyped`: it may go on. */
+  /** What a word stands for, the likeliest first; `isTyped`: it may go on. */
   meaningsOf(term: string, isTyped: boolean): Meaning[] {
-    const certain = [
+    return [
       ...this.#itself(term),
       ...this.#synonymsOf(term),
       ...(isTyped || !this.#words.has(term)
         ? this.completions(term).filter(({ terms }) => !isLonger(terms, term))
         : []),
     ]
-    return certain.length > 0 ? certain : [...this.#misspelt(term), ...this.#soundingLike(term)]
+  }
+
+  /** What a word may stand for that has no meaning: looked for among all words, which takes some milliseconds. */
+  guessesOf(term: string): Meaning[] {
+    return [...this.#misspelt(term), ...this.#soundingLike(term)]
   }
 
   /** Two words that are one in the index, or that mean the same as others together. */
