@@ -22,5 +22,5 @@ function everyBeat(act: () => void): void {
 /** Where the second script is; build.ts puts it in. */
 declare const __EXTRAS__: string
 
-if ('document' in self) start(everyBeat, () => import(__EXTRAS__))
+if ('document' in globalThis) start(everyBeat, () => import(__EXTRAS__))
 else setInterval(() => postMessage(0), BEAT_MS)
