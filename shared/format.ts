@@ -14,7 +14,7 @@ export function preferred<L extends string>(languages: readonly L[], accepted: s
 
 /** Fills each `{name}` in a text; a name without a value stays. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/{(\w{1,16})}/g, (whole, name: string) => values[name] ?? whole)
+  return text.replace(/{(\w{1,30})}/g, (whole, name: string) => values[name] ?? whole)
 }
 
 /** Most formatters kept: languages, units and currencies are few. */
