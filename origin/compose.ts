@@ -217,7 +217,10 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     .route('/', edgeRoutes({ sales, policies, queues, sendsMail, pushKey }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))
-    .route('/', mailRoutes({ sql, sales, keys: keys.order, pushSender: config.vapid && webhookSender }))
+    .route(
+      '/',
+      mailRoutes({ sql, sales, keys: keys.order, sender: webhookSender, pushServices: config.vapid?.PUSH_SERVICES }),
+    )
     .route('/', hallDocumentRoutes(hall))
     .route('/', goodsDocumentRoutes({ sales, goods }))
     .route('/', catalogueRoutes(new Catalogues(sql, sales, sendsMail)))

@@ -86,7 +86,12 @@ describe('in production', () => {
     const { PUBLIC_URL, ...config } = readConfig({ ...given, ...oidc, ...vapid, PUBLIC_URL: 'https://drop.example/' })
     expect(PUBLIC_URL).toBe('https://drop.example')
     expect(config.oidc?.OIDC_ROLES).toMatchObject({ operator: 'operator' })
-    expect(config.vapid).toEqual(vapid)
+    expect(config.vapid).toMatchObject({ ...vapid, PUSH_SERVICES: expect.arrayContaining(['fcm.googleapis.com']) })
+    const services = { PUSH_SERVICES: 'push.example *.other.example' }
+    expect(readConfig({ ...given, ...vapid, ...services }).vapid?.PUSH_SERVICES).toEqual([
+      'push.example',
+      '*.other.example',
+    ])
     expect(readConfig(given).vapid).toBeUndefined()
   })
 

@@ -188,6 +188,15 @@ const Vapid = v.object({
     v.pipe(v.string(), v.regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, 'mailto: or an https URL is required')),
     'Where the operators of push services reach the shop, `mailto:` or an https URL',
   ),
+  PUSH_SERVICES: setting(
+    v.pipe(
+      v.string(),
+      v.regex(/^(\*|(\*\.)?[\w.-]+)( (\*\.)?[\w.-]+)*$/, 'hosts with a space between them are required, or *'),
+      v.transform((text) => text.split(' ')),
+    ),
+    'fcm.googleapis.com *.push.apple.com *.push.services.mozilla.com *.notify.windows.com',
+    'Hosts of the push services of browsers; a subscription at another one is refused. `*.` stands for any name below; `*`, as in development, for any host',
+  ),
 })
 export type VapidConfig = v.InferOutput<typeof Vapid>
 
@@ -277,6 +286,7 @@ const DEVELOPMENT = {
   PROOF_OF_WORK: 'off',
   CALLS_PER_VISITOR: '100',
   MAILS_PER_ADDRESS: '100000',
+  PUSH_SERVICES: '*',
   WEBHOOKS_ALLOW_PRIVATE: 'true',
   ORDER_KEYS: DEVELOPMENT_KEYS,
   WEBHOOK_KEYS: DEVELOPMENT_KEYS,

@@ -19,11 +19,13 @@ interface MailRoutesDeps {
   readonly sales: Pick<Sales, 'find'>
   /** Sign the links that end mails. */
   readonly keys: TokenKeys<SyncKey>
-  /** Reaches push services; undefined where push is not set up. */
-  readonly pushSender: Pick<Sender, 'reaches'> | undefined
+  /** Reaches push services. */
+  readonly sender: Pick<Sender, 'refusal'>
+  /** Their hosts; undefined where push is not set up. */
+  readonly pushServices: readonly string[] | undefined
 }
 
-export const mailRoutes = ({ sql, sales, keys, pushSender }: MailRoutesDeps): Hono =>
+export const mailRoutes = ({ sql, sales, keys, sender, pushServices }: MailRoutesDeps): Hono =>
   new Hono()
     .post('/sales/:sale/mail-asks', async (c) => {
       const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
@@ -34,9 +36,9 @@ export const mailRoutes = ({ sql, sales, keys, pushSender }: MailRoutesDeps): Ho
 
     .post('/sales/:sale/push-asks', async (c) => {
       const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
-      if (!pushSender) refuse(problem('not-found'))
+      if (!pushServices) refuse(problem('not-found'))
       const asked = await readBody(c, PushAsk)
-      const fault = await faultIn(asked.push, pushSender)
+      const fault = faultIn(asked.push, pushServices, sender)
       if (fault) refuse(problem('invalid-fields', { detail: `${fault.field}: ${fault.detail}`, errors: [fault] }))
       await askForPush(sql, sale_id, asked)
       return c.body(null, 204)

@@ -64,14 +64,6 @@ export class Sender {
     return null
   }
 
-  /** Whether it may be reached, also by what its name resolves to now. */
-  async reaches(url: URL): Promise<boolean> {
-    const { lookup } = this.#lookup
-    if (this.refusal(url) !== null) return false
-    if (!lookup || literalIn(url) !== undefined) return true
-    return new Promise((resolve) => lookup(url.hostname, { all: true }, (error) => resolve(error === null)))
-  }
-
   async send(to: string, headers: Record<string, string>, body: string | Uint8Array): Promise<Sent> {
     const endpoint = this.#endpointOf(to)
     if ('refusal' in endpoint) return { status: null, error: endpoint.refusal }

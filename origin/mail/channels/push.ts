@@ -6,7 +6,6 @@ import { createPublicKey } from 'node:crypto'
 import { buildPushPayload } from '@block65/webcrypto-web-push'
 import type { MailKind, PushSubscription } from '../../../shared/api/mails.ts'
 import type { VapidConfig } from '../../config.ts'
-import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Sender } from '../../webhooks/sender.ts'
 import type { Headline } from '../template.ts'
 import { Undelivered } from './undelivered.ts'
@@ -23,7 +22,6 @@ export const usefulMs = (kind: MailKind, lateMs: number) => usefulSeconds(kind) 
 const GONE = [404, 410]
 /** Nothing of it changes by waiting: a wrong request, or one too large. Keys that are refused can be corrected. */
 const REFUSED = [400, 413]
-const LOOKUP_TIMEOUT_MS = 3_000
 
 export class Push {
   readonly #vapid: VapidConfig
@@ -69,16 +67,27 @@ export function msOf(retryAfter: string | undefined, nowMs: number): number {
   return Math.max(0, ms || 0)
 }
 
-/** What is wrong with a subscription, by its field; null where messages can be sent to it. */
-export async function faultIn(
+/**
+ * What is wrong with a subscription, by its field; null where messages can be sent to it. Its service is one of a list, and not looked
+ * up: whoever subscribes could make us wait for many names that do not resolve.
+ */
+export function faultIn(
   { endpoint, keys }: PushSubscription,
-  sender: Pick<Sender, 'reaches'>,
-): Promise<{ readonly field: string; readonly detail: string } | null> {
+  services: readonly string[],
+  sender: Pick<Sender, 'refusal'>,
+): { readonly field: string; readonly detail: string } | null {
   if (!URL.canParse(endpoint)) return { field: 'push.endpoint', detail: 'an https URL is required' }
   if (!isPoint(keys.p256dh)) return { field: 'push.keys.p256dh', detail: 'a point of P-256 is required' }
-  if (await withTimeout(sender.reaches(new URL(endpoint)), LOOKUP_TIMEOUT_MS, () => false)) return null
-  return { field: 'push.endpoint', detail: 'an address of the public Internet is required' }
+  const url = new URL(endpoint)
+  if (!isService(url.hostname, services))
+    return { field: 'push.endpoint', detail: 'the push service of a browser is required (PUSH_SERVICES)' }
+  return sender.refusal(url) === null
+    ? null
+    : { field: 'push.endpoint', detail: 'an address of the public Internet is required' }
 }
+
+const isService = (host: string, services: readonly string[]) =>
+  services.some((one) => one === '*' || (one.startsWith('*.') ? host.endsWith(one.slice(1)) : host === one))
 
 /** Whether it is on the curve, uncompressed (RFC 8291, 2.1). */
 function isPoint(p256dh: string): boolean {
