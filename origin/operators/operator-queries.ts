@@ -59,14 +59,41 @@ export async function wasJustRevoked(tx: Queryable, name: string): Promise<boole
   return row?.just === true
 }
 
-/** Suspends what somebody has scheduled who signs in at the service without the role for it, unless a key gives it to them. */
-export async function checkSignedIn(sql: Sql, name: string, role: Role | undefined): Promise<void> {
+/** Who signs in at a company's service: the service, and who they are to it, whatever they are called. */
+export interface Identity {
+  readonly issuer: string
+  readonly sub: string
+}
+
+/** The name of a person here: the one they are called by, or, where that is somebody else's, the same with their `sub`. */
+export async function nameOf(sql: Sql, { issuer, sub }: Identity, called: string): Promise<string> {
+  // Nobody is called by a name with a #.
+  for (const name of [called, `${called}#${encodeURIComponent(sub)}`]) {
+    await sql`
+      insert into sign_in_names (operator, issuer, sub) select ${name}, ${issuer}, ${sub}
+      where not exists (select from operators where operator = ${name}) on conflict do nothing`
+    const [own] = await sql`
+      select from sign_in_names where operator = ${name} and issuer = ${issuer} and sub = ${sub}`
+    if (own) return name
+  }
+  throw new Error('the name belongs to somebody else')
+}
+
+/**
+ * Suspends what somebody has scheduled, by any of their names, who signs in at the service without the role for it, unless a key gives
+ * it to them.
+ */
+export async function checkSignedIn(sql: Sql, { issuer, sub }: Identity, role: Role | undefined): Promise<void> {
   if (role && hasRole(role, SCHEDULES)) return
   await sql.begin(async (tx) => {
-    const [byKey] = await tx<{ role: Role }[]>`
-      select role from operators where operator = ${name} and revoked_at is null for update`
-    if (byKey && hasRole(byKey.role, SCHEDULES)) return
-    await suspendActionsOf(tx, name, { by: 'sign-in service', reason: 'demoted' })
+    const names = await tx<{ operator: string }[]>`
+      select operator from sign_in_names where issuer = ${issuer} and sub = ${sub} order by operator`
+    for (const { operator } of names) {
+      const [byKey] = await tx<{ role: Role }[]>`
+        select role from operators where operator = ${operator} and revoked_at is null for update`
+      if (byKey && hasRole(byKey.role, SCHEDULES)) continue
+      await suspendActionsOf(tx, operator, { by: 'sign-in service', reason: 'demoted' })
+    }
   })
 }
 

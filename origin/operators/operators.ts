@@ -15,7 +15,9 @@ import {
   checkSignedIn,
   deleteSessions,
   findSessions,
+  type Identity,
   insertSession,
+  nameOf,
   readKeys,
   type SessionHashes,
 } from './operator-queries.ts'
@@ -92,9 +94,11 @@ export class Operators {
     }
   }
 
-  /** After a sign-in at the company's service, which gives roles and takes them. */
-  signedIn(name: string, role: Role | undefined): Promise<void> {
-    return checkSignedIn(this.#sql, name, role)
+  /** After a sign-in at the company's service, which gives roles and takes them. Returns the person's name here. */
+  async signedIn(identity: Identity, called: string, role: Role | undefined): Promise<string> {
+    const name = await nameOf(this.#sql, identity, called)
+    await checkSignedIn(this.#sql, identity, role)
+    return name
   }
 
   /** Begins a session; returns its cookie. */

@@ -94,6 +94,30 @@ test('a person who comes back without the role for it has their scheduled action
   ])
 })
 
+test('who is called as somebody else is somebody else: under another name, and without a hold on their actions', async () => {
+  const sale = await origin.sale()
+  const alice = { email: 'alice@shop.example', roles: 'drop-team', sub: 'alice' }
+  const { session } = await signIn(alice)
+  const body = { at: new Date(Date.now() + 600_000).toISOString(), action: 'end' }
+  const headers = { cookie: session, 'sec-fetch-site': 'same-origin' }
+  expect(await origin.call('POST', `/admin/sales/${sale}/scheduled`, { headers, body })).toMatchObject({ status: 201 })
+  const nameIn = async (claims: JWTPayload) => {
+    const { session } = await signIn(claims)
+    return JSON.parse((await visit('/console/session', { cookie: session })).text).operator?.name
+  }
+  expect(await nameIn({ ...alice, sub: 'mallory', roles: 'staff' })).toBe('alice@shop.example#mallory')
+  expect(await nameIn({ sub: 'mallory', preferred_username: 'alice@shop.example', roles: 'staff' })).not.toBe(
+    alice.email,
+  )
+  const suspended = async () => {
+    const { scheduled } = (await origin.admin('GET', `/sales/${sale}/scheduled`)).body as { scheduled: object[] }
+    return scheduled.map((one) => (one as { suspended?: object | null }).suspended ?? null)
+  }
+  expect(await suspended()).toEqual([null])
+  await signIn({ ...alice, email: 'alice.lee@shop.example', roles: 'staff' })
+  expect(await suspended()).toMatchObject([{ reason: 'demoted' }])
+})
+
 test('a person without a role is told so, and gets no session', async () => {
   for (const roles of [[], ['other', 'constructor']]) {
     const claims = { email: 'eve@shop.example', ...(roles.length > 0 && { roles }) }

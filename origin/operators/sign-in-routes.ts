@@ -56,8 +56,8 @@ export function signInRoutes({ config, operators, files, log }: SignInDeps): Hon
     deleteCookie(c, cookieName(secure), { path: '/', secure })
     if (!attempt) return page(c, 400, 'This sign-in is over', 'It took longer than ten minutes, or began elsewhere.')
     try {
-      const { name, role } = await service.end(new URL(c.req.url).search, attempt)
-      await operators.signedIn(name, role)
+      const { identity, name: called, role } = await service.end(new URL(c.req.url).search, attempt)
+      const name = await operators.signedIn(identity, called, role)
       if (!role) {
         log.warn({ operator: name }, 'signed in without a role')
         return page(

@@ -6,6 +6,7 @@ import * as oidc from 'openid-client'
 import { TAKEN_NAMES } from '../../shared/api/operator.ts'
 import { hasRole, type Operator, ROLES, type Role } from '../../shared/api/roles.ts'
 import type { OidcConfig } from '../config.ts'
+import type { Identity } from './operator-queries.ts'
 
 /** The console's address that the service sends people back to. */
 const SIGNED_IN_PATH = '/console/signed-in'
@@ -46,7 +47,7 @@ export class SignInService {
   }
 
   /** The person who came back with this query; `role` is missing if they have none here. Throws if they did not sign in. */
-  async end(query: string, attempt: Attempt): Promise<{ name: string; role?: Role }> {
+  async end(query: string, attempt: Attempt): Promise<{ identity: Identity; name: string; role?: Role }> {
     const tokens = await oidc.authorizationCodeGrant(
       await this.#discover(),
       Object.assign(new URL(this.#signedInUrl), { search: query }),
@@ -57,7 +58,9 @@ export class SignInService {
         idTokenExpected: true,
       },
     )
-    return operatorIn(tokens.claims() ?? {}, this.#config)
+    const claims = tokens.claims()
+    if (!claims) throw new Error('there is no ID token')
+    return { identity: { issuer: claims.iss, sub: claims.sub }, ...operatorIn(claims, this.#config) }
   }
 
   /** Reads once what the service offers; a failure is forgotten, so that the next attempt asks again. */
@@ -99,13 +102,13 @@ export function operatorIn(
   return { name: nameIn(claims), ...(role && { role }) }
 }
 
-/** For the audit log. Nobody may look like the admin token or this system there. */
+/** What a person is called: they may choose it. Nobody may look like the admin token or this system in the audit log. */
 function nameIn({ email, email_verified, preferred_username, sub }: Claims): string {
   const names = [email_verified === false ? undefined : email, preferred_username, sub]
   const name = names.find(
     (one): one is string =>
       typeof one === 'string' &&
-      /^[^\p{C}\s]+$/u.test(one) &&
+      /^[^\p{C}\s#]+$/u.test(one) &&
       one.length <= LONGEST_NAME &&
       !TAKEN_NAMES.includes(one.toLowerCase()),
   )

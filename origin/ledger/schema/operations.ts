@@ -66,6 +66,17 @@ export const operators = pgTable('operators', {
   revoked_at: instant(),
 })
 
+/** Whose each name is of those who sign in by OpenID Connect: a person is an issuer and their `sub`, and may choose what they are called. */
+export const signInNames = pgTable(
+  'sign_in_names',
+  {
+    operator: text().primaryKey(),
+    issuer: text().notNull(),
+    sub: text().notNull(),
+  },
+  (t) => [index('names_of_identity').on(t.issuer, t.sub)],
+)
+
 /** Operators signed in to the console in a browser. */
 export const operatorSessions = pgTable(
   'operator_sessions',
