@@ -31,8 +31,13 @@ const UPSTREAM_TIMEOUT_MS = 30_000
  * Headers that a site behind a proxy trusts, and that the visitor may have sent: where they come from, who they are, and for
  * some sites the path. Any header with `_` too, since many sites read it as `-`.
  */
-const TRUSTED =
-  /^(x-)?forwarded(-|$)|^x-(original|rewrite|override)-|(^|-)(client)?ip$|(^|-)(remote|authenticated|webauth|ssl|tls|oidc)-|(^|-)client-?(cert|verify|dn|principal)|^x-auth-request-|_/
+const TRUSTED = [
+  /^(x-)?forwarded(-|$)|(^|-)(client)?ip$|_/,
+  /^x-(original|rewrite|override|auth-request)-/,
+  /(^|-)(remote|ssl|tls)-/,
+  /(^|-)(authenticated|webauth|oidc)-/,
+  /(^|-)client-?(cert|verify|dn|principal)/,
+]
 
 type Protect = NonNullable<Config['protect']>
 
@@ -102,7 +107,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const cookies = withoutOurs(headers.get('cookie') ?? '', protect.PROTECT_SALE, call.secure)
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
-  for (const name of [...headers.keys()]) if (TRUSTED.test(name)) headers.delete(name)
+  for (const name of [...headers.keys()]) if (TRUSTED.some((form) => form.test(name))) headers.delete(name)
   headers.delete(ADMISSION_HEADER)
   if (admission !== null) headers.set(ADMISSION_HEADER, admission)
   const sent = bearer(request)
