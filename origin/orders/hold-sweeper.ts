@@ -5,6 +5,7 @@
  */
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/order-statements.ts'
+import type { SaleMemory } from '../sales/sale-memory.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Gate, Gates } from '../stock/gate/gate.ts'
 import type { SaleWork } from '../stock/sale-work.ts'
@@ -24,10 +25,12 @@ interface SweeperDeps {
  * Rounds that end the holds that the gates name, all of them in one round: a failure elsewhere may delay a sale's next round. A
  * gate is asked when its next hold may end.
  */
-export function gateSweeps(deps: SweeperDeps & { readonly sales: Pick<Sales, 'inUse'>; readonly gates: Gates }) {
+export function gateSweeps(
+  deps: SweeperDeps & { readonly sales: Pick<Sales, 'inUse'>; readonly gates: Gates; readonly memory: SaleMemory },
+) {
   const { work, sales, gates } = deps
   /** Until when no hold of a sale ends. */
-  const quietUntilMs = new Map<string, number>()
+  const quietUntilMs = deps.memory.map<number>('quiet gates')
   return async () => {
     for (const [saleId, untilMs] of quietUntilMs) if (performance.now() >= untilMs) quietUntilMs.delete(saleId)
     const due = sales.inUse().filter(({ sale_id }) => !quietUntilMs.has(sale_id))

@@ -97,7 +97,7 @@ async function untilFree(round: () => Promise<unknown>, free: Reservation, wante
 
 test.each([
   ['intents are recorded', 'sales', 'reserved', () => recordAllIntents(deps)],
-  ['holds end by the gate', 'products', 'expired', () => gateSweeps(deps)()],
+  ['holds end by the gate', 'products', 'expired', () => gateSweeps({ ...deps, memory: new SaleMemory() })()],
 ] as const)('%s while the row of another sale is locked', async (_, table, status, round) => {
   const [stuck, free] = [await reserve(bad), await reserve(good)]
   if (status === 'expired') for (const r of [stuck, free]) await record(sql, r.sale, [r], false)
@@ -125,7 +125,7 @@ test('holds end while the gate of another sale is broken', async () => {
   const free = await reserve(good)
   await record(sql, good, [free], false)
   await redis.set(`{${bad}}:holds`, 'broken')
-  await untilFree(() => gateSweeps(deps)(), free, 'expired')
+  await untilFree(() => gateSweeps({ ...deps, memory: new SaleMemory() })(), free, 'expired')
 })
 
 test('a gate is reopened while another cannot be', async () => {
@@ -168,7 +168,7 @@ test('an order that ends during a rebuild has no hold in the gate and is counted
   await rebuilt
   expect((await gate.stock())?.get('one')).toEqual({ available: 3, held: 1 })
   const swept = async () => {
-    await gateSweeps(deps)()
+    await gateSweeps({ ...deps, memory: new SaleMemory() })()
     return (await gate.stock())?.get('one')
   }
   await expect.poll(swept).toEqual({ available: 4, held: 0 })
