@@ -83,7 +83,12 @@ export async function readProof(altcha: string | undefined, call: Call): Promise
 function payloadIn(text: string | undefined): v.InferOutput<typeof Payload> | null {
   if (text === undefined || text.length > MAX_PROOF_BYTES) return null
   try {
-    const bytes = base64url.decode(text.replaceAll('+', '-').replaceAll('/', '_').replace(/={1,2}$/, ''))
+    const bytes = base64url.decode(
+      text
+        .replaceAll('+', '-')
+        .replaceAll('/', '_')
+        .replace(/={1,2}$/, ''),
+    )
     const payload = v.safeParse(Payload, JSON.parse(new TextDecoder().decode(bytes)))
     return payload.success ? payload.output : null
   } catch {
