@@ -66,6 +66,7 @@ test('checkouts in excess are turned away, and so are those of a sale that someb
     readAdmission() {},
     enterAdmitted: () => ({ sub: 'ann', num: 1 }),
     waitedMs: () => 0,
+    networksOf() {},
     leave() {},
   }
   const [loadShedder, metrics] = [new LoadShedder(), createMetrics()]

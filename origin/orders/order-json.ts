@@ -9,7 +9,14 @@ import {
   type Totals,
 } from '../../shared/api/public.ts'
 import { type BillLine, shareWithin, totalsOf } from '../../shared/bill.ts'
-import { CANCEL_REASONS, isLive, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
+import {
+  CANCEL_REASONS,
+  isLive,
+  isSold,
+  type OrderStatus,
+  PAYMENT_ATTEMPTS,
+  statusOf,
+} from '../../shared/order-status.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
 import type { Charge, Reservation } from '../ledger/record.ts'
@@ -69,10 +76,13 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
     short_number: shortNumber(order.number),
     ...totalsIn(order),
     refunded_minor,
-    ...(order.receipt && { receipt: { tax: order.receipt.tax, seller: order.receipt.seller } }),
+    // A change of an order is told as it was then: before the payment nothing was issued.
+    ...(order.receipt && wasPaid(status) && { receipt: { tax: order.receipt.tax, seller: order.receipt.seller } }),
     payment: paymentOf(order, nowMs),
   }
 }
+
+const wasPaid = (status: OrderStatus) => isSold(status) || status === 'refunded'
 
 /** What it costs, as its buyer is told. */
 export const totalsIn = (order: Taxed): Totals => ({

@@ -78,7 +78,7 @@ function buyersCalls(status: string, outcome: object = RESERVED) {
   const row = { sale_id: 'hot', lines: [...ONE_LINE], contact: NO_CONTACT, delivery: NO_DELIVERY, products: [] }
   const [now, prices] = [new Date(), { one: { name: 'One', unit_price_minor: 1000, currency: 'EUR' } }]
   const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices, numbers: {} } as const
-  const order = { ...orderFrom(reservationOf('hot'), recorded), visitor: 'ann', status }
+  const order = { ...orderFrom(reservationOf('hot'), recorded), visitor: 'ann', status, payment_method: 'pm_ok' }
   const deps = {
     buyers: {
       throughEdge: (_: unknown, next: () => Promise<void>) => next(),
@@ -88,6 +88,7 @@ function buyersCalls(status: string, outcome: object = RESERVED) {
       refuseBlocked() {},
       orderToken: () => 'token',
       waitedMs: () => 0,
+      networksOf() {},
       enter() {},
       leave() {},
     },
