@@ -61,7 +61,8 @@ export default defineConfig(() => ({
     isolate: false,
     testTimeout: TEST_WITHIN_MS,
     hookTimeout: TEST_WITHIN_MS,
-    // As many as the other projects have, so that all share one pool and no processor waits for the last file of another.
+    // As many as those that run beside it have (test/vitest.config.ts): all share one pool.
     maxWorkers: 2 * availableParallelism(),
+    sequence: { groupOrder: 1 },
   },
 }))

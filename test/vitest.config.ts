@@ -15,18 +15,16 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const edge = path('../edge/vitest.config.ts')
 
-/** Tests wait for processes more than they compute: with one worker for each processor half of the time is idle. */
+/** Whole systems and browsers keep the processors busy: one for each. */
+const SYSTEM_WORKERS = availableParallelism()
+/** Other tests wait more than they compute: with one worker for each processor half of the time would be idle. */
 const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
-/**
- * All projects share one pool. Whole systems take longest: they begin first, so that none of them runs on alone at the end.
- * Files of a project share workers (`isolate: false`), which load its modules once.
- */
-const ORDER = ['long', 'system', 'edge', 'origin', 'pure']
+/** Files of a project share workers (`isolate: false`), which load its modules once, and are used again only for the same project. */
+const ORDER = ['edge', 'origin', 'pure']
 
-/** Project by project, since a worker is used again only if the next file is of the same project. */
 class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
@@ -41,6 +39,9 @@ const waiting = {
   testTimeout: TEST_WITHIN_MS,
   hookTimeout: TEST_WITHIN_MS,
 }
+/** Whole systems first and apart from all others, few at a time. */
+const few = { maxWorkers: SYSTEM_WORKERS, sequence: { groupOrder: 0 } }
+const many = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } }
 const onServers = {
   ...waiting,
   globalSetup: [path('run/one-run.ts')],
@@ -51,22 +52,21 @@ export default defineConfig({
   root,
   cacheDir: `${root}node_modules/.cache/vite`,
   test: {
-    maxWorkers: WORKERS,
     sequence: { sequencer: ByProject },
     reporters: ['default', path('run/plain-line-reporter.ts')],
     projects: [
       {
         root,
         define: await assetsDefinition(),
-        test: { name: 'pure', include: tests.pure, pool: 'threads', ...waiting },
+        test: { name: 'pure', include: tests.pure, pool: 'threads', ...waiting, ...many },
       },
-      { root, test: { name: 'origin', include: tests.origin, ...onServers } },
+      { root, test: { name: 'origin', include: tests.origin, ...onServers, ...many } },
       edge,
-      { root, test: { name: 'system', include: tests.system, ...onServers } },
+      { root, test: { name: 'system', include: tests.system, ...onServers, ...few } },
       {
         root,
         // Minutes of kills, crowds of attackers, other looks: each file says how long it takes.
-        test: { name: 'long', include: tests.long, ...onServers, testTimeout: 1_800_000 * PATIENCE },
+        test: { name: 'long', include: tests.long, ...onServers, ...few, testTimeout: 1_800_000 * PATIENCE },
       },
     ],
   },
