@@ -4,7 +4,7 @@
  *
  *     node dev/build.ts
  */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
@@ -82,11 +82,22 @@ export const workerOptions = (entry: string, assets: { __ASSETS__: string }) =>
     logLevel: 'warning',
   }) satisfies BuildOptions
 
+/** Bundled once in a process: a run of tests starts a dozen edges from the same sources. */
+let bundled: Promise<ReadonlyMap<string, string>> | undefined
+
+async function bundleWorkers(): Promise<ReadonlyMap<string, string>> {
+  const assets = await assetsDefinition()
+  const bundles = Object.entries(WORKERS).map(async ([name, entry]) => {
+    const { outputFiles } = await build({ ...workerOptions(entry, assets), write: false })
+    return [name, outputFiles[0]?.text ?? ''] as const
+  })
+  return new Map(await Promise.all(bundles))
+}
+
 export async function buildWorkers(folder = path('dist')): Promise<void> {
   mkdirSync(folder, { recursive: true })
-  const assets = await assetsDefinition()
-  for (const [name, entry] of Object.entries(WORKERS))
-    await build({ ...workerOptions(entry, assets), outfile: join(folder, name) })
+  bundled ??= bundleWorkers()
+  for (const [name, text] of await bundled) writeFileSync(join(folder, name), text)
 }
 
 if (import.meta.main) await buildWorkers()
