@@ -196,7 +196,8 @@ test('that an order got another seat is sent to nobody, not even to those who as
 
 test('while buyers need its time, a worker takes a part of a backlog at once', async () => {
   await write(128, 1)
-  const claimed = async () => (await sql`select from jobs where leased or state = 'done'`).length
+  // Jobs that are done may be gone already: what is left tells how many were taken.
+  const claimed = async () => 128 - (await sql`select from jobs where not leased and state <> 'done'`).length
   vi.useFakeTimers({ toFake: ['performance'] })
   const one = start(() => 'busy')
   vi.advanceTimersByTime(100)
