@@ -65,7 +65,7 @@ export default defineConfig({
       { root, test: { name: 'system', include: tests.system, ...onServers, ...few } },
       {
         root,
-        // Minutes of kills, crowds of attackers, other looks: each file says how long it takes.
+        // Some of these take many minutes.
         test: { name: 'long', include: tests.long, ...onServers, ...few, testTimeout: 1_800_000 * PATIENCE },
       },
     ],

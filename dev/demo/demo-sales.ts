@@ -36,20 +36,20 @@ export interface Demos {
 
 /** Makes the demo sales that are not there. One that cannot be made is left out with a warning: the system serves without it. */
 export async function ensureDemos(
-  system: Pick<System, 'originUrl' | 'adminToken'>,
+  origin: Origin,
   hasShop: boolean,
   warn: (line: string) => void = console.warn,
 ): Promise<Demos> {
   const ensure = (...[name, make, fill]: DemoParts) =>
-    ensureDemo(system, name, make, fill).catch((error: Error) => {
+    ensureDemo(origin, name, make, fill).catch((error: Error) => {
       warn(`The demo sale "${name}" is left out: ${error.message}`)
       return undefined
     })
-  const hall = await ensure('hall', hallSale, (sale) => fillHall(system, sale))
+  const hall = await ensure('hall', hallSale, (sale) => fillHall(origin, sale))
   const aurora = await ensure(
     'aurora',
-    async () => ({ ...demoSale(), ...(await auroraSale((picture) => upload(system, picture))), ...opening() }),
-    (sale) => fillAurora(system, sale),
+    async () => ({ ...demoSale(), ...(await auroraSale((picture) => upload(origin, picture))), ...opening() }),
+    (sale) => fillAurora(origin, sale),
   )
   const members = hasShop ? await ensure('members', membersSale) : undefined
   const demo = await ensure('demo', demoSale)

@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const changed = process.argv.slice(2).filter((arg) => arg.startsWith('--changed'))
-const runs = [['--project', 'pure', ...process.argv.slice(2).filter((arg) => !changed.includes(arg))]]
+const { changed = [], others = [] } = Object.groupBy(process.argv.slice(2), (arg) =>
+  arg.startsWith('--changed') ? 'changed' : 'others',
+)
+const runs = [['--project', 'pure', ...others]]
 if (changed.length > 0) runs.push([...changed, '--project', '!pure', '--project', '!long', '--passWithNoTests'])
 
 for (const args of runs) {
