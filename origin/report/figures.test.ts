@@ -68,7 +68,8 @@ it('calls are those that were made: since the opening in its minute, unknown whe
     )
   expect(made(99)).toEqual([0, 3, 0, undefined, 0.1])
   expect(made(0)).toEqual([0, 1, 0, undefined, 0.1])
-  // Opened at the end of a minute, which ends without a call; and read soon afterwards.
+  // The sale opens at the end of a minute, so that this minute ends without a call and the next one is read soon
+  // afterwards.
   const opened = withCallsMade([minute(0, 0, 59), minute(1, 7, 64)], 57_000)
   expect(opened.at(-1)?.gauges).toMatchObject({ called_per_second: 1 })
 })

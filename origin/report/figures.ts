@@ -1,15 +1,18 @@
-/** Figures of a sale's minutes, the same for the console and the report: who came of those called, and how many were called a second. Pure. */
+/**
+ * Calculates the figures of a sale's minutes for both the console and the report: how many of the called visitors
+ * arrived, and how many were called per second. Pure.
+ */
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { Figures, Funnel, Minute } from '../../shared/api/live.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 
-/** The most that each gauge was, and the last that it was. */
+/** The highest and the last value of each gauge. */
 export interface Gauges {
   readonly most: Figures
   readonly last: Figures
 }
 
-/** `now`: what is known since the last of these minutes. */
+/** `now` holds what has been reported since the last of these minutes. */
 export function gaugesOf(minutes: readonly Minute[], now: Figures): Gauges {
   const all = [...minutes.map(({ gauges }) => gauges), now]
   const most: Record<string, number> = {}
@@ -18,7 +21,6 @@ export function gaugesOf(minutes: readonly Minute[], now: Figures): Gauges {
   return { most, last: Object.assign({}, ...all) as Figures }
 }
 
-/** All counts, summed. */
 export function totalOf(before: Figures, minutes: readonly Minute[]): Figures {
   const sums: Record<string, number> = { ...before }
   for (const { counts } of minutes)
@@ -27,8 +29,9 @@ export function totalOf(before: Figures, minutes: readonly Minute[]): Figures {
 }
 
 /**
- * Of numbers, the people: a number that was lost with a lease is called as well, and nobody has it. Who has joined is what the waiting
- * room has stored: the counts of the minutes may miss some.
+ * Converts ticket numbers into people. A number that was lost with a lease is called too, but nobody holds it. The
+ * waiting room stores how many have joined, while the counts of the minutes may miss some, so the stored figure
+ * limits the others.
  */
 function ofPeople(gauges: Figures): Figures {
   const { called, waiting, joined } = gauges
@@ -38,16 +41,18 @@ function ofPeople(gauges: Figures): Figures {
   return { ...gauges, ...people, ...inLine }
 }
 
-/** The minutes in people, of those who had joined by then. */
 export const withPeople = (minutes: readonly Minute[]): Minute[] =>
   minutes.map((minute) => ({ ...minute, gauges: ofPeople(minute.gauges) }))
 
-/** Who has joined, by what was stored and by what was counted. */
+/**
+ * The number of visitors who joined: the larger of the stored and the counted figure, because either may lag behind.
+ */
 export const joinedOf = ({ most }: Pick<Gauges, 'most'>, counts: Figures): number =>
   Math.max(most.joined ?? 0, counts.joined ?? 0)
 
 /**
- * Who was called, and what became of them. Arrivals are an estimate, to a percent: they are never more than those called.
+ * The number of visitors who were called, and how many of them arrived. Arrivals are estimated to about one percent,
+ * so they are limited to the number called.
  */
 export function turnsOf(
   phase: SaleState['phase'],
@@ -69,15 +74,19 @@ export function turnsOf(
 export const firstOpeningMs = ({ opens_at, lines }: Pick<SaleRow, 'opens_at' | 'lines'>) =>
   opens_at.getTime() - 1000 * Math.max(0, ...lines.map(({ opens_early_seconds }) => opens_early_seconds))
 
-/** Calls are counted over at least so long. */
+/** The rate of calls is averaged over at least this time. */
 const COUNTED_OVER_MS = 10_000
 
-/** With the calls that were made, a second, as a gauge: on average since the minute before, and since the opening at first. */
+/**
+ * Adds the calls per second as a gauge: the average since the minute before, and in the first minute the average
+ * since the opening.
+ */
 export function withCallsMade(minutes: readonly Minute[], opensAtMs: number): Minute[] {
   const sinceOpening = opensAtMs >= Date.parse(minutes[0]?.minute ?? '')
   return minutes.map((minute, i) => {
     const { called, edge_at_ms: atMs = 0 } = minute.gauges
-    // Orders alone make a minute too, with the gauges of the one before.
+    // A minute may contain orders only; it then repeats the gauges of the minute before, and its rate would be
+    // calculated twice.
     if (atMs === minutes[i - 1]?.gauges.edge_at_ms) return minute
     const before = minutes.findLast(
       ({ gauges }, j) => j < i && gauges.called !== undefined && atMs - (gauges.edge_at_ms ?? atMs) >= COUNTED_OVER_MS,
@@ -91,19 +100,19 @@ export function withCallsMade(minutes: readonly Minute[], opensAtMs: number): Mi
   })
 }
 
-/** Full minutes on which a forecast is based. */
+/** The forecast is based on this many full minutes. */
 const PACE_MINUTES = 5
 const MINUTE_MS = 60_000
 
 /**
- * When the last unit is likely to be sold at the pace of the last minutes (ms since the epoch); null while nobody knows: nothing is
- * free, or nobody waits for it.
+ * The time at which the last unit is likely to be sold at the pace of the last minutes (ms since the epoch). It is
+ * null if no forecast is possible, because nothing is free or nobody waits.
  */
 export function soldOutAtMs(minutes: readonly Pick<Minute, 'minute' | 'gauges'>[], nowMs: number): number | null {
   const [first, last] = [minutes[0], minutes.at(-1)?.gauges]
   if (!first || !last) return null
   const endMs = ({ minute }: { readonly minute: string }) => Date.parse(minute) + MINUTE_MS
-  // A quiet sale has no minutes: what it had sold by then is what the minute before says.
+  // A sale without activity has no minutes, so its sales until then are those of the minute before.
   const startMs = Math.max(endMs(first), nowMs - PACE_MINUTES * MINUTE_MS)
   const then = minutes.findLast((one) => endMs(one) <= startMs)?.gauges ?? first.gauges
   const left = (last.available ?? 0) + (last.held ?? 0)

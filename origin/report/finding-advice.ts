@@ -1,8 +1,10 @@
-/** What each kind of finding asks of a person, what buyers notice, and where to go. Pure. */
+/**
+ * Describes for each kind of finding what an operator should do, what buyers notice, and which page to open. Pure.
+ */
 import type { Level, Place } from '../../shared/api/live.ts'
 import type { FindingKind } from '../findings/finding-queries.ts'
 
-/** What a finding is about, as far as a page shows it. */
+/** The parts of a finding that a page can show. */
 export interface About {
   readonly saleId: string
   readonly orderId: string | null

@@ -21,14 +21,14 @@ test('counts what happens by the minute, and says how it goes', async () => {
   const seen = await eventually(() => live(sale), isCounted)
   await expect.poll(async () => (await live(sale)).minutes.at(-1)?.gauges).toMatchObject({ total: 3 })
   const well = { ledger: true, redis: true, workers: 1, provider: 'answers' }
-  // How the provider does, and what waits, is noted less often than the orders.
+  // The provider's health and the backlog are recorded less often than the orders.
   await expect.poll(async () => (await live(sale)).health).toMatchObject(well)
   await expect.poll(async () => (await live(sale)).backlogs.intents).toEqual({ waiting: 0, oldest_seconds: null })
   expect(seen.summary.text).not.toBe('')
 })
 
 const gauges = async (sale: string) => (await live(sale)).minutes.at(-1)?.gauges
-/** Has the edge report a sale's queue; returns the gauges then. */
+/** Makes the edge report a sale's queue, and returns the resulting gauges. */
 async function reported(sale: string, more: Record<string, number>) {
   const coming = { coming_units: 0, coming_people: 0, likely_people: 0 }
   const rates = { called_per_second: 0, boost: 1, throttle: 1, clock_ms: 0 }
@@ -69,7 +69,7 @@ test('compares waits in the minute of the opening, where somebody waited, by whe
   await shows(sale, { waiting: 30, wait_seconds: 400 }, { waiting: 30 })
   expect(await waits()).toMatchObject({ compared: 0, minutes: [{ shown_seconds: 400, real_seconds: null }] })
   await shows(sale, { waiting: 0, called: 50 }, { waiting: 0 })
-  // Seconds later all are called.
+  // All visitors have been called a few seconds later.
   await expect.poll(waits).toMatchObject({ compared: 1, minutes: [{ shown_seconds: 400 }] })
   expect(((await waits()) as SaleReport['waits']).worst_error_seconds).toBeGreaterThan(300)
 })
@@ -79,7 +79,7 @@ test('knows when the edge asked last, not when its report was last written down'
   await reported(sale, { waiting: 3 })
   await expect.poll(() => gauges(sale)).toMatchObject({ waiting: 3 })
   const { edge_at_ms: before = 0 } = (await gauges(sale)) ?? {}
-  // A change is written with the next second's figures.
+  // A change is written together with the figures of the next second.
   await origin.checkout(sale)
   await expect.poll(() => gauges(sale)).toMatchObject({ held: 1 })
   expect(((await gauges(sale))?.edge_at_ms ?? 0) - before).toBeLessThan(500)

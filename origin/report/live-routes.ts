@@ -1,4 +1,4 @@
-/** A running sale for the console: a stream of its state, at most a second old. */
+/** Streams the state of a running sale to the console. The state is at most a second old. */
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { problem } from '../../shared/problem.ts'
@@ -7,9 +7,9 @@ import type { AdminSales } from '../sales/admin-sales.ts'
 import type { Live } from './live.ts'
 
 const EVERY_MS = 1_000
-/** After this long the browser connects again, and a session that ended meanwhile is noticed. */
+/** The stream ends after this time. The browser connects again, and an expired session is noticed. */
 const MAX_STREAM_MS = 10 * 60_000
-/** Open streams of one process: operators are few. */
+/** One process serves at most this many open streams, because operators are few. */
 const MAX_STREAMS = 200
 
 interface LiveRoutesDeps {
@@ -34,7 +34,7 @@ export function liveRoutes({ live, sales }: LiveRoutesDeps) {
             .find(saleId)
             .then((sale) => live.of(sale))
             .then(JSON.stringify, () => null)
-          // What cannot be read leaves the page with data that visibly grows old.
+          // If the state cannot be read, the page keeps its data and shows how old they are.
           await (data === null ? stream.write(': not readable now\n\n') : stream.writeSSE({ event: 'live', data }))
           await stream.sleep(EVERY_MS)
         }

@@ -1,7 +1,7 @@
 /**
- * A sale as the console shows it while it runs: its state, its last hours by the minute, what waits, and a summary of its health. Made
- * at most once a second and sale, however many look on. While a store does not respond, its last figures are shown, with the fact that
- * it is away.
+ * Reads a running sale for the console: its state, its last hours by the minute, its backlog, and a summary of its
+ * health. It is read at most once a second for each sale, however many operators watch. While a store does not
+ * respond, its last figures are shown and the page says that the store is away.
  */
 import type {
   Backlog,
@@ -37,9 +37,9 @@ import { countsBefore, readMinutes } from './report-queries.ts'
 import { summaryOf } from './sale-health.ts'
 import { readWorkers } from './worker-reports.ts'
 
-/** What is shown is at most this old, and the time of the call. */
+/** A result is reused for this long; the age that operators see adds the time of the call. */
 const FRESH_MS = 900
-/** Minutes in the charts. */
+/** The charts show this many minutes. */
 const MINUTES = 120
 const FINDINGS = 20
 const STORE_TIMEOUT_MS = 2_000
@@ -50,15 +50,15 @@ interface LiveDeps {
   readonly redis: Pick<Store, 'hgetall'>
   readonly gates: Pick<Gates, 'of'>
   readonly memory: SaleMemory
-  /** `development` or `production`, and the provider of payments. */
+  /** The name is `development` or `production`; `payments` is the provider of payments. */
   readonly environment: { readonly name: string; readonly payments: string }
-  /** Calls that the provider takes a second; null: any number. */
+  /** The number of calls per second that the provider accepts; null means no limit. */
   readonly paymentsPerSecond: number | null
-  /** Where buyers' pages are; undefined where the origin was not told. */
+  /** The address of the buyers' pages; undefined if the origin is not configured with it. */
   readonly shopUrl: string | undefined
 }
 
-/** What only the ledger knows. */
+/** Figures that only the ledger has. */
 interface OfLedger {
   readonly minutes: readonly Minute[]
   readonly before: Figures
@@ -73,7 +73,7 @@ const NOTHING: OfLedger = {
   backlogs: { charges: NONE, captures: NONE, refunds: NONE, webhooks: NONE, mails: NONE },
 }
 
-/** With the sale's state as `GET /admin/sales/{sale}` returns it, except what its pages show. */
+/** The sale's state as `GET /admin/sales/{sale}` returns it, without the content of its pages. */
 type Made = { readonly state: State } & LiveReading
 
 export class Live {
@@ -159,7 +159,7 @@ export class Live {
     }
   }
 
-  /** The ledger's figures, or its last ones while it does not respond. */
+  /** Returns the ledger's figures, or the last known ones while the ledger does not respond. */
   async #readLedger({ sale_id: saleId }: SaleRow): Promise<{ known: OfLedger; answers: boolean }> {
     const { sql, sales } = this.#deps
     const last = this.#ofLedger.get(saleId)
@@ -172,7 +172,7 @@ export class Live {
         openFindings(sql, saleId, FINDINGS),
       ])
       const first = minutes[0]?.minute
-      // They change only when the first minute does, and there are none before so many.
+      // Earlier minutes change only when the first minute does, and a short history has none.
       const isSame = last !== undefined && last.minutes[0]?.minute === first
       const isAll = first === undefined || minutes.length < MINUTES
       const before = isAll ? {} : isSame ? last.before : await countsBefore(sql, saleId, first)
@@ -187,7 +187,7 @@ export class Live {
     }
   }
 
-  /** Null where Redis does not answer. */
+  /** Returns null if Redis does not respond. */
   async #readRedis({ sale_id }: SaleRow) {
     const { redis, gates, sales } = this.#deps
     const { intents } = gates.of(sale_id)
@@ -195,7 +195,8 @@ export class Live {
       const [workers, waiting, [oldest]] = await Promise.all([
         readWorkers(redis, sales.nowMs()),
         withTimeout(intents.count(), STORE_TIMEOUT_MS),
-        // The oldest of a thousand; of more, of some.
+        // The oldest pending charge is searched among a thousand; if more are pending, it is the oldest of some of
+        // them.
         withTimeout(intents.read(1), STORE_TIMEOUT_MS),
       ])
       const oldestMs = oldest ? sales.nowMs() - Number.parseInt(oldest.stored, 10) : null
@@ -207,13 +208,13 @@ export class Live {
   }
 }
 
-/** What the edge reports to this process, a second before it is in the minutes. */
+/** The edge reports these figures to this process about a second before they are in the minutes. */
 function nowOf({ queue: { called, waiting, may_come, arrivals } }: State): Figures {
   return called === null || waiting === null
     ? {}
     : { called, waiting, arrived: arrivals, ...(may_come !== null && { may_come }) }
 }
 
-/** Also by what is shown: the sum must be one that anybody can check. */
+/** The displayed figures must add up as well, so that an operator can check the sum. */
 const addsUp = ({ holds, sold, held, available, buffer, total }: State['invariant']) =>
   holds && sold + held + available + buffer === total

@@ -1,4 +1,7 @@
-/** What happened to orders by the minute comes from the ledger: whoever counts it, and however often it is interrupted. */
+/**
+ * The ledger counts what happened to orders by the minute. The counts are correct whichever process counts and
+ * however often it is interrupted.
+ */
 import { expect, test } from 'vitest'
 import { readToTheEnd } from '../../test/lib/origin-process.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'

@@ -1,4 +1,4 @@
-/** What happened in each sale by the minute, for the charts and the report, and the ledger's figures for the report. */
+/** Queries for the charts and the report: what happened in each sale by the minute, and the ledger's figures. */
 import type { Figures, Minute } from '../../shared/api/live.ts'
 import type { Incident } from '../../shared/api/report.ts'
 import { SOLD } from '../../shared/order-status.ts'
@@ -8,16 +8,16 @@ import type { EventRow } from '../ledger/schema/events.ts'
 import { READS } from '../operators/audit.ts'
 import type { Gauges } from './figures.ts'
 
-/** Orders of a sale by status and currency. */
+/** The orders of a sale by status and currency. */
 export interface OrderFigures {
   readonly status: OrderRow['status']
   readonly currency: string
   readonly orders: number
-  /** Noted refusals are no reservations. */
+  /** The number of reserved orders, without recorded refusals. */
   readonly reserved: number
   readonly amount_minor: number
   readonly refunded_orders: number
-  /** Of orders of which something was given back: what they cost. */
+  /** The price of the orders that were refunded, in full or in part. */
   readonly refunded_of_minor: number
   readonly refunded_minor: number
 }
@@ -29,7 +29,7 @@ export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
     coalesce(sum(order_total(unit_price_minor, quantity, cart, bill)) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
   from orders where sale_id = ${saleId} group by status, currency`
 
-/** The price of what is sold of each product and section. */
+/** The price of the sold units of each product and section. */
 export const soldByProduct = (sql: Sql, saleId: string) => sql<{ product: string; minor: number }[]>`
   select product, sum(minor)::float8 as minor from (
     select product_id as product, unit_price_minor * quantity as minor
@@ -41,7 +41,10 @@ export const soldByProduct = (sql: Sql, saleId: string) => sql<{ product: string
       and not starts_with(l ->> 'product', '%')) sold
   group by product`
 
-/** When each ticket number of a line first ordered, in that order. Of one in `every`, chosen by a hash of the number. */
+/**
+ * The time of the first order of each ticket number of a line, in that order. It reads one ticket number in `every`,
+ * chosen by a hash of the number.
+ */
 export const firstOrders = (sql: Sql, saleId: string, line: string, every: number) => sql<
   { number: number; at_ms: number }[]
 >`
@@ -50,7 +53,7 @@ export const firstOrders = (sql: Sql, saleId: string, line: string, every: numbe
   where sale_id = ${saleId} and line = ${line} and reserved_until > created_at and (hashint8(ticket_number) & 2147483647) % ${every} = 0
   group by ticket_number order by at_ms`
 
-/** All counts of a sale's minutes, summed, and the most and the last that each gauge was. */
+/** Sums all counts of a sale's minutes, and returns the highest and the last value of each gauge. */
 export async function minuteTotals(sql: Sql, saleId: string): Promise<{ counts: Figures } & Gauges> {
   const rows = await sql<{ of: 'counts' | keyof Gauges; name: string; value: number }[]>`
     select 'counts' as of, name, sum((value #>> '{}')::float8) as value
@@ -69,7 +72,10 @@ export async function minuteTotals(sql: Sql, saleId: string): Promise<{ counts: 
 type MinuteRow = Omit<Minute, 'minute'> & { readonly minute: Date }
 const toMinute = ({ minute, ...figures }: MinuteRow): Minute => ({ minute: minute.toISOString(), ...figures })
 
-/** The minutes of a sale between two times, the oldest first; of too many, the first. */
+/**
+ * The minutes of a sale between two times, the oldest first. If there are more than `limit`, the first ones are
+ * returned.
+ */
 export async function minutesBetween(sql: Sql, saleId: string, from: Date, to: Date, limit: number): Promise<Minute[]> {
   const rows = await sql<MinuteRow[]>`
     select minute, counts, gauges from sale_minutes
@@ -77,7 +83,7 @@ export async function minutesBetween(sql: Sql, saleId: string, from: Date, to: D
   return rows.map(toMinute)
 }
 
-/** The rules of a sale that anybody met, and the blocks. */
+/** The protection rules of a sale that matched any visitor, and the blocks. */
 export async function protection(sql: Sql, saleId: string, from: Date, to: Date) {
   const [rules, [blocks]] = await Promise.all([
     sql<{ note: string; action: string; met: number }[]>`
@@ -89,7 +95,7 @@ export async function protection(sql: Sql, saleId: string, from: Date, to: Date)
   return { rules, blocks }
 }
 
-/** In the order of time. */
+/** The incidents of a sale, the oldest first. */
 export const incidents = (sql: Sql, saleId: string, limit: number) => sql<Incident[]>`
   select at, kind, what, by, until, detail from (
     (select at, 'action' as kind, action as what, actor as by, null::timestamptz as until,
@@ -104,22 +110,23 @@ export const incidents = (sql: Sql, saleId: string, limit: number) => sql<Incide
 
 // -- Minutes -------------------------------------------------------------------------------------------------------
 
-/** Figures of a sale since the last write. */
+/** The figures of a sale since the last write. */
 export interface SaleFigures {
   readonly sale: string
-  /** Its beginning; by default the present one. */
+  /** The beginning of the minute; by default the current one. */
   readonly minute?: Date
   readonly counts: Figures
   readonly gauges: Figures
 }
 
 /**
- * Adds figures to minutes, all sales in one statement. Counts add up over all processes. Of a gauge the last value stays, of
- * `most_waiting` the largest, of `wait_shown` and `wait_real` those that differ most; a wait that the edge no longer knows goes.
+ * Adds figures to minutes, all sales in one statement. Counts add up over all processes. A gauge takes its last
+ * value, except `most_waiting`, which keeps the largest, and `wait_shown` and `wait_real`, which keep the pair that
+ * differs most. A wait that the edge no longer reports is removed.
  */
 export async function addFigures(sql: Sql, figures: readonly SaleFigures[]): Promise<void> {
   if (figures.length === 0) return
-  // In one order, since several processes add at the same time.
+  // The rows are sorted, because several processes add at the same time and a different order would deadlock.
   const sorted = figures.toSorted((a, b) => (a.sale < b.sale ? -1 : 1))
   await sql`
     insert into sale_minutes as m (sale_id, minute, counts, gauges)
@@ -140,8 +147,8 @@ export async function addFigures(sql: Sql, figures: readonly SaleFigures[]): Pro
 }
 
 /**
- * Adds what events say of orders to the minutes in which it happened. A minute that has nothing yet begins with the gauges of the one
- * before, without those that hold for a minute alone.
+ * Adds the order events to the minutes in which they happened. A minute without figures starts with the gauges of the
+ * minute before, except those that hold for one minute only.
  */
 export async function addOrderCounts(tx: Queryable, events: readonly EventRow[]): Promise<void> {
   await tx`
@@ -156,7 +163,7 @@ export async function addOrderCounts(tx: Queryable, events: readonly EventRow[])
                   ${events.map(({ order_ids }) => order_ids?.length ?? 1)}::int[]) as e(order_id, type, at, orders)
       join orders o using (order_id) group by 1, 2, 3) each
     group by sale_id, minute
-    -- In one order, since several processes add at the same time.
+    -- The rows are sorted, because several processes add at the same time and a different order would deadlock.
     order by sale_id, minute
     on conflict (sale_id, minute) do update set counts = add_counts(m.counts, excluded.counts)`
 }
@@ -168,7 +175,7 @@ export async function readMinutes(sql: Sql, saleId: string, limit: number): Prom
   return rows.map(toMinute).reverse()
 }
 
-/** The counts of a sale's minutes before one, summed. */
+/** Sums the counts of a sale's minutes before the given one. */
 export async function countsBefore(sql: Sql, saleId: string, minute: string): Promise<Figures> {
   const rows = await sql<{ name: string; value: number }[]>`
     select name, sum((value #>> '{}')::float8) as value

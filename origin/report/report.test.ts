@@ -13,7 +13,7 @@ describe('the rank correlation', () => {
   it.each([
     ['the same order', [1, 2, 3, 4], [10, 20, 25, 90], 1],
     ['the opposite order', [1, 2, 3, 4], [9, 7, 5, 1], -1],
-    // By hand: 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15).
+    // Calculated by hand: 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15).
     ['two that changed places', [1, 2, 3, 4], [1, 3, 2, 4], 0.8],
     // Ties share their mean rank: 1, 2.5, 2.5, 4 against 1, 2, 3, 4.
     ['equal values', [1, 2, 2, 3], [1, 2, 3, 4], 4.5 / Math.sqrt(4.5 * 5)],
@@ -58,7 +58,7 @@ it('those who ordered before their turn are counted by what the minutes say was 
   const at = (position: number, seconds: number) => ({ position, atMs: seconds * 1000 })
   expect(servedBeforeTurn([at(10, 30), at(20, 70)], minutes)).toBe(0)
   expect(servedBeforeTurn([at(15, 30), at(21, 70)], minutes)).toBe(2)
-  // The report of what was called at the minute's end may come after it.
+  // The edge may report the calls of a minute's end after that end.
   expect(servedBeforeTurn([at(15, 58)], minutes)).toBe(0)
   expect(servedBeforeTurn([at(1, 1)], [minute(0, { sold: 1 })])).toBeNull()
 })

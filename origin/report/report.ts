@@ -1,4 +1,4 @@
-/** What the report of a sale is calculated from: curves, waits, and how fairly people were served. Pure. */
+/** Calculates the report of a sale: curves, waits, and how fairly people were served. Pure. */
 import type { Minute } from '../../shared/api/live.ts'
 import type { ShownWait } from '../../shared/api/report.ts'
 
@@ -9,16 +9,17 @@ export interface Served {
 }
 
 interface Overtaking {
-  /** Buyers who were overtaken: somebody called later ordered before them. */
+  /** The number of buyers who were overtaken because somebody called later ordered before them. */
   readonly overtaken: number
-  /** The longest time by which one did, and the most positions. */
+  /** The longest time and the largest number of positions by which a buyer was overtaken. */
   readonly worst_seconds: number
   readonly worst_positions: number
 }
 
 /**
- * Somebody is overtaken if another with a later position ordered before them, as in the rehearsal's check of the line. People take
- * their own time once they are called, so this is no fault as long as it stays below the time for which a turn is kept.
+ * A buyer is overtaken if another with a later position ordered first; the rehearsal checks the queue by the same
+ * rule. Called visitors order at their own pace, so this is no fault as long as the delay stays below the time for
+ * which a turn is retained.
  */
 export function overtakingOf(served: readonly Served[]): Overtaking {
   let [overtaken, worstMs, worstPositions] = [0, 0, 0]
@@ -38,10 +39,13 @@ export function overtakingOf(served: readonly Served[]): Overtaking {
 }
 
 const MINUTE_MS = 60_000
-/** The edge reports once a second, and a report takes its time. */
+/** The edge reports once a second, and a report may arrive late by a few more. */
 const REPORT_LATE_MS = 5_000
 
-/** How many ordered before their position was called, by the minutes' figures; null where they have none of the line. */
+/**
+ * Counts the orders that were made before their position was called, according to the figures of the minutes. The
+ * result is null if no minute has figures of the line.
+ */
 export function servedBeforeTurn(served: readonly Served[], minutes: readonly Minute[]): number | null {
   const called = minutes.flatMap(({ minute, gauges }) =>
     gauges.called === undefined ? [] : [{ endMs: Date.parse(minute) + MINUTE_MS, position: gauges.called }],
@@ -55,7 +59,7 @@ export function servedBeforeTurn(served: readonly Served[], minutes: readonly Mi
   return early
 }
 
-/** The waits of minutes in which one was shown. */
+/** The waits of the minutes in which a wait was shown. */
 export const waitsOf = (minutes: readonly Minute[]): ShownWait[] =>
   minutes.flatMap(({ minute, gauges: { wait_shown, wait_real, wait_seconds } }) => {
     const shown_seconds = wait_shown ?? wait_seconds
@@ -63,13 +67,13 @@ export const waitsOf = (minutes: readonly Minute[]): ShownWait[] =>
   })
 
 interface WaitAccuracy {
-  /** Minutes of which both are known. */
+  /** The number of minutes in which both the shown and the real wait are known. */
   readonly compared: number
   readonly median_error_seconds: number | null
   readonly worst_error_seconds: number | null
 }
 
-/** What the last in line were shown, against what it was. */
+/** Compares the wait shown to the last visitors in the queue with their real wait. */
 export function waitAccuracy(waits: readonly ShownWait[]): WaitAccuracy {
   const errors = waits
     .flatMap(({ shown_seconds, real_seconds }) =>
@@ -83,7 +87,10 @@ export function waitAccuracy(waits: readonly ShownWait[]): WaitAccuracy {
   }
 }
 
-/** The minutes as at most so many points, each of as many minutes: counts add up, of a gauge the last value stays. */
+/**
+ * Merges the minutes into at most `points` points, each of the same number of minutes. Counts add up; a gauge takes
+ * its last value.
+ */
 export function thinned(
   minutes: readonly Minute[],
   mostPoints: number,
@@ -101,7 +108,7 @@ export function thinned(
   return { points, minutes_per_point: each }
 }
 
-/** The first minutes in which nothing was free, and in which all was sold; null where neither came. */
+/** The first minutes in which nothing was free, and in which all was sold. Each is null if that never happened. */
 export function stockOut(minutes: readonly Minute[]): { all_in_carts_at: string | null; sold_out_at: string | null } {
   const first = (right: (gauges: Minute['gauges']) => boolean) =>
     minutes.find(({ gauges }) => (gauges.total ?? 0) > 0 && right(gauges))?.minute ?? null
@@ -111,6 +118,6 @@ export function stockOut(minutes: readonly Minute[]): { all_in_carts_at: string 
   }
 }
 
-/** A share of a whole, null where there is no whole. */
+/** The share of a whole, or null if there is no whole. */
 export const share = (part: number | null, whole: number | null) =>
   part === null || whole === null || whole === 0 ? null : part / whole

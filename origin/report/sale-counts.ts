@@ -1,6 +1,7 @@
 /**
- * Writes to a sale's minutes what the ledger cannot know: joins and refusals, counted where they happen, and gauges. Once a second, all
- * sales in one statement. A process that dies takes its last second with it. Orders are counted from the ledger's events, each one once.
+ * Writes to a sale's minutes what the ledger cannot know: gauges, and joins and refusals, which are counted where
+ * they happen. It writes once a second, all sales in one statement. A process that dies loses the counts of its last
+ * second. Orders are counted from the ledger's events, each exactly once.
  */
 import { queueNamesOf } from '../../shared/api/access.ts'
 import type { LineFigures } from '../../shared/api/internal.ts'
@@ -18,7 +19,10 @@ import { addFigures, addOrderCounts, type SaleFigures } from './report-queries.t
 import { NO_WAITS, type Wait, type Waits, waitGauges, withReport } from './waits.ts'
 
 const WRITE_MS = 1_000
-/** Where nothing changes but the time at which the edge asked, it is written this often: the console misses an edge after 15 seconds. */
+/**
+ * If only the time of the edge's last request has changed, it is written this often. The console reports the edge as
+ * missing after 15 seconds.
+ */
 const EDGE_TIME_EVERY_MS = 5_000
 const STOP_TIMEOUT_MS = 1_000
 
@@ -30,21 +34,21 @@ interface SaleCountsDeps extends LoopDeps {
 }
 
 export const COUNT_READER = 'order counts'
-/** Events per transaction. */
+/** One transaction reads at most this many events. */
 const PAGE = 500
 
-/** Counts what happened to orders since the last round, whichever worker ran it. True if there may be more. */
+/** Counts the order events since the last round, whichever worker ran it. The result is true if there may be more. */
 export const countOrders = (sql: Sql) => readEvents(sql, COUNT_READER, addOrderCounts, PAGE, sql`e.type like 'order.%'`)
 
-/** The gauges of each sale that were written last: the time at which the edge asked, and the others. */
+/** The gauges of each sale as last written: the time of the edge's last request, and the others as text. */
 type Written = Map<string, { readonly edgeAtMs: number; readonly text: string }>
 
-/** By queue, with the latest report that was followed. */
+/** The latest report of each queue, and the waits that are being followed. */
 type Followed = Map<string, { readonly report: LineFigures; readonly waits: Waits }>
 
 export class SaleCounts {
   readonly #deps: SaleCountsDeps
-  /** What happened since the last write, by sale. */
+  /** The counts of each sale since the last write. */
   #counts = new Map<string, Record<string, number>>()
   #gauges: Written = new Map()
   #waits: Followed = new Map()
@@ -60,7 +64,7 @@ export class SaleCounts {
     this.actor = { start: writing.start, stop }
   }
 
-  /** Adds to a count of the present minute, such as `joined` or `refused.<reason>`. */
+  /** Adds to a count of the current minute, such as `joined` or `refused.<reason>`. */
   count(saleId: string, name: string, by = 1): void {
     const counts = this.#counts.get(saleId) ?? {}
     this.#counts.set(saleId, counts)
@@ -81,7 +85,7 @@ export class SaleCounts {
       const { edge_at_ms: edgeAtMs = 0, ...others } = gauges
       const written = this.#gauges.get(sale_id)
       const now = { edgeAtMs, text: JSON.stringify(others) }
-      // A quiet sale has no minutes.
+      // A sale without changes writes no minutes.
       const isChanged = now.text !== written?.text || edgeAtMs - written.edgeAtMs >= EDGE_TIME_EVERY_MS
       const isWritten = isChanged || Object.keys(counts).length > 0
       gaugesNow.set(sale_id, isWritten || !written ? now : written)
@@ -101,7 +105,7 @@ export class SaleCounts {
     await addFigures(this.#deps.sql, decided)
   }
 
-  /** The waits that ended since the last round. */
+  /** Returns the waits that ended since the last round. */
   #followWaits({ sale_id, lines }: SaleRow, waitsNow: Followed): Wait[] {
     const { sales, queueReports } = this.#deps
     return queueNamesOf(sale_id, lines).flatMap((queue) => {
@@ -125,7 +129,8 @@ export class SaleCounts {
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
     const together = (of: 'numbers_given' | 'called' | 'waiting' | 'called_per_second') =>
       reports.reduce((all, report) => all + report[of], 0)
-    // Without a number nobody has joined: a count that was sent twice is bounded by them, where all lines have reported.
+    // Nobody joins without a ticket number. Once every queue has reported, the numbers limit a count that was sent
+    // twice.
     const joined = reports.length === rooms.length ? reports[0]?.joined : undefined
     const mayCome = reports.flatMap(({ may_come }) => may_come ?? [])
     return {
@@ -135,7 +140,7 @@ export class SaleCounts {
       total: sum((p) => p.total),
       rate_target: sale.rate_per_second,
       arrived: rooms.reduce((all, room) => all + arrivals.counts(room).arrivals, 0),
-      // The edge reports to one process: the others must not overwrite it.
+      // The edge reports to one process only, so the others must not overwrite its figures.
       ...(reports.length > 0 && {
         edge_at_ms: Math.round(
           this.#deps.sales.nowMs() - Math.min(...rooms.flatMap((room) => queueReports.ageMs(room) ?? [])),
@@ -153,7 +158,7 @@ export class SaleCounts {
   }
 }
 
-/** The longest wait of the lines; left out where nobody waits, and where no wait is known. */
+/** The longest wait of all queues. It is omitted if nobody waits or no wait is known. */
 function waitOf(reports: readonly Pick<LineFigures, 'waiting' | 'wait_seconds'>[]): Figures {
   const waits = reports.flatMap(({ waiting, wait_seconds }) => (waiting > 0 ? (wait_seconds ?? []) : []))
   return waits.length === 0 ? {} : { wait_seconds: Math.max(...waits) }

@@ -1,6 +1,6 @@
 /**
- * How is it going, and what needs somebody? All that the live page shows goes in; what comes out decides each colour of the page: the
- * parts, what is wrong with them, since when, what buyers notice, and where to go. Pure.
+ * Summarises the health of a sale. The input is all that the live page shows; the result decides the colour of each
+ * part of the page, what is wrong with it and since when, what buyers notice, and which page to open. Pure.
  */
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { Backlog, HealthSummary, Level, LiveReading, Minute, Need, Part, Place } from '../../shared/api/live.ts'
@@ -11,30 +11,30 @@ import { type About, FINDING_ADVICE } from './finding-advice.ts'
 export interface Situation extends Pick<LiveReading, 'health' | 'backlogs' | 'findings' | 'minutes' | 'environment'> {
   readonly saleId: string
   readonly phase: SaleState['phase']
-  /** Calls that the provider takes a second; null: any number. */
+  /** The number of calls per second that the provider accepts; null means no limit. */
   readonly paymentsPerSecond: number | null
-  /** Whether held + sold + free = total, in the ledger and at the gate. */
+  /** True if held + sold + free equals the total, in the ledger and at the gate. */
   readonly addsUp: boolean
   readonly nowMs: number
-  /** The sale's page for buyers; null where the origin was not told. */
+  /** The sale's page for buyers; null if the origin is not configured with its address. */
   readonly shopUrl: string | null
 }
 
-/** What is wrong with a part. Without `sinceMs`: since somebody saw it first. */
+/** A problem of a part. Without `sinceMs` it counts from the first summary that had it. */
 type Trouble = Omit<Need, 'part' | 'since'> & { readonly sinceMs?: number }
 interface Checked extends Omit<Part, 'level'> {
-  /** Null: nobody knows. */
+  /** The value is null if the state of the part is unknown. */
   readonly troubles: readonly Trouble[] | null
 }
 
-/** The edge asks once a second while a sale is live. */
+/** The edge calls once a second while a sale is live, so this many missed calls mean that it is gone. */
 const EDGE_GONE_SECONDS = 15
-/** What has waited for longer is late. */
+/** Work that has waited longer than this is late. */
 const LATE_SECONDS = 60
-/** Charges that wait for longer than this at the provider's rate are more than a busy second. */
+/** If charges wait longer than this at the provider's rate, it is more than one busy second. */
 const LIMIT_SECONDS = 2
 
-/** `before`: the last summary, for since when something is wrong. */
+/** `before` is the last summary. It says since when each problem exists. */
 export function summaryOf(situation: Situation, before: HealthSummary | undefined): HealthSummary {
   const checked = [...dependencies(situation), ...backlogs(situation), ...course(situation)]
   const since = (part: string, what: string) =>
@@ -156,7 +156,7 @@ function edge(situation: Situation): Checked {
     ),
     ...(seconds !== null && { sinceMs: nowMs - 1000 * seconds }),
   }
-  // It asks only about a sale that somebody looks at.
+  // The edge calls only about a sale that visitors look at.
   const isGone = isLive(situation) && (seconds === null || seconds > EDGE_GONE_SECONDS)
   return {
     name: 'Edge',
@@ -196,13 +196,16 @@ const BACKLOGS = [
 
 const isLate = ({ oldest_seconds }: Pick<Backlog, 'oldest_seconds'>) => (oldest_seconds ?? 0) > LATE_SECONDS
 
-/** Seconds until a new charge can be tried, where the provider's rate makes charges wait; null: it does not. */
+/**
+ * Returns the seconds until a new charge can be tried if the provider's rate makes charges wait, and null if it does
+ * not.
+ */
 function paymentDelay({ waiting }: Pick<Backlog, 'waiting'>, perSecond: number | null): number | null {
   const seconds = perSecond === null ? 0 : waiting / perSecond
   return seconds > LIMIT_SECONDS ? seconds : null
 }
 
-/** How what waits in a queue does, as the parts of a sale say it. */
+/** Rates the backlog of a queue in the terms of a sale's parts. */
 export function levelOf(
   queue: QueueName,
   backlog: Pick<Backlog, 'waiting' | 'oldest_seconds'>,
@@ -275,12 +278,15 @@ function orderIn(detail: unknown): About['orderId'] {
   return typeof order === 'string' ? order : null
 }
 
-/** Of fewer called, none may come by chance. */
+/** If fewer visitors were called, it may be chance that none arrived. */
 const MANY_CALLED = 20
-/** Time to come for those called last. */
+/** The visitors called last get this much time to arrive. */
 const TO_COME_MS = 30_000
 
-/** Whether anybody came of those who were called in the minutes before, and had time to come. */
+/**
+ * Checks that some of the visitors called in the last minutes arrived, leaving out those who had no time to arrive
+ * yet.
+ */
 function arrivals(situation: Situation): Checked {
   const { minutes, nowMs } = situation
   const known = minutes.filter(({ gauges }) => gauges.called !== undefined && gauges.edge_at_ms !== undefined)

@@ -1,6 +1,6 @@
 /**
- * The report of a sale, for when it is over (and while it runs): figures, curves, how fair it was, what attacked it, what happened and
- * what was said. The draw is read from the edge's public schedule, as anybody can.
+ * Makes the report of a sale during and after it: figures, curves, fairness, attacks, incidents and announcements. It
+ * reads the draw from the edge's public schedule, as anybody can.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import * as v from 'valibot'
@@ -38,15 +38,15 @@ import {
   soldByProduct,
 } from './report-queries.ts'
 
-/** The curves begin so long before the opening, and end so long after all is over. */
+/** The curves begin this long before the opening, and end this long after the sale is over. */
 const [BEFORE_MS, AFTER_MS] = [2 * 3600_000, 30 * 60_000]
 const MOST_MINUTES = 3 * 24 * 60
-/** Points of a curve. */
+/** A curve has at most this many points. */
 const POINTS = 240
 const LISTED = 500
-/** Beyond so many orders, fairness is judged by a sample of about as many. */
+/** If there are more orders than this, fairness is judged by a sample of about this size. */
 const MOST_COMPARED = 200_000
-/** Positions calculated before others have their turn on the event loop. */
+/** After this many positions the calculation lets other work run on the event loop. */
 const AT_A_TIME = 500
 const SCHEDULE_WITHIN_MS = 2_000
 
@@ -72,7 +72,7 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
   ])
   const reserved = orders.reduce((all, one) => all + one.reserved, 0)
   const fairness: Fairness[] = []
-  // One after another: each is a calculation over all orders of its line.
+  // The lines are processed one after another, because each is a calculation over all orders of its line.
   for (const { line } of sale.lines) fairness.push(await fairnessOf({ sql, config }, sale, line, { reserved, minutes }))
   const waits = waitsOf(minutes)
   const people = withCallsMade(withPeople(minutes), firstOpeningMs(sale))
@@ -119,7 +119,7 @@ function figuresOf(sale: SaleRow, { orders, sold, counts, most, last, minutes, u
   }))
   const units = (of: 'sold' | 'held' | 'free' | 'withheld' | 'total') =>
     products.reduce((all, product) => all + product[of], 0)
-  // What was given back of a cancelled order had been paid.
+  // A cancelled order with a refund had been paid.
   const isPaid = ({ status }: OrderFigures) => isSold(status) || status === 'returned'
   const joined = minutes.length === 0 ? null : joinedOf({ most }, counts)
   const phase = phaseOf(sale, nowMs)
@@ -167,17 +167,17 @@ function figuresOf(sale: SaleRow, { orders, sold, counts, most, last, minutes, u
     },
     opened_at: sale.opens_at.toISOString(),
     ended_at: (sale.ended_at ?? sale.ends_at)?.toISOString() ?? null,
-    // Of the minute.
+    // The two times are the beginnings of minutes.
     all_in_carts_at,
     sold_out_at,
-    /** From the opening until all was sold, or until the end. */
+    /** The time from the opening until all was sold, or until the end of the sale. */
     duration_seconds: Math.max(0, (overMs - sale.opens_at.getTime()) / 1000),
   }
 }
 
 const REFUSED = { 'join_refused.': 'joining', 'refused.': 'checkout' } as const
 
-/** Refusals by reason, the most first. */
+/** The refusals by reason, the most frequent first. */
 const refusalsOf = (counts: Figures) =>
   Object.entries(REFUSED)
     .flatMap(([prefix, at]) =>
@@ -187,14 +187,15 @@ const refusalsOf = (counts: Figures) =>
     )
     .sort((a, b) => b.count - a.count)
 
-// -- Fairness --------------------------------------------------------------------------------------------------------
+// -- Fairness
+// --------------------------------------------------------------------------------------------------------
 
 function scheduleUrl(base: string | undefined, saleId: string, line: string): string | null {
   const query = line === PUBLIC_LINE ? '' : `?line=${line}`
   return base === undefined ? null : new URL(`/sales/${saleId}/schedule${query}`, base).href
 }
 
-/** The public schedule; null where no edge is known, or where it does not answer in time. */
+/** Reads the public schedule. The result is null if no edge is known, or if it does not respond in time. */
 async function readSchedule(url: string | null): Promise<Schedule | null> {
   if (url === null) return null
   try {
@@ -202,7 +203,7 @@ async function readSchedule(url: string | null): Promise<Schedule | null> {
     if (response.ok) return v.parse(Schedule, await response.json())
     await response.body?.cancel()
   } catch {
-    // The report says that the draw is unknown.
+    // The report then says that the draw is unknown.
   }
   return null
 }
@@ -210,12 +211,12 @@ async function readSchedule(url: string | null): Promise<Schedule | null> {
 type Fairness = SaleReport['fairness'][number]
 
 interface Compared {
-  /** Orders of the sale that were reserved. */
+  /** The number of reserved orders of the sale. */
   readonly reserved: number
   readonly minutes: readonly Minute[]
 }
 
-/** Of one line: each has a draw of its own. */
+/** Judges one line at a time, because each line has its own draw. */
 async function fairnessOf(
   { sql, config: { EDGE_URL, PUBLIC_URL } }: Pick<ReportDeps, 'sql' | 'config'>,
   sale: SaleRow,
@@ -253,14 +254,14 @@ async function fairnessOf(
     one_in: every,
     rank_correlation,
     overtaking,
-    // The minutes have what all lines together have called.
+    // The minutes contain only the calls of all lines together.
     before_turn: sale.lines.length === 1 ? servedBeforeTurn(served, minutes) : null,
     note:
       every === 1 ? null : `Of the sale's ${reserved} orders, those of one ticket number in ${every} were compared.`,
   }
 }
 
-/** The proof of the draw, and how anybody checks it. */
+/** The proof of the draw, and how anybody can check it. */
 function drawOf(schedule: Schedule, url: string | null) {
   const { draw_commitment: commitment, draw_seed: seed, draw_beacon: beacon } = schedule
   return {
@@ -269,7 +270,7 @@ function drawOf(schedule: Schedule, url: string | null) {
     beacon,
     beacon_announced: schedule.beacon_announced,
     drawn: schedule.pre_queue_size,
-    /** Whether the seed is that of the commitment as it is published now; null before the draw. */
+    /** True if the seed matches the commitment as published now; null before the draw. */
     holds: seed === null ? null : commitmentHolds(commitment, seed),
     schedule_url: url,
     verify: `npm run verify-draw -- --schedule ${url} --number N`,

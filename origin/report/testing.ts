@@ -1,4 +1,4 @@
-/** Situations of a sale for tests: one in which all is well, and each thing that can be wrong. */
+/** Situations of a sale for tests: one in which all is well, and one for each thing that can be wrong. */
 import type { OpenFinding } from '../../shared/api/live.ts'
 import { FINDING_ADVICE } from './finding-advice.ts'
 import type { Situation } from './sale-health.ts'
@@ -37,7 +37,7 @@ const called = (minute: string, atMs: number, called: number) => ({
   gauges: { called, arrived: 0, edge_at_ms: atMs, waiting: 9 },
 })
 
-/** Each by itself. `order`: an order that findings are about. */
+/** Each situation has a single problem. `order` is the order that the findings are about. */
 export const wrongs = (order: string): Readonly<Record<string, Partial<Situation>>> => ({
   stock: { addsUp: false },
   postgres: { health: { ...health, ledger: false, edge_seconds: null } },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { NO_WAITS, type Seen, type Wait, waitGauges, withReport } from './waits.ts'
 
-/** What the reports of a line say of waits that are over. */
+/** Follows the reports of one line, and returns the waits that are over. */
 function followed(reports: readonly Seen[]): Wait[] {
   let waits = NO_WAITS
   return reports.flatMap((report) => {
@@ -10,7 +10,7 @@ function followed(reports: readonly Seen[]): Wait[] {
     return seen.over
   })
 }
-/** A line of a hundred at a moment in seconds. */
+/** A report of a line of a hundred visitors, at a moment in seconds. */
 const at = (seconds: number, called: number, wait_seconds?: number): Seen => ({
   atMs: seconds * 1000,
   numbers_given: 100,
@@ -21,7 +21,7 @@ const at = (seconds: number, called: number, wait_seconds?: number): Seen => ({
 
 it('a wait lasts until the last in line is called, also in the minute in which it was shown', () => {
   const over = followed([at(1, 0, 50), at(2, 0), at(3, 50, 25), at(4, 110), at(5, 110)])
-  // Called five sixths of the way from the third second to the fourth.
+  // The visitor was called five sixths of the way from the third second to the fourth.
   expect(over.map(({ shown, real }) => [shown, Math.round(real * 10) / 10])).toEqual([
     [50, 2.8],
     [25, 0.8],

@@ -1,41 +1,41 @@
 /**
- * How right the waits were that people saw: the last in line of each report of the edge is followed until they are called. Pure; the
- * memory of one process, so that a restart leaves a gap.
+ * Measures how accurate the displayed waits were: the last visitor in the queue at each report of the edge is
+ * followed until they are called. Pure; the state is in the memory of one process, so a restart leaves a gap.
  */
 import type { LineFigures } from '../../shared/api/internal.ts'
 import type { Figures } from '../../shared/api/live.ts'
 
 const MINUTE_MS = 60_000
-/** An hour of reports. Where more would be followed, every second one is dropped. */
+/** An hour of reports is followed. If there would be more, every second one is dropped. */
 const MOST_FOLLOWED = 3_600
 
-/** The last in line at a moment, and the wait that they were shown. */
+/** The last visitor in the queue at a moment, and the wait that was shown to them. */
 interface Follower {
   readonly atMs: number
   readonly number: number
   readonly seconds: number
 }
 
-/** A report of the edge about one line, and when it came. */
+/** A report of the edge about one line, and the time at which it arrived. */
 export type Seen = Pick<LineFigures, 'numbers_given' | 'called' | 'waiting' | 'wait_seconds'> & {
   readonly atMs: number
 }
 
-/** What is known of one line. */
+/** The state of one line. */
 export interface Waits {
   readonly last: Pick<Seen, 'called' | 'atMs'> | null
   readonly followed: readonly Follower[]
 }
 export const NO_WAITS: Waits = { last: null, followed: [] }
 
-/** A wait that is over, in seconds: as it was shown, and as it was. */
+/** A wait that is over, in seconds: as it was shown, and as it really was. */
 export interface Wait {
   readonly shownAtMs: number
   readonly shown: number
   readonly real: number
 }
 
-/** With one more report, and the waits that it ends. */
+/** Adds a report, and returns the waits that it ends. */
 export function withReport({ last, followed }: Waits, seen: Seen): { waits: Waits; over: Wait[] } {
   const { atMs, called, numbers_given, waiting, wait_seconds } = seen
   const [over, remaining] = [followed.filter((f) => f.number <= called), followed.filter((f) => f.number > called)]
@@ -51,14 +51,14 @@ export function withReport({ last, followed }: Waits, seen: Seen): { waits: Wait
   }
 }
 
-/** When a number was called: between two reports in proportion. */
+/** Estimates when a number was called, in proportion between two reports. */
 function calledMs(number: number, last: Waits['last'], now: Pick<Seen, 'called' | 'atMs'>): number {
   if (last === null || now.called <= last.called) return now.atMs
   const share = Math.max(0, number - last.called) / (now.called - last.called)
   return last.atMs + share * (now.atMs - last.atMs)
 }
 
-/** Of each minute the wait that was furthest off, as gauges of the minute in which it was shown. */
+/** Selects the wait of each minute that was furthest off, as gauges of the minute in which it was shown. */
 export function waitGauges(over: readonly Wait[]): { readonly minute: Date; readonly gauges: Figures }[] {
   const off = ({ shown, real }: Wait) => Math.abs(shown - real)
   const byMinute = Map.groupBy(over, ({ shownAtMs }) => Math.floor(shownAtMs / MINUTE_MS) * MINUTE_MS)

@@ -31,7 +31,7 @@ test.each([
   expect(workersOf(reports, NOW_MS)).toEqual(told)
 })
 
-/** The hash of the reports, in place of Redis: awaited, away or there. */
+/** A hash of reports in place of Redis, which can be pending, failing or available. */
 function reportsIn(known: Record<string, string>) {
   let isAway = false
   const multi = () => {
@@ -74,14 +74,14 @@ test('shares the sales among the workers that report and reach the ledger, and h
     return { actor, worker: () => share.mock.lastCall?.[0] ?? '', shares: () => share.mock.lastCall?.[1].toSorted() }
   })
   if (!one || !other) return expect.unreachable()
-  // Each has reported once more by then, also after failures.
+  // Each worker has reported once more by then, even after failures.
   const later = () => vi.advanceTimersByTimeAsync(10_000)
   await later()
   const both = [one.worker(), other.worker()].sort()
   expect([one.shares(), other.shares()]).toEqual([both, both])
   isLedgerAway = true
   await later()
-  // While nobody reaches the ledger, all go on trying, the one that is cut off too.
+  // While the ledger is unreachable, every worker continues, including the one that is cut off.
   expect(one.shares()).toHaveLength(3)
   isLedgerAway = false
   setAway(true)

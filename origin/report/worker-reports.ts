@@ -1,6 +1,6 @@
 /**
- * The workers' reports on themselves, in one small hash in Redis: that they run, and whether the provider of payments answers
- * them. The console reads it in whichever process serves it, and the workers share the sales by it.
+ * Stores the workers' reports on themselves in one small hash in Redis: that they run, and whether the provider of
+ * payments responds to them. The console reads the hash in any process, and the workers divide the sales by it.
  */
 import { randomUUID } from 'node:crypto'
 import type { Health } from '../../shared/api/live.ts'
@@ -12,12 +12,18 @@ import type { Store } from '../stock/scripts.ts'
 
 const KEY = 'workers'
 const EVERY_MS = 2_000
-/** A worker that has said nothing for so long does not run: some reports may be late, or lost. */
+/** A worker without a report for this long is considered stopped. Some reports may be late or lost. */
 const GONE_MS = 10_000
-/** Its sales fall to the others sooner: to have one twice for a moment does no harm. */
+/**
+ * Its sales pass to other workers sooner than that, because a sale that two workers process for a moment does no
+ * harm.
+ */
 const SHARES_FOR_MS = 5_000
 const FORGOTTEN_MS = 60_000
-/** Some charges are never answered. The comparison asks every ten seconds: a provider that lets two of them pass is away. */
+/**
+ * Some charges never get a response. The comparison calls the provider every ten seconds, so a provider that misses
+ * two of these calls is away.
+ */
 const SILENT_MS = 25_000
 const REDIS_TIMEOUT_MS = 500
 
@@ -28,11 +34,11 @@ interface ReportDeps extends LoopDeps {
   readonly provider: () => ProviderSeen
   readonly work: Pick<SaleWork, 'share'>
   readonly isLedgerAway: () => boolean
-  /** The ledger's time. */
+  /** Returns the ledger's time. */
   readonly nowMs: () => number
 }
 
-/** Reports every two seconds; at its stop the report goes. */
+/** Reports every two seconds, and removes the report at its stop. */
 export function workerReports(deps: ReportDeps): Actor {
   const { redis, provider, work, isLedgerAway, nowMs } = deps
   const worker = randomUUID()
@@ -47,13 +53,13 @@ export function workerReports(deps: ReportDeps): Actor {
       const silent = new Set(silentFor(SHARES_FOR_MS))
       const running = Object.keys(known).filter((one) => !silent.has(one))
       const able = running.filter((one) => reportIn(known[one]).hasLedger)
-      // While nobody reaches the ledger, all go on trying.
+      // While no worker reaches the ledger, all of them continue.
       work.share(worker, able.length > 0 ? able : running)
       const gone = silentFor(FORGOTTEN_MS)
       if (gone.length > 0) await redis.hdel(KEY, ...gone)
     }
     await withTimeout(write(), REDIS_TIMEOUT_MS).catch((error) => {
-      // Nobody knows who else runs.
+      // Redis does not say which workers run, so this one takes all sales.
       work.share(worker, [worker])
       throw error
     })
@@ -67,13 +73,13 @@ export function workerReports(deps: ReportDeps): Actor {
   }
 }
 
-/** Throws where Redis does not answer. */
+/** Throws if Redis does not respond. */
 export async function readWorkers(redis: Pick<Store, 'hgetall'>, nowMs: number) {
   const reports = Object.values(await withTimeout(redis.hgetall(KEY), REDIS_TIMEOUT_MS)).map(reportIn)
   return workersOf(reports, nowMs)
 }
 
-/** Those that run, and what they know of the provider. Pure. */
+/** Returns the running workers, and what they know of the provider. Pure. */
 export function workersOf(reports: readonly Report[], nowMs: number): Pick<Health, 'workers' | 'provider'> {
   const running = reports.filter(({ atMs }) => nowMs - atMs < GONE_MS)
   const latest = (of: keyof ProviderSeen) => Math.max(...running.map((one) => one[of] ?? Number.NEGATIVE_INFINITY))
@@ -83,7 +89,7 @@ export function workersOf(reports: readonly Report[], nowMs: number): Pick<Healt
   return { workers: running.length, provider: running.length === 0 ? null : provider }
 }
 
-/** What a worker reported of itself; of one that is gone meanwhile, nothing. */
+/** Parses a worker's report; a worker that is gone meanwhile has an empty one. */
 function reportIn(text: string | undefined): Report {
   const report = JSON.parse(text ?? '{}') as Partial<Report>
   const { atMs = 0, hasLedger = false, answeredAtMs = null, failedAtMs = null } = report
