@@ -1,4 +1,4 @@
-/** The feed as everybody reads it: its newest posts, and pages by number, which never change once they are full. */
+/** Reads the feed as visitors see it: its newest posts, and pages by number. A page never changes once it is full. */
 
 import type { FeedPage } from '../../shared/api/internal.ts'
 import type { Post } from '../../shared/api/public.ts'
@@ -7,7 +7,7 @@ import type { Sql } from '../ledger/connection.ts'
 import { Copies } from '../lib/copies.ts'
 import type { PostRow } from './posts.ts'
 
-/** How long a process answers with the same posts, so that edges, however many, cost two queries a second and sale. */
+/** A process reuses its result for this long, so that any number of edges costs two queries per second and sale. */
 const FRESH_MS = 500
 const MAX_PAGES = 1_000
 
@@ -19,7 +19,7 @@ export class FeedPages {
     this.#sql = sql
   }
 
-  /** The newest posts, or a page by its number. Null: there is no such page. */
+  /** The newest posts, or a page by its number. Null if there is no such page. */
   async read(saleId: string, page: number | null, nowMs: number): Promise<FeedPage | null> {
     const newest = await this.#copies.of(saleId, nowMs, () => readNewest(this.#sql, saleId))
     if (page === null) return newest
@@ -34,7 +34,7 @@ const readNewest = (sql: Sql, saleId: string) =>
     left join (
       select * from posts where sale_id = ${saleId} and removed_at is null order by n desc limit ${POSTS_A_PAGE}) p on true`)
 
-/** The highest number comes from the same snapshot: a page is full only if all that it will have was read. */
+/** The highest number comes from the same snapshot, because a page counts as full only if all its posts were read. */
 const readPage = (sql: Sql, saleId: string, page: number) =>
   feedPage(sql<Found[]>`
     select (select max(n) from posts where sale_id = ${saleId}) as latest, p.* from (select) one
@@ -42,7 +42,7 @@ const readPage = (sql: Sql, saleId: string, page: number) =>
       and p.n > ${(page - 1) * POSTS_A_PAGE} and p.n <= ${page * POSTS_A_PAGE}
     order by p.n desc`)
 
-/** One row without a post where there is none. */
+/** A feed without posts returns one row whose post is null. */
 type Found = { readonly latest: number | null } & (PostRow | { readonly [Field in keyof PostRow]: null })
 
 async function feedPage(found: Promise<readonly Found[]>): Promise<FeedPage> {
@@ -50,7 +50,7 @@ async function feedPage(found: Promise<readonly Found[]>): Promise<FeedPage> {
   return { latest: rows[0]?.latest ?? 0, posts: rows.flatMap((row) => (row.n === null ? [] : [postOf(row)])) }
 }
 
-/** As visitors read it. */
+/** The post in the form that visitors get. */
 export const postOf = ({ n, at, level, text, image }: PostRow): Post => ({
   n,
   at: at.toISOString(),

@@ -8,7 +8,7 @@ const internal = (path: string) => origin.call('GET', `/internal/sales/${path}`,
 const toldToEdge = async (sale: string) => (await internal(sale)).body.announcement
 const feed = (sale: string, page?: number) => internal(`${sale}/feed${page === undefined ? '' : `?page=${page}`}`)
 
-/** A small picture. */
+/** Uploads a small picture. */
 async function upload() {
   const bytes = await sharp({ create: { width: 400, height: 200, channels: 3, background: '#00674b' } })
     .png()

@@ -84,7 +84,7 @@ interface FeedPagesDeps {
   readonly sales: Pick<Sales, 'find' | 'nowMs'>
 }
 
-/** Below `/internal`: the newest posts, or a page by its number. */
+/** The route is mounted below `/internal`. It returns the newest posts, or a page by its number. */
 export function feedPageRoutes({ sql, sales }: FeedPagesDeps): Hono {
   const pages = new FeedPages(sql)
   return new Hono().get('/sales/:sale/feed', async (c) => {
@@ -96,7 +96,7 @@ export function feedPageRoutes({ sql, sales }: FeedPagesDeps): Hono {
   })
 }
 
-/** `shown`: an announcement that all pages show. */
+/** `shown` is true for the announcement that all pages show. */
 const asOperatorsSee = (row: PostRow) => ({
   ...postOf(row),
   operator: row.operator,

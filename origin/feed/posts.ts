@@ -1,4 +1,7 @@
-/** What the shop says to the visitors of a sale. An urgent post is an announcement: all pages show the latest, until it is ended. */
+/**
+ * Posts of the shop to the visitors of a sale. An urgent post is an announcement: all pages show the latest one until
+ * an operator ends it.
+ */
 
 import type { Image } from '../../shared/api/goods.ts'
 import type { AnnouncementRequest } from '../../shared/api/operator.ts'
@@ -9,14 +12,14 @@ import { audit } from '../operators/audit.ts'
 export type PostRow = Readonly<typeof posts.$inferSelect>
 export type AnnouncementRow = PostRow & { readonly level: NonNullable<PostRow['level']> }
 
-/** `level`: null for a post that is no announcement. */
+/** `level` is null for a post that is not an announcement. */
 interface NewPost {
   readonly level: PostRow['level']
   readonly text: AnnouncementRequest['text']
   readonly image?: Image | undefined
 }
 
-/** Publishes a post; an announcement takes the place of the one before. */
+/** Publishes a post. An announcement replaces the one before. */
 export async function publishPost<const P extends NewPost>(
   tx: Queryable,
   saleId: string,
@@ -43,7 +46,7 @@ export async function endAnnouncement(tx: Queryable, saleId: string, operator: s
   if (before) await audit(tx, [{ actor: operator, action: 'announcement ended', sale: saleId, before }])
 }
 
-/** Takes a post away: nobody reads it any more. Returns false if there is none. */
+/** Removes a post, so that nobody can read it any more. Returns false if there is none. */
 export async function removePost(tx: Queryable, saleId: string, n: number, operator: string): Promise<boolean> {
   await lockFeed(tx, saleId)
   const [removed] = await tx<PostRow[]>`
@@ -56,7 +59,7 @@ export async function removePost(tx: Queryable, saleId: string, n: number, opera
 
 const inAudit = (row: PostRow | undefined) => row && { ...(row.level !== null && { level: row.level }), text: row.text }
 
-/** The sale's row orders those who write at the same moment, so that numbers appear in their order. */
+/** The lock on the sale's row orders concurrent posts, so that their numbers appear in order. */
 const lockFeed = (tx: Queryable, saleId: string) => tx`select 1 from sales where sale_id = ${saleId} for no key update`
 
 async function endShown(tx: Queryable, saleId: string): Promise<PostRow | undefined> {
@@ -66,7 +69,7 @@ async function endShown(tx: Queryable, saleId: string): Promise<PostRow | undefi
   return ended
 }
 
-/** All posts of a sale, also those taken away, the latest first. */
+/** All posts of a sale, including removed ones, the latest first. */
 export const listPosts = (sql: Sql, saleId: string, limit: number) => sql<PostRow[]>`
   select * from posts where sale_id = ${saleId} order by n desc limit ${limit}`
 

@@ -1,4 +1,4 @@
-/** The catalogue's rows, and the shop's synonyms. */
+/** Reads the catalogue's rows, and the shop's synonyms. */
 import type { Texts } from '../../shared/api/fields.ts'
 import type { Catalogue, Synonyms } from '../../shared/api/front.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
@@ -25,7 +25,7 @@ export interface ListedRow {
   readonly goods: GoodsDocument['products'] | null
 }
 
-/** Sales that anyone may find, those that open last first. */
+/** The sales that are listed publicly, those that open last first. */
 export const readListed = (sql: Queryable, max: number) =>
   sql<ListedRow[]>`
     select s.sale_id, s.name, s.opens_at, coalesce(s.pre_queue_opens_at, s.created_at) as pre_queue_opens_at,

@@ -1,4 +1,4 @@
-/** The catalogue as the edge reads it, and the synonyms that operators edit. */
+/** The edge reads the catalogue, and operators edit the synonyms. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Listing } from '../../shared/api/front.ts'
@@ -40,7 +40,7 @@ test('lists a sale with what the front shows and search reads', async () => {
 test('tells a caller that has the catalogue only how its sales are, and the rest once one has changed', async () => {
   const sale = await origin.sale()
   await expect.poll(() => listed(sale)).toMatchObject({ ends_at: null })
-  // Other files change their sales meanwhile.
+  // The catalogue is polled, because other test files change their sales meanwhile.
   await expect.poll(async () => (await listing((await listing()).version)).catalogue).toBeNull()
   const { version } = await listing()
   await origin.admin('POST', `/sales/${sale}/end`)

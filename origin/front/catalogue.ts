@@ -1,6 +1,6 @@
 /**
- * What the shop front lists and search finds, as one document: read again when a sale in use, its goods or the synonyms have
- * changed. Sales that are long over change no more.
+ * Builds one document of all that the shop front lists and search finds. It is read again when a sale in use, its
+ * goods or the synonyms have changed. Sales that ended long ago no longer change.
  */
 import { createHash } from 'node:crypto'
 import { micromark } from 'micromark'
@@ -19,13 +19,13 @@ import { available, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type ListedRow, readListed, readSynonyms } from './catalogue-queries.ts'
 
-/** How long a process answers with what it has read. */
+/** A process reuses its result for this long. */
 const FRESH_MS = 1_000
 
 interface Read {
   readonly version: string
   readonly catalogue: Catalogue
-  /** What of the sales in use it was made from. */
+  /** A digest of the versions of the sales in use, from which the catalogue was made. */
   readonly signature: string
 }
 
@@ -41,7 +41,7 @@ export class Catalogues {
     this.#sendsMail = sendsMail
   }
 
-  /** `has`: the version of the catalogue that the caller has. Fails as the ledger does. */
+  /** `has` is the version of the catalogue that the caller already has. Fails as the ledger does. */
   async listing(has: string | undefined): Promise<Listing> {
     const { version, catalogue } = await this.#now()
     const nowMs = this.#sales.nowMs()
@@ -56,7 +56,7 @@ export class Catalogues {
     return { version, catalogue: has === version ? null : catalogue, states: Object.fromEntries(states) }
   }
 
-  /** Callers share one read, also its failure. */
+  /** Concurrent callers share one read, and its failure. */
   #now(): Promise<Read> {
     const nowMs = performance.now()
     if (!this.#read || nowMs - this.#read.atMs > FRESH_MS) {
@@ -92,7 +92,10 @@ const signatureOf = (sales: readonly SaleRow[], synonyms: unknown) =>
     ]),
   ])
 
-/** Those that open last, as far as they fit: behind one that is too large come smaller ones. */
+/**
+ * Selects the sales that open last, as long as their entries fit. A sale that is too large is left out, and smaller
+ * ones may follow it.
+ */
 export function withinLimit<Sale extends Pick<ListedSale, 'products'>>(sales: readonly Sale[]): readonly Sale[] {
   let room = MAX_ENTRIES
   return sales.filter(({ products }) => {
@@ -103,7 +106,7 @@ export function withinLimit<Sale extends Pick<ListedSale, 'products'>>(sales: re
   })
 }
 
-/** A sale as the front shows it, and search reads it. */
+/** The sale in the form that the front shows and search reads. */
 export function listedSale({
   sale_id,
   name,
@@ -137,7 +140,7 @@ export function listedSale({
   }
 }
 
-/** The sale's own picture, with the words that a product has for it. */
+/** The sale's own picture, with the alternative text of a product that shows the same picture. */
 function heroOf({ brand, goods }: Pick<ListedRow, 'brand' | 'goods'>): Image | null {
   if (brand?.hero === undefined) return null
   const known = Object.values(goods ?? {})
@@ -171,7 +174,7 @@ const withoutTags = (html: string): string =>
     .map((part) => part.slice(part.indexOf('>') + 1))
     .join(' ')
 
-/** What a reader sees of markdown. */
+/** The text of markdown as a reader sees it. */
 export const plainText = (markdown: string): string =>
   withoutTags(micromark(markdown))
     .replace(/&(amp|lt|gt|quot);/g, (_, name) => ENTITIES[name] ?? '')

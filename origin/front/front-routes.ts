@@ -1,4 +1,7 @@
-/** The catalogue and the latest searches of visitors, for the edge; and the words that mean the same in a search, for operators. */
+/**
+ * Routes for the edge, which reads the catalogue and visitors' latest searches, and for operators, who edit the
+ * synonyms of the search.
+ */
 import { type Context, Hono } from 'hono'
 import { SearchMade, Synonyms } from '../../shared/api/front.ts'
 import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
@@ -11,11 +14,11 @@ import type { Catalogues } from './catalogue.ts'
 import { readSynonyms, writeSynonyms } from './catalogue-queries.ts'
 import type { RecentSearches } from './recent-searches.ts'
 
-/** Below `/internal`. */
+/** The route is mounted below `/internal`. */
 export const catalogueRoutes = (catalogues: Catalogues): Hono =>
   new Hono().get('/catalogue', async (c) => c.json(await catalogues.listing(c.req.query('has'))))
 
-/** Below `/internal`: the edge knows who is signed in. */
+/** The routes are mounted below `/internal`, because only the edge knows who is signed in. */
 export function recentSearchRoutes(searches: RecentSearches): Hono {
   const visitorOf = (c: Context) =>
     decodeURIComponent(headerOf(c, EDGE_VISITOR_HEADER) ?? refuse(problem('unauthorized')))

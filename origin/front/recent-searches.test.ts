@@ -1,4 +1,4 @@
-/** Signed-in visitors' latest searches, as the edge asks for them. */
+/** The edge reads and changes the latest searches of signed-in visitors. */
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'

@@ -1,18 +1,21 @@
 /**
- * The latest searches of visitors who are signed in at the shop, for all their devices. The ledger has them; a list in Redis
- * answers reads, filled by the first one, and is deleted after each change. Which lists are to be deleted is written with the change, and
- * a worker repeats what failed.
+ * Stores the latest searches of visitors who are signed in at the shop, for all their devices. The ledger has them. A
+ * list in Redis serves reads: the first read fills it, and each change deletes it. The deletion is recorded in the
+ * transaction of the change, and a worker repeats deletions that failed.
  */
 import type { Logger } from 'pino'
 import { asTyped, MAX_RECENT, sameSearch } from '../../shared/search/recent.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Store } from '../stock/scripts.ts'
 
-/** How long a search is kept. */
+/** A search is retained for this many days. */
 const SEARCH_DAYS = 30
-/** Of the list in Redis: then it is read from the ledger again, without those that have become too old. */
+/**
+ * The list in Redis expires after this time. It is then read from the ledger again, without the searches that have
+ * become too old.
+ */
 const LIST_SECONDS = 24 * 3600
-/** Lists deleted in one round. */
+/** One round deletes at most this many lists. */
 const STALE_BATCH = 500
 
 const keyOf = (visitor: string) => `searches:${visitor}`
@@ -31,12 +34,12 @@ export class RecentSearches {
     this.#deps = deps
   }
 
-  /** The newest first. Without Redis from the ledger. */
+  /** Returns the searches, the newest first. Without Redis they come from the ledger. */
   async of(visitor: string): Promise<string[]> {
     const { sql, redis } = this.#deps
     const listed = await redis.lrange(keyOf(visitor), 0, -1).catch(() => [])
     if (listed.length > 0) return listed.filter((q) => q !== '')
-    // Locked, so that a change waits until the list is there, and then deletes it.
+    // The lock makes a concurrent change wait until the list is filled; the change then deletes it.
     return sql.begin(async (tx) => {
       await lock(tx, visitor)
       const read = await readSearches(tx, visitor)
@@ -57,7 +60,7 @@ export class RecentSearches {
     })
   }
 
-  /** One of them, or all. */
+  /** Removes one search, or all of them. */
   remove(visitor: string, q: string | undefined): Promise<string[]> {
     return this.#change(visitor, async (tx) => {
       if (q === undefined) await tx`delete from recent_searches where visitor = ${visitor}`
@@ -65,7 +68,7 @@ export class RecentSearches {
     })
   }
 
-  /** One change of a visitor at a time. */
+  /** A visitor's changes run one at a time. */
   async #change(visitor: string, change: (tx: Queryable) => Promise<void>): Promise<string[]> {
     const { sql, log } = this.#deps
     const { searches, stale } = await sql.begin(async (tx) => {
@@ -80,7 +83,7 @@ export class RecentSearches {
     return searches
   }
 
-  /** Deletes the lists that are still to be deleted. True if there may be more. */
+  /** Deletes the lists that a change has made stale. True if there may be more. */
   async deleteStale(): Promise<boolean> {
     const stale = await this.#deps.sql<StaleList[]>`
       select visitor, at::text as at from stale_search_lists order by at limit ${STALE_BATCH}`
@@ -106,7 +109,7 @@ export class RecentSearches {
 
 interface StaleList {
   readonly visitor: string
-  /** As text, which keeps its microseconds. */
+  /** The timestamp stays text, because a Date would lose its microseconds. */
   readonly at: string
 }
 
@@ -120,7 +123,7 @@ async function readSearches(sql: Queryable, visitor: string): Promise<string[]> 
   return rows.map(({ q }) => q)
 }
 
-/** Those past their time, at most so many; returns how many. */
+/** Deletes at most `most` searches past their retention, and returns their number. */
 export async function deleteSearches(tx: Queryable, most: number): Promise<number> {
   const { count } = await tx`
     delete from recent_searches where (visitor, words) in (

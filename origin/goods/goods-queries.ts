@@ -1,9 +1,12 @@
-/** What the pages of a sale show of its goods: read and written as a whole, under a version that grows with each change. */
+/**
+ * Reads and writes the goods that the pages of a sale show. They are one document, whose version grows with each
+ * change.
+ */
 import type { GoodsDocument, ProductGoods } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import type { Queryable } from '../ledger/connection.ts'
 
-/** In the transaction that writes the sale. */
+/** Runs in the transaction that writes the sale. */
 export async function writeGoods(tx: Queryable, saleId: string, config: SaleConfig): Promise<void> {
   const { brand, venue, names, event, products } = goodsOf(config)
   const hasSome = brand || venue || names || event || Object.values(products).some((one) => Object.keys(one).length > 0)
@@ -18,7 +21,7 @@ export async function writeGoods(tx: Queryable, saleId: string, config: SaleConf
       is distinct from (excluded.brand, excluded.venue, excluded.names, excluded.event, excluded.products)`
 }
 
-/** What a sale's pages show beside names and prices, as it is written. */
+/** The content of a sale's pages in addition to names and prices, as the operator wrote it. */
 export const goodsOf = ({
   brand,
   venue,
@@ -48,7 +51,7 @@ function goodsOfProduct({
   }
 }
 
-/** Null where nothing was said. */
+/** Returns null if the sale has no goods. */
 export async function readGoods(sql: Queryable, saleId: string): Promise<GoodsDocument | null> {
   const [row] = await sql<GoodsDocument[]>`
     select version, brand, venue, names, event, products from goods where sale_id = ${saleId}`

@@ -1,4 +1,4 @@
-/** What the pages of a sale show of its goods, for the edge, which reads each version once. Below `/internal`. */
+/** Serves the goods of a sale to the edge, which reads each version once. The route is mounted below `/internal`. */
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
 import { refuse } from '../lib/request.ts'
@@ -16,7 +16,7 @@ export const goodsDocumentRoutes = ({ sales, goods }: GoodsRoutesDeps): Hono =>
     const version = Number(c.req.query('v'))
     const find = async () => (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
     let sale = await find()
-    // Another process may have written the goods a moment ago.
+    // Another process may have written this version a moment ago.
     if (sale.goods_version !== version) {
       await sales.refresh()
       sale = await find()

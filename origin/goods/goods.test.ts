@@ -1,4 +1,7 @@
-/** The goods of a sale: an operator reads what they wrote, and can send it back; the edge reads them by their version. */
+/**
+ * An operator reads the goods of a sale as they wrote them and can send them back. The edge reads the goods by their
+ * version.
+ */
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -47,7 +50,7 @@ test('nests variants into their product, and keeps what the pages of a sale show
       ],
     },
   ])
-  // The edge reads a version of them, and no other.
+  // The edge can read the current version only.
   const goods = (version: number, of = sale) => internal(`/sales/${of}/goods?v=${version}`)
   const { names, description, options, terms, tags } = SHOE
   expect(await goods(1)).toMatchObject({ status: 200 })
@@ -95,7 +98,7 @@ const text = fc
   .filter((some) => /^\P{C}+$/u.test(some) && some.trim() === some)
 const id = fc.stringMatching(/^[a-z0-9]{6,12}$/)
 const texts = fc.dictionary(fc.constantFrom('en', 'de', 'fr', 'es', 'ja', 'ar'), text)
-/** Nothing, or at least the least payment. */
+/** A price is zero, or at least the smallest amount that can be paid. */
 const price = fc.oneof(fc.constant(0), fc.integer({ min: 50, max: 1_000_000 }))
 const percent = fc.nat(100_000).map((thousandths) => thousandths / 1000)
 const some = <T extends object>(of: T) => fc.record(of as never, { requiredKeys: [] }) as fc.Arbitrary<object>
@@ -163,7 +166,7 @@ const options = some({
 })
 const config = fc.tuple(products, options).map(([products, of]) => ({ products, ...of }))
 
-/** All that the ledger has of a sale, but how often its rows were written. */
+/** All that the ledger has of a sale, except the counters of writes. */
 const kept = (sale: string) => origin.sql()`
   select to_jsonb(s) as sale, to_jsonb(g) as goods,
     (select jsonb_agg(to_jsonb(p) - 'version' order by p.place) from products p where p.sale_id = s.sale_id) as products

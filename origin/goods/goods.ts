@@ -1,4 +1,4 @@
-/** The goods of sales in memory, each read once for each of its versions. */
+/** The goods of sales in memory. Each version is read once. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Versions } from '../lib/versions.ts'
@@ -6,7 +6,10 @@ import type { SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { readGoods } from './goods-queries.ts'
 
-/** Some kilobytes each, and never more than the body that wrote it. */
+/**
+ * The memory is limited to this many documents, which have some kilobytes each and are never larger than the request
+ * that wrote them.
+ */
 const MAX_SALES = 500
 
 export class Goods {
@@ -16,7 +19,7 @@ export class Goods {
     this.#goods = new Versions(memory.map('goods'), MAX_SALES, (saleId) => readGoods(sql, saleId))
   }
 
-  /** Null where nothing was said. Fails as the ledger does. */
+  /** Returns null if the sale has no goods. Fails as the ledger does. */
   async of({
     sale_id,
     goods_version: version,
