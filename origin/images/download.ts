@@ -1,4 +1,7 @@
-/** Fetches a picture from elsewhere, from the public Internet unless private networks are allowed. Redirects are not followed. */
+/**
+ * Fetches a picture from elsewhere, from the public Internet unless private networks are allowed. Redirects are not
+ * followed.
+ */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isPublic, literalIn, publicLookup, type Resolve } from '../webhooks/network-guard.ts'
@@ -14,7 +17,7 @@ export interface DownloadOptions {
   readonly resolve?: Resolve
 }
 
-/** The bytes at an address. Throws NoPicture, which says why there are none. */
+/** Returns the bytes at an address. Throws NoPicture with the reason if they cannot be read. */
 export async function download(
   address: string,
   { allowPrivate, allowHttp, resolve }: DownloadOptions,

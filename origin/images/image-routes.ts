@@ -1,4 +1,4 @@
-/** Operators upload pictures, and everyone sees them, at addresses whose content never changes. */
+/** Serves pictures to everyone, at addresses whose content never changes, and takes uploads from operators. */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import { exactly } from '../../shared/api/fields.ts'
@@ -9,7 +9,7 @@ import { type DownloadOptions, download, MAX_PICTURE_BYTES } from './download.ts
 import { type Images, middleOf } from './images.ts'
 import { NoPicture } from './resize.ts'
 
-/** With the boundaries and headers of a form. */
+/** The limit includes the boundaries and headers of a form. */
 const MAX_FORM_BYTES = MAX_PICTURE_BYTES + 64 * 1024
 const IMMUTABLE = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' }
 
@@ -21,7 +21,7 @@ interface AdminImageDeps {
 }
 
 export function adminImageRoutes({ images, downloads }: AdminImageDeps) {
-  /** The bytes of a picture, whichever way it is sent, and the field that says what is wrong with it. */
+  /** The bytes of an uploaded picture, sent as a body or in a form, and the field that an error names. */
   async function sent(c: Context): Promise<{ readonly field: string; readonly read: () => Promise<Uint8Array> }> {
     const type = headerOf(c, 'content-type') ?? ''
     if (/^multipart\/form-data\b/i.test(type)) {
@@ -48,7 +48,7 @@ export function adminImageRoutes({ images, downloads }: AdminImageDeps) {
   })
 }
 
-/** The one file of a form. */
+/** The only file of a form. */
 async function fileIn(body: Uint8Array<ArrayBuffer>, type: string): Promise<Uint8Array> {
   const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => {
     return refuse(problem('invalid-request', { detail: 'The body is no form with a file.' }))

@@ -1,4 +1,4 @@
-/** Where pictures are stored: files that never change under their name, in a folder or in S3-compatible storage. */
+/** Stores pictures as files that never change under their name, in a folder or in S3-compatible storage. */
 import { hash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -7,9 +7,9 @@ import type { Config } from '../config.ts'
 
 export interface ImageStore {
   put(name: string, bytes: Uint8Array, type: string): Promise<void>
-  /** Null: there is no such file. */
+  /** Returns null if there is no such file. */
   get(name: string): Promise<Uint8Array | null>
-  /** Also where there is no such file. */
+  /** Succeeds if there is no such file. */
   delete(name: string): Promise<void>
 }
 
@@ -18,7 +18,8 @@ export function folderStore(folder: string): ImageStore {
     async put(name, bytes) {
       const file = join(folder, name)
       await mkdir(dirname(file), { recursive: true })
-      // Complete or absent, even when this process is killed.
+      // The file is written under another name and then renamed, so that it is complete or absent even if this
+      // process is killed.
       const unfinished = `${file}.${randomUUID()}`
       await writeFile(unfinished, bytes)
       await rename(unfinished, file)
@@ -36,10 +37,10 @@ export function folderStore(folder: string): ImageStore {
 }
 
 const S3_TIMEOUT_MS = 15_000
-/** After a server's error or a dropped connection. */
+/** A request is repeated after a server's error or a dropped connection. */
 const S3_RETRIES = 2
 
-/** Storage that did not do what it was asked. */
+/** The storage failed to do what was requested. */
 export class StorageError extends Error {
   override readonly name = 'StorageError'
 }

@@ -1,4 +1,7 @@
-/** Pictures: uploaded or fetched, made for pages, stored in a folder or in S3, and served for good. */
+/**
+ * Pictures are uploaded or fetched, resized for pages, stored in a folder or in S3, and served with addresses that
+ * never change.
+ */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import sharp, { type Sharp } from 'sharp'
@@ -22,7 +25,7 @@ const uploadFrom = (url: string) => upload(JSON.stringify({ url }), 'application
 const read = (path: string, headers: Record<string, string> = {}) =>
   fetch(origin.url() + path, { headers, redirect: 'manual' })
 
-/** The answer to so many bytes, of which none are sent. */
+/** Announces a body of this size without sending it, and returns the status of the response. */
 async function announce(bytes: number): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'image/png', 'content-length': bytes }
   const sending = request(`${origin.url()}/admin/images`, { method: 'POST', headers }).on('error', () => {})
@@ -32,7 +35,7 @@ async function announce(bytes: number): Promise<number | undefined> {
   return response.statusCode
 }
 
-/** A picture that no other test has. */
+/** Each call makes a picture that no other test uses. */
 let shade = 0
 const picture = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: { r: ++shade, g: 120, b: width % 256 } } })
@@ -151,7 +154,7 @@ describe('of a sale', () => {
       { url: ours.url, alt: 'a shoe', ...size },
       { url: kept, alt: '', ...square },
     ])
-    // Its host is gone: what was read can be sent back.
+    // The host of the picture is gone, but the sale can be sent back as it was read.
     const again = await origin.admin('PUT', `/sales/${body.sale}`, body)
     expect(again).toMatchObject({ status: 200, body: { goods_version: 1 } })
   })

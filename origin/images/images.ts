@@ -1,6 +1,7 @@
 /**
- * The pictures of goods: made, stored and found by the hash of what was uploaded, so that one uploaded again is the same. The ledger has
- * when each was uploaded or named last: what nothing names any more is deleted in time.
+ * Makes, stores and finds the pictures of goods by the hash of the uploaded file, so that a repeated upload gives the
+ * same picture. The ledger records when each picture was last uploaded or named, and pictures that nothing names any
+ * more are deleted.
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
@@ -11,9 +12,9 @@ import { Overloaded } from '../lib/batcher.ts'
 import type { ImageStore } from './image-store.ts'
 import { FORMATS, type Format, resize, WIDTHS } from './resize.ts'
 
-/** Pictures that wait to be resized, some megabytes each; more are refused for now. */
+/** At most this many pictures of some megabytes each wait to be resized; more are refused for now. */
 const MAX_WAITING = 4
-/** Sizes in memory. */
+/** At most this many sizes are in memory. */
 const MAX_KNOWN = 10_000
 
 const ADDRESS = /^\/images\/([0-9a-f]{32})$/
@@ -40,10 +41,11 @@ export class Images {
     this.#sql = sql
   }
 
-  /** Throws NoPicture, or Overloaded where too many wait. */
+  /** Throws NoPicture, or Overloaded if too many pictures wait. */
   async add(bytes: Uint8Array): Promise<Picture> {
     const image = hash('sha256', bytes).slice(0, 32)
-    // First: its files stay from now on, or are gone already.
+    // The ledger's row is written first. After that the picture's files are either protected from deletion or already
+    // gone.
     await this.#sql`
       insert into pictures (image, used_at) values (${image}, clock_timestamp())
       on conflict (image) do update set used_at = excluded.used_at`
@@ -52,12 +54,12 @@ export class Images {
     const { renditions, ...size } = await this.#inTurn(() => resize(bytes))
     for (const { width, format, bytes } of renditions)
       await this.#store.put(`${image}/${width}.${format}`, bytes, FORMATS[format])
-    // Last: a picture with a size has all its files.
+    // The size is written last, so that a picture with a size has all its files.
     await this.#store.put(`${image}/size.json`, Buffer.from(JSON.stringify(size)), 'application/json')
     return this.#remember(image, size)
   }
 
-  /** One of ours by its address, which is going to be named; null if there is none. */
+  /** Finds a picture by its address and marks it as named. Null if it is not a picture of this system. */
   async use(address: string): Promise<Picture | null> {
     const image = ADDRESS.exec(address)?.[1]
     if (image === undefined) return null
@@ -69,7 +71,7 @@ export class Images {
   async remove(image: string): Promise<void> {
     const picture = await this.#stored(image)
     this.#known.delete(image)
-    // First: a picture with a size has all its files.
+    // The size is deleted first, so that a picture with a size has all its files.
     await this.#store.delete(`${image}/size.json`)
     const files = (picture?.widths ?? WIDTHS).flatMap((width) =>
       Object.keys(FORMATS).map((format) => `${image}/${width}.${format}`),
@@ -77,13 +79,13 @@ export class Images {
     await Promise.all(files.map((file) => this.#store.delete(file)))
   }
 
-  /** One of ours by its address; null if there is none. */
+  /** Finds a picture by its address. Null if it is not a picture of this system. */
   async find(address: string): Promise<Picture | null> {
     const image = ADDRESS.exec(address)?.[1]
     return image === undefined ? null : this.#find(image)
   }
 
-  /** `640.webp` of a picture. */
+  /** `name` is a file of the picture, such as `640.webp`. */
   async file(address: string, name: string): Promise<ImageFile | null> {
     const image = ADDRESS.exec(address)?.[1]
     const [, , format] = FILE.exec(name) ?? []
@@ -108,7 +110,10 @@ export class Images {
     return picture
   }
 
-  /** One picture at a time: a large one takes some seconds of a processor and a hundred megabytes. */
+  /**
+   * Pictures are resized one at a time, because a large one takes some seconds of a processor and a hundred
+   * megabytes.
+   */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING) return Promise.reject(new Overloaded('too many pictures wait to be resized'))
     this.#waiting++
@@ -118,6 +123,6 @@ export class Images {
   }
 }
 
-/** The file for those who ask for the picture without a width. */
+/** The file that is served if the picture is requested without a width. */
 export const middleOf = ({ url, widths }: Picture) =>
   `${url}/${widths.findLast((one) => one <= WIDTHS[3]) ?? widths[0]}.jpg`

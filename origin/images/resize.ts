@@ -1,16 +1,19 @@
 /**
- * Makes of a picture what pages show: a few widths, as WebP and as JPEG, upright and without what a camera notes in it. Only
- * well-known formats of pixels are read, and only so many pixels.
+ * Makes the renditions of a picture that pages show: a few widths, as WebP and as JPEG, upright and without the
+ * camera's metadata. It reads only well-known pixel formats and limits the number of pixels.
  */
 import sharp, { type Sharp } from 'sharp'
 import type { PictureSize } from '../../shared/api/goods.ts'
 
 export const WIDTHS = [320, 640, 960, 1280, 1920] as const
-/** Of a picture made for a page: what is taller is made smaller. */
+/** A rendition that would be taller is made smaller. */
 const MAX_HEIGHT = 4_000
 const MAX_PIXELS = 50_000_000
 const QUALITY = 78
-/** For a picture in all its sizes: the largest photograph takes a second or two, what is made to be slow no more than this. */
+/**
+ * One picture in all its sizes may take this long. The largest photograph takes a second or two; the limit stops
+ * files that were made to be slow.
+ */
 const MAX_MS = 10_000
 
 export const FORMATS = { webp: 'image/webp', jpg: 'image/jpeg' } as const
@@ -22,14 +25,14 @@ interface Rendition {
   readonly bytes: Uint8Array
 }
 
-/** What was sent is no picture that can be shown; the message says why. */
+/** The uploaded file is not a picture that can be shown. The message says why. */
 export class NoPicture extends Error {
   override readonly name = 'NoPicture'
 }
 const tooSlow = () => new NoPicture('a picture that takes too long to resize')
 const isTooSlow = (error: unknown) => /^timeout/i.test((error as Error).message)
 
-// One thread for each picture, and no reader of formats such as SVG, which are programs for a parser.
+// Each picture uses one thread. Readers of formats such as SVG are disabled, because these formats contain programs.
 sharp.concurrency(1)
 sharp.cache(false)
 sharp.block({ operation: ['VipsForeignLoad'] })
@@ -69,7 +72,7 @@ export async function resize(
   return { width, height, widths, renditions }
 }
 
-/** Its first frame, as pixels, no larger than the largest rendition. */
+/** Decodes the first frame to pixels, no larger than the largest rendition. */
 async function decode(bytes: Uint8Array, timeout: { readonly seconds: number }) {
   try {
     return await sharp(bytes, { limitInputPixels: MAX_PIXELS })

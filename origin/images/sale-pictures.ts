@@ -1,6 +1,6 @@
 /**
- * The pictures that a sale names, made ours as the sale is written: one elsewhere is fetched and kept, and of each its size is noted,
- * so that pages leave room for it.
+ * Imports the pictures that a sale names when the sale is written. Pictures on other hosts are fetched and stored,
+ * and the size of each is recorded, so that pages can reserve its space.
  */
 import type { Image } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
@@ -9,7 +9,7 @@ import { type DownloadOptions, download } from './download.ts'
 import type { Images, Picture } from './images.ts'
 import { NoPicture } from './resize.ts'
 
-/** Throws a ProblemError that names each field with a picture that is none of ours and cannot be fetched. */
+/** Throws a ProblemError that names each field whose picture belongs to another host and cannot be fetched. */
 export async function withPictures(
   config: SaleConfig,
   images: Images,
@@ -32,7 +32,7 @@ export async function ownImage(image: Image, images: Images, downloads: Download
   return { ...image, ...addressAndSize(found.get(image.url)) }
 }
 
-/** By the address that names it; `named`: the field of each address. */
+/** Returns the pictures by the address that names them. `named` maps each address to its field. */
 async function findPictures(
   named: ReadonlyMap<string, string>,
   images: Images,
@@ -56,7 +56,7 @@ async function findPictures(
   return found
 }
 
-/** By address, the first field that names it. */
+/** Maps each address to the first field that names it. */
 function picturesIn({ products, brand }: SaleConfig): Map<string, string> {
   const named: [string | undefined, string][] = [
     [brand?.logo, 'brand.logo'],
