@@ -4,7 +4,7 @@ import { Guesses } from './guesses.ts'
 
 const NETWORKS = '203.0.113.7=24 203.0.113=48'
 
-/** How many of so many codes are looked up before a refusal, all of them wrong unless they are known. */
+/** Counts how many of `count` codes are looked up before a refusal. All codes are wrong unless they are known. */
 function tried(guesses: Guesses, from: { visitor: string; networks?: string }, calls: number, nowMs = 0, wrong = 5) {
   let codes = 0
   try {
@@ -19,7 +19,7 @@ test('a visitor, an address and the network around it name so many unknown codes
   const guesses = new Guesses()
   const ann = { visitor: 'ann', networks: NETWORKS }
   expect(tried(guesses, ann, 128)).toBe(20)
-  // By another visitor, and by the same one from elsewhere.
+  // The limit counts another visitor, and the same visitor from another network, separately.
   expect(tried(guesses, { ...ann, visitor: 'bob' }, 128)).toBe(0)
   expect(tried(guesses, { ...ann, networks: '192.0.2.1=24' }, 128)).toBe(0)
   expect(tried(guesses, { visitor: 'cid', networks: '203.0.113.8=24 203.0.113=48' }, 128)).toBe(20)

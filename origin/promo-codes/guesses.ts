@@ -1,26 +1,30 @@
 /**
- * Unknown promo codes that a visitor and their networks have named, so that nobody finds codes by trying: as many a minute as unknown
- * invitations. Known codes do not count, since many people may share an address. Each process counts by itself.
+ * Counts the unknown promo codes that a visitor and their networks have sent, so that nobody finds codes by guessing.
+ * The limit per minute is that of unknown invitations. Known codes do not count, because many people may share an
+ * address. Each process counts separately.
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { problem } from '../../shared/problem.ts'
 import { refuse } from '../lib/request.ts'
 
-/** Of a visitor, or of an address; a person mistypes a few times. Larger networks have as many times more as they may hold unpaid. */
+/**
+ * The limit of a visitor or an address allows for a few typing errors. The limit of a larger network grows in
+ * proportion to the units that it may hold unpaid.
+ */
 const GUESSES = 20
 const WINDOW_MS = 60_000
-/** Visitors and networks that are remembered. */
+/** At most this many visitors and networks are remembered. */
 const MAX_GUESSERS = 20_000
 
 export interface Guesser {
   readonly visitor: string
-  /** As EDGE_NETWORKS_HEADER has them; left out where nothing is limited. */
+  /** The networks as EDGE_NETWORKS_HEADER contains them; omitted if nothing is limited. */
   readonly networks?: string | undefined
 }
 
 interface Guessed {
   wrong: number
-  /** Codes of calls in progress, which may be wrong. */
+  /** Codes of calls in progress, which may turn out to be wrong. */
   pending: number
   sinceMs: number
 }
@@ -28,7 +32,10 @@ interface Guessed {
 export class Guesses {
   readonly #guessed = new RecentMap<string, Guessed>(MAX_GUESSERS)
 
-  /** Throws `too-many-requests` if so many codes may be too many. Returns what ends the call, with how many were wrong. */
+  /**
+   * Throws `too-many-requests` if these codes could exceed the limit. The returned function ends the call with the
+   * number of wrong codes.
+   */
   begin({ visitor, networks }: Guesser, codes: number, nowMs: number): (wrong: number) => void {
     if (networks === undefined || codes === 0) return () => {}
     const all = [...mostOf(networks), [`visitor ${visitor}`, GUESSES] as const].map(([who, most]) => {

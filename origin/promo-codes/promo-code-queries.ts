@@ -1,4 +1,7 @@
-/** Promo codes in the ledger. Their uses are rows of `products`, which both gates count; the rest is what they take off. */
+/**
+ * Reads and writes promo codes in the ledger. The uses of a code are a row of `products`, which both gates count; the
+ * other columns say what the code takes off.
+ */
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { LIVE } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
@@ -7,12 +10,14 @@ import type { promoCodes } from '../ledger/schema/sales.ts'
 import { audit } from '../operators/audit.ts'
 import { lockRunningSale } from '../seats/admin/section-queries.ts'
 
-/** The uses of a code without a limit. */
+/** A code without a limit gets this many uses. */
 const UNLIMITED = 10_000_000
-/** Codes named in a refusal, and in the audit log as changed. */
+/** A refusal, and the audit log, name at most this many codes. */
 const MAX_NAMED = 20
 
-/** A code with how often a visitor may use it (null: no limit) and has, where it was asked for a visitor. */
+/**
+ * A promo code. If it was read for a visitor, the row also has the visitor's limit (null means no limit) and uses.
+ */
 export type PromoCodeRow = Readonly<Omit<typeof promoCodes.$inferSelect, 'sale_id'>> & {
   readonly uses_per_visitor: number | null
 }
@@ -22,7 +27,7 @@ interface Asked {
   readonly code: string
 }
 
-/** Parallel to what is asked; undefined where there is no such code. */
+/** The result is parallel to `codes`; an unknown code is undefined. */
 export async function findPromoCodes(
   sql: Queryable,
   asked: readonly Asked[],
@@ -38,7 +43,7 @@ export async function findPromoCodes(
   return asked.map((_, i) => found.get(i + 1))
 }
 
-/** Those of the codes of which nobody may have another use now, or this visitor may not. */
+/** Selects the codes that have no use left, for everybody or for this visitor. */
 export async function usedUpCodes(
   sql: Queryable,
   saleId: string,
@@ -54,7 +59,7 @@ export async function usedUpCodes(
   return new Set(rows.map(({ code }) => code))
 }
 
-/** All codes of a sale, with how often they are used: by orders that are held or sold. */
+/** All codes of a sale with their uses by held and sold orders. */
 export async function readPromoCodes(sql: Queryable, saleId: string) {
   const rows = await sql<(PromoCodeRow & { total: number; used: number })[]>`
     select c.*, p.limit_per_visitor as uses_per_visitor, p.total, p.held + p.sold as used
@@ -78,7 +83,10 @@ export async function readPromoCodes(sql: Queryable, saleId: string) {
 
 const IMPORTED = 'promo codes imported'
 
-/** The imports that changed codes after a version, the latest first. A version is the number of the latest one, 0 before the first. */
+/**
+ * The imports that changed codes after a version, the latest first. A version is the number of the latest import, 0
+ * before the first.
+ */
 const importsAfter = (sql: Queryable, saleId: string, version: number, limit: number) => sql<
   { entry_id: number; by: string; at: Date; changed: string[] }[]
 >`
@@ -86,13 +94,13 @@ const importsAfter = (sql: Queryable, saleId: string, version: number, limit: nu
   where sale_id = ${saleId} and action = ${IMPORTED} and entry_id > ${version} and after -> 'changed' <> '[]'
   order by entry_id desc limit ${limit}`
 
-/** To be read before the codes: they are of this version, or a later one. */
+/** The version must be read before the codes. The codes are then of this version or a later one. */
 export async function versionOfCodes(sql: Queryable, saleId: string): Promise<string> {
   const [latest] = await importsAfter(sql, saleId, 0, 1)
   return String(latest?.entry_id ?? 0)
 }
 
-/** Throws unless the codes of a locked sale are those of this version. */
+/** Throws unless the codes of a locked sale have this version. */
 async function requireVersion(tx: Queryable, saleId: string, version: string): Promise<void> {
   if (version === (await versionOfCodes(tx, saleId))) return
   const imports = await importsAfter(tx, saleId, /^\d{1,15}$/.test(version) ? Number(version) : 0, MAX_IMPORTS)
@@ -101,12 +109,15 @@ async function requireVersion(tx: Queryable, saleId: string, version: string): P
   throw new ProblemError(problem('changed-meanwhile', { changed, by, at }))
 }
 
-/** Imports that are read for what they changed; a page that is older than so many is to be loaded again in any case. */
+/**
+ * At most this many imports are searched for changes. A page that is older than that must be loaded again in any
+ * case.
+ */
 const MAX_IMPORTS = 100
 
 /**
- * Replaces the codes of a sale as a whole. Throws, and changes nothing, if one would vanish or be lowered below its uses, or if they
- * are not those of the `version`.
+ * Replaces all codes of a sale. Throws, and changes nothing, if a used code would be removed or limited below its
+ * uses, or if the codes do not have this `version`.
  */
 export async function writePromoCodes(
   sql: Sql,
@@ -117,7 +128,7 @@ export async function writePromoCodes(
 ): Promise<void> {
   const column = <K extends keyof PromoCode>(key: K) => codes.map((code) => code[key] ?? null)
   await sql.begin(async (tx) => {
-    // Before the locks, for which buyers wait.
+    // The rows are staged before the locks are taken, because buyers wait for these locks.
     await tx`
       create temporary table imported (code text primary key, percent float8, amount_minor bigint, price_minor bigint, uses int,
         uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, units_per_use int, combined boolean, place int)

@@ -1,4 +1,7 @@
-/** The operators' calls for promo codes: the whole list of a sale, or nothing of it; and how often each is used. */
+/**
+ * The operators' calls for promo codes: import the whole list of a sale, all of it or nothing, and read how often
+ * each code is used.
+ */
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import type { PromoCode } from '../../shared/api/goods.ts'
@@ -12,7 +15,7 @@ import { requirePayable } from './promo-code.ts'
 import { readPromoCodes, versionOfCodes, writePromoCodes } from './promo-code-queries.ts'
 import { codesInCsv, codesInJson } from './promo-code-table.ts'
 
-/** Ten thousand codes of four hundred bytes. */
+/** The limit fits ten thousand codes of four hundred bytes. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 interface PromoCodeDeps {
@@ -37,7 +40,7 @@ export function promoCodeRoutes({ sql, sales, reconciler, log }: PromoCodeDeps) 
       const codes = await codesIn(c)
       requirePayable(codes, products)
       await writePromoCodes(sql, saleId, codes, operatorOf(c), versionFor(c))
-      // Its gate learns of the uses. A failure is only logged, since the ledger has the change.
+      // The gate needs the new uses. A failure is only logged, because the ledger has the change.
       await reconciler
         .reconcileSale(saleId, { force: true })
         .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler'))

@@ -1,4 +1,4 @@
-/** Promo codes as an operator sends them: CSV or JSON, read as a whole, with every error by its line. */
+/** Parses promo codes that an operator sends as CSV or JSON. All lines are read, and every error names its line. */
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import * as v from 'valibot'
 import { MAX_PROMO_CODES, PromoCode } from '../../shared/api/goods.ts'
@@ -8,18 +8,18 @@ import { refuse } from '../lib/request.ts'
 
 const NUMBERS = ['percent', 'amount_minor', 'price_minor', 'uses', 'uses_per_visitor', 'units_per_use'] as const
 const COLUMNS = ['code', ...NUMBERS, 'from', 'until', 'products', 'combined', 'used']
-/** Longest line of a CSV, in characters. */
+/** The longest line of a CSV, in characters. */
 const MAX_LINE = 10_000
-/** Errors that are listed; more are counted. */
+/** At most this many errors are listed; the others are counted. */
 const MAX_ERRORS = 100
 
 interface Row {
-  /** `line 2` of a CSV, or `codes.0`. */
+  /** The place of an error: `line 2` of a CSV, or `codes.0`. */
   readonly field: string
   readonly value: unknown
 }
 
-/** The codes of a CSV. Throws `invalid-fields`, naming the lines, or `invalid-request` where it is no CSV. */
+/** The codes of a CSV. Throws `invalid-fields`, naming the lines, or `invalid-request` if it is not a CSV. */
 export const codesInCsv = (text: string): PromoCode[] => codesOf(csvRows(text))
 
 /** The codes of a list, or of `{ codes: [..] }`. */
@@ -81,7 +81,7 @@ function csvRows(text: string): Row[] {
   return rows.map(({ record, info }) => ({ field: `line ${info.lines}`, value: fieldsOf(names, record) }))
 }
 
-/** Empty fields are left out. What is no number stays a text, which is then named as an error. */
+/** Empty fields are omitted. A value that is not a number stays text, which is later reported as an error. */
 function fieldsOf(names: readonly string[], record: readonly string[]): Record<string, unknown> {
   const value: Record<string, unknown> = {}
   for (const [i, name] of names.entries()) {

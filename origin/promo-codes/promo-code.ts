@@ -1,4 +1,4 @@
-/** Which promo codes an order may use, and why not. Pure. */
+/** Decides which promo codes an order may use, and the reason if it may not. Pure. */
 import type { PromoCode } from '../../shared/api/goods.ts'
 import type { Discount } from '../../shared/bill.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
@@ -6,7 +6,7 @@ import { amountIssue, chargeIssue } from '../../shared/stripe-amount.ts'
 import type { ProductRow } from '../sales/sale-row.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 
-/** A code as it was asked for, and what it is; null: there is none. */
+/** A requested code and its row; the row is null if the code does not exist. */
 export interface AskedCode {
   readonly code: string
   readonly row: PromoCodeRow | null
@@ -14,23 +14,23 @@ export interface AskedCode {
 
 type Bought = Pick<ProductRow, 'product_id' | 'variant_of'>
 
-/** By the ledger's clock. */
+/** `nowMs` is the time of the ledger's clock. */
 export function isValidAt({ valid_from, valid_until }: PromoCodeRow, nowMs: number): boolean {
   return (valid_from?.getTime() ?? -Infinity) <= nowMs && nowMs < (valid_until?.getTime() ?? Infinity)
 }
 
-/** Whether it takes something off one of these products. */
+/** True if the code takes something off one of these products. */
 export const isFor = ({ products }: PromoCodeRow, bought: readonly Bought[]): boolean =>
   products === null ||
   bought.some(({ product_id, variant_of }) => products.some((id) => id === product_id || id === variant_of))
 
-/** Whether an order of these products may use the code now. */
+/** True if an order of these products may use the code now. */
 export const isUsable = ({ row }: AskedCode, bought: readonly Bought[], nowMs: number): boolean =>
   row !== null && isValidAt(row, nowMs) && isFor(row, bought)
 
 /**
- * Why the codes cannot be used together; undefined if they can. Only of codes that each may be used: beside a code of one's own, a guess
- * would be confirmed.
+ * The reason why the codes cannot be combined; undefined if they can. It is checked only for codes that can each be
+ * used alone: next to a valid code, a conflict would confirm a guessed one.
  */
 export function clashOf(codes: readonly Pick<PromoCodeRow, 'code' | 'combined'>[]): Problem | undefined {
   if (new Set(codes.map(({ code }) => code)).size < codes.length) return invalidField('promo_code', 'is named twice')
@@ -38,7 +38,7 @@ export function clashOf(codes: readonly Pick<PromoCodeRow, 'code' | 'combined'>[
   return alone ? invalidField('promo_code', `${alone.code} cannot be combined with another code`) : undefined
 }
 
-/** Throws for a code that takes off, or leaves, what a payment in a currency of the sale cannot be. */
+/** Throws if a code would take off or leave an amount that cannot be paid in a currency of the sale. */
 export function requirePayable(
   codes: readonly Pick<PromoCode, 'code' | 'amount_minor' | 'price_minor'>[],
   products: readonly Pick<ProductRow, 'currency'>[],
@@ -59,7 +59,7 @@ export function requirePayable(
     problem('invalid-fields', { detail, errors: errors.slice(0, MAX_NAMED), error_count: errors.length }),
   )
 }
-/** Errors that are listed; more are counted. */
+/** At most this many errors are listed; the others are counted. */
 const MAX_NAMED = 100
 
 export const unknownCode = (code: string): Problem =>

@@ -1,4 +1,4 @@
-/** Promo codes as operators import them. */
+/** Operators import promo codes. */
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
@@ -45,7 +45,7 @@ describe('an import', () => {
     expect(await versionOf(sale)).toBeGreaterThan(version)
     expect((await put(sale, { codes })).body.codes).toEqual(codes)
     expect(await listed(sale)).toEqual(codes)
-    // They are for sale in no way: not of the sale's products, nor of what is left of it.
+    // Codes are neither listed as products of the sale nor counted in its remaining units.
     expect((await origin.admin('GET', `/sales/${sale}`)).body.products).toHaveLength(1)
     expect((await origin.admin('GET', `/audit?sale=${sale}`)).body).toMatchObject({
       entries: [{ action: 'promo codes imported' }, { action: 'promo codes imported' }, {}],
@@ -98,7 +98,7 @@ describe('an import', () => {
     const read = await etag()
     const first = await putFor(read, [noon])
     expect([first.status, first.headers.get('etag')]).toEqual([200, await etag()])
-    // What is the same again is no change.
+    // An import without differences is not a change.
     expect((await put(sale, [noon])).status).toBe(200)
     expect((await origin.checkoutDecided(sale, { body: { promo_code: 'NOON' } })).status).toBe(201)
     expect(await etag()).toBe(first.headers.get('etag'))

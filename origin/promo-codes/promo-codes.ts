@@ -1,4 +1,7 @@
-/** The promo codes that buyers ask for, each read once for each version of a sale's terms: a sale may have ten thousand. */
+/**
+ * The promo codes that buyers enter, in memory. Each is read once for each version of a sale's terms, because a sale
+ * may have ten thousand codes.
+ */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
@@ -7,9 +10,12 @@ import { type Guesser, Guesses } from './guesses.ts'
 import { type AskedCode, isValidAt } from './promo-code.ts'
 import { findPromoCodes, type PromoCodeRow } from './promo-code-queries.ts'
 
-/** Codes in memory, of some hundred bytes each; also those that do not exist, which anyone can make up. */
+/**
+ * At most this many codes of some hundred bytes each are in memory. Unknown codes count too, because anyone can
+ * invent them.
+ */
 const MAX_KNOWN = 20_000
-/** Codes read in one statement, and callers who may wait for one. */
+/** The number of codes in one statement, and of callers that may wait for one. */
 const LOOK_UPS = { size: 500, queue: 5_000 }
 
 export class PromoCodes {
@@ -21,7 +27,7 @@ export class PromoCodes {
     this.#lookUps = new Batcher(LOOK_UPS, (asked) => findPromoCodes(sql, asked))
   }
 
-  /** Fails as the ledger does, with Overloaded, and with `too-many-requests` where so many may be guesses. */
+  /** Fails as the ledger does, with Overloaded, or with `too-many-requests` if the caller may be guessing. */
   async find(sale: SaleRow, codes: readonly string[], guesser: Guesser, nowMs: number): Promise<AskedCode[]> {
     const end = this.#guesses.begin(guesser, codes.length, nowMs)
     let wrong = 0
