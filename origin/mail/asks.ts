@@ -1,4 +1,7 @@
-/** Messages that somebody asked for on a page of a sale, by mail or by push: one's turn and what comes of it, or a restock. Each is sent once. */
+/**
+ * Messages that somebody asked for on a page of a sale, by mail or by push: one's turn and what comes of it, or a
+ * restock. Each is sent once.
+ */
 import { hash } from 'node:crypto'
 import type { MailAsk, PushAsk } from '../../shared/api/internal.ts'
 import type { AskedMail } from '../jobs/queues.ts'
@@ -12,8 +15,8 @@ export const hashed = (sql: Queryable, email: unknown) =>
   sql`encode(sha256(convert_to(lower(${email as string}), 'utf8')), 'hex')`
 
 /**
- * Asks of a visitor for an address and a sale; asked again, with the place and language of now. Another visitor who leaves the same
- * address asks for themselves. Of an address that wants none nothing is noted.
+ * Asks of a visitor for an address and a sale; asked again, with the place and language of now. Another visitor who
+ * leaves the same address asks for themselves. Of an address that wants none nothing is noted.
  */
 export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<void> {
   const { about, email, language, line, visitor, number } = asked
@@ -83,7 +86,8 @@ export async function refuseMail(sql: Sql, id: string): Promise<boolean> {
   })
 }
 
-// -- Queueing ------------------------------------------------------------------------------------------------------------
+// -- Queueing
+// ------------------------------------------------------------------------------------------------------------
 
 /** Mails queued by one statement. */
 const BATCH = 1_000

@@ -1,4 +1,7 @@
-/** Mails to buyers: which events are worth one, and what a mail says of its order, or of the sale that it was asked for. */
+/**
+ * Mails to buyers: which events are worth one, and what a mail says of its order, or of the sale that it was asked
+ * for.
+ */
 import type { TransactionSql } from 'postgres'
 import type { Address, EventTime } from '../../shared/api/goods.ts'
 import type { MailKind, PushSubscription } from '../../shared/api/mails.ts'
@@ -97,7 +100,7 @@ export const MAIL_READER = 'mail'
 export const readMails = (sql: Sql, channels: Channels, perAddress: number) =>
   readEvents(sql, MAIL_READER, (tx, events) => addMails(tx, events, channels, perAddress), undefined, needed(sql))
 
-/** Orders that were reserved are many, and read only where a sale mails about the end of holds. */
+/** Reserved orders are many, so their events are read only if a sale mails about the end of holds. */
 const needed = (sql: Sql) => sql`
   e.type = any(${NEEDED as unknown as string[]}::text[])
     or (e.type = 'order.reserved' and exists (select from sales where 'hold_ends' = any(mails)))`
@@ -111,8 +114,9 @@ const NEEDED = [
 ] as const
 
 /**
- * Queues a mail for each event that is worth one, if its buyer left an address, and the same for each browser of theirs that the
- * sale pushes to: those of an order, or a browser, one after the other. A decline is mailed to a confirmed address alone.
+ * Queues a mail for each event that needs one if its buyer left an address, and a push message for each subscribed
+ * browser of the buyer. The messages of one order, or to one browser, are sent one after the other. A decline is
+ * mailed only to a confirmed address.
  */
 async function addMails(
   tx: TransactionSql,
@@ -142,9 +146,9 @@ async function addMails(
       join orders o on o.order_id = n.order_id
       join sales s on s.sale_id = o.sale_id and n.kind = any(s.mails)
       where e.at > clock_timestamp() - ${MAX_AGE_HOURS} * interval '1 hour'
-        -- What is picked up is in its buyer's hands.
+        -- An order for pickup has no mail about being sent: its buyer already has the goods.
         and (n.kind <> 'sent' or s.delivery ->> 'kind' in ('address', 'handover')))
-    -- One reminder a sale of what was not paid, to those who have nothing else of it.
+    -- A buyer gets one reminder per sale of an unpaid order, and none if they have another order in it.
     select place, reserved_until, due.sale_id || ' ' || lower(c.email) as buyer, null as push, lower(c.email) as email,
       ${hasPaid(tx, tx`c.email`, tx`due.visitor`)} as "hasPaid"
     from due join contacts c on c.order_id = due.order_id and c.email is not null
@@ -183,7 +187,10 @@ async function addMails(
   await addJobs(tx, 'mail', jobs)
 }
 
-/** A message that an event is worth: `place` among them, its buyer, and the browser that it is for. */
+/**
+ * A message that an event needs: `place` is the event's position, followed by the buyer and, for a push message, the
+ * browser.
+ */
 interface FoundMail {
   readonly place: number
   readonly reserved_until: Date
@@ -193,7 +200,10 @@ interface FoundMail {
   readonly hasPaid: boolean
 }
 
-/** Why orders were refused that the ledger recorded as cancelled: their events are of many orders, and do not say it. */
+/**
+ * The reasons of refused orders that the ledger recorded as cancelled. The events do not contain them, because one
+ * event is about many orders.
+ */
 async function refusedLater(tx: Queryable, events: readonly EventRow[]): Promise<ReadonlyMap<string, string>> {
   const refused = events.flatMap(({ type, order_ids }) => (type === 'order.cancelled' ? (order_ids ?? []) : []))
   if (refused.length === 0) return new Map()
@@ -217,7 +227,7 @@ export async function findMailOrders(
     from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
     left join contacts c using (order_id) left join goods g on g.sale_id = o.sale_id
     left join lateral (
-      -- A variant's name is that of its product, and what it is: "Aurora One, 42".
+      -- A variant's name is its product's name with the variant appended: "Aurora One, 42".
       select jsonb_object_agg(u.product_id, (about.names ->> c.language) || substr(u.name, length(of.name) + 1)) as names
       from products u join products of on of.sale_id = u.sale_id and of.product_id = coalesce(u.variant_of, u.product_id)
       cross join lateral (select g.products -> of.product_id -> 'names' as names) about
@@ -228,7 +238,7 @@ export async function findMailOrders(
   return new Map(rows.map((row) => [row.order_id, row]))
 }
 
-/** The asks that these messages are for, by id. */
+/** The requests that these messages are for, by id. */
 export async function findAsks(
   sql: Queryable,
   jobs: readonly Pick<Job<'mail'>, 'data'>[],

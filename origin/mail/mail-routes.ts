@@ -1,4 +1,7 @@
-/** The edge's calls for those who ask for messages by mail or by push, and for those who want none. Below `/internal`. */
+/**
+ * The edge's calls with which visitors request messages by mail or by push, or refuse them. The routes are mounted
+ * below `/internal`.
+ */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
@@ -17,11 +20,11 @@ import { isStopMac } from './stop-link.ts'
 interface MailRoutesDeps {
   readonly sql: Sql
   readonly sales: Pick<Sales, 'find'>
-  /** Sign the links that end mails. */
+  /** The keys sign the links that end mails. */
   readonly keys: TokenKeys<SyncKey>
-  /** Reaches push services. */
+  /** The sender connects to push services. */
   readonly sender: Pick<Sender, 'refusal'>
-  /** Their hosts; undefined where push is not set up. */
+  /** The hosts of push services; undefined if push is not set up. */
   readonly pushServices: readonly string[] | undefined
 }
 
@@ -29,7 +32,7 @@ export const mailRoutes = ({ sql, sales, keys, sender, pushServices }: MailRoute
   new Hono()
     .post('/sales/:sale/mail-asks', async (c) => {
       const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
-      // Not said to whoever asks: the address may be somebody else's.
+      // The response never says whether the address refuses mails, because it may belong to somebody else.
       await ask(sql, sale_id, await readBody(c, MailAsk))
       return c.body(null, 204)
     })

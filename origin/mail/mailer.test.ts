@@ -1,4 +1,7 @@
-/** Mails about orders, and those asked for on a page or switched on by the sale: one of each, whatever stops meanwhile. */
+/**
+ * The mailer sends mails about orders, and mails that were requested on a page or switched on by the sale. Each is
+ * sent once, whatever fails meanwhile.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
@@ -61,7 +64,7 @@ const isSent = (order: string) =>
     () => stateOf(order),
     (row) => row?.state === 'done',
   )
-/** The subjects of the mails to somebody, without the name of the sale. */
+/** The subjects of the mails to an address, without the name of the sale. */
 const subjectsTo = (email: string) => to(email).map((mail) => header(mail, 'Subject')?.replace(/: [^:]+$/, ''))
 const isMailed = (email: string, subjects: readonly string[]) => expect.poll(() => subjectsTo(email)).toEqual(subjects)
 
@@ -205,7 +208,7 @@ test('gives up a mailbox that does not exist, and says so without naming it', as
 
 const asks = (sale: string, body: object) =>
   origin.call('POST', `/internal/sales/${sale}/mail-asks`, { token: origin.edgeToken, body })
-/** An ask for a mail about one's turn, or without a number about a restock. */
+/** A request for a mail about a turn, or without a number about a restock. */
 const ask = (email: string, number: number | null = null) => ({
   about: number === null ? 'restock' : 'turn',
   ...{ email, language: 'en', line: 'public', number },
@@ -264,7 +267,7 @@ test('a restock is mailed once to each who asked, and not to who wants no mail',
   const stop = async (mac: string) =>
     (await origin.call('POST', `/internal/mail/stop/${row?.ask_id}/${mac}`, { token: origin.edgeToken })).status
   const mac = stopMac(importSecrets(ORDER_KEYS as SecretJwkSet), row?.ask_id)
-  // An id alone, which others may know, speaks for no address.
+  // An id alone, which others may know, does not stop mails to an address.
   expect([await stop('A'.repeat(43)), await stop(mac), await stop(mac)]).toEqual([404, 204, 404])
   await asks(sale, ask(second))
   await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })
@@ -317,7 +320,7 @@ test('a mail and a webhook message that a killed worker was sending are sent aga
   await killed.promise
   receiver.answers(undefined)
   await origin.restart()
-  // No other worker takes them while the first attempt may be in progress.
+  // No other worker takes the jobs while the first attempt may be in progress.
   const jobs = () => origin.sql()`
     select queue, state, attempts, run_at > now() + interval '1 minute' as "isLeased" from jobs
     where queue in ('mail', 'webhook') and lane = ${order} order by queue`

@@ -1,7 +1,7 @@
 /**
- * Sends buyers messages about their turns and orders, by mail and by push. A reader of the events queues them, and the mailer sends
- * them. A message that was sent, and whose worker died before noting it, is sent once more: under the same id, by which mail programs
- * and browsers recognise the duplicate.
+ * Sends buyers messages about their turns and orders, by mail and by push. A reader of the events queues them, and
+ * the mailer sends them. If a worker dies after sending a message and before recording that, the message is sent
+ * again under the same id, by which mail programs and browsers recognise the duplicate.
  */
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import type { Config } from '../config.ts'
@@ -29,13 +29,19 @@ import {
 import { stopMac } from './stop-link.ts'
 import { headlineOf, write } from './template.ts'
 
-/** Messages handed to the connections at a time: one leaves while the next is ready. */
+/** Each connection has a second message ready while it sends the first. */
 const IN_PROGRESS = 2 * CONNECTIONS
-/** Messages taken and not ended yet; fewer than half are taken together with the next ones. At a stop those not begun are returned. */
+/**
+ * The number of messages that a worker has taken and not ended. New ones are taken when fewer than half remain, and
+ * at a stop the unsent ones are returned.
+ */
 const TAKEN = 100
-/** Shorter than the lease of a job .. */
+/** One attempt may take this long, which is shorter than the lease of a job. */
 const SEND_TIMEOUT_MS = 300_000
-/** .. by so much that what a slow server has kept waiting for so long can be returned instead of sent twice. */
+/**
+ * An attempt must begin within this time. Messages that a slow server has kept waiting for longer are returned
+ * instead of being sent twice.
+ */
 const BEGUN_WITHIN_MS = QUEUES.mail.leaseMs - SEND_TIMEOUT_MS - CONNECT_TIMEOUT_MS
 
 interface MailDeps {
@@ -43,16 +49,16 @@ interface MailDeps {
     Config,
     'SMTP_URL' | 'MAIL_FROM' | 'MAILS_PER_ADDRESS' | 'PUBLIC_URL' | 'EDGE_URL' | 'PORT' | 'vapid'
   >
-  /** Signs the links that end mails. */
+  /** The keys sign the links that end mails. */
   readonly keys: TokenKeys<SyncKey>
   readonly sql: Sql
-  /** Reaches push services. */
+  /** The sender connects to push services. */
   readonly sender: Pick<Sender, 'send'>
   readonly metrics: Pick<Metrics, 'mails' | 'findings'>
   readonly log: LoopDeps['log']
 }
 
-/** Undefined where neither mails nor push messages are sent. */
+/** Returns undefined if neither mails nor push messages are sent. */
 export function createMailer(deps: MailDeps): Mailer | undefined {
   const { SMTP_URL: url, MAIL_FROM: from, vapid } = deps.config
   const smtp = url === undefined || from === undefined ? undefined : new Smtp(url, from)
@@ -102,7 +108,7 @@ export class Mailer implements Consumer<'mail'> {
     await Promise.all(ended)
   }
 
-  /** One finding for each sale: many buyers mistype their address. */
+  /** A sale gets one finding, because many buyers mistype their address. */
   async gaveUp(tx: Queryable, dead: readonly Ended<'mail'>[]): Promise<void> {
     const { metrics } = this.#deps
     const jobs = dead.map(({ job }) => job)
@@ -114,7 +120,7 @@ export class Mailer implements Consumer<'mail'> {
       await openFinding(tx, metrics, { sale, product: '', kind: 'mail_failed', detail })
   }
 
-  /** Returns what is not being sent yet. */
+  /** Returns the messages that are not being sent yet. */
   stop(): void {
     this.#stopped = true
   }
@@ -123,7 +129,7 @@ export class Mailer implements Consumer<'mail'> {
     this.#smtp?.close()
   }
 
-  /** What each message is about, and whom it is for. */
+  /** Reads the order or notice that each message is about, and its recipient. */
   async #find(sql: Queryable, jobs: readonly Job<'mail'>[]) {
     const [orders, asks] = [await findMailOrders(sql, jobs), await findAsks(sql, jobs)]
     return ({ data }: Job<'mail'>): About | undefined => {
@@ -150,7 +156,7 @@ export class Mailer implements Consumer<'mail'> {
       const { why, shown, message, retryAfterMs } =
         thrown instanceof Undelivered ? thrown : new Undelivered((thrown as Error).message, 'failed')
       log.warn({ about: subjectOf(job.data), attempt: job.attempt, ...shown }, 'message not sent')
-      // Its browser gets no other one, and this job goes with it.
+      // The browser gets no further messages, and deleting its request deletes this job too.
       const ask_id = askOf(job.data)
       if (why === 'gone' && ask_id !== undefined) {
         await deleteAsks(sql, [{ ask_id }])
@@ -163,7 +169,7 @@ export class Mailer implements Consumer<'mail'> {
     }
   }
 
-  /** By push where the message is for a browser, otherwise by mail. */
+  /** Sends by push if the message is for a browser, otherwise by mail. */
   async #send(data: Job<'mail'>['data'], about: About, withinMs: number): Promise<void> {
     const id = `${'order' in data ? data.event : data.kind}.${subjectOf(data)}`
     const message = messageIn(data, about)
@@ -185,7 +191,10 @@ const subjectOf = (data: Job<'mail'>['data']) => ('order' in data ? data.order :
 const isCurrent = (data: Job<'mail'>['data'], about: About) =>
   !('order' in data) || data.type !== 'order.reserved' || ('status' in about && about.status === 'reserved')
 
-/** For how long a push message still helps. One about an order does while `isCurrent`: its job may have waited for its time. */
+/**
+ * The time for which a push message remains useful. A message about an order is useful while `isCurrent`, because its
+ * job may have waited for its time.
+ */
 const pushedWithinMs = ({ data, ageMs }: Job<'mail'>) =>
   'order' in data ? Number.POSITIVE_INFINITY : usefulMs(data.kind, ageMs)
 

@@ -1,15 +1,17 @@
 /**
- * A mail as nodemailer sends it, in one piece. Nodemailer itself would write it through a stream for each of its parts, which takes
- * several times as long as the message; its own functions make the headers and encode the texts.
+ * Builds a mail as nodemailer sends it, in one piece. Nodemailer itself would write it through a stream for each of
+ * its parts, which takes several times as long; its functions still make the headers and encode the texts.
  */
 import { randomBytes } from 'node:crypto'
 import MimeNode from 'nodemailer/lib/mime-node'
 import { encode, wrap } from 'nodemailer/lib/qp'
 import type { Written } from './template.ts'
 
-/** Addresses that are written as they are, in a header and to the server. */
+/** Addresses of this form are written without encoding, in a header and to the server. */
 const PLAIN_ADDRESS = /^[\w.+-]{1,64}@[\w-]+(\.[\w-]+)+$/
-/** Senders and subjects remembered: there is a subject for each sale, kind of mail and language. */
+/**
+ * At most this many senders and subjects are remembered. There is a subject for each sale, kind of mail and language.
+ */
 const MAX_HEADERS = 1_000
 
 interface Headers {
@@ -18,7 +20,7 @@ interface Headers {
   readonly messageId: string
 }
 
-/** What nodemailer's `sendMail` takes. */
+/** The fields of nodemailer's `sendMail` that are used here. */
 interface Message {
   readonly envelope: { readonly from: string; readonly to: string[] }
   readonly messageId: string
@@ -41,7 +43,7 @@ export function messageOf({ subject, text, html, stopUrl }: Written, { from, to,
     about.line,
     `Message-ID: ${messageId}`,
     'Auto-Submitted: auto-generated',
-    // One click, without a page: RFC 8058.
+    // The headers allow mail programs to end mails with one click, without a page (RFC 8058).
     ...(stopUrl === undefined
       ? []
       : [`List-Unsubscribe: <${stopUrl}>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click']),
@@ -58,10 +60,11 @@ export function messageOf({ subject, text, html, stopUrl }: Written, { from, to,
   return { envelope, messageId, raw: Buffer.from(lines.join('\r\n')) }
 }
 
-// -- Headers -----------------------------------------------------------------------------------------------------------
+// -- Headers
+// -----------------------------------------------------------------------------------------------------------
 
 interface Header {
-  /** Encoded and folded. */
+  /** The line is encoded and folded. */
   readonly line: string
   readonly envelope: { readonly from: string | false; readonly to: readonly string[] }
 }
@@ -80,13 +83,13 @@ function headerOf(name: 'From' | 'Subject', value: string): Header {
 
 function recipientOf(to: string): Header {
   if (PLAIN_ADDRESS.test(to)) return { line: `To: ${to}`, envelope: { from: false, to: [to] } }
-  // An object is one address, whatever it holds; a text would be parsed as a list.
+  // An object always means one address, whatever it contains; a text would be parsed as a list.
   return encoded('To', { name: '', address: to } as never)
 }
 
 function encoded(name: string, value: string): Header {
   const node = new MimeNode('text/plain').setHeader(name, value)
-  // The other headers that a message needs follow.
+  // The first header is taken; the others belong to a complete message.
   const [line = ''] = node.buildHeaders().split(/\r\n(?![ \t])/, 1)
   return { line, envelope: node.getEnvelope() }
 }

@@ -1,4 +1,4 @@
-/** Messages by push: the same as mails, to the browsers that subscribed, of a shop without a mail server. */
+/** A shop without a mail server sends the messages by push to the browsers that subscribed. */
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { CERTIFICATE, startPushService } from '../../test/stand-ins/push-service
 import { advanceOrders } from '../ledger/order-statements.ts'
 import { forgetVisitor } from '../retention/retention-queries.ts'
 
-/** How many the edge has called, by sale, and the sales in which it calls nobody any more. */
+/** The number of visitors that the edge has called, by sale, and the sales in which it calls nobody any more. */
 const called = new Map<string, number>()
 const soldOut = new Set<string>()
 const edge = await serveOnLoopback(({ url }, response) => {
@@ -49,7 +49,7 @@ const path = (sale: string) => `/internal/sales/${sale}/push-asks`
 const asks = (sale: string, body: object) => origin.call('POST', path(sale), { token: origin.edgeToken, body })
 const ends = (sale: string, endpoint: string) =>
   origin.call('DELETE', path(sale), { token: origin.edgeToken, body: { endpoint } })
-/** Subscribes a browser of a visitor in line. */
+/** Subscribes a browser of a visitor who waits in the queue. */
 async function inLine(sale: string, number: number, { visitor = randomUUID() as string, language = 'en' } = {}) {
   const browser = service.subscribe()
   const asked = { about: 'turn', push: browser.push, language, line: 'public', visitor, number }
@@ -81,7 +81,7 @@ test('whoever waits is told in their language as their turn comes near and as it
   expect([headers.urgency, claims.sub]).toEqual(['high', 'mailto:shop@example.com'])
   expect(Number(headers.ttl)).toBeGreaterThan(0)
   expect(Number(headers.ttl)).toBeLessThanOrEqual(300)
-  // Before the turn is less than a minute away.
+  // The browser must get the message while its turn is at least a minute away.
   await isPushed(other, ['Your turn is near'])
   called.set(sale, 25)
   await isPushed(browser, ['Du bist bald dran', 'Du bist dran'])
@@ -127,7 +127,7 @@ test('buyers are told of their orders on each of their browsers, as the sale say
   await isLast(desk, 'Une partie de votre commande a été remboursée')
   expect(titles(phone).filter((title) => title === 'What you reserved is back on sale')).toHaveLength(1)
   expect(silent.pushed).toEqual([])
-  // A mail would need an address, and a mail server.
+  // A mail would need an address and a mail server, and neither exists.
   const mailed = origin.sql()`
     select from jobs where queue = 'mail' and data ->> 'push' is null and data ? 'order'`
   expect(await mailed).toEqual([])
@@ -138,7 +138,7 @@ test('a browser is told that all is sold, and of a payment declined for good, un
   const visitor = randomUUID()
   const [browser, ended] = [await inLine(sale, 900, { visitor }), await inLine(sale, 901, { visitor })]
   await ends(sale, ended.push.endpoint)
-  // One whose turn has come is not told of it.
+  // This visitor has bought already, so no message about the turn follows.
   const bought = service.subscribe()
   await asks(sale, { ...browser.asked, push: bought.push, number: null })
   const { body } = await origin.checkout(sale, { token: await origin.token(sale, visitor) })
@@ -159,7 +159,7 @@ test('what a push service could not take is sent again; a browser that it does n
   called.set(sale, 182)
   const failed = { state: 'pending', attempts: 1, error: 'the push service answered 429' }
   await expect.poll(() => jobsOf(ask)).toEqual([failed])
-  // Not before the push service wants it.
+  // The next attempt is not made before the time that the push service requests.
   const waiting = origin.sql()`select from jobs where lane = ${ask} and run_at > created_at + interval '200 seconds'`
   expect(await waiting).toHaveLength(1)
   await expect.poll(() => askOf(gone)).toBeUndefined()
@@ -168,7 +168,7 @@ test('what a push service could not take is sent again; a browser that it does n
   await origin.sql()`update jobs set run_at = now() where lane = ${ask}`
   await isPushed(browser, ['Your turn is near'])
 
-  // A turn is over by then.
+  // The turn will be over by the time that the push service requests.
   service.answers({ status: 503, retryAfter: new Date(Date.now() + 3_600_000).toUTCString() })
   called.set(sale, 205)
   const dead = { state: 'dead', attempts: 1, error: 'the push service answered 503' }

@@ -1,31 +1,33 @@
 /**
- * How many mails an address gets. Anybody can leave somebody else's address, so an address is limited until whoever left it has
- * paid an order with it.
+ * Limits the mails to an address. Anybody can enter somebody else's address, so an address is limited until the
+ * visitor who entered it has paid an order with it.
  */
 import type { Queryable } from '../ledger/connection.ts'
 
-/** The time in which mails count. */
+/** Mails count for this long. */
 const HOURS = 1
 
 interface Recipient {
-  /** In lower case; null where the message goes to a browser. */
+  /** The address in lower case; null if the message goes to a browser. */
   readonly email: string | null
-  /** The visitor whom the message is for has paid an order with this address. */
+  /** True if the message's visitor has paid an order with this address. */
   readonly hasPaid: boolean
 }
 
-/** In SQL: whether this visitor has paid an order with this address. */
+/** An SQL expression that is true if this visitor has paid an order with this address. */
 export const hasPaid = (sql: Queryable, email: unknown, visitor: unknown) => sql`exists (
   select from contacts paid join orders po using (order_id)
   where lower(paid.email) = lower(${email as string}) and po.visitor = ${visitor as string} and po.charge_id is not null)`
 
-/** The messages that are sent of these: to each address no more than `most` in an hour, but all to one that is confirmed. */
+/**
+ * Selects the messages to send: at most `most` per hour for each address, and all of them for a confirmed address.
+ */
 export async function limited<T extends Recipient>(tx: Queryable, messages: readonly T[], most: number): Promise<T[]> {
   const emails = new Set(messages.flatMap(({ email, hasPaid }) => (email === null || hasPaid ? [] : [email])))
   return withinLimit(messages, emails.size === 0 ? new Map() : await sentTo(tx, [...emails]), most)
 }
 
-/** The same, decided by how many were sent already. */
+/** Selects the messages to send, given the number already sent to each address. Pure. */
 export function withinLimit<T extends Recipient>(
   messages: readonly T[],
   sent: ReadonlyMap<string, number>,
@@ -46,7 +48,7 @@ async function sentTo(tx: Queryable, emails: readonly string[]): Promise<Readonl
     cross join lateral (
       select order_id::text as lane from contacts where lower(contacts.email) = e.email union all
       select ask_id::text from mail_asks where lower(mail_asks.email) = e.email) one
-    -- Those about the end of a hold have a lane of their own: see holdLane.
+    -- Mails about the end of a hold have a lane of their own (see holdLane).
     join jobs j on j.lane in (one.lane, one.lane || ' hold')
     where j.queue = 'mail' and j.created_at > clock_timestamp() - ${HOURS} * interval '1 hour'
     group by e.email`

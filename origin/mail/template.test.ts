@@ -1,4 +1,4 @@
-/** What buyers read: in their language, and as text only. */
+/** Buyers read their messages in their language, and every value is escaped as text. */
 import { expect, test } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'

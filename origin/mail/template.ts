@@ -1,4 +1,7 @@
-/** A message to a buyer in a few words, and a mail as text and as HTML, from what is known of the order, or of the sale. Pure. */
+/**
+ * Writes the short message to a buyer, and the mail as text and as HTML, from the data of the order or the sale.
+ * Pure.
+ */
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import type { EventTime } from '../../shared/api/goods.ts'
@@ -18,23 +21,23 @@ export interface Written {
   readonly subject: string
   readonly text: string
   readonly html: string
-  /** Where the recipient ends mails of this kind; left out where they come with an order. */
+  /** The link that ends mails of this kind. It is omitted for mails that belong to an order. */
   readonly stopUrl?: string
 }
 
 const languageOf = (language: string): Language => LANGUAGES.find((one) => one === language) ?? 'en'
-/** Of an order or an ask; `macOf` makes the MAC of its id. */
+/** `id` is the id of an order or a request; `macOf` makes the MAC of the id. */
 const stopUrlOf = (publicUrl: string, id: string, macOf: MacOf) => `${publicUrl}/mail/stop/${id}/${macOf(id)}`
 type MacOf = (id: string) => string
 const saleUrlOf = (publicUrl: string, saleId: string) => `${publicUrl}/sales/${encodeURIComponent(saleId)}`
 
-/** What a message says, by mail or by push. */
+/** The content of a message, by mail or by push. */
 export interface Headline {
   readonly kind: MailKind
   readonly language: Language
   readonly subject: string
   readonly text: string
-  /** Where its reader goes on, and what is on the button. */
+  /** The link on which the reader continues, and the label of its button. */
   readonly url: string
   readonly show: string
 }
@@ -116,7 +119,7 @@ function writeOrder(mail: Mail, publicUrl: string, macOf: MacOf): Written {
   })
 }
 
-/** What was asked for on a page of the sale. */
+/** The texts of a notice that was requested on a page of the sale. */
 function writeNotice(notice: Notice, publicUrl: string, macOf: MacOf): Written {
   const headline = noticeHeadline(notice, publicUrl)
   const words = WORDS[headline.language]
@@ -132,7 +135,7 @@ function writeNotice(notice: Notice, publicUrl: string, macOf: MacOf): Written {
   })
 }
 
-/** The texts of each kind, but those of a cancelled order, which are by its reason. */
+/** The texts of each kind. Those of a cancelled order depend on its reason. */
 const WORDS_OF = {
   turn_near: 'turnNear',
   turn: 'turn',
@@ -173,7 +176,7 @@ function whenAndWhere(
   return [[words.date, times.join(' – ')], ...(venue === null ? [] : [[words.venue, venue] satisfies Fact])]
 }
 
-/** How it reaches its buyer; null where that is said elsewhere. */
+/** How the order reaches its buyer; null if another part of the mail says that. */
 function nextFor({ delivery, recipient }: Mail, language: Language, words: MailWords): string | null {
   if (delivery.kind === 'pickup')
     return delivery.pickup === undefined ? words.pickUpLater : fill(words.pickUp, { where: delivery.pickup })
@@ -185,7 +188,7 @@ function nextFor({ delivery, recipient }: Mail, language: Language, words: MailW
   return [words.sentTo, ...lines].join('\n')
 }
 
-/** A fact for each line: what the buyer has, or what they had if nothing is left. */
+/** One fact for each order line: the units that the buyer has, or that they had if none are left. */
 function boughtIn({ cart, quantity, product, own_names }: Mail, words: MailWords): Fact[] {
   const times = (units: number, name: string) => (units === 1 ? name : `${units} × ${name}`)
   if (cart === null) return [[words.product, times(quantity, product)]]
@@ -199,19 +202,19 @@ function boughtIn({ cart, quantity, product, own_names }: Mail, words: MailWords
 }
 
 interface Shown extends Headline {
-  /** `id`: for support, in small print. */
+  /** The mail shows `id` in small print, for support. */
   readonly order: { readonly number: string; readonly facts: readonly Fact[]; readonly id: string } | null
-  /** In lines. */
+  /** The text may have several lines. */
   readonly next: string | null
   readonly why: string
-  /** The address of its date for a calendar. */
+  /** The address of the event's date for a calendar. */
   readonly calendar: string | null
   readonly words: MailWords
   readonly sale: string
   readonly stopUrl?: string
 }
 
-/** One column, styles inline or in one block: what mail programs understand. */
+/** The page has one column with inline styles or one style block, because mail programs support little else. */
 const page = ({
   language,
   subject,

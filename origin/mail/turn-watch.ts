@@ -1,6 +1,6 @@
 /**
- * Mails those who wait and asked for it as their turn comes: reads the public schedule of their line at the edge, as each of their pages
- * does, and works out their places.
+ * Mails the waiting visitors who requested it when their turn comes. It reads the public schedule of their queue at
+ * the edge, as their pages do, and calculates their positions.
  */
 import * as v from 'valibot'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
@@ -10,11 +10,14 @@ import { calledAtMs, isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { endTurns, place, queueNear, queueTurns, unplaced, waitingLines } from './asks.ts'
 
-/** How long before the turn the first mail is sent. */
+/** The first mail is sent this long before the turn. */
 const NEAR_MS = 5 * 60_000
 const TIMEOUT_MS = 3_000
 
-/** True if there is more to do at once. `edgeUrl`: where the schedules are; `perAddress`: the limit of mails to an address. */
+/**
+ * Returns true if there is more to do at once. `edgeUrl` is the address of the schedules, and `perAddress` the limit
+ * of mails to an address.
+ */
 export async function mailTurns(sql: Sql, edgeUrl: string, perAddress: number): Promise<boolean> {
   let isMore = false
   for (const waiting of await waitingLines(sql)) {

@@ -1,12 +1,15 @@
-/** All texts of the mails, in each of their languages. */
+/** All texts of the mails in each language. */
 import type { Language } from '../../shared/api/fields.ts'
 import type { MailedReason } from '../../shared/order-status.ts'
 
 export interface MailWords {
-  /** Of each kind: the subject, and what has happened. `{sale}` is the sale's name. */
+  /** Each kind of mail has a subject and a text that says what happened. `{sale}` is the sale's name. */
   readonly confirmed: readonly [subject: string, text: string]
   readonly declined: readonly [subject: string, text: string]
-  /** The subject of an order that ended for a reason of ours or of its bank, and why, with what its buyer can do. */
+  /**
+   * The subject of a mail about an order that ended for a reason of the shop or the bank. The text says why, and what
+   * the buyer can do.
+   */
   readonly cancelled: string
   readonly cancelledFor: Readonly<Record<MailedReason, string>>
   readonly refunded: readonly [subject: string, text: string]
@@ -14,37 +17,37 @@ export interface MailWords {
   readonly holdEnds: readonly [subject: string, text: string]
   readonly holdEnded: readonly [subject: string, text: string]
   readonly sent: readonly [subject: string, text: string]
-  /** `{t}`: until the turn. */
+  /** `{t}` is the time until the turn. */
   readonly turnNear: readonly [subject: string, text: string]
   readonly turn: readonly [subject: string, text: string]
   readonly soldOut: readonly [subject: string, text: string]
   readonly restocked: readonly [subject: string, text: string]
   readonly toLine: string
   readonly toSale: string
-  /** Ends all mails that are not about an order of theirs. */
+  /** The link that ends all mails except those about the recipient's own orders. */
   readonly stop: string
   readonly whyAsked: string
   readonly product: string
-  /** A seat, or places of a section. */
+  /** One seat, or places of a section. */
   readonly ticket: string
   readonly row: string
   readonly seat: string
-  /** `{code}`: the promo code. */
+  /** `{code}` is the promo code. */
   readonly discount: string
   readonly shipping: string
-  /** A fee or a tax, `{name}`, that the prices have in them. */
+  /** A fee or a tax, `{name}`, that is included in the prices. */
   readonly included: string
   readonly total: string
-  /** So far, where there are several refunds. */
+  /** The sum that was refunded until now, if there are several refunds. */
   readonly refundedSoFar: string
   readonly order: string
   readonly show: string
-  /** How the order reaches its buyer: before the lines of their address; `{where}` is the shop's own text. */
+  /** The delivery of the order, written before the lines of the address; `{where}` is the shop's own text. */
   readonly sentTo: string
   readonly pickUp: string
   readonly pickUpLater: string
   readonly handover: string
-  /** When and where what was bought takes place or is picked up, and the way to put that in a calendar. */
+  /** The time and place of the event or the pickup, and the link that adds them to a calendar. */
   readonly date: string
   readonly venue: string
   readonly calendar: string

@@ -1,6 +1,6 @@
 /**
- * The channel of push messages: the push service of each browser (RFC 8030), to which the origin says who it is (VAPID, RFC 8292), and
- * which cannot read the message (RFC 8291).
+ * The channel of push messages: the push service of each browser (RFC 8030), to which the origin says who it is
+ * (VAPID, RFC 8292), and which cannot read the message (RFC 8291).
  */
 import { createPublicKey } from 'node:crypto'
 import { buildPushPayload } from '@block65/webcrypto-web-push'
@@ -33,8 +33,8 @@ export class Push {
   }
 
   /**
-   * `id`: the same where a message is sent again, which then replaces the one shown. `withinMs`: no browser that comes back later gets
-   * it. Throws Undelivered.
+   * `id`: the same where a message is sent again, which then replaces the one shown. `withinMs`: no browser that
+   * comes back later gets it. Throws Undelivered.
    */
   async send(
     { kind, language, subject, text, url }: Headline,
@@ -68,8 +68,8 @@ export function msOf(retryAfter: string | undefined, nowMs: number): number {
 }
 
 /**
- * What is wrong with a subscription, by its field; null where messages can be sent to it. Its service is one of a list, and not looked
- * up: whoever subscribes could make us wait for many names that do not resolve.
+ * What is wrong with a subscription, by its field; null where messages can be sent to it. Its service is one of a
+ * list, and not looked up: whoever subscribes could make us wait for many names that do not resolve.
  */
 export function faultIn(
   { endpoint, keys }: PushSubscription,

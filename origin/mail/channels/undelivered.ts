@@ -1,6 +1,6 @@
 /**
- * Why a message did not arrive: `failed` is tried again, but not within `retryAfterMs`; `refused` is not, and whose recipient is `gone`
- * gets no other one. `shown`: what of it may be in a log.
+ * Why a message did not arrive: `failed` is tried again, but not within `retryAfterMs`; `refused` is not, and whose
+ * recipient is `gone` gets no other one. `shown`: what of it may be in a log.
  */
 export class Undelivered extends Error {
   override readonly name = 'Undelivered'
