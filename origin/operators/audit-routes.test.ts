@@ -73,7 +73,8 @@ test('has an entry for every action about a sale: who, what, before and after', 
     { action: 'cancelled', before: { status: 'reserved' }, after: { status: 'cancelled' } },
     { action: 'ended', before: { ended_at: null }, after: { ended_at: expect.any(String) } },
   ])
-  // Only what changed; the lobby is sent back as it was read, which gives it a time.
+  // The entry contains only what changed. The lobby's time is among it, because the sale is sent back as it was read,
+  // with that time filled in.
   const changed = ['name', 'pre_queue_opens_at', 'products']
   expect(Object.keys(seen[1]?.before as object).sort()).toEqual(changed)
 })

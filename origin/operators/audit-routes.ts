@@ -1,4 +1,4 @@
-/** The operators' call for the audit log: a page of it as JSON, or all that a filter finds as CSV or NDJSON. */
+/** The operators' call for the audit log: one page as JSON, or all that a filter finds as CSV or NDJSON. */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import { pageLimit, SaleId } from '../../shared/api/fields.ts'
@@ -7,7 +7,7 @@ import { query } from '../lib/request.ts'
 import { sendTable, type TableFormat } from '../lib/table.ts'
 import { readAudit } from './audit.ts'
 
-/** Entries per page, and per page of an export. */
+/** The entries of a page, by default and at most. A page of an export has the maximum. */
 const [SHOWN, MOST_SHOWN] = [50, 200]
 const EXPORTED = 1_000
 const text = v.pipe(v.string(), v.maxLength(200, 'at most 200 characters'))
@@ -21,7 +21,7 @@ const AuditQuery = v.object({
 })
 type Query = v.InferOutput<typeof AuditQuery>
 
-/** The newest first; `next` is the `after` of the page that follows, null on the last one. */
+/** Entries come with the newest first; `next` is the `after` of the following page, null on the last one. */
 export function auditRoutes(sql: Sql) {
   const app = new Hono()
   app.get('/audit', query(AuditQuery), (c, next) => {
@@ -46,7 +46,7 @@ type Entry = Awaited<ReturnType<typeof readAudit>>[number]
 const COLUMNS = [
   ...['entry', 'at', 'operator', 'action', 'sale', 'product_id', 'order_id', 'before', 'after'],
 ] as readonly (keyof Entry)[]
-/** CSV has one text per field: what is an object becomes JSON. */
+/** CSV has one text per field, so an object becomes JSON. */
 const fieldOf = (entry: Entry, name: keyof Entry) => {
   const value: unknown = entry[name]
   return value !== null && typeof value === 'object' && !(value instanceof Date) ? JSON.stringify(value) : value

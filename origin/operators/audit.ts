@@ -1,18 +1,21 @@
-/** The audit log: what operators and the reconciler changed, one row per change, written in the transaction of the change. */
+/**
+ * The audit log: what operators and the reconciler changed, one row per change, written in the transaction of the
+ * change.
+ */
 import type { AuditRow } from '../../shared/api/operator.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 
-/** Whoever has the admin token. */
+/** The name of the caller who has the admin token. */
 export const ADMIN_NAME = 'admin'
 
-/** What reads of personal data are called: they changed nothing, and are no part of a timeline. */
+/** The actions that read personal data. They change nothing, and are not part of a timeline. */
 export const READS = ['order read', 'orders searched', 'orders exported'] as const
 
-/** The sale of entries that concern all of them. */
+/** The sale of entries that concern all sales. */
 export const ALL_SALES = ''
 
-/** Who changed what. */
+/** A change, with the operator who made it. */
 interface AuditEntry {
   /** The operator's name, or `reconciler`. */
   readonly actor: string
@@ -20,13 +23,13 @@ interface AuditEntry {
   readonly sale: string
   readonly product?: string
   readonly order?: string
-  /** The Idempotency-Key of the operator's call: a second entry with it is refused by the ledger. */
+  /** The Idempotency-Key of the operator's call. The ledger refuses a second entry with the same key. */
   readonly key?: string | null
   readonly before?: unknown
   readonly after?: unknown
 }
 
-/** Logs changes, in the transaction that makes them. */
+/** Logs changes in the transaction that makes them. */
 export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
   for (const { actor, action, sale, product, order, key, before, after } of entries) {
     await tx`
@@ -36,10 +39,13 @@ export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Prom
   }
 }
 
-/** Reads that are remembered, in each process, and for how long the same one of an operator is not logged again. */
+/** Each process remembers this many reads, and does not log an operator's repeated read again within this time. */
 const [MAX_READS, AGAIN_MS] = [10_000, 10 * 60_000]
 
-/** Logs reads of personal data, before they are answered; the console repeats itself, and its entry stands for ten minutes. */
+/**
+ * Logs reads of personal data before they are answered. The console repeats its reads, and one entry covers ten
+ * minutes.
+ */
 export class ReadAudit {
   readonly #sql: Sql
   readonly #loggedAtMs = new RecentMap<string, number>(MAX_READS)
@@ -57,7 +63,7 @@ export class ReadAudit {
   }
 }
 
-/** What differs between two states of a thing, each side with its own values. */
+/** The fields that differ between two states, with the values of each. */
 export function changed(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))

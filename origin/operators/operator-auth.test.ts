@@ -8,7 +8,7 @@ import { newKey } from './operators.ts'
 
 const origin = useOrigin()
 
-/** The paths that each role may call, by method. A new one belongs here: who may call it is decided by a person. */
+/** The paths that each role may call, by method. A person must decide who may call a new route and add it here. */
 const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
   viewer: {
     GET: `/sales /sales/:sale /sales/:sale/live /sales/:sale/report /sales/:sale/preview /sales/:sale/findings /findings
@@ -56,7 +56,7 @@ beforeAll(async () => {
   }
 })
 
-/** The call about what does not exist, so that whoever may make it changes nothing. */
+/** The call names something that does not exist, so that it changes nothing even if it is allowed. */
 async function statusOf(route: string, as: { token?: string; headers?: Record<string, string> }) {
   const [method = '', path = ''] = route.split(' ')
   const filled = path.replaceAll(/:(\w+)/g, (_, name) => (name === 'sale' ? 'no-such-sale' : NOTHING))

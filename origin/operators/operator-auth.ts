@@ -1,4 +1,4 @@
-/** Which operator a call comes from, and what their role allows. */
+/** Identifies the operator who makes a call, and checks what their role allows. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { hasRole, type Operator, type Role } from '../../shared/api/roles.ts'
@@ -6,27 +6,27 @@ import { problem } from '../../shared/problem.ts'
 import { bearer, comparesTo, headerOf, refuse } from '../lib/request.ts'
 import { ADMIN, type Operators } from './operators.ts'
 
-/** `__Host-` needs https, which a console on this machine does not have. */
+/** A cookie named `__Host-` needs https, which a console on a developer's machine does not have. */
 export const sessionCookie = (isSecure: boolean) => (isSecure ? '__Host-operator' : 'operator')
 
-/** The cookie of a browser's session. */
+/** Returns the cookie of the browser's session. */
 export const sessionIn = (c: Context) => getCookie(c, sessionCookie(true)) ?? getCookie(c, sessionCookie(false))
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Set by `requireOperator`. */
+    /** `requireOperator` sets the operator. */
     operator: Operator
   }
 }
 
-/** Who the caller is, as the audit log names them. */
+/** The caller's name in the audit log. */
 export const operatorOf = (c: Context): string => c.get('operator').name
 
 const READS = ['GET', 'HEAD']
 
 /**
- * Admits operators: by `Authorization: Bearer` with the admin token or a key, or by a browser's session. Reading takes a
- * viewer, all else an operator; a call that needs an owner says so itself (`requireRole`).
+ * Admits operators by `Authorization: Bearer` with the admin token or a key, or by a browser's session. Reading needs
+ * a viewer, and every other call an operator; a route that needs an owner says so with `requireRole`.
  */
 export function requireOperator(adminToken: string, operators: Operators): MiddlewareHandler {
   const isAdmin = comparesTo(adminToken)
@@ -36,14 +36,14 @@ export function requireOperator(adminToken: string, operators: Operators): Middl
       token === undefined ? await ofSession(c, operators) : isAdmin(token) ? ADMIN : await operators.byKey(token)
     if (!operator) return refuse(problem('unauthorized'))
     c.set('operator', operator)
-    // It may name buyers, or be a secret.
+    // The response may name buyers or contain a secret.
     c.header('cache-control', 'no-store')
     if (!READS.includes(c.req.method)) mustHave('operator', operator)
     return next()
   }
 }
 
-/** A browser sends the cookie with whatever page makes the call: only our own console may change anything. */
+/** A browser sends the cookie with calls from any page, so only the console's own origin may change anything. */
 async function ofSession(c: Context, operators: Operators): Promise<Operator | undefined> {
   const cookie = sessionIn(c)
   if (cookie === undefined) return undefined

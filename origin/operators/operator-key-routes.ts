@@ -1,4 +1,7 @@
-/** The owners' calls for operators: list them, make one or give it a new key, revoke. A key is in the answer that makes it, and nowhere else. */
+/**
+ * The owners' calls for operators: list them, create one or give it a new key, and revoke it. Only the response that
+ * creates a key contains it.
+ */
 import { Hono } from 'hono'
 import { NewOperator } from '../../shared/api/operator.ts'
 import { problem } from '../../shared/problem.ts'

@@ -1,16 +1,19 @@
 /**
- * The operators' keys, all of which are read together and at most once a second: so wrong keys, however many, cost the ledger one
- * query a second, and the right one is never refused because of them.
+ * The operators' keys. They are read all together and at most once a second, so any number of wrong keys costs the
+ * ledger one query a second, and a correct key is never refused because of them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operator } from '../../shared/api/roles.ts'
 
-/** By the hash of the key. */
+/** The operators by the hash of their key. */
 type Keys = ReadonlyMap<string, Operator>
 
-/** A revoked key opens nothing after this long. */
+/** A revoked key stops working after this time. */
 const REMEMBERED_MS = 1_000
-/** While the ledger does not respond, the keys read last stay good for this long: the console must show what is wrong. */
+/**
+ * While the ledger does not respond, the last keys stay valid for this long, because operators need the console to
+ * see what is wrong.
+ */
 export const KNOWN_WITHOUT_LEDGER_MS = 15 * 60_000
 
 export class OperatorKeys {
@@ -29,7 +32,7 @@ export class OperatorKeys {
     const readAtMs = this.#readAtMs
     const known = (await this.#current()).get(hash)
     if (known || this.#readAtMs !== readAtMs) return known
-    // The key may have been made since: those that are unknown wait for the next reading, together.
+    // The key may have been created since the last read, so unknown keys wait together for the next one.
     await sleep(readAtMs + REMEMBERED_MS - performance.now())
     return (this.#readAtMs === readAtMs ? await this.#refresh() : await this.#reading).get(hash)
   }

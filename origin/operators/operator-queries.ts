@@ -5,12 +5,12 @@ import type { operators } from '../ledger/schema/operations.ts'
 import { suspendActionsOf } from '../scheduled/scheduled-queries.ts'
 import { ADMIN_NAME, ALL_SALES, audit } from './audit.ts'
 
-/** The role that schedules actions. */
+/** The role that may schedule actions. */
 const SCHEDULES: Role = 'operator'
 
 type OperatorRow = Readonly<typeof operators.$inferSelect>
 
-/** Adds an operator, or gives one a new key and role; the old key and all sessions of that name end. */
+/** Adds an operator, or gives an existing one a new key and role. The old key and all sessions of that name end. */
 export async function writeOperator(
   sql: Sql,
   { name, role }: Operator,
@@ -31,8 +31,8 @@ export async function writeOperator(
 }
 
 /**
- * Revokes a key, ends all sessions of that name, also those begun at a sign-in service, and suspends what they have scheduled.
- * False if there was nothing of it.
+ * Revokes a key, ends all sessions of that name (including those of a sign-in service), and suspends the actions that
+ * this operator scheduled. Returns false if there was nothing to revoke.
  */
 export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME): Promise<boolean> {
   return sql.begin(async (tx) => {
@@ -50,8 +50,8 @@ export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME)
 }
 
 /**
- * Whether somebody was revoked in the last minute: for a second of it a process still knows their key. Holds a revocation off until
- * the transaction ends.
+ * Returns true if the operator was revoked in the last minute, because a process may accept a revoked key for a
+ * second. It delays a revocation until the transaction ends.
  */
 export async function wasJustRevoked(tx: Queryable, name: string): Promise<boolean> {
   const [row] = await tx<{ just: boolean | null }[]>`
@@ -59,15 +59,20 @@ export async function wasJustRevoked(tx: Queryable, name: string): Promise<boole
   return row?.just === true
 }
 
-/** Who signs in at a company's service: the service, and who they are to it, whatever they are called. */
+/**
+ * A person's identity at the company's sign-in service: the service and their `sub` there, independent of their name.
+ */
 export interface Identity {
   readonly issuer: string
   readonly sub: string
 }
 
-/** The name of a person here: the one they are called by, or, where that is somebody else's, the same with their `sub`. */
+/**
+ * The name of a person in this system: the name that the service gives, or that name with their `sub` if somebody
+ * else has it.
+ */
 export async function nameOf(sql: Sql, { issuer, sub }: Identity, called: string): Promise<string> {
-  // Nobody is called by a name with a #.
+  // No name from the service contains a #, so the second name is free.
   for (const name of [called, `${called}#${encodeURIComponent(sub)}`]) {
     await sql`
       insert into sign_in_names (operator, issuer, sub) select ${name}, ${issuer}, ${sub}
@@ -80,8 +85,8 @@ export async function nameOf(sql: Sql, { issuer, sub }: Identity, called: string
 }
 
 /**
- * Suspends what somebody has scheduled, by any of their names, who signs in at the service without the role for it, unless a key gives
- * it to them.
+ * Suspends the scheduled actions of a person, under all their names, if they sign in at the service without the role
+ * for them and no key gives it to them.
  */
 export async function checkSignedIn(sql: Sql, { issuer, sub }: Identity, role: Role | undefined): Promise<void> {
   if (role && hasRole(role, SCHEDULES)) return
@@ -100,14 +105,14 @@ export async function checkSignedIn(sql: Sql, { issuer, sub }: Identity, role: R
 export const listOperators = (sql: Sql) => sql<Pick<OperatorRow, 'operator' | 'role' | 'created_at' | 'revoked_at'>[]>`
   select operator, role, created_at, revoked_at from operators order by operator`
 
-/** The operators of today, by the hash of their key. */
+/** The current operators, by the hash of their key. */
 export async function readKeys(sql: Sql): Promise<ReadonlyMap<string, Operator>> {
   const rows = await sql<{ key_hash: string; name: string; role: Role }[]>`
     select key_hash, operator as name, role from operators where revoked_at is null`
   return new Map(rows.map(({ key_hash, ...operator }) => [key_hash, operator]))
 }
 
-/** Begins a session, and deletes those that are over. */
+/** Begins a session, and deletes expired ones. */
 export async function insertSession(
   sql: Sql,
   sessionHash: string,
@@ -121,15 +126,15 @@ export async function insertSession(
     values (${sessionHash}, ${name}, ${role}, ${byKey}, clock_timestamp() + ${seconds} * interval '1 second')`
 }
 
-/** What a cookie's session is kept under: its own hash, or that of the admin token's sessions. */
+/** The hashes under which a cookie's session may be stored: its own hash, or that of the admin token's sessions. */
 export interface SessionHashes {
   readonly own: string
   readonly admin: string
 }
 
 /**
- * The operator of each session. A new role or key ends the sessions of its name; but a process remembers a key for a second, and a
- * session that the old one begins in it has the role of now, or ends with the key.
+ * The operator of each session. A new role or key ends the sessions of its name. A process accepts the old key for a
+ * second, so a session begun with it in that second has the current role, or ends with the key.
  */
 export async function findSessions(sql: Sql, cookies: readonly SessionHashes[]): Promise<(Operator | undefined)[]> {
   const rows = await sql<{ hash: string; name: string; role: Role }[]>`

@@ -1,8 +1,9 @@
 /**
- * Who an operator's call comes from: the admin token (the owner's, for machines), an operator's key, or a session in a browser.
- * Keys and cookies have 256 random bits, so a plain SHA-256 keeps them; what was found is remembered for a second. The hash of a
- * session that the admin token began is keyed by that token, and so ends with it. Invented cookies cost the ledger next to nothing:
- * one of another form nothing, one that is known to be wrong nothing, and the others are looked up together.
+ * Identifies the operator of a call by the admin token (for machines, with the owner's rights), a key, or a browser
+ * session. Keys and cookies have 256 random bits, so a plain SHA-256 protects them. Results are remembered for a
+ * second. The hash of a session that the admin token began is keyed by that token, so the session ends with it.
+ * Invented cookies cost the ledger almost nothing: malformed and known wrong ones are refused without a query, and
+ * the others are looked up together.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Operator, Role } from '../../shared/api/roles.ts'
@@ -22,21 +23,21 @@ import {
   type SessionHashes,
 } from './operator-queries.ts'
 
-/** What the admin token's calls are called in the audit log. */
+/** The operator that the audit log shows for calls with the admin token. */
 export const ADMIN: Operator = { name: 'admin', role: 'owner' }
-/** A working day and a long evening. */
+/** A session lasts a working day and a long evening. */
 export const SESSION_SECONDS = 16 * 3600
-/** A session that ended opens nothing after this long. */
+/** A session that ended stops working after this time. */
 const REMEMBERED_MS = 1_000
-/** Cookies that are known to be wrong, apart from those that are right, which they must not push out. */
+/** Wrong cookies are remembered separately, so that they cannot evict correct ones. */
 const MAX_WRONG = 10_000
-/** Cookies in one query, those that wait for one, and the pause between two. */
+/** The number of cookies in one query, the number that may wait for a query, and the pause between two queries. */
 const LOOKUPS = { size: 5_000, queue: 20_000, pauseMs: 100 }
 const LEDGER_TIMEOUT_MS = 2_000
 const KEY_BYTES = 32
 
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('base64url')
-/** A new key or cookie, and what is kept of it. */
+/** A new key or cookie, and the hash that is stored. */
 export function newSecret(prefix = ''): { secret: string; hash: string } {
   const secret = prefix + randomBytes(KEY_BYTES).toString('base64url')
   return { secret, hash: hashOf(secret) }
@@ -68,12 +69,12 @@ export class Operators {
     this.#keys = new OperatorKeys(() => withTimeout(readKeys(sql), LEDGER_TIMEOUT_MS), isLedgerAway)
   }
 
-  /** The operator whose key this is. */
+  /** Returns the operator who has this key. */
   async byKey(key: string): Promise<Operator | undefined> {
     return KEY.test(key) ? this.#keys.find(hashOf(key)) : undefined
   }
 
-  /** The operator whose session has this cookie. */
+  /** Returns the operator whose session has this cookie. */
   async bySession(cookie: string): Promise<Operator | undefined> {
     if (!COOKIE.test(cookie)) return undefined
     const hash = hashOf(cookie)
@@ -84,7 +85,7 @@ export class Operators {
     if (isFresh && this.#isLedgerAway()) return known.operator
     try {
       const operator = await this.#lookups.add({ own: hash, admin: this.#adminHashOf(cookie) })
-      // A session that is over never comes back.
+      // A session that ended never becomes valid again.
       if (operator) this.#found.set(hash, { operator, atMs: performance.now() })
       else this.#wrong.set(hash, true)
       return operator
@@ -94,14 +95,17 @@ export class Operators {
     }
   }
 
-  /** After a sign-in at the company's service, which gives roles and takes them. Returns the person's name here. */
+  /**
+   * Handles a sign-in at the company's service, which grants and removes roles. Returns the person's name in this
+   * system.
+   */
   async signedIn(identity: Identity, called: string, role: Role | undefined): Promise<string> {
     const name = await nameOf(this.#sql, identity, called)
     await checkSignedIn(this.#sql, identity, role)
     return name
   }
 
-  /** Begins a session; returns its cookie. */
+  /** Begins a session and returns its cookie. */
   async beginSession(operator: Operator, byKey: boolean): Promise<string> {
     const { secret, hash } = newSecret()
     const kept = operator === ADMIN ? this.#adminHashOf(secret) : hash

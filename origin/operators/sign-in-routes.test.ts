@@ -1,4 +1,4 @@
-/** Signing in at a company's own service, by the rules of OpenID Connect. */
+/** Operators sign in at the company's own service by OpenID Connect. */
 import type { Hono } from 'hono'
 import type { JWTPayload } from 'jose'
 import { pino } from 'pino'
@@ -17,7 +17,7 @@ const origin = useOrigin()
 const service = useSignInService()
 const CONSOLE = 'https://ops.shop.example'
 
-/** The console of another origin on the run's ledger, whose operators may sign in at the service. */
+/** The console of a second origin on the same ledger, whose operators may sign in at the service. */
 let console: Hono
 beforeAll(async () => {
   const oidc = {
@@ -50,7 +50,7 @@ async function visit(path: string, headers: Record<string, string> = {}, key?: s
 const cookieIn = (headers: Headers, name: string) =>
   headers.getSetCookie().find((one) => one.startsWith(`${name}=`) && !one.includes('Max-Age=0')) ?? ''
 
-/** Begins, signs in over there with these claims, and comes back. */
+/** Begins a sign-in, signs in at the service with these claims, and follows the redirect back. */
 async function signIn(claims: JWTPayload, change: (back: URL) => void = () => {}, keep = true) {
   const begun = await visit('/console/sign-in')
   expect(begun.status).toBe(302)
@@ -179,7 +179,7 @@ test('another admin token ends the sessions that the one before began, and no ot
   const found = (operators?: Operators) => Promise.all(cookies.map((cookie) => operators?.bySession(cookie)))
   expect(await found(before)).toEqual([admin, bo])
   expect(await found(after)).toEqual([undefined, bo])
-  // One that an earlier version began holds no token.
+  // A session that an earlier version began has no token.
   const { secret, hash } = newSecret()
   await insertSession(sql, hash, admin, false, 60)
   expect(await before?.bySession(secret)).toBeUndefined()
@@ -205,7 +205,7 @@ test('invented cookies cost the ledger one query together, and push out none tha
     expect(found.filter((operator) => operator)).toEqual([cy])
     await Promise.all(invented.map((one) => operators.endSession(one)))
   }
-  // The late one may be looked up again a second later.
+  // A late cookie may be looked up again a second later.
   expect(statements() - before).toBeLessThanOrEqual(2)
   isLedgerAway = true
   const known = statements()

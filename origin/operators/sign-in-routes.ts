@@ -1,4 +1,7 @@
-/** Signing in to the console at the company's own service: `/console/sign-in` leads there, `/console/signed-in` back. */
+/**
+ * The routes for signing in to the console at the company's own service: `/console/sign-in` redirects there, and
+ * `/console/signed-in` is the way back.
+ */
 import { type Context, Hono } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { Logger } from 'pino'
@@ -10,7 +13,7 @@ import type { ConsoleFiles } from '../console/files.ts'
 import type { Operators } from './operators.ts'
 import { SignInService } from './sign-in-service.ts'
 
-/** Long enough to find one's phone. */
+/** The attempt lasts long enough to find one's phone. */
 const ATTEMPT_SECONDS = 600
 const Attempt = v.object({ state: v.string(), nonce: v.string(), verifier: v.string() })
 const cookieName = (secure: boolean) => (secure ? '__Host-sign-in' : 'sign-in')
@@ -22,7 +25,7 @@ interface SignInDeps {
   readonly log: Logger
 }
 
-/** Below `/console`; none where no service is set. */
+/** The routes are mounted below `/console`. Without a configured service there are none. */
 export function signInRoutes({ config, operators, files, log }: SignInDeps): Hono {
   const app = new Hono()
   if (!config.oidc) return app
@@ -33,7 +36,7 @@ export function signInRoutes({ config, operators, files, log }: SignInDeps): Hon
   app.get('/sign-in', async (c) => {
     try {
       const { url, attempt } = await service.begin()
-      // Lax: the way back begins at another site.
+      // The cookie is Lax, because the redirect back starts at another site.
       const secure = isSecure(c, config)
       setCookie(c, cookieName(secure), Buffer.from(JSON.stringify(attempt)).toString('base64url'), {
         path: '/',

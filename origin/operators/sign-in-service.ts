@@ -1,6 +1,6 @@
 /**
- * Signing in at the company's own service, by OpenID Connect: the authorization code flow with PKCE, state and nonce. What a
- * person may do is decided there, by a claim of the ID token.
+ * Signs operators in at the company's own service by OpenID Connect: the authorization code flow with PKCE, state and
+ * nonce. The service decides a person's role by a claim of the ID token.
  */
 import * as oidc from 'openid-client'
 import { TAKEN_NAMES } from '../../shared/api/operator.ts'
@@ -8,13 +8,13 @@ import { hasRole, type Operator, ROLES, type Role } from '../../shared/api/roles
 import type { OidcConfig } from '../config.ts'
 import type { Identity } from './operator-queries.ts'
 
-/** The console's address that the service sends people back to. */
+/** The path of the console to which the service redirects. */
 const SIGNED_IN_PATH = '/console/signed-in'
 const SCOPE = 'openid email profile'
 const TIMEOUT_SECONDS = 10
 const LONGEST_NAME = 200
 
-/** What the browser keeps while its person is at the service. */
+/** The state that the browser keeps while its user is at the service. */
 interface Attempt {
   readonly state: string
   readonly nonce: string
@@ -31,7 +31,7 @@ export class SignInService {
     this.#signedInUrl = new URL(SIGNED_IN_PATH, config.CONSOLE_URL).href
   }
 
-  /** Where to send the browser, and what it must keep. */
+  /** Returns the address to which the browser is redirected, and the state that it must keep. */
   async begin(): Promise<{ url: string; attempt: Attempt }> {
     const service = await this.#discover()
     const attempt = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() }
@@ -46,7 +46,10 @@ export class SignInService {
     return { url: url.href, attempt }
   }
 
-  /** The person who came back with this query; `role` is missing if they have none here. Throws if they did not sign in. */
+  /**
+   * The person who returned with this query; `role` is missing if they have no role here. Throws if they did not sign
+   * in.
+   */
   async end(query: string, attempt: Attempt): Promise<{ identity: Identity; name: string; role?: Role }> {
     const tokens = await oidc.authorizationCodeGrant(
       await this.#discover(),
@@ -63,13 +66,13 @@ export class SignInService {
     return { identity: { issuer: claims.iss, sub: claims.sub }, ...operatorIn(claims, this.#config) }
   }
 
-  /** Reads once what the service offers; a failure is forgotten, so that the next attempt asks again. */
+  /** Reads the service's configuration once. A failure is not remembered, so the next attempt reads again. */
   #discover(): Promise<oidc.Configuration> {
     const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = this.#config
     this.#found ??= oidc
       .discovery(new URL(issuer), id, undefined, clientAuth(secret), {
         timeout: TIMEOUT_SECONDS,
-        // Settings allow it for a service on this machine only.
+        // The settings allow plain HTTP only for a service on this machine.
         execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
       })
       .catch((error) => {
@@ -80,7 +83,7 @@ export class SignInService {
   }
 }
 
-/** As a header, unless the service says that it reads the body only. */
+/** The secret is sent as a header, unless the service says that it reads only the body. */
 function clientAuth(secret: string): oidc.ClientAuth {
   const [asHeader, inBody] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)]
   return (service, ...rest) => {
@@ -102,7 +105,10 @@ export function operatorIn(
   return { name: nameIn(claims), ...(role && { role }) }
 }
 
-/** What a person is called: they may choose it. Nobody may look like the admin token or this system in the audit log. */
+/**
+ * The person's name, which they may choose themselves. No name may look like the admin token or this system in the
+ * audit log.
+ */
 function nameIn({ email, email_verified, preferred_username, sub }: Claims): string {
   const names = [email_verified === false ? undefined : email, preferred_username, sub]
   const name = names.find(
