@@ -1,4 +1,4 @@
-/** An order's story: what happened to it, and who did what, in one timeline. */
+/** The timeline of an order shows what happened to it and who did it. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { eventually } from '../../test/lib/eventually.ts'

@@ -1,4 +1,4 @@
-/** An order as support sees it: what it is now, its payment, and all that happened to it in one timeline. */
+/** Reads an order for support: its current state, its payment, and its whole history in one timeline. */
 import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
@@ -6,7 +6,7 @@ import { billOn, orderAt } from '../orders/order-json.ts'
 import { lineCosts } from '../orders/order-lines.ts'
 import { type About, readAbout, readBlockOf, readHistory } from './support-queries.ts'
 
-/** An order as operators find it. */
+/** The order in the form in which operators find it. */
 export const foundOrder = (order: OrderRow, nowMs: number, about: About | undefined): FoundOrder => ({
   ...orderAt(order, nowMs),
   sale_name: about?.sale_name ?? order.sale_id,
@@ -17,7 +17,10 @@ export const foundOrder = (order: OrderRow, nowMs: number, about: About | undefi
   ...(about?.email && { email: about.email }),
 })
 
-/** Undefined if the order is unknown. Order and history are of one moment: otherwise one could show a refund that the other lacks. */
+/**
+ * Returns undefined if the order is unknown. Order and history are read in one snapshot; otherwise one could show a
+ * refund that the other lacks.
+ */
 export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<OrderTimeline | undefined> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
     const order = await findOrder(tx, orderId)

@@ -1,18 +1,22 @@
-/**
- * Keeps the search up to date: orders that events name are copied within a second, in a rush later.
- */
+/** Keeps the search up to date: orders that events name are copied within a second, and later during a rush. */
 import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { copyToSearch } from './support-queries.ts'
 
 export const SEARCH_READER = 'search'
-/** Events per transaction. What they name are two thousand orders at most, and a statement has ten seconds. */
+/** The number of events per transaction. They name two thousand orders at most, and a statement has ten seconds. */
 const PAGE = 400
 
-/** Changes copied a second, on average: a copy costs as much as a third of a checkout, and in a rush buyers come first. */
+/**
+ * The average number of copies per second. A copy costs a third of a checkout, and during a rush buyers have
+ * priority.
+ */
 const COPIES_PER_SECOND = 1_000
 
-/** Rounds that copy what changed. Each is true if there may be more; after many copies the next ones wait their time. */
+/**
+ * Returns a round that copies changed orders and resolves to true if there may be more. After many copies the next
+ * ones wait until the rate allows them.
+ */
 export function searchRounds(sql: Sql, copiesPerSecond = COPIES_PER_SECOND): () => Promise<boolean> {
   let notBeforeMs = 0
   return async () => {

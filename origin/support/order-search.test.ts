@@ -1,4 +1,4 @@
-/** Support finds an order by whatever a buyer can tell of it. */
+/** Support finds an order by any detail that a buyer can name. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -118,7 +118,7 @@ test('by its product, filtered and page after page, each order once', async () =
   await writeSale(sql, 'winter', saleOf(100, { products: [product('one', 'Ice Skates')] }))
   const all: string[] = []
   for (let i = 0; i < 7; i++) all.push(await order('winter'))
-  // Of those made in one millisecond, either may be the newer.
+  // If two orders were made in the same millisecond, either may count as the newer one.
   all.sort().reverse()
   await setTimeout(2)
   const [cap, cancelled = ''] = [await order('spring', { product: 'two' }), all[3]]
@@ -179,7 +179,7 @@ test('by any of its products, its sections and its seats', async () => {
 
 test('in a rush the copies wait, and buyers come first', async () => {
   await follow()
-  // One copy in a hundred seconds.
+  // The indexer copies one order in a hundred seconds.
   const slow = searchRounds(sql, 0.01)
   const first = await order('spring', { email: 'rush@example.org' })
   await eventually(

@@ -1,6 +1,7 @@
 /**
- * The search for orders, as one types: their short number, parts of their id, visitor, account, address, mail, charge and notes, the ticket number,
- * and names of products. If that finds next to nothing, one typing error in each word is forgiven.
+ * Searches orders by what an operator types: short number, parts of the id, visitor, account, address, mail, charge
+ * and notes, ticket number, and names of products. If that finds almost nothing, one typing error in each word is
+ * forgiven.
  */
 import { type LedgerStatus, ORDER_STATUSES } from '../../shared/order-status.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
@@ -22,7 +23,7 @@ export interface Search {
   readonly product?: string | undefined
   readonly statuses?: readonly LedgerStatus[] | undefined
   readonly limit: number
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | undefined
 }
 
@@ -31,16 +32,19 @@ interface Page {
   readonly next: string | null
 }
 
-/** Ranks: all that was typed stands in the text as it is; its words do; a product's name has it; similar words do. */
+/**
+ * The ranks of a match: the text contains the whole input; it contains all words; a product's name contains the
+ * input; the text contains similar words.
+ */
 const [EXACT, WORDS, PRODUCT, SIMILAR] = [0, 1, 2, 3]
 
-/** Fewer characters would match too much. */
+/** A shorter input would match too many orders. */
 const SHORTEST = 2
-/** Fewer are similar to too much. */
+/** A shorter word would be similar to too many others. */
 const SHORTEST_SIMILAR = 4
-/** Postgres' code of a statement that took too long. */
+/** The code of Postgres for a statement that took too long. */
 const QUERY_CANCELED = '57014'
-/** Whoever finds as many as these has made no error. */
+/** If a search finds this many orders, the input is taken to have no typing error. */
 const FEW = 5
 
 const ALL: readonly LedgerStatus[] = [...ORDER_STATUSES.filter((status) => status !== 'processing'), 'returned']
@@ -48,7 +52,7 @@ const ALL: readonly LedgerStatus[] = [...ORDER_STATUSES.filter((status) => statu
 const wordsIn = (text: string) =>
   (text.match(/[\p{L}\p{N}@._:+-]+/gu) ?? []).filter((word) => /[\p{L}\p{N}]/u.test(word))
 
-/** What was searched for, for the audit log, which must not hold it. */
+/** The kind of a search for the audit log, which must not contain the input itself. */
 export function kindOfSearch(text: string): 'date' | 'mail' | 'address' | 'number' | 'words' {
   const typed = text.trim().toLowerCase()
   if (typed === '') return 'date'
@@ -58,8 +62,9 @@ export function kindOfSearch(text: string): 'date' | 'mail' | 'address' | 'numbe
 }
 
 /**
- * What finds the text as it is. A number is looked for as a whole, and what could be of a hexadecimal number, as visitors have, as a
- * beginning; an address too, with x for its dots and colons as in the ledger; so are words without three letters in a row, of which the index has no inner part.
+ * Returns the probes that find the input literally. A number is matched as a whole. An input that may belong to a
+ * hexadecimal number, as visitors have, is matched as a prefix, and so are words without three letters in a row,
+ * because the index has no trigrams of them. An address is matched with x for its dots and colons, as in the ledger.
  */
 function literalProbes(text: string): Probe[] {
   const words = wordsIn(text)
@@ -81,7 +86,7 @@ function literalProbes(text: string): Probe[] {
 const uuid = (hex: string, rest: string) =>
   hex.padEnd(32, rest).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
-/** One page of the orders found. */
+/** Returns one page of the found orders. */
 export async function findOrderIds(sql: Sql, search: Search): Promise<Page> {
   const { text, sale, product, statuses = ALL, limit } = search
   const filters: Filters = { sale, product, statuses }
@@ -107,10 +112,10 @@ async function newest(sql: Sql, filters: Filters, before: string, limit: number)
   return { ids: page, next: ids.length > limit ? `${EXACT}_${page.at(-1)}` : null }
 }
 
-/** All that is found, up to the bounds: so each page is cut from the same list. */
+/** Finds all orders up to the limits, so that every page is cut from the same list. */
 async function findAll(sql: Sql, typed: string, filters: Filters): Promise<readonly Found[]> {
   const found = await findByProbes(sql, literalProbes(typed), filters)
-  // Without a mail's domain, which many have in common.
+  // The domain of a mail address is left out, because many addresses share it.
   const similarTo = wordsIn(typed.replaceAll(/@\S*/g, '')).filter((word) => word.length >= SHORTEST_SIMILAR)
   if (found.length >= FEW || found[0]?.rank === EXACT || similarTo.length === 0) return found
   const known = new Set(found.map(({ order_id }) => order_id))

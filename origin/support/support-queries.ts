@@ -1,6 +1,6 @@
 /**
- * Support's statements: the timeline of an order and its notes, and the search, which reads an index up to a bound, whatever was
- * typed (order-search.ts says what is searched).
+ * The statements of support: an order's timeline and notes, and the search. The search reads an index up to a limit,
+ * whatever was typed; order-search.ts decides what is searched.
  */
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
@@ -9,7 +9,7 @@ import type { LedgerStatus } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ALL_SALES, audit, READS } from '../operators/audit.ts'
 
-/** More would be a fault: an order has some ten events in its life, and each a delivery to a few endpoints. */
+/** More entries would be a fault: an order has about ten events, each with a delivery to a few endpoints. */
 const MOST_ENTRIES = 1_000
 
 interface History {
@@ -58,7 +58,7 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
   return { entries: [...entries], contact: contact ?? null }
 }
 
-/** Its entry in the audit log. The note itself holds the rest. */
+/** The action of a note in the audit log. The text is stored in the note only. */
 const NOTED = 'noted'
 
 interface Note {
@@ -67,7 +67,7 @@ interface Note {
   readonly at: Date
 }
 
-/** Found by the search at once. */
+/** The search finds the note at once. */
 export function insertNote(
   sql: Sql,
   orderId: string,
@@ -89,10 +89,11 @@ export function insertNote(
 /** Orders per statement. */
 const CHUNK = 1_000
 
-/** Copies these orders, their contacts and their notes as they are now. */
+/** Copies the current state of these orders, their contacts and their notes. */
 export async function copyToSearch(tx: TransactionSql, ids: readonly string[]): Promise<void> {
   const all = [...new Set(ids)]
-  // Until the end of the transaction: of two who copy an order, the later one must have read it later.
+  // The lock lasts until the end of the transaction, so that of two concurrent copies of an order the later one has
+  // read the later state.
   await tx`select pg_advisory_xact_lock(hashtext('order search'))`
   for (let from = 0; from < all.length; from += CHUNK) {
     const chunk = all.slice(from, from + CHUNK)
@@ -109,16 +110,19 @@ export async function copyToSearch(tx: TransactionSql, ids: readonly string[]): 
   }
 }
 
-/** What to find orders by; each finds orders of its own. `rank` sorts them, the smallest first. */
+/** A condition that finds orders. Each probe finds its own orders, and `rank` sorts them, the smallest first. */
 export type Probe = { readonly rank: number } /** The short number. */ & (
   | { readonly number: number }
-  /** Ids in a range. */
+  /** The ids in a range. */
   | { readonly from: string; readonly to: string }
-  /** Texts that match all these patterns of `like`; those with `whole` in them come before the others. */
+  /** The texts that match all these `like` patterns; texts that contain `whole` come before the others. */
   | { readonly patterns: readonly string[]; readonly whole: string }
-  /** Texts that hold one word of each list; the first finds them, of which the others leave some out. */
+  /**
+   * The texts that contain one word of each list. The first list is searched in the index, and the others filter the
+   * result.
+   */
   | { readonly oneOfEach: readonly (readonly string[])[] }
-  /** Products whose name holds it. */
+  /** The products whose name contains the text. */
   | { readonly product: string }
 )
 
@@ -133,23 +137,26 @@ export interface Found {
   readonly rank: number
 }
 
-/** Most orders that one probe reads. */
+/** One probe reads at most this many orders. */
 const MAX_READ = 1_000
-/** Products whose name matches, and how many orders of each of their statuses are read. */
+/** The number of matching products, and of orders read for each product and status. */
 const [MAX_PRODUCTS, MAX_OF_PRODUCT] = [20, 250]
-/** Typed words of which similar ones are looked for, and similar words of each. */
+/** The number of typed words for which similar ones are searched, and the number of similar words for each. */
 const [MAX_TYPED, MAX_SIMILAR] = [3, 10]
-/** A search for similar words that takes longer gives up, and shows what it found literally. */
+/** A search for similar words that takes longer is given up, and only the literal matches are shown. */
 const SIMILAR_TIMEOUT_MS = 1_000
-/** Below it, words that are short would be similar to too much. */
+/** Below this similarity, short words would be similar to too many others. */
 const LEAST_SIMILARITY = 0.3
-/** So that no rounding leaves out a word at the threshold. */
+/** The margin keeps rounding from leaving out a word at the threshold. */
 const MARGIN = 0.01
 
-/** The share of trigrams that a word has in common with one whose letters are swapped at one place: of its n + 1, all but four. */
+/**
+ * The share of trigrams that a word has in common with a copy in which two neighbouring letters are swapped: all but
+ * four of its n + 1 trigrams.
+ */
 const similarityOf = ({ length: n }: string) => Math.max(LEAST_SIMILARITY, (n - 3) / (n + 5) - MARGIN)
 
-/** The orders whose texts have, for each of the longest typed words, this one or a similar one. */
+/** The orders whose texts contain, for each of the longest typed words, that word or a similar one. */
 export function findSimilar(sql: Sql, typed: readonly string[], rank: number, filters: Filters) {
   return sql.begin(async (tx): Promise<readonly Found[]> => {
     await tx`select set_config('statement_timeout', ${String(SIMILAR_TIMEOUT_MS)}, true)`
@@ -163,10 +170,10 @@ export function findSimilar(sql: Sql, typed: readonly string[], rank: number, fi
   })
 }
 
-/** The word alone if it is known, or else the most similar ones. */
+/** Returns the word alone if it is known, or otherwise the most similar words. */
 async function similarWords(tx: TransactionSql, word: string): Promise<string[]> {
   await tx`select set_config('pg_trgm.similarity_threshold', ${String(similarityOf(word))}, true)`
-  // As the conditions of the two indexes.
+  // The condition must be written as in the two indexes, or Postgres does not use them.
   const isOfKind = /[0-9._+-]/.test(word) ? tx`word ~ '[0-9._+-]'` : tx`word !~ '[0-9._+-]'`
   const rows = await tx<{ word: string }[]>`
     select word from search_words where word % ${word} and ${isOfKind} order by word <-> ${word} limit ${MAX_SIMILAR}`
@@ -184,7 +191,7 @@ export async function findByProbes(
   const all = others.reduce((union, one) => sql`${union} union all ${one}`, first)
   return sql<Found[]>`
     select f.order_id, min(f.rank)::int as rank from (${all}) f
-    -- Lateral, with a limit: with a join, a plan for many orders reads all there are.
+    -- The lateral join has a limit, because for many orders a plain join would get a plan that reads all of them.
     cross join lateral (
       select from order_search s where s.order_id = f.order_id and ${matches(sql, filters)} limit 1) s
     group by f.order_id order by 2, 1 desc limit ${MAX_READ}`
@@ -197,7 +204,8 @@ function found(sql: Queryable, probe: Probe, filters: Filters): PendingQuery<Row
     return sql`(select order_id, ${rank}::int as rank from order_search
       where order_id between ${probe.from}::uuid and ${probe.to}::uuid order by order_id desc limit ${MAX_READ})`
   if ('product' in probe) return ofProducts(sql, probe.product, rank, filters)
-  // Materialized: a plan for the first of many would read texts one by one until it has them.
+  // The condition is materialized. Otherwise a plan for the first rows of many would read texts one by one until it
+  // has them.
   const matching = (condition: PendingQuery<Row[]>) =>
     sql`with matching as materialized (select order_id, words from order_texts where ${condition} limit ${MAX_READ})`
   const and = (one: PendingQuery<Row[]>, other: PendingQuery<Row[]>) => sql`${one} and ${other}`
@@ -223,7 +231,7 @@ function ofProducts(sql: Queryable, like: string, rank: number, { sale, statuses
     cross join lateral (${withProduct(sql, MAX_OF_PRODUCT)}) o)`
 }
 
-/** The newest orders that have the product `p` in the status `w` in any of their lines. */
+/** The newest orders with the product `p` in the status `w` in any order line. */
 function withProduct(sql: Queryable, limit: number, before?: string) {
   const newest = (table: PendingQuery<Row[]>) => sql`
     (select s.order_id from ${table} s
@@ -242,7 +250,7 @@ function matches(sql: Queryable, { sale, product, statuses }: Filters) {
 const hasOther = (sql: Queryable, product: string) => sql`exists (
   select from order_search_products o where o.order_id = s.order_id and o.product_id = ${product})`
 
-/** The newest orders before `before` that pass the filters, of which there must be one. */
+/** The newest orders before `before` that pass the filters. At least one filter must be set. */
 export async function newestOrders(
   sql: Queryable,
   { sale, product, statuses }: Filters,
@@ -252,7 +260,7 @@ export async function newestOrders(
   const rows = await sql<{ order_id: string }[]>`
     select ${product === undefined ? sql`distinct` : sql``} o.order_id from products p
     cross join unnest(${statuses as string[]}::text[]) w(status)
-    -- A probe of the index for each: a walk through the orders would be long where few of them pass.
+    -- Each filter probes the index, because scanning the orders would take long if few of them match.
     cross join lateral (${withProduct(sql, limit, before)}) o
     where not p.is_promo_code and ${sale === undefined ? sql`true` : sql`p.sale_id = ${sale}`}
       and ${product === undefined ? sql`true` : sql`p.product_id = ${product}`}
@@ -267,7 +275,7 @@ export async function newestOfAll(sql: Queryable, before: string, limit: number)
   return rows.map(({ order_id }) => order_id)
 }
 
-/** What operators see beside an order. */
+/** The data that operators see with an order. */
 export interface About {
   readonly order_id: string
   readonly sale_name: string
@@ -275,7 +283,7 @@ export interface About {
   readonly email: string | null
 }
 
-/** By order. */
+/** The result is keyed by order id. */
 export async function readAbout(sql: Queryable, ids: readonly string[]): Promise<Map<string, About>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<About[]>`

@@ -1,4 +1,4 @@
-/** The operators' calls of support: find an order, read its timeline, note something about it, and forget a visitor. */
+/** The operators' calls for support: find an order, read its timeline, add a note to it, and forget a visitor. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { OrderId, ProductId, pageLimit, SaleId } from '../../shared/api/fields.ts'
@@ -19,7 +19,7 @@ import { foundOrder, orderHistory } from './history.ts'
 import { findOrderIds, kindOfSearch } from './order-search.ts'
 import { insertNote, readAbout } from './support-queries.ts'
 
-/** Found orders per page. */
+/** The number of found orders on a page, by default and at most. */
 const [FOUND, MOST_FOUND] = [50, 200]
 const STATUSES = ORDER_STATUSES.filter(
   (status): status is Exclude<OrderStatus, 'processing'> => status !== 'processing',
@@ -32,7 +32,7 @@ const SearchQuery = v.object({
   limit: v.optional(pageLimit(MOST_FOUND), String(FOUND)),
   after: v.optional(v.string()),
 })
-/** As long as a token's subject may be. */
+/** A visitor's name is at most as long as a token's subject. */
 const Visitor = v.object({ visitor: v.pipe(v.string(), v.maxLength(200, 'at most 200 characters')) })
 
 interface SupportDeps {
@@ -46,8 +46,8 @@ export function supportRoutes({ sql, sales, searches }: SupportDeps) {
   return (
     new Hono()
       /**
-       * `q=` alone lists the newest orders. An order is found within about a second of its change, in a rush of more than a
-       * thousand changes a second later.
+       * `q=` alone lists the newest orders. A changed order is found within about a second, and later during a rush:
+       * one second for every thousand changes.
        */
       .get('/orders', query(SearchQuery), async (c) => {
         const { q, sale, product, status, limit, after } = c.req.valid('query')
