@@ -1,4 +1,4 @@
-/** Any number of workers deliver, and one that dies leaves its messages to the others. */
+/** Any number of workers deliver webhooks. If one dies, the others deliver its messages. */
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -60,7 +60,7 @@ function start(load: () => Load = () => 'light') {
 const waiting = async () => (await sql`select from jobs where state = 'pending'`).length
 const take = (limit: number) => takeJobs(sql, [{ queue: 'webhook', group: endpoint.endpoint_id, limit }])
 
-/** So many messages in each of so many lanes of an endpoint. */
+/** Writes `each` messages in each of the lanes of an endpoint. */
 async function write(lanes: number, each: number, to = endpoint): Promise<void> {
   const made = Array.from({ length: lanes * each }, (_, n) => ({ lane: `lane ${n % lanes}`, i: Math.floor(n / lanes) }))
   const jobs = made.map(({ lane, i }) => {
@@ -91,7 +91,7 @@ test('what a worker that died had taken is sent by another, and not before its l
   const other = start()
   await other.round()
   expect(receiver.at(path)).toEqual([])
-  // As if its time had passed.
+  // The update has the same effect as an expired lease.
   await sql`update jobs set run_at = now() where leased`
   const rounds = async () => {
     await other.round()
@@ -110,7 +110,7 @@ test('what failed is sent again after a pause, which is the longer the more ofte
     from jobs where error is not null order by attempts`
   await expect.poll(async () => (await pauses()).map(({ attempts }) => attempts)).toEqual([1, 11])
   const [first, eleventh] = await pauses()
-  // A second, and 1,024 seconds; a quarter more or less.
+  // The pauses are one second and 1,024 seconds, each varied by a quarter.
   expect(first?.seconds).toBeLessThan(1.3)
   expect(eleventh?.seconds).toBeGreaterThan(600)
   expect(eleventh?.seconds).toBeLessThan(1_300)
@@ -159,7 +159,8 @@ test('tries one message at a time while an endpoint fails, and all once it answe
     await worker.drain()
     return receiver.at(path).length - before
   }
-  // It fails with its eighth failure: each of the seven before let another message on its way.
+  // The endpoint counts as failing at its eighth failure, and each of the seven before it let another message be
+  // sent.
   expect(await sentByRound()).toBe(CONNECTIONS + 7)
   for (let times = 0; times < 3; times++) expect(await sentByRound()).toBe(1)
   receiver.answers(undefined)
@@ -196,14 +197,14 @@ test('that an order got another seat is sent to nobody, not even to those who as
 
 test('while buyers need its time, a worker takes a part of a backlog at once', async () => {
   await write(128, 1)
-  // Jobs that are done may be gone already: what is left tells how many were taken.
+  // Finished jobs may be deleted already, so the remaining ones say how many were taken.
   const claimed = async () => 128 - (await sql`select from jobs where not leased and state <> 'done'`).length
   vi.useFakeTimers({ toFake: ['performance'] })
   const one = start(() => 'busy')
   vi.advanceTimersByTime(100)
   await one.round()
   vi.useRealTimers()
-  // 600 a second.
+  // The rate is 600 messages a second.
   expect(await claimed()).toBe(60)
   const other = start()
   const rounds = async () => {

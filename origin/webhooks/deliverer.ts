@@ -1,6 +1,6 @@
 /**
- * Sends webhooks: at least once each, in order within a lane, and to each endpoint at its own pace. What is taken for an endpoint
- * waits here for one of its connections.
+ * Sends webhooks at least once each, in order within a lane, and to each endpoint at its own rate. Messages that are
+ * taken for an endpoint wait here for one of its connections.
  */
 import type { Logger } from 'pino'
 import type { Load } from '../checkout/load-shedder.ts'
@@ -15,16 +15,22 @@ import { ANSWER_TIMEOUT_MS, CONNECTIONS, type Sender } from './sender.ts'
 import { signedHeaders } from './signing.ts'
 import { activeEndpoints, backlogOf, giveUpOld, pauseEndpoint, retryNow, sealSecrets } from './webhook-queries.ts'
 
-/** Messages taken for one endpoint and not ended yet: taking costs the ledger as much as dozens of messages. */
+/**
+ * The number of messages taken for one endpoint and not ended yet. It is large because taking them costs the ledger
+ * as much as dozens of messages.
+ */
 const TAKEN = 16 * CONNECTIONS
-/** Fewer than these are taken together with the next ones. */
+/** The worker waits until there is room for at least this many messages before it takes more. */
 const MIN_TAKEN = 4 * CONNECTIONS
-/** What an endpoint was too slow for is returned by then: one that answers late must not outlast the lease. */
+/**
+ * A message that a slow endpoint has kept waiting for this long is returned, because a late response must not outlast
+ * the lease.
+ */
 const BEGUN_WITHIN_MS = QUEUES.webhook.leaseMs - ANSWER_TIMEOUT_MS - 5_000
 const GONE = 410
 /**
- * A worker that has just begun sends first what has waited for it. Nor does it seal secrets while the version before, which cannot
- * read them then, may still send beside it.
+ * A worker that has just started first sends the waiting messages. It also seals no secrets yet, because a worker of
+ * the version before may still be sending and cannot read sealed ones.
  */
 const GIVE_UP_AFTER_MS = 15 * 60_000
 
@@ -37,20 +43,20 @@ interface DelivererDeps {
   readonly load: () => Load
 }
 
-/** A message in the hands of this worker. */
+/** A message that this worker has taken. */
 interface Message {
   readonly job: Job<'webhook'>
   readonly end: (outcome: Outcome) => Promise<void>
   readonly takenMs: number
 }
 
-/** What this worker has taken for an endpoint. */
+/** The messages that this worker has taken for an endpoint. */
 interface Channel {
   endpoint: Endpoint
   health: Health
   readonly waiting: Message[]
   sending: number
-  /** Taken and not ended. */
+  /** The number of messages taken and not ended. */
   open: number
 }
 
@@ -60,7 +66,7 @@ export class Deliverer implements Consumer<'webhook'> {
   readonly #channels = new Map<string, Channel>()
   readonly #beganMs = performance.now()
   #askedMs = performance.now()
-  /** Endpoints to which something was due when it was asked last. */
+  /** The number of endpoints with due messages at the last query. */
   #due = 1
   #stopped = false
 
@@ -118,7 +124,8 @@ export class Deliverer implements Consumer<'webhook'> {
   }
 
   #sendWaiting(channel: Channel): void {
-    // One message at a time is enough to see whether a failing endpoint answers: the others come back later.
+    // One message at a time is enough to find out whether a failing endpoint responds; the others are returned for
+    // later.
     const isHeldBack = this.#stopped || (isFailing(channel.health) && channel.open > 1)
     if (isHeldBack) {
       for (const { end } of channel.waiting.splice(0)) void end({ end: 'returned' })
@@ -147,7 +154,8 @@ export class Deliverer implements Consumer<'webhook'> {
     const wasFailing = isFailing(channel.health)
     channel.health = afterAttempt(channel.health, { succeeded: error === null, isProbe }, performance.now())
     if (isFailing(channel.health) && !wasFailing) log.warn({ url, error }, 'webhook endpoint fails')
-    // Before the attempt ends, so that whoever drains finds the others due.
+    // The endpoint is marked before the attempt ends, so that a caller who waits for the end finds the other messages
+    // due.
     if (wasFailing && error === null) await this.#recovered(channel.endpoint)
     const note = { status }
     const ended = end(error === null ? { end: 'done', note } : { end: 'failed', error, note })
@@ -173,7 +181,7 @@ export class Deliverer implements Consumer<'webhook'> {
     await closeAbout(sql, 'webhook_failed', [endpoint_id], 'it answers again').catch(() => {})
   }
 
-  /** The endpoint asks for nothing more: a person must decide. */
+  /** The endpoint refuses further messages, so a person must decide. */
   async #gone({ endpoint_id }: Endpoint): Promise<void> {
     const { sql, log } = this.#deps
     await sql
@@ -184,7 +192,7 @@ export class Deliverer implements Consumer<'webhook'> {
       .catch((error) => log.warn({ error: String(error) }, 'endpoint not paused'))
   }
 
-  /** Measures what waits, gives up what nobody could send in its time, and seals secrets that are not. */
+  /** Measures the backlog, gives up messages past their lifetime, and seals secrets that are still plain. */
   async watch(): Promise<void> {
     const { sql, sealer, metrics } = this.#deps
     const { pending, oldest_seconds } = await backlogOf(sql)
@@ -197,7 +205,7 @@ export class Deliverer implements Consumer<'webhook'> {
     })
   }
 
-  /** Returns what is not sent yet. What is being sent ends as it does. */
+  /** Returns the messages that are not being sent yet. The others end normally. */
   stop(): void {
     this.#stopped = true
     for (const channel of this.#channels.values()) this.#sendWaiting(channel)

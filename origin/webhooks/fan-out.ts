@@ -1,4 +1,7 @@
-/** Makes messages of the log's events, one for each endpoint that wants it, in the transaction that moves the reader's cursor. */
+/**
+ * Makes messages from the log's events, one for each endpoint that wants the event, in the transaction that moves the
+ * reader's cursor.
+ */
 import type { TransactionSql } from 'postgres'
 import { type Change, changesOf, laneOf, messageId, messageOf, ordersOf } from '../events/changes.ts'
 import { readEvents } from '../events/reader.ts'
@@ -10,16 +13,17 @@ import type { EventRow } from '../ledger/schema/events.ts'
 import { isWanted, keepEndpoints, type Receiver, skipEvents } from './webhook-queries.ts'
 
 export const WEBHOOK_READER = 'webhooks'
-/** Events per transaction, which makes ten calls of a ledger that checkouts may keep busy. */
+/** One transaction reads this many events. It makes ten calls to a ledger that checkouts may keep busy. */
 const PAGE = 500
-/** Changes whose messages are made in one turn of the event loop, of which checkouts wait for the end. */
+/** One turn of the event loop makes the messages of this many changes, because checkouts wait for its end. */
 const AT_ONCE = 100
 
-/** One page of the log; true if there may be more. */
+/** Processes one page of the log. The result is true if there may be more. */
 export async function fanOut(sql: Sql): Promise<boolean> {
   await skipEvents(sql, WEBHOOK_READER)
   const addMessages = async (tx: TransactionSql, events: readonly EventRow[]) => {
-    // Read after the events: an endpoint that was there before one of them is among these.
+    // The endpoints are read after the events, so that they include every endpoint that existed before one of the
+    // events.
     const endpoints = await keepEndpoints(tx)
     const changes = events
       .filter((event) => endpoints.some((endpoint) => wants(endpoint, event)))
@@ -48,6 +52,6 @@ function messagesOf(
     .map(({ endpoint_id }) => ({ group: endpoint_id, ...job }))
 }
 
-/** An endpoint receives what happens after it was created. */
+/** An endpoint receives only events after its creation. */
 const wants = ({ events, created_at }: Receiver, { type, at }: { type: string; at: Date }) =>
   at >= created_at && (events.includes('*') || events.includes(type))

@@ -26,16 +26,16 @@ test.each([
     false,
     '127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 100.100.100.200 169.254.169.254 0.0.0.0 224.0.0.1 255.255.255.255',
   ],
-  // What the host of a virtual machine answers.
+  // The host of a virtual machine answers at this address.
   [false, '168.63.129.16 ::ffff:168.63.129.16 ::ffff:a83f:8110'],
   [false, '::1 :: fd00:ec2::254 fe80::1 ::ffff:10.0.0.1 64:ff9b::a00:1'],
-  // As IPv4 was once written within IPv6, and what is given to nobody.
+  // These are IPv4 addresses in old notations within IPv6, and addresses that are assigned to nobody.
   [false, '::10.0.0.1 ::ffff:0:10.0.0.1 4000::1 2002:a00:1:: shop.example'],
 ])('is public: %s, for each of %s', (wanted, addresses) => {
   expect(addresses.split(' ').filter((address) => isPublic(address) !== wanted)).toEqual([])
 })
 
-// Names are checked by what they resolve to at the connection: localhost is one that is private.
+// A name is checked by the address to which it resolves for the connection; localhost resolves to a private one.
 test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433'])(
   'a private address is not reached, written as %s',
   async (host) => {

@@ -1,14 +1,14 @@
 /**
- * Which addresses a webhook may reach: those of the public Internet, unless private ones are allowed. A name is checked as it
- * is resolved for the connection, so that one that is public now and private a moment later reaches nothing.
+ * Decides which addresses a webhook may reach: public ones, unless private ones are allowed. A name is checked when
+ * it is resolved for the connection, so that a name that changes from a public to a private address reaches nothing.
  */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Public by their number, and answered by the host of a virtual machine (Azure). */
+/** This address is in a public range, but the host of a virtual machine (Azure) answers it. */
 const METADATA = ['168.63.129.16']
-/** The part of IPv6 that is given to networks of the Internet. */
+/** The part of IPv6 that is assigned to public networks. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 class PrivateAddress extends Error {
@@ -17,7 +17,7 @@ class PrivateAddress extends Error {
 
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
-  // An IPv4 address within IPv6 counts as what it is.
+  // An IPv4 address within IPv6 is checked as IPv4.
   const real = ipaddr.process(address)
   const isGlobal = real.kind() === 'ipv4' || real.match(GLOBAL_IPV6)
   return isGlobal && real.range() === 'unicast' && !METADATA.includes(real.toString())
@@ -26,7 +26,7 @@ export function isPublic(address: string): boolean {
 export const refused = (host: string) =>
   new PrivateAddress(`${host} is not an address of the public Internet, and WEBHOOKS_ALLOW_PRIVATE is not set`)
 
-/** The address in a URL, if it is no name: then nothing is looked up. */
+/** The address in a URL, if it is not a name. It needs no look-up. */
 export function literalIn(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   return ipaddr.isValid(host) ? host : undefined

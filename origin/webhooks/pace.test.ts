@@ -18,7 +18,7 @@ test('beside buyers a backlog is sent by 600 messages a second, shared by its en
   expect(shareOf('light', 150, 20, 128)).toBe(128)
   expect(shareOf('busy', 150, 1, 128)).toBe(90)
   expect(shareOf('busy', 150, 3, 128)).toBe(30)
-  // A round that comes late makes up for it, within the bound; each endpoint has one message at least.
+  // A late round takes as many more messages, up to the limit, and each endpoint gets at least one.
   expect(shareOf('busy', 60_000, 1, 128)).toBe(128)
   expect(shareOf('busy', 5, 20, 128)).toBe(1)
 })

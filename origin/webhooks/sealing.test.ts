@@ -1,4 +1,4 @@
-/** The secrets of endpoints are encrypted in the ledger, also those of earlier versions and keys. */
+/** The ledger stores the secrets of endpoints encrypted, including those of earlier versions and keys. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { newKeySet } from '../../shared/keys.ts'
@@ -44,7 +44,7 @@ test('a secret is nowhere as it signs, is bound to its endpoint, and follows its
 test('a plain secret of 0.2.0 signs, and is encrypted in time', async () => {
   const { id } = await add(after)
   const secret = newSecret()
-  // 0.2.0 knows one column, and writes what it read there.
+  // Version 0.2.0 knows one column, and writes back what it read from it.
   await sql`update webhook_endpoints set secrets = ${sql.json([{ secret }])} where endpoint_id = ${id}`
   const secrets = async () => (await activeEndpoints(sql, after)).find(({ endpoint_id }) => endpoint_id === id)?.secrets
   expect(await secrets()).toEqual([{ secret }])

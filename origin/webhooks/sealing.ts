@@ -1,13 +1,13 @@
 /**
- * Encrypts the secrets of endpoints for the ledger: AES-256-GCM, bound to the endpoint, under a key set (WEBHOOK_KEYS) whose first
- * key encrypts and all of which decrypt.
+ * Encrypts the secrets of endpoints for the ledger with AES-256-GCM, bound to the endpoint. In the key set
+ * (WEBHOOK_KEYS) the first key encrypts and all keys decrypt.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { SecretJwkSet } from '../../shared/keys.ts'
 import type { webhookEndpoints } from '../ledger/schema/events.ts'
 
 export type EndpointRow = Readonly<typeof webhookEndpoints.$inferSelect>
-/** With its secrets as they sign. */
+/** An endpoint with its decrypted secrets. */
 export type Endpoint = Omit<EndpointRow, 'sealed_secrets'>
 export type Secrets = Endpoint['secrets']
 
@@ -15,7 +15,7 @@ const CIPHER = 'aes-256-gcm'
 const [KEY_BYTES, IV_BYTES, TAG_BYTES] = [32, 12, 16]
 
 export class SecretSealer {
-  /** The first one encrypts. */
+  /** The first key encrypts. */
   readonly #keys: ReadonlyMap<string, Uint8Array>
   readonly #first: string
 
@@ -29,7 +29,7 @@ export class SecretSealer {
   }
 
   open({ sealed_secrets, ...endpoint }: EndpointRow): Endpoint {
-    // 0.2.0 writes and reads plain ones.
+    // Version 0.2.0 writes and reads plain secrets.
     if (sealed_secrets === null || endpoint.secrets.length > 0) return endpoint
     const secrets = sealed_secrets.map((one) => ({ ...one, secret: this.#decrypt(one.secret, endpoint.endpoint_id) }))
     return { ...endpoint, secrets }
@@ -66,5 +66,5 @@ export class SecretSealer {
 }
 
 const derivedKey = (k: Buffer) => new Uint8Array(hkdfSync('sha256', k, '', 'secrets of webhook endpoints', KEY_BYTES))
-/** A sealed secret is the `kid`, which may hold dots, and the bytes. */
+/** A sealed secret consists of the `kid`, which may contain dots, and the bytes. */
 const kidOf = (sealed: string) => sealed.slice(0, sealed.lastIndexOf('.'))

@@ -1,4 +1,7 @@
-/** Sends one message to an endpoint: a shop's system, or a push service. It says how it went. Redirects are not followed: the next host was not checked. */
+/**
+ * Sends one message to an endpoint, which is a shop's system or a push service, and returns the result. It does not
+ * follow redirects, because the next host was not checked.
+ */
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -6,23 +9,23 @@ import { urlToHttpOptions } from 'node:url'
 import { TimeoutError } from '../lib/with-timeout.ts'
 import { isPublic, literalIn, publicLookup, type Resolve, refused } from './network-guard.ts'
 
-/** Time for an endpoint to answer, including the look-up of its name. */
+/** An endpoint has this long to respond, including the look-up of its name. */
 export const ANSWER_TIMEOUT_MS = 15_000
-/** The beginning of a response that the log shows as the reason of a failure. */
+/** The log shows this many characters of the response as the reason of a failure. */
 const SHOWN_CHARACTERS = 200
-/** A longer answer ends the connection. */
+/** The connection ends if a response is longer. */
 const MAX_ANSWER_BYTES = 64 * 1024
-/** Connections to one endpoint, which is also how many messages are on their way to it. */
+/** The number of connections to one endpoint, and so of messages sent to it at once. */
 export const CONNECTIONS = 32
 const IDLE_CONNECTION_MS = 20_000
-/** URLs remembered; there are fewer endpoints. */
+/** At most this many URLs are remembered; there are fewer endpoints. */
 const MAX_ENDPOINTS = 100
 
 export interface Sent {
   readonly status: number | null
-  /** Null: the endpoint has it. */
+  /** Null means that the endpoint has accepted the message. */
   readonly error: string | null
-  /** The header, where it came. */
+  /** The value of the header, if the response has it. */
   readonly retryAfter?: string | undefined
 }
 
@@ -50,12 +53,13 @@ export class Sender {
     this.#options = options
     this.#timeoutMs = options.timeoutMs ?? ANSWER_TIMEOUT_MS
     this.#lookup = options.allowPrivate ? {} : { lookup: publicLookup(options.resolve) }
-    // No limit of sockets: it would be one for all endpoints of a host, and the deliverer has one for each of them.
+    // The agent does not limit sockets: its limit would hold for all endpoints of a host, while the deliverer limits
+    // each endpoint.
     const agent = { keepAlive: true, maxFreeSockets: CONNECTIONS, timeout: IDLE_CONNECTION_MS }
     this.#agents = { 'http:': new HttpAgent(agent), 'https:': new HttpsAgent(agent) }
   }
 
-  /** Why the URL can never be reached; null if it may be. */
+  /** The reason why the URL can never be reached; null if it may be. */
   refusal(url: URL): string | null {
     const { allowPrivate, allowHttp } = this.#options
     if (url.protocol === 'http:' && !allowHttp) return 'https is required'
@@ -75,7 +79,10 @@ export class Sender {
     }
   }
 
-  /** How the endpoint is reached, found out once for many messages: the address of a name is looked up for each connection. */
+  /**
+   * Prepares the requests to an endpoint once for many messages. The address of a name is looked up for each
+   * connection.
+   */
   #endpointOf(to: string): Reach {
     const known = this.#endpoints.get(to)
     if (known) return known
@@ -104,7 +111,7 @@ export class Sender {
           'content-length': Buffer.byteLength(body),
         },
       })
-      // Half as much processor time as a signal and a stream's iterator take.
+      // A timer takes half as much processor time as an abort signal and a stream's iterator.
       const timer = setTimeout(
         () => request.destroy(new TimeoutError(`no answer within ${this.#timeoutMs / 1000} s`)),
         this.#timeoutMs,
@@ -125,7 +132,7 @@ export class Sender {
   }
 }
 
-/** The beginning of an answer. All of it is read, within a bound, so that the connection can be used again. */
+/** Reads the beginning of a response. The rest is read too, up to a limit, so that the connection can be reused. */
 function readStart(response: IncomingMessage, done: (text: string) => void): void {
   let text = ''
   let bytes = 0
@@ -134,7 +141,7 @@ function readStart(response: IncomingMessage, done: (text: string) => void): voi
     if (text.length < SHOWN_CHARACTERS) text += String(chunk)
     if (bytes > MAX_ANSWER_BYTES) response.destroy()
   })
-  // An answer that breaks off still counts by its status, which has come.
+  // A response that breaks off still counts by its status, which has arrived.
   response.on('error', () => {})
   response.once('close', () => done(text.slice(0, SHOWN_CHARACTERS).replaceAll('\0', '')))
 }

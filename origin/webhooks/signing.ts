@@ -1,14 +1,14 @@
-/** Secrets and signatures by the Standard Webhooks specification. Pure, but for keys that are made once. */
+/** Secrets and signatures by the Standard Webhooks specification. Pure, except for a cache of keys. */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Secrets } from './sealing.ts'
 
 const PREFIX = 'whsec_'
-/** How long a replaced secret still signs. */
+/** A replaced secret still signs for this long. */
 const ROTATION_MS = 24 * 3_600_000
 
 export const newSecret = () => `${PREFIX}${randomBytes(32).toString('base64')}`
 
-/** The new secret first, and the one before beside it for a while, also if the call comes again. */
+/** The new secret comes first, followed for a while by the one before. A repeated call has the same result. */
 export function rotate(secrets: Secrets, secret: string, nowMs: number): Secrets {
   const [before] = liveSecrets(secrets, nowMs)
   if (before === secret) return secrets
@@ -19,10 +19,10 @@ export function rotate(secrets: Secrets, secret: string, nowMs: number): Secrets
 export const liveSecrets = (secrets: Secrets, nowMs: number) =>
   secrets.filter(({ until }) => until === undefined || Date.parse(until) > nowMs).map(({ secret }) => secret)
 
-/** The last characters, by which operators can distinguish two secrets. */
+/** The last characters of a secret, by which operators can distinguish two secrets. */
 export const maskSecret = (secret: string) => `${PREFIX}...${secret.slice(-4)}`
 
-/** The headers of one attempt: receivers refuse an old timestamp, so each attempt has its own. */
+/** The headers of one attempt. Receivers refuse an old timestamp, so each attempt has a new one. */
 export function signedHeaders(secrets: Secrets, id: string, body: string, at: Date): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000))
   const signatures = liveSecrets(secrets, at.getTime()).map((secret) => sign(secret, `${id}.${timestamp}.${body}`))
@@ -33,13 +33,13 @@ export function signedHeaders(secrets: Secrets, id: string, body: string, at: Da
   }
 }
 
-/** With Node's own HMAC, which takes less than half the time of the specification's library. */
+/** Node's own HMAC takes less than half the time of the specification's library. */
 const sign = (secret: string, content: string) =>
   `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`
 
-/** More than endpoints have: two each while their secrets rotate. */
+/** The limit exceeds the number of endpoints, which have two keys each while their secrets rotate. */
 const MAX_KEYS = 100
-/** Making a key takes as long as a signature. */
+/** The keys are cached, because making a key takes as long as a signature. */
 const keys = new Map<string, KeyObject>()
 
 function keyOf(secret: string): KeyObject {

@@ -1,4 +1,7 @@
-/** Webhooks: the endpoints, the messages that wait for them, and the log of deliveries. A message is a job of its endpoint. */
+/**
+ * Webhooks in the ledger: the endpoints, their waiting messages, and the log of deliveries. A message is a job of its
+ * endpoint.
+ */
 
 import { randomUUID } from 'node:crypto'
 import type { WebhookState } from '../../shared/api/operator.ts'
@@ -11,7 +14,7 @@ import { ALL_SALES, audit } from '../operators/audit.ts'
 import type { Endpoint, EndpointRow, SecretSealer } from './sealing.ts'
 import type { DeliveryQuery, ReplayRequest } from './webhook-requests.ts'
 
-/** Each change costs a row per endpoint. */
+/** The number of endpoints is limited, because each change writes a row per endpoint. */
 const MAX_ENDPOINTS = 20
 
 const LIFETIME_MS = QUEUES.webhook.lifetimeMs ?? Number.POSITIVE_INFINITY
@@ -23,10 +26,10 @@ export async function readEndpoints(sql: Queryable, sealer: SecretSealer): Promi
   return rows.map((row) => sealer.open(row))
 }
 
-/** What decides which events an endpoint receives. */
+/** The fields that decide which events an endpoint receives. */
 export type Receiver = Pick<Endpoint, 'endpoint_id' | 'events' | 'created_at'>
 
-/** The endpoints, which stay until the transaction ends: messages to them may be added. */
+/** Reads the endpoints and locks them until the transaction ends, so that messages to them can be added. */
 export const keepEndpoints = (tx: Queryable) => tx<Receiver[]>`
   select endpoint_id, events, created_at from webhook_endpoints for key share`
 
@@ -40,7 +43,7 @@ export async function findEndpoint(sql: Queryable, sealer: SecretSealer, id: str
   return row && sealer.open(row)
 }
 
-/** Encrypts secrets that 0.2.0 wrote, and with the first key those that another one encrypted. */
+/** Encrypts plain secrets that 0.2.0 wrote, and re-encrypts with the first key those that use another key. */
 export async function sealSecrets(sql: Sql, sealer: SecretSealer): Promise<void> {
   const rows = await sql<EndpointRow[]>`select * from webhook_endpoints`
   for (const { endpoint_id } of rows.filter((row) => !sealer.isCurrent(row)))
@@ -98,7 +101,7 @@ export async function changeEndpoint(
   })
 }
 
-/** With the messages to it. */
+/** Removes an endpoint with its messages. */
 export async function removeEndpoint(sql: Sql, id: string, operator: string): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [removed] = await tx<EndpointRow[]>`delete from webhook_endpoints where endpoint_id = ${id} returning *`
@@ -109,14 +112,17 @@ export async function removeEndpoint(sql: Sql, id: string, operator: string): Pr
   })
 }
 
-/** Events that no endpoint receives, not even one that asks for all: the status of their order stays as it was. */
+/**
+ * No endpoint receives these events, not even one that wants all events, because the status of the order did not
+ * change.
+ */
 const UNSENT = ['order.moved']
 
-/** Whether any endpoint wants the event `e`, as a condition. */
+/** An SQL condition that is true if any endpoint wants the event `e`. */
 export const isWanted = (sql: Queryable) =>
   sql`e.type <> all(${UNSENT}::text[]) and exists (select from webhook_endpoints w where w.events && array['*', e.type])`
 
-/** Moves a reader to the end of the log where there are no endpoints, which need the events. */
+/** Moves a reader to the end of the log if there are no endpoints, since nothing else needs the events. */
 export async function skipEvents(sql: Sql, reader: string): Promise<void> {
   await sql`
     insert into readers (reader, xid, seq)
@@ -127,7 +133,7 @@ export async function skipEvents(sql: Sql, reader: string): Promise<void> {
     on conflict (reader) do update set xid = excluded.xid, seq = excluded.seq`
 }
 
-/** Without its secrets. */
+/** The endpoint without its secrets. */
 const described = ({ endpoint_id, url, events, state, note, secrets, ...row }: Endpoint & Partial<EndpointRow>) => ({
   endpoint: endpoint_id,
   url,
@@ -137,26 +143,26 @@ const described = ({ endpoint_id, url, events, state, note, secrets, ...row }: E
   secrets: secrets.length || row.sealed_secrets?.length || 0,
 })
 
-/** Stops sending to an endpoint that has asked for it. */
+/** Pauses an endpoint whose response asks for no further messages. */
 export async function pauseEndpoint(sql: Queryable, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'paused' where endpoint_id = ${id}`
 }
 
 // -- Messages ----------------------------------------------------------------------------------------------------
 
-/** Has the pending messages of an endpoint that have failed sent at once, since it answers again. */
+/** Makes the failed pending messages of an endpoint due at once, because it responds again. */
 export async function retryNow(sql: Queryable, endpointId: string): Promise<void> {
   await sql`
     update jobs set run_at = clock_timestamp()
     where queue = 'webhook' and group_id = ${endpointId} and state = 'pending' and attempts > 0 and not leased`
 }
 
-/** Messages given up in one call: more than an hour brings. */
+/** One call gives up at most this many messages, which is more than an hour produces. */
 const GIVEN_UP = 5_000
-/** The deliverer makes the last attempt at the end of a message's lifetime. */
+/** The deliverer makes the last attempt at the end of a message's lifetime, and gets this much time for it. */
 const GRACE_MS = 15 * 60_000
 
-/** Gives up messages that were not sent in their time, to an endpoint that fails or is paused. Returns the endpoints. */
+/** Gives up messages past their lifetime, whose endpoint fails or is paused. Returns these endpoints. */
 export async function giveUpOld(sql: Queryable): Promise<string[]> {
   const dead = await sql<{ endpoint: string }[]>`
     with old as materialized (
@@ -169,7 +175,7 @@ export async function giveUpOld(sql: Queryable): Promise<string[]> {
   return [...new Set(dead.map(({ endpoint }) => endpoint))]
 }
 
-/** What waits for endpoints that are active: how many, and for how long the oldest has. */
+/** The backlog of active endpoints: the number of messages, and the age of the oldest. */
 export async function backlogOf(sql: Sql): Promise<{ pending: number; oldest_seconds: number }> {
   const [backlog] = await sql<{ pending: number; oldest_seconds: number }[]>`
     select count(*)::int as pending,
@@ -179,12 +185,12 @@ export async function backlogOf(sql: Sql): Promise<{ pending: number; oldest_sec
   return backlog ?? { pending: 0, oldest_seconds: 0 }
 }
 
-/** Messages of an endpoint that are counted at most. */
+/** At most this many messages of an endpoint are counted. */
 const COUNTED = 10_000
 
 export type Backlog = Required<Pick<WebhookState, 'waiting' | 'oldest_seconds' | 'dead' | 'failure'>>
 
-/** What waits for each endpoint, and what was given up. */
+/** The waiting and the given-up messages of each endpoint. */
 export async function readBacklogs(sql: Sql): Promise<Map<string, Backlog>> {
   const rows = await sql<(Backlog & { endpoint: string })[]>`
     select e.endpoint_id as endpoint, p.waiting, p.oldest_seconds, p.failure,
@@ -215,10 +221,10 @@ export async function readDeliveries(
     order by job_id desc limit ${limit}`
 }
 
-/** Messages that one call sends again. */
+/** One call sends at most this many messages again. */
 export const MAX_REPLAY = 20_000
 
-/** Sends messages again that are delivered or given up, with their ids, in their order; returns how many. */
+/** Sends delivered or given-up messages again, with their ids and in their order. Returns their number. */
 export async function replayDeliveries(
   tx: Queryable,
   endpointId: string,
@@ -241,7 +247,7 @@ export async function replayDeliveries(
   return count
 }
 
-/** Adds a message that says nothing but that it came. */
+/** Adds a test message, which has no other content. */
 export async function addTest(tx: Queryable, { endpoint_id, url }: Endpoint, operator: string): Promise<void> {
   const [type, timestamp] = ['webhook.test', new Date().toISOString()]
   const body = JSON.stringify({ type, timestamp, data: { endpoint: endpoint_id } })

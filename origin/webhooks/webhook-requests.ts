@@ -1,4 +1,4 @@
-/** Webhooks out: what operators send about an endpoint, and the events that it can receive. */
+/** The operators' requests about webhooks, and the events that an endpoint can receive. */
 import * as v from 'valibot'
 import { exactly, instant, note, pageLimit } from '../../shared/api/fields.ts'
 
@@ -57,7 +57,9 @@ export const WebhookConfig = exactly({
 })
 export type WebhookConfig = v.InferOutput<typeof WebhookConfig>
 
-/** `rotate` makes a new secret; it, or one that is sent, signs beside the one before for a day. */
+/**
+ * `rotate` makes a new secret. The previous secret signs as well for a day, both here and if a new secret is sent.
+ */
 export const WebhookChange = v.pipe(
   exactly({
     url: v.exactOptional(entries.url),
@@ -85,7 +87,7 @@ export type ReplayRequest = v.InferOutput<typeof ReplayRequest>
 
 export const DeliveryQuery = v.object({
   state: v.optional(v.picklist(['pending', 'delivered', 'dead'], 'pending, delivered or dead is required')),
-  /** Deliveries older than this one. */
+  /** Selects deliveries older than this one. */
   after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'a delivery is required'))),
   limit: v.optional(pageLimit(1_000), '100'),
 })

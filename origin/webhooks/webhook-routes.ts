@@ -1,4 +1,6 @@
-/** The operators' calls for webhooks out: the endpoints, what was sent to each, and sending it again. */
+/**
+ * The operators' calls for webhooks: manage the endpoints, list the messages sent to each, and send messages again.
+ */
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
@@ -32,7 +34,7 @@ interface WebhookDeps {
   readonly webhookSender: Pick<Sender, 'refusal'>
 }
 
-/** An endpoint takes buyers' data out of the shop, so only owners create one or replay. */
+/** An endpoint exports buyers' data from the shop, so only owners create one or replay messages. */
 export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sender }: WebhookDeps): Hono {
   const app = new Hono()
   const owner = requireRole('owner')
@@ -122,7 +124,7 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
       if (count > MAX_REPLAY) refuse(invalidField('to', `more than ${MAX_REPLAY} messages: take a shorter range`))
       if (count === 0 && 'delivery' in wanted)
         refuse(problem('not-found', { detail: 'The endpoint has no such delivery, or it is still to be sent.' }))
-      // A paused one still needs somebody.
+      // A paused endpoint still needs an operator, so its finding stays open.
       if (count > 0 && state === 'active') await closeAbout(tx, 'webhook_failed', [id], 'sent again by an operator')
       return count
     })
@@ -145,7 +147,7 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
 
 const NO_ENDPOINT = 'There is no such webhook endpoint.'
 
-/** An endpoint as the API returns it; `secret` is returned once, to its creator. */
+/** An endpoint as the API returns it. `secret` is returned only once, to its creator. */
 function describe(
   { endpoint_id, url, events, secrets, state, note, created_at }: Endpoint,
   secret?: string,

@@ -1,4 +1,4 @@
-/** A shop's systems get webhooks about orders, sales and findings, as the Standard Webhooks specification says. */
+/** A shop's systems receive webhooks about orders, sales and findings, by the Standard Webhooks specification. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { useOrigin } from '../../test/lib/origin-process.ts'
@@ -20,7 +20,7 @@ interface Delivery extends Readonly<Record<'delivery' | 'state' | 'type', string
   readonly body: { readonly data: { readonly sale: string } }
 }
 
-/** An endpoint, with what it gets about one sale: other files' sales are told to it too. */
+/** Creates an endpoint, and selects its messages about one sale, because it also gets those of other test files. */
 async function endpoint(sale: string, events: readonly string[] = ['*'], config: object = {}) {
   const path = `/${randomUUID()}`
   const { status, body } = await origin.admin('POST', '/webhooks', { url: receiver.url(path), events, ...config })
@@ -40,7 +40,7 @@ async function endpoint(sale: string, events: readonly string[] = ['*'], config:
       const { body } = await origin.admin('GET', `/webhooks/${id}/deliveries${query}`)
       return (body.deliveries as Delivery[]).filter((one) => one.body.data.sale === sale)
     },
-    /** Has what failed sent again at once. */
+    /** Makes failed messages due at once. */
     retry: () => origin.sql()`
       update jobs set run_at = now() where group_id = ${id} and state = 'pending' and not leased`,
   }
@@ -64,7 +64,7 @@ test('reports an order from then to its end, each message signed, as the order w
     expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, message)).toThrow()
   }
   expect(new Set(to.ids()).size).toBe(3)
-  // The receiver has a message before its delivery is recorded.
+  // The receiver gets a message before its delivery is recorded.
   await expect.poll(() => to.deliveries('?state=delivered')).toMatchObject([{ attempts: 1, status: 204 }, {}, {}])
 
   const [from, until] = [-60_000, 1_000].map((ms) => new Date(Date.now() + ms).toISOString())
@@ -111,7 +111,7 @@ test('gives up a message that was not accepted for a day, with a finding', async
     update jobs set created_at = created_at - interval '24 hours', run_at = now() where group_id = ${to.id}`
   await expect.poll(() => to.deliveries()).toMatchObject([{ state: 'delivered' }, { state: 'dead', error: '500 no' }])
   expect(await findings()).toMatchObject([{ kind: 'webhook_failed' }])
-  // Sent again by an operator, once, with its own id.
+  // An operator sends the message again; it arrives once, with its own id.
   receiver.answers(undefined)
   const { delivery = '' } = (await to.deliveries('?state=dead'))[0] ?? {}
   expect(await origin.admin('POST', `/webhooks/${to.id}/replay`, { delivery })).toMatchObject({ status: 202 })
