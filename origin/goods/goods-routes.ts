@@ -16,7 +16,7 @@ export const goodsDocumentRoutes = ({ sales, goods }: GoodsRoutesDeps): Hono =>
     const version = Number(c.req.query('v'))
     const find = async () => (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
     let sale = await find()
-    // Another process may have written this version a moment ago.
+    // The version may have been written a moment ago by another process.
     if (sale.goods_version !== version) {
       await sales.refresh()
       sale = await find()

@@ -1,6 +1,6 @@
 /**
- * Messages that somebody asked for on a page of a sale, by mail or by push: one's turn and what comes of it, or a
- * restock. Each is sent once.
+ * Messages that visitors requested on a page of a sale, by mail or by push: about their turn and its result, or about
+ * a restock. Each is sent once.
  */
 import { hash } from 'node:crypto'
 import type { MailAsk, PushAsk } from '../../shared/api/internal.ts'
@@ -8,15 +8,16 @@ import type { AskedMail } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { hasPaid, limited } from './recipient-limit.ts'
 
-/** As `refused_mail` has an address. */
+/** `refused_mail` stores addresses in this form. */
 const hashOf = (email: string) => hash('sha256', email.toLowerCase())
 /** The same in SQL. */
 export const hashed = (sql: Queryable, email: unknown) =>
   sql`encode(sha256(convert_to(lower(${email as string}), 'utf8')), 'hex')`
 
 /**
- * Asks of a visitor for an address and a sale; asked again, with the place and language of now. Another visitor who
- * leaves the same address asks for themselves. Of an address that wants none nothing is noted.
+ * Stores a visitor's request for messages to an address about a sale. A repeated request takes the current place and
+ * language. If another visitor leaves the same address, that is a separate request. Nothing is stored for an address
+ * that refuses mails.
  */
 export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<void> {
   const { about, email, language, line, visitor, number } = asked
@@ -28,14 +29,17 @@ export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<voi
       language = excluded.language, number = excluded.number, position = null`
 }
 
-/** Null: the turn has come, and only messages about orders follow. */
+/** Null means that the turn has come, and only messages about orders follow. */
 const firstOf = ({ about, number }: Pick<PushAsk, 'about' | 'number'>) =>
   about === 'restock' ? 'restocked' : number === null ? null : 'turn_near'
 
-/** Browsers of one visitor that a sale pushes to. */
+/** A sale sends push messages to at most this many browsers of one visitor. */
 const MAX_BROWSERS = 5
 
-/** The same by push: one ask for each browser and sale; beyond a visitor's limit the oldest ends. */
+/**
+ * Stores a request for push messages, one for each browser and sale. Beyond a visitor's limit the oldest request
+ * ends.
+ */
 export async function askForPush(sql: Sql, saleId: string, asked: PushAsk): Promise<void> {
   const { about, push, language, line, visitor, number } = asked
   await sql.begin(async (tx) => {
@@ -52,7 +56,7 @@ export async function askForPush(sql: Sql, saleId: string, asked: PushAsk): Prom
   })
 }
 
-/** A browser gets no more messages of the sale. */
+/** Ends all messages of the sale to a browser. */
 export async function endPush(sql: Sql, saleId: string, endpoint: string): Promise<void> {
   await sql.begin(async (tx) => {
     const found = await tx<{ ask_id: string }[]>`
@@ -69,10 +73,15 @@ export async function deleteAsks(tx: Queryable, asks: readonly { readonly ask_id
   return (await tx`delete from mail_asks where ask_id = any(${ids}::uuid[])`).count
 }
 
-/** The message about the end of a hold waits in a lane of its own: others of its order do not wait for it. */
+/**
+ * The message about the end of a hold has a lane of its own, so that other messages of its order do not wait for it.
+ */
 export const holdLane = (lane: string) => `${lane} hold`
 
-/** The address of an order or an ask gets no mails any more but those about its orders. False: there is none. */
+/**
+ * Ends all mails to the address of an order or a request, except those about its orders. Returns false if the id is
+ * unknown.
+ */
 export async function refuseMail(sql: Sql, id: string): Promise<boolean> {
   return sql.begin(async (tx) => {
     const found = await tx<{ email: string }[]>`
@@ -89,7 +98,7 @@ export async function refuseMail(sql: Sql, id: string): Promise<boolean> {
 // -- Queueing
 // ------------------------------------------------------------------------------------------------------------
 
-/** Mails queued by one statement. */
+/** One statement queues at most this many mails. */
 const BATCH = 1_000
 
 type Kind = AskedMail['kind']
@@ -98,7 +107,7 @@ interface Due {
   readonly seconds?: number
 }
 
-/** An ask with its recipient, whose mails are limited. */
+/** A request with its recipient, whose mails are limited. */
 interface Asked {
   readonly ask_id: string
   readonly email: string | null
@@ -107,19 +116,19 @@ interface Asked {
 const asked = (sql: Queryable) =>
   sql`ask_id, lower(email) as email, ${hasPaid(sql, sql`mail_asks.email`, sql`mail_asks.visitor`)} as "hasPaid"`
 
-/** Those of a line who wait for their turn. */
+/** The visitors of a line who wait for their turn. */
 interface Waiting {
   readonly saleId: string
   readonly line: string
 }
 
-/** The condition of those who wait for their turn. */
+/** An SQL condition that selects the visitors who wait for their turn. */
 export const waitsForTurn = (sql: Sql) => sql`next in ('turn_near', 'turn')`
 
 export const waitingLines = (sql: Sql) => sql<Waiting[]>`
   select distinct sale_id as "saleId", line from mail_asks where ${waitsForTurn(sql)}`
 
-/** Numbers whose position is not known yet. */
+/** The numbers whose position is not known yet. */
 export const unplaced = (sql: Sql, { saleId, line }: Waiting) => sql<{ ask_id: string; number: number }[]>`
   select ask_id, number from mail_asks
   where sale_id = ${saleId} and line = ${line} and next = 'turn_near' and position is null limit ${BATCH}`
@@ -129,17 +138,17 @@ export const place = (sql: Sql, asks: readonly { readonly ask_id: string; readon
   from unnest(${asks.map((one) => one.ask_id)}::uuid[], ${asks.map((one) => one.position)}::int[]) as p (ask_id, position)
   where a.ask_id = p.ask_id`
 
-/** Whoever is told that their turn is near has at least so long. */
+/** A message that a turn is near is sent at least this long before the turn. */
 const NEAR_LEAST_SECONDS = 60
 
-/** Queues the mails of up to a batch of those who are called by now. Returns how many. */
+/** Queues the mails of up to a batch of visitors who have been called. Returns their number. */
 export async function queueTurns(tx: Queryable, waiting: Waiting, called: number, perAddress: number): Promise<number> {
   const due = await advance(tx, waiting, ['turn_near', 'turn'], called, null)
   await queue(tx, waiting.saleId, 'turn', await limited(tx, due, perAddress))
   return due.length
 }
 
-/** The same for those who will be called soon. */
+/** Queues the mails of visitors who will be called soon. */
 export async function queueNear(
   tx: Queryable,
   waiting: Waiting,
@@ -163,7 +172,10 @@ const advance = (tx: Queryable, { saleId, line }: Waiting, from: readonly string
       limit ${BATCH} for no key update skip locked)
     returning ${asked(tx)}, position`
 
-/** Nobody of a line is called any more: mails those who waited, or only forgets that they did. */
+/**
+ * Ends the waiting of a line in which nobody is called any more: mails the waiting visitors, or only deletes their
+ * requests.
+ */
 export async function endTurns(
   tx: Queryable,
   { saleId, line }: Waiting,
@@ -179,14 +191,17 @@ export async function endTurns(
   return due.length
 }
 
-/** All who asked for it, however many: a statement. There is one ask for each address, and it ends with this mail. */
+/**
+ * Queues a mail for every visitor who requested one about a restock, in one statement. Each address has one such
+ * request, which ends with this mail.
+ */
 export async function queueRestock(tx: Queryable, saleId: string): Promise<void> {
   const due = await tx<{ ask_id: string }[]>`
     update mail_asks set next = null where sale_id = ${saleId} and next = 'restocked' returning ask_id`
   await queue(tx, saleId, 'restocked', due)
 }
 
-/** Where the sale sends such mails. */
+/** Queues the mails if the sale sends such mails. */
 async function queue(tx: Queryable, saleId: string, kind: Kind, asks: readonly Due[]): Promise<void> {
   if (asks.length === 0) return
   await tx`

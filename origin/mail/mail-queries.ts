@@ -1,6 +1,6 @@
 /**
- * Mails to buyers: which events are worth one, and what a mail says of its order, or of the sale that it was asked
- * for.
+ * Selects the events that need a mail to the buyer, and reads the content of a mail about an order or a requested
+ * notice.
  */
 import type { TransactionSql } from 'postgres'
 import type { Address, EventTime } from '../../shared/api/goods.ts'
@@ -16,12 +16,12 @@ import type { sales } from '../ledger/schema/sales.ts'
 import { hashed, holdLane, queueRestock } from './asks.ts'
 import { hasPaid, limited } from './recipient-limit.ts'
 
-/** An older event is not mailed: the sender was set up after the sale, or was away for a day. */
+/** An older event is not mailed. This happens if the sender was set up after the sale, or was away for a day. */
 const MAX_AGE_HOURS = 24
-/** How long before the end of a hold its mail is sent. */
+/** The mail about the end of a hold is sent this long before it. */
 const BEFORE_END_MS = 30_000
 
-/** What a mail needs to know of its order. */
+/** The data of an order that a mail needs. */
 export interface MailOrder
   extends Readonly<
       Pick<
@@ -40,15 +40,15 @@ export interface MailOrder
     >,
     Readonly<Pick<typeof sales.$inferSelect, 'tax' | 'delivery'>>,
     Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
-  /** Null: it was deleted meanwhile, or the message is for a browser. */
+  /** Null if the contact was deleted, or if the message is for a browser. */
   readonly email: string | null
   readonly push: PushSubscription | null
-  /** Where it goes to. */
+  /** The address to which the order is sent. */
   readonly recipient: Address | null
-  /** Names are those in its language, where the shop has said them in that. */
+  /** Names are in the recipient's language, if the shop has translated them. */
   readonly sale: string
   readonly product: string
-  /** By product or variant; null where there are none. */
+  /** The names of products and variants by id; null if there are none. */
   readonly own_names: Readonly<Record<string, string>> | null
   /** When and where it takes place. */
   readonly date: EventTime | null
@@ -56,7 +56,7 @@ export interface MailOrder
 }
 export type Mail = Omit<OrderMail, 'push'> & Omit<MailOrder, 'email' | 'push' | 'status'>
 
-/** What a mail that was asked for needs to know. */
+/** The data of a requested notice that a mail needs. */
 export interface MailAsk extends Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
   readonly ask_id: string
   readonly sale_id: string
@@ -66,10 +66,10 @@ export interface MailAsk extends Readonly<Pick<typeof contacts.$inferSelect, 'la
 }
 export type Notice = AskedMail & Omit<MailAsk, 'email' | 'push'>
 
-/** The ways by which messages are sent here. */
+/** The channels that are configured. */
 export type Channels = Readonly<Record<'mail' | 'push', boolean>>
 
-/** The mail that an event of an order is worth; null for none. */
+/** The kind of mail that an event of an order needs; null for none. */
 export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKind | null {
   switch (type) {
     case 'order.reserved':
@@ -83,7 +83,7 @@ export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKin
     case 'order.fulfilled':
       return 'sent'
     case 'order.cancelled':
-      // Declined for good: after other declines the order waits for its buyer, who has the page.
+      // Only a final decline is mailed. After any other decline the order waits for its buyer, who has the page open.
       return reasonIn(data) === 'declined' ? 'declined' : mailedReason(data) === undefined ? null : 'cancelled'
     default:
       return null
@@ -91,7 +91,7 @@ export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKin
 }
 
 const reasonIn = (data: unknown) => (data as OrderSnapshot | null)?.reason?.split(':', 1)[0]
-/** Why an order ended that neither its buyer nor the shop has ended. */
+/** The reason for which an order ended, if neither its buyer nor the shop ended it. */
 export const mailedReason = (data: unknown) => MAILED_REASONS.find((one) => one === reasonIn(data))
 
 export const MAIL_READER = 'mail'

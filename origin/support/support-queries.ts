@@ -145,7 +145,7 @@ const [MAX_PRODUCTS, MAX_OF_PRODUCT] = [20, 250]
 const [MAX_TYPED, MAX_SIMILAR] = [3, 10]
 /** A search for similar words that takes longer is given up, and only the literal matches are shown. */
 const SIMILAR_TIMEOUT_MS = 1_000
-/** Below this similarity, short words would be similar to too many others. */
+/** A lower similarity would make short words similar to too many others. */
 const LEAST_SIMILARITY = 0.3
 /** The margin keeps rounding from leaving out a word at the threshold. */
 const MARGIN = 0.01

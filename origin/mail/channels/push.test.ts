@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Sender } from '../../webhooks/sender.ts'
 import { faultIn, msOf, Push } from './push.ts'
 
-/** A browser's subscription, to an address of the public Internet that is not looked up. */
+/** A browser's subscription at a public address that is not looked up. */
 const pair = createECDH('prime256v1')
 const p256dh = pair.generateKeys('base64url')
 const subscription = { endpoint: 'https://93.184.216.34/a', keys: { p256dh, auth: 'A'.repeat(22) } }

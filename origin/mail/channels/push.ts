@@ -1,6 +1,6 @@
 /**
- * The channel of push messages: the push service of each browser (RFC 8030), to which the origin says who it is
- * (VAPID, RFC 8292), and which cannot read the message (RFC 8291).
+ * The channel of push messages. The push service of each browser (RFC 8030) identifies the origin by VAPID (RFC 8292)
+ * and cannot read the message (RFC 8291).
  */
 import { createPublicKey } from 'node:crypto'
 import { buildPushPayload } from '@block65/webcrypto-web-push'
@@ -10,17 +10,20 @@ import type { Sender } from '../../webhooks/sender.ts'
 import type { Headline } from '../template.ts'
 import { Undelivered } from './undelivered.ts'
 
-/** For how long a message helps its reader. */
+/** The time for which a message is useful to its reader. */
 const USEFUL_SECONDS: Readonly<Partial<Record<MailKind, number>>> = { turn_near: 300, turn: 300, hold_ends: 30 }
 const OTHERS_USEFUL_SECONDS = 24 * 3600
 const usefulSeconds = (kind: MailKind) => USEFUL_SECONDS[kind] ?? OTHERS_USEFUL_SECONDS
 
-/** What is left of that for one that is late by so much; 0 or less: none. */
+/** The remaining useful time of a message that is late by `lateMs`; 0 or less means that it is no longer useful. */
 export const usefulMs = (kind: MailKind, lateMs: number) => usefulSeconds(kind) * 1000 - lateMs
 
 /** The browser has unsubscribed, or its service has forgotten it (RFC 8030, 7.3). */
 const GONE = [404, 410]
-/** Nothing of it changes by waiting: a wrong request, or one too large. Keys that are refused can be corrected. */
+/**
+ * A retry would not help: the request is wrong or too large. A refusal of the keys is not among these, because the
+ * keys can be corrected.
+ */
 const REFUSED = [400, 413]
 
 export class Push {
@@ -33,8 +36,8 @@ export class Push {
   }
 
   /**
-   * `id`: the same where a message is sent again, which then replaces the one shown. `withinMs`: no browser that
-   * comes back later gets it. Throws Undelivered.
+   * `id` is the same for every attempt, so that a repeated message replaces the one that is shown. A browser that
+   * connects later than `withinMs` does not get the message. Throws Undelivered.
    */
   async send(
     { kind, language, subject, text, url }: Headline,
@@ -54,22 +57,22 @@ export class Push {
     )
     const { status, error, retryAfter } = await this.#sender.send(to.endpoint, headers, body)
     if (error === null) return
-    // Of an answer only its status: the rest may repeat the endpoint, which is a secret of the browser.
+    // Only the status is reported, because the body may repeat the endpoint, which is a secret of the browser.
     if (status === null) throw new Undelivered('the push service was not reached', 'failed')
     const why = GONE.includes(status) ? 'gone' : REFUSED.includes(status) ? 'refused' : 'failed'
     throw new Undelivered(`the push service answered ${status}`, why, { status }, msOf(retryAfter, Date.now()))
   }
 }
 
-/** What Retry-After says: seconds, or a date (RFC 9110, 10.2.3); 0 for anything else. */
+/** The delay that Retry-After requests, as seconds or a date (RFC 9110, 10.2.3); 0 for anything else. */
 export function msOf(retryAfter: string | undefined, nowMs: number): number {
   const ms = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : Date.parse(retryAfter ?? '') - nowMs
   return Math.max(0, ms || 0)
 }
 
 /**
- * What is wrong with a subscription, by its field; null where messages can be sent to it. Its service is one of a
- * list, and not looked up: whoever subscribes could make us wait for many names that do not resolve.
+ * The faulty field of a subscription; null if messages can be sent to it. The service must be in a list and is not
+ * looked up, because a subscriber could name many hosts that do not resolve and make the origin wait.
  */
 export function faultIn(
   { endpoint, keys }: PushSubscription,
@@ -89,7 +92,7 @@ export function faultIn(
 const isService = (host: string, services: readonly string[]) =>
   services.some((one) => one === '*' || (one.startsWith('*.') ? host.endsWith(one.slice(1)) : host === one))
 
-/** Whether it is on the curve, uncompressed (RFC 8291, 2.1). */
+/** True for an uncompressed point on the curve (RFC 8291, 2.1). */
 function isPoint(p256dh: string): boolean {
   const bytes = Buffer.from(p256dh, 'base64url')
   const coordinate = (from: number) => bytes.subarray(from, from + 32).toString('base64url')

@@ -6,7 +6,7 @@ import { Undelivered } from './undelivered.ts'
 
 export const CONNECTIONS = 5
 export const CONNECT_TIMEOUT_MS = 10_000
-/** Without a byte from the server. */
+/** The connection ends after this long without a byte from the server. */
 const SILENCE_TIMEOUT_MS = 30_000
 
 export class Smtp {
@@ -30,13 +30,13 @@ export class Smtp {
     })
   }
 
-  /** `id`: the same where a mail is sent again. Throws Undelivered. */
+  /** `id` is the same for every attempt. Throws Undelivered. */
   async send(written: Written, to: string, id: string): Promise<void> {
     try {
       await this.#transport.sendMail(messageOf(written, { from: this.#from, to, messageId: `<${id}@${this.#domain}>` }))
     } catch (thrown) {
       const error = thrown as SmtpError
-      // Servers like to repeat the address, which is in no log.
+      // Servers often repeat the recipient's address, which must not appear in a log.
       const said = error.message.replaceAll(to, '(the address)')
       const shown = { code: error.code, reply: error.responseCode }
       throw new Undelivered(said, isRefusedForGood(error) ? 'refused' : 'failed', shown)
@@ -54,10 +54,10 @@ interface SmtpError extends Error {
   readonly responseCode?: number
 }
 
-/** The recipient is refused, not the sender: a refused sender is a wrong setting, which can be corrected. */
+/** True if the recipient is refused. A refused sender is a wrong setting, which can be corrected. */
 const isRefusedForGood = ({ command, responseCode = 0 }: SmtpError) => command === 'RCPT TO' && responseCode >= 500
 
-/** Passwords and addresses travel encrypted, except on one machine or where the URL allows it. */
+/** Passwords and addresses are sent encrypted, except on one machine or if the URL allows plain text. */
 function serverOf(url: URL) {
   const { hostname: host, port, protocol, username: user, password } = url
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)

@@ -1,6 +1,7 @@
 /**
- * Why a message did not arrive: `failed` is tried again, but not within `retryAfterMs`; `refused` is not, and whose
- * recipient is `gone` gets no other one. `shown`: what of it may be in a log.
+ * Says why a message did not arrive. `failed` is tried again, but not within `retryAfterMs`. `refused` is not tried
+ * again, and a recipient that is `gone` gets no further messages. `shown` is the part of the reason that may appear
+ * in a log.
  */
 export class Undelivered extends Error {
   override readonly name = 'Undelivered'
