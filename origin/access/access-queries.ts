@@ -1,4 +1,7 @@
-/** Who may join: rules of sales, what is blocked in all of them, and invitations with those who came in by them. */
+/**
+ * Decides in the ledger who may join: the rules of sales, the blocks of all sales, and invitations with the visitors
+ * who used them.
+ */
 import { type BlockConfig, MAX_BLOCKS, MAX_RULES, type RuleConfig } from '../../shared/api/access.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -9,7 +12,7 @@ export type Block = Readonly<typeof blocks.$inferSelect>
 
 const tooMany = (what: string) => new ProblemError(problem('conflict', { detail: `There are ${what} already.` }))
 
-/** Adds a rule after the others; returns its id. */
+/** Adds a rule after the existing ones and returns its id. */
 export function addRule(sql: Sql, saleId: string, added: RuleConfig, operator: string): Promise<string> {
   const { when, action, note } = added
   return sql.begin(async (tx) => {
@@ -25,7 +28,7 @@ export function addRule(sql: Sql, saleId: string, added: RuleConfig, operator: s
   })
 }
 
-/** False if the sale has no such rule. */
+/** Returns false if the sale has no such rule. */
 export function changeRule(sql: Sql, saleId: string, rule: string, to: RuleConfig, operator: string): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [before] = await tx`
@@ -52,14 +55,14 @@ export function removeRule(sql: Sql, saleId: string, rule: string, operator: str
   })
 }
 
-/** How often visitors met a rule of a sale. */
+/** The number of visitors that matched a rule of a sale. */
 export interface Met {
   readonly sale: string
   readonly rule: string
   readonly many: number
 }
 
-/** Adds to the counters of what rules met, as the edge reports them. */
+/** Adds the edge's reports to the counters of the rules. */
 export async function countMet(sql: Sql, met: readonly Met[]): Promise<void> {
   await sql`
     update rules set met = met + counted.many
@@ -74,7 +77,7 @@ export async function readBlocks(sql: Sql): Promise<Block[]> {
   return sql<Block[]>`select * from blocks order by block_id`
 }
 
-/** A version of the blocks, which every change of them replaces. */
+/** The version of the blocks. Every change of them replaces it. */
 export async function blocksVersion(sql: Sql): Promise<string> {
   const [row] = await sql<{ version: string }[]>`
     select count(*) || ' ' || coalesce(max(block_id), 0) as version from blocks`
@@ -106,34 +109,38 @@ export function removeBlock(sql: Sql, block: string, operator: string): Promise<
   })
 }
 
-/** A block for the audit log, without the visitor: the log has a longer retention than personal data. */
+/**
+ * The block as the audit log shows it, without the visitor, because the log has a longer retention than personal
+ * data.
+ */
 const inAudit = ({ block_id, visitor, account, note }: Block) => ({
   block: String(block_id),
   by: visitor !== null ? 'visitor' : account !== null ? 'account' : 'address',
   note,
 })
 
-// -- Invitations: codes imported by an operator, or links that the origin has signed ------------------------------------
+// -- Invitations: codes imported by an operator, or links that the origin has signed
+// ------------------------------------
 
 export interface Invitation {
   readonly code: string
-  /** How many visitors may come in by it. */
+  /** The number of visitors who may use the invitation. */
   readonly uses: number
 }
 
-/** The hashes that an invitation may be stored under: of the first key, then of earlier ones. */
+/** The hashes under which an invitation may be stored: of the first key, then of earlier keys. */
 type Hashes = readonly [first: string, ...earlier: string[]]
 
 export interface Redemption {
   readonly hashes: Hashes
   readonly visitor: string
-  /** The uses of a signed link, which is stored when the first visitor comes in by it; null for a code. */
+  /** The number of uses of a signed link, which is stored when the first visitor uses it; null for a code. */
   readonly uses: number | null
 }
 
 export type RedeemVerdict = 'redeemed' | 'used_up' | 'unknown'
 
-/** The hash that each invitation is stored under: the earlier one that is there, or the first. */
+/** The hash under which each invitation is stored: an existing one of an earlier key, or the one of the first key. */
 async function storedHashes(sql: Queryable, saleId: string, candidates: readonly Hashes[]): Promise<string[]> {
   const earlier = candidates.flatMap(([, ...others]) => others)
   const rows = await sql<{ hash: string }[]>`
@@ -142,12 +149,13 @@ async function storedHashes(sql: Queryable, saleId: string, candidates: readonly
   return candidates.map((hashes) => hashes.find((hash) => stored.has(hash)) ?? hashes[0])
 }
 
-/** Rows in one statement of an import. */
+/** One statement of an import writes this many rows. */
 const IMPORT_BATCH = 5_000
 
 /**
- * Imports codes in one transaction: all of them, or none when the source throws. An existing code keeps its visitors and
- * gets the new number of uses; `replace` deletes all other codes, and no link. Returns the number of rows imported.
+ * Imports codes in one transaction: all of them, or none if the source throws. An existing code keeps its visitors
+ * and gets the new number of uses; `replace` deletes all other codes, but no links. Returns the number of rows
+ * imported.
  */
 export async function importInvitations(
   sql: Sql,
@@ -179,7 +187,7 @@ export async function importInvitations(
   })
 }
 
-/** Codes that one statement goes through: a million at once would take longer than any statement may. */
+/** One statement scans this many codes, because a million at once would exceed the time limit of a statement. */
 const RANGE = 50_000
 
 async function removeOthers(tx: Queryable, saleId: string): Promise<void> {
@@ -237,7 +245,7 @@ export async function countInvitations(sql: Sql, saleId: string): Promise<Invita
   return row ?? { invitations: 0, uses: 0, used: 0 }
 }
 
-/** Redeems one invitation for each visitor; returns the verdicts in the same order. */
+/** Redeems one invitation for each visitor, and returns the results in the same order. */
 export async function redeem(sql: Sql, saleId: string, batch: readonly Redemption[]): Promise<RedeemVerdict[]> {
   const hashes = await storedHashes(
     sql,
@@ -250,7 +258,10 @@ export async function redeem(sql: Sql, saleId: string, batch: readonly Redemptio
   return row?.verdicts ?? []
 }
 
-/** Declares the links of a sale void that were signed before this time, for good; the future counts as now. Returns until when. */
+/**
+ * Declares all links of a sale void that were signed before this time. A time in the future counts as now. Returns
+ * the time that applies.
+ */
 export function voidLinks(sql: Sql, saleId: string, before: Date, operator: string): Promise<Date> {
   return sql.begin(async (tx) => {
     const [row] = await tx<{ was: Date | null; void_before: Date }[]>`

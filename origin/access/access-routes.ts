@@ -1,4 +1,4 @@
-/** The operators' calls for who may join: the rules of a sale, and who is blocked in all of them. */
+/** The operators' calls for access: the rules of a sale, and the blocks of all sales. */
 import { Hono } from 'hono'
 import { ACCOUNT_PREFIX, BlockConfig, RuleChange, RuleConfig } from '../../shared/api/access.ts'
 import type { BlockState, Rule } from '../../shared/api/operator.ts'

@@ -1,18 +1,20 @@
-/** Who is blocked in all sales, in memory: read again within a second of every change by any origin. */
+/** The blocks of all sales in memory. They are read again within a second of every change by any origin. */
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { type Block, blocksVersion, readBlocks } from './access-queries.ts'
 
-/** With the jitter of a loop, at most a second. */
+/** With the jitter of the loop, blocks are at most a second old. */
 const REFRESH_MS = 800
 
-/** The visitor's name in orders that a block is about; null for addresses, which orders do not hold. */
+/**
+ * The visitor's name in the orders that a block concerns; null for an address, because orders contain no addresses.
+ */
 export const visitorIn = ({ visitor, account }: Pick<Block, 'visitor' | 'account'>) =>
   visitor ?? (account === null ? null : ACCOUNT_PREFIX + account)
 
-/** Who or what is blocked, as JSON has it. */
+/** The blocked visitor, account or address in the form of the API. */
 export const subjectOf = ({ visitor, account, address }: Pick<Block, 'visitor' | 'account' | 'address'>) => ({
   ...(visitor !== null && { visitor }),
   ...(account !== null && { account }),
@@ -36,7 +38,7 @@ export class Blocks {
     return this.#all
   }
 
-  /** Throws `refused` for a blocked visitor, whichever way their call has come. */
+  /** Throws `refused` for a blocked visitor, by whichever way the call arrived. */
   refuse(visitor: string): void {
     if (this.#visitors.has(visitor)) throw new ProblemError(problem('refused'))
   }

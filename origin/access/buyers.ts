@@ -1,6 +1,7 @@
 /**
- * Who calls as a buyer, and whether they may: the edge's token, the admission to a sale or the token of one order, blocks, and
- * the number of calls that a visitor has in progress. Calls that may not be made are refused before any work.
+ * Authenticates buyers' calls and checks whether they are allowed, by the edge's token, the admission to a sale or
+ * the token of one order, the blocks, and the number of calls that a visitor has in progress. A call that is not
+ * allowed is refused before any other work.
  */
 import type { Context, MiddlewareHandler } from 'hono'
 import {
@@ -29,9 +30,12 @@ import type { Sales } from '../sales/sales.ts'
 import type { Blocks } from './blocks.ts'
 import { VisitorCalls } from './visitor-calls.ts'
 
-/** Admissions remembered as read, of some 500 bytes each: buyers come several times with one, to retry, look and pay. */
+/**
+ * At most this many verified admissions of some 500 bytes are remembered, because buyers send one several times: to
+ * retry, look and pay.
+ */
 const MAX_ADMISSIONS = 50_000
-/** A call that waited longer in the Worker counts as one that waited so long. */
+/** A longer time in the Worker counts as this long. */
 const MAX_WAITED_MS = 60_000
 
 interface BuyersDeps {
@@ -41,7 +45,7 @@ interface BuyersDeps {
   readonly blocks: Pick<Blocks, 'refuse'>
 }
 
-/** A right to the visitor's orders of a sale (by an admission), or to one order (by its token). */
+/** The right to a visitor's orders of a sale (from an admission), or to one order (from its token). */
 export interface Right {
   readonly sale: string
   readonly visitor?: string
@@ -52,7 +56,7 @@ export class Buyers {
   readonly #deps: BuyersDeps
   readonly #admissions: TokenReader<AdmissionClaims>
   readonly #calls: VisitorCalls
-  /** Whether a call comes from the edge, by its secret, compared in constant time. */
+  /** True if the call has the edge's secret, which is compared in constant time. */
   readonly isEdge: (c: Context) => boolean
 
   constructor(deps: BuyersDeps) {
@@ -63,22 +67,28 @@ export class Buyers {
     this.isEdge = (c) => isSecret(headerOf(c, EDGE_TOKEN_HEADER))
   }
 
-  /** Admits only the edge, unless buyers may call directly: the edge also checks a buyer's session, which no token contains. */
+  /**
+   * Admits only the edge, unless buyers may call directly. The edge also checks a buyer's session, which no token
+   * contains.
+   */
   readonly throughEdge: MiddlewareHandler = (c, next) =>
     this.#deps.config.ALLOW_DIRECT || this.isEdge(c) ? next() : refuse(problem('edge-only'))
 
-  /** How long the Worker worked on a call before it came, as the edge says: 0 for any other caller. */
+  /** The time that the Worker spent on a call before it arrived, as the edge reports it; 0 for any other caller. */
   waitedMs(c: Context): number {
     const said = this.isEdge(c) ? Number(headerOf(c, EDGE_WAITED_HEADER)) || 0 : 0
     return Math.min(MAX_WAITED_MS, Math.max(0, said))
   }
 
-  /** The admission of the call; a promise only where its key is asymmetric. */
+  /** The admission of the call. It is a promise only if its key is asymmetric. */
   readAdmission(c: Context): Verified<AdmissionClaims> | Promise<Verified<AdmissionClaims>> {
     return this.#admissions.read(bearer(c) ?? '', this.#deps.sales.nowMs())
   }
 
-  /** Starts a call with an admission that was read; `leave` ends it. Throws unless it is valid, for this sale and not blocked. */
+  /**
+   * Starts a call with a verified admission; `leave` ends it. Throws unless the admission is valid, for this sale and
+   * not blocked.
+   */
   enterAdmitted(saleId: string, read: Verified<AdmissionClaims>): AdmissionClaims {
     if (!read.ok) {
       const expired = read.reason === 'expired' && { detail: 'The admission has expired.' }
@@ -91,7 +101,10 @@ export class Buyers {
     return claims
   }
 
-  /** The visitor who asks for their orders of a sale: named by the edge, whose cookies outlive admissions, or by the admission. */
+  /**
+   * The visitor whose orders of a sale are requested. The edge names the visitor, because its cookies outlive
+   * admissions; without the edge the admission does.
+   */
   async visitorOf(c: Context, saleId: string): Promise<{ readonly visitor: string; readonly isNamed: boolean }> {
     const named = this.isEdge(c) ? headerOf(c, EDGE_VISITOR_HEADER) : undefined
     if (named !== undefined) {
@@ -103,7 +116,7 @@ export class Buyers {
     return { visitor: this.enterAdmitted(saleId, await this.readAdmission(c)).sub, isNamed: false }
   }
 
-  /** What the token of a call gives a right to. Throws if it is neither an admission nor an order's. */
+  /** The right that a call's token gives. Throws if the token is neither an admission nor an order's. */
   async rightOf(c: Context): Promise<Right> {
     const admission = await this.readAdmission(c)
     if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
@@ -115,7 +128,10 @@ export class Buyers {
     return refuse(problem('not-admitted', { detail, ...(sale && { queue: queueOf(sale) }), retry_after_seconds: 5 }))
   }
 
-  /** The networks of a buyer with what each may hold unpaid, as EDGE_NETWORKS_HEADER has them; only the edge can say. */
+  /**
+   * The networks of a buyer, each with the units that it may hold unpaid, in the form of EDGE_NETWORKS_HEADER. Only
+   * the edge can name them.
+   */
   networksOf(c: Context): string | undefined {
     const networks = headerOf(c, EDGE_NETWORKS_HEADER)
     return networks !== undefined && this.isEdge(c) ? networks : undefined
@@ -125,7 +141,9 @@ export class Buyers {
     this.#deps.blocks.refuse(visitor)
   }
 
-  /** Starts a call; throws if the visitor has too many in progress, which would take the place of others. */
+  /**
+   * Starts a call. Throws if the visitor has too many in progress, since these would displace other visitors' calls.
+   */
   enter(visitor: string): void {
     if (this.#calls.enter(visitor)) return
     const detail = 'You have other calls in progress. Wait for them.'
@@ -136,7 +154,7 @@ export class Buyers {
     this.#calls.leave(visitor)
   }
 
-  /** A token that opens one order, for a day. */
+  /** Returns a token that gives access to one order for a day. */
   orderToken({ order_id: sub, sale }: Pick<Order, 'order_id' | 'sale'>): string {
     const iat = Math.floor(this.#deps.sales.nowMs() / 1000)
     return signToken(ORDER, this.#deps.keys.order, { sub, sale, iat, exp: iat + ORDER_TOKEN_TTL_SECONDS })

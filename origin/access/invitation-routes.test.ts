@@ -169,7 +169,7 @@ describe('an invitation', () => {
     const results = await Promise.all(['a', 'b', 'c'].map((one) => redeem(sale, shared, one)))
     const before = [...results]
     expect(results.sort()).toEqual(['redeemed', 'redeemed', 'used_up'])
-    // It stays used up when the codes are replaced.
+    // A used code stays used up when the codes are replaced.
     for (const code of ['code-1', 'code-2']) await put(sale, code, 'text/csv', '?replace=true')
     expect(await counts(sale)).toEqual({ invitations: 4, uses: 5, used: 4 })
     for (const [i, one] of ['a', 'b', 'c'].entries()) expect(await redeem(sale, shared, one)).toBe(before[i])
@@ -184,7 +184,7 @@ describe('an invitation', () => {
     const voided = async (void_before: string) => (await origin.admin('POST', path, { void_before })).body.void_before
     expect(await voided('2026-01-01T00:00:00Z')).toBe('2026-01-01T00:00:00.000Z')
     expect(await redeem(sale, unused, 'ben')).toBe('redeemed')
-    // The future counts as now: links to come are good.
+    // A time in the future counts as now, so links signed later are valid.
     const at = await voided('2099-01-01T00:00:00Z')
     expect(await voided('2026-01-01T00:00:00Z')).toBe(at)
     const answer = await redeemed(sale, unused, 'ben')

@@ -1,6 +1,6 @@
 /**
- * The operators' calls for invitations: import codes as a stream of any length, count them, make signed links; and the edge's
- * call to redeem one.
+ * The operators' calls for invitations: import any number of codes as a stream, count them, and make signed links. It
+ * also has the edge's call to redeem one.
  */
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
@@ -17,7 +17,7 @@ import type { Sales } from '../sales/sales.ts'
 import { countInvitations, type Invitation, importInvitations, voidLinks } from './access-queries.ts'
 import type { Invitations } from './invitations.ts'
 
-/** Longest line of an import, in characters. */
+/** The longest line of an import, in characters. */
 const MAX_LINE = 1_000
 
 interface InvitationDeps {
@@ -31,13 +31,13 @@ interface RedeemDeps {
   readonly invitations: Pick<Invitations, 'redeem'>
 }
 
-/** Below `/internal`. */
+/** The route is mounted below `/internal`. */
 export const redeemRoutes = ({ sales, invitations }: RedeemDeps): Hono =>
   new Hono().post('/sales/:sale/redeem', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     const { visitor, invitation } = await readBody(c, RedeemRequest)
     const result = await invitations.redeem(sale, visitor, invitation, sales.nowMs())
-    // The edge of 0.2.0 knows no void ones.
+    // The edge of version 0.2.0 does not know the result `void`.
     return c.json(result === 'void' ? { result: 'unknown', void: true } : { result })
   })
 
@@ -65,7 +65,7 @@ export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
         }
       })
 
-      /** NDJSON, a line each: made as they are sent, so any number costs no memory. */
+      /** The links are sent as NDJSON and made while they are sent, so that any number needs no memory. */
       .post('/sales/:sale/invitations/links', jsonBody(InvitationLinks), async (c) => {
         const saleId = c.req.param('sale')
         const asked = c.req.valid('json')
@@ -77,7 +77,7 @@ export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
         const { count, uses, valid_for_seconds } = asked
         const after = { count, uses, valid_for_seconds }
         await audit(sql, [{ actor: operatorOf(c), action: 'invitations signed', sale: saleId, after }])
-        // Later than links that are void, also by a clock some milliseconds behind that of another process.
+        // The links must be newer than void links, even if another process has a clock some milliseconds ahead.
         const { links_void_before } = await sales.find(saleId)
         const signedAtMs = Math.max(Math.round(sales.nowMs()), links_void_before?.getTime() ?? 0)
         const times = { iat: signedAtMs / 1000, valid_for_seconds }
@@ -90,7 +90,7 @@ export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
   )
 }
 
-/** Lines sent at once. */
+/** This many lines are sent at once. */
 const LINES = 1_000
 
 function* signedLines(count: number, sign: () => string) {
@@ -101,7 +101,7 @@ function* signedLines(count: number, sign: () => string) {
     ).join('')
 }
 
-/** Reads a body of any length row by row. Throws `invalid-fields`, naming the line, where one is wrong. */
+/** Reads a body of any length row by row. Throws `invalid-fields`, naming the line, if a row is wrong. */
 async function* rowsOf(c: Context): AsyncGenerator<Invitation> {
   const type = c.req.header('content-type') ?? ''
   const body = c.req.raw.body
@@ -109,7 +109,7 @@ async function* rowsOf(c: Context): AsyncGenerator<Invitation> {
   const isCsv = /^text\/csv\b/i.test(type)
   if (!isCsv && !/^application\/(x-)?ndjson\b/i.test(type))
     refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/x-ndjson.' }))
-  // Created only when it is read: a stream that fails without a reader ends the process.
+  // The stream is created only when it is read, because a stream that fails without a reader ends the process.
   const stream = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
   let line = 0
   const read = (value: unknown): Invitation => {

@@ -1,7 +1,7 @@
 /**
- * Lets visitors in by a code or by a signed link; visitors of the same moment share a transaction. The first key signs links and
- * hashes codes, and all keys are tried. People choose codes that can be guessed, so a plain hash would not hide them in a stolen
- * ledger.
+ * Admits visitors by a code or by a signed link; concurrent visitors share a transaction. The first key signs links
+ * and hashes codes, and all keys are tried. People choose codes that can be guessed, so a plain hash would not hide
+ * them in a stolen ledger.
  */
 import { hash, randomUUID } from 'node:crypto'
 import { InvitationCode } from '../../shared/api/access.ts'
@@ -13,11 +13,11 @@ import { BatcherByKey } from '../lib/batcher.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { type RedeemVerdict, type Redemption, redeem } from './access-queries.ts'
 
-/** Visitors in one transaction, and waiting for one; more get try-again. */
+/** The number of visitors in one transaction, and the number that may wait for one; further ones get try-again. */
 const BATCH = 500
 const QUEUE = 5_000
 
-/** 0.2.0 stored codes so; links, whose ids are random, still are. */
+/** Version 0.2.0 stored codes in this form. Links are still stored so, because their ids are random. */
 const plainHash = (saleId: string, code: string) => hash('sha256', `${saleId} ${code.toUpperCase()}`, 'base64url')
 
 export class Invitations {
@@ -29,12 +29,17 @@ export class Invitations {
     this.#redeemer = new BatcherByKey({ size: BATCH, queue: QUEUE }, (saleId, batch) => redeem(sql, saleId, batch))
   }
 
-  /** A signed link's invitation: it needs no storage until somebody comes in by it. `iat` in seconds since the epoch. */
+  /**
+   * Signs a link's invitation, which needs no storage until a visitor uses it. `iat` is in seconds since the epoch.
+   */
   sign(sale: string, uses: number, { iat, valid_for_seconds }: { iat: number; valid_for_seconds: number }): string {
     return signToken(INVITATION, this.#keys, { sub: randomUUID(), sale, uses, iat, exp: iat + valid_for_seconds })
   }
 
-  /** What a code may be stored under; people type it in capitals or not. The space keeps it from being a token's signature. */
+  /**
+   * The hashes under which a code may be stored. People type codes in upper or lower case. The space makes a hash
+   * differ from a token's signature.
+   */
   hashesOf(saleId: string, code: string): Redemption['hashes'] {
     const { first, byHeader } = this.#keys
     const text = `${saleId} ${code.toUpperCase()}`
@@ -42,7 +47,10 @@ export class Invitations {
     return [first.sign(text), ...[...earlier].map((key) => key.sign(text)), plainHash(saleId, code)]
   }
 
-  /** Void: a link that has expired, or was declared so. Fails with Overloaded, and as the ledger fails. */
+  /**
+   * Redeems an invitation. A link that has expired or was declared void gives `void`. Fails with Overloaded, and as
+   * the ledger fails.
+   */
   async redeem(
     { sale_id: saleId, links_void_before }: Pick<SaleRow, 'sale_id' | 'links_void_before'>,
     visitor: string,
@@ -57,7 +65,7 @@ export class Invitations {
       return this.#redeemer.add(saleId, { hashes: [plainHash(saleId, `link ${sub}`)], visitor, uses })
     }
     if (link.reason === 'expired') return 'void'
-    // A forged link has not the form of a code, and costs the ledger nothing.
+    // A forged link does not have the form of a code, so it needs no query.
     if (tryParse(InvitationCode, invitation) === undefined) return 'unknown'
     return this.#redeemer.add(saleId, { hashes: this.hashesOf(saleId, invitation), visitor, uses: null })
   }

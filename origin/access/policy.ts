@@ -1,10 +1,13 @@
-/** The policy that the edge receives: who may join a sale, by its access, lines and rules and by the blocks of all sales. */
+/**
+ * The access policy that the edge receives: who may join a sale, by its access settings, lines and rules, and by the
+ * blocks of all sales.
+ */
 import { hash } from 'node:crypto'
 import type { LineAccess, Policy } from '../../shared/api/access.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { type Blocks, subjectOf } from './blocks.ts'
 
-/** The proof of work that a sale asks for where its own setting leaves it open. */
+/** The proof of work of a sale whose own setting leaves it open. */
 type DefaultProof = LineAccess['proof_of_work']
 
 export class Policies {

@@ -1,7 +1,7 @@
-/** Limits how many calls one visitor has in progress, so that nobody takes the place of others. */
+/** Limits the number of calls that one visitor has in progress, so that nobody displaces other visitors' calls. */
 export class VisitorCalls {
   readonly #limit: number
-  /** Calls in progress by visitor. */
+  /** The number of calls in progress, by visitor. */
   readonly #inProgress = new Map<string, number>()
 
   constructor(limit: number) {
