@@ -1,6 +1,6 @@
 /**
- * Data past its retention. Each step deletes, or makes anonymous, no more than a batch, and returns how many rows: it is short
- * beside a sale. A sale in use is left alone.
+ * Deletes data past their retention or makes them anonymous. Each step processes at most a batch and returns the
+ * number of rows, so that it is short enough to run during a sale. A sale in use is left alone.
  */
 import type { PendingQuery, Row } from 'postgres'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -10,13 +10,16 @@ import { isInUse } from '../sales/sale-queries.ts'
 
 export const RETENTION_BATCH = 500
 
-/** The visitor of an order that was made anonymous. */
+/** The name of the visitor in an order that was made anonymous. */
 const FORGOTTEN = 'forgotten'
 
 const ids = (rows: readonly { order_id: string }[]) => rows.map(({ order_id }) => order_id)
 const before = (sql: Queryable, days: number) => sql`clock_timestamp() - ${days} * interval '1 day'`
 
-/** Contacts, and the mails to them: after the sale's own days since its end, which may be another than when they were written. */
+/**
+ * Deletes contacts with their mails. The retention is the sale's own, counted from its end, and may differ from the
+ * one in force when the contacts were written.
+ */
 export async function deleteContacts(tx: Queryable): Promise<number> {
   const due = await tx<{ order_id: string }[]>`
     (select c.order_id from sales s cross join lateral (
@@ -29,12 +32,15 @@ export async function deleteContacts(tx: Queryable): Promise<number> {
      where c.delete_after < clock_timestamp() and coalesce(s.ended_at, s.ends_at) is null
      limit ${RETENTION_BATCH})
     limit ${RETENTION_BATCH}`
-  // A request's digest covers the address, which could be guessed by it.
+  // A request's digest includes the address, which could be found by trying addresses against the digest.
   if (due.length > 0) await tx`update orders set request_hash = '' where order_id = any(${ids(due)}::uuid[])`
   return deleteContactsOf(tx, ids(due))
 }
 
-/** Who asked for messages about a sale, and the messages to them: when its contacts go, or that many days after they asked. */
+/**
+ * Deletes requests for messages about a sale, with the messages: when the sale's contacts are deleted, or the same
+ * number of days after the request.
+ */
 export async function deleteOldAsks(tx: Queryable): Promise<number> {
   const due = await tx<{ ask_id: string }[]>`
     select a.ask_id from mail_asks a join sales s using (sale_id)
@@ -50,9 +56,9 @@ async function deleteContactsOf(tx: Queryable, orders: readonly string[]): Promi
   return (await tx`delete from contacts where order_id = any(${orders as string[]}::uuid[])`).count
 }
 
-/** Makes orders anonymous whose sale ended so long ago: what was sold and paid stays, without its buyer. */
+/** Makes the orders of long-ended sales anonymous. The sold units and payments stay, without the buyer. */
 export async function anonymizeOrders(tx: Queryable, days: number): Promise<number> {
-  // Two ranges of an index: a sale that is done with costs a look at each.
+  // The query uses two ranges of an index, so that a finished sale costs one probe of each.
   const due = await tx<{ order_id: string }[]>`
     select o.order_id from sales s cross join lateral (
       (select order_id from orders where sale_id = s.sale_id and visitor < ${FORGOTTEN} and status not in ('reserved', 'paying')
@@ -65,7 +71,9 @@ export async function anonymizeOrders(tx: Queryable, days: number): Promise<numb
   return anonymize(tx, ids(due))
 }
 
-/** The key is replaced too: it may be the shop's own name for its customer. The charge stays, for the books. */
+/**
+ * The key is replaced too, because it may be the shop's own name for its customer. The charge stays, for accounting.
+ */
 async function anonymize(tx: Queryable, orders: readonly string[]): Promise<number> {
   if (orders.length === 0) return 0
   await tx`delete from order_notes where order_id = any(${orders as string[]}::uuid[])`
@@ -75,7 +83,7 @@ async function anonymize(tx: Queryable, orders: readonly string[]): Promise<numb
   return changed.count
 }
 
-/** Who came in by which invitation, as long as orders name their visitors. */
+/** Deletes who used which invitation. The data are retained as long as orders name their visitors. */
 export async function deleteInvited(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`
     delete from invited_visitors where (sale_id, code_hash, visitor) in (
@@ -86,7 +94,7 @@ export async function deleteInvited(tx: Queryable, days: number): Promise<number
   return count
 }
 
-/** The oldest first, and none since the oldest sale in use was created. */
+/** Deletes the oldest events first, but none since the creation of the oldest sale in use. */
 export async function deleteEvents(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`
     delete from events where (xid, seq) in (
@@ -95,7 +103,7 @@ export async function deleteEvents(tx: Queryable, days: number): Promise<number>
   return count
 }
 
-/** The figures of sales that ended so long ago, by the minute. */
+/** Deletes the figures by minute of sales that ended that long ago. */
 export async function deleteMinutes(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`
     delete from sale_minutes where (sale_id, minute) in (
@@ -106,10 +114,12 @@ export async function deleteMinutes(tx: Queryable, days: number): Promise<number
   return count
 }
 
-/** Pictures deleted at once: each is some files in storage. */
+/** One step deletes this many pictures, because each has some files in storage. */
 const PICTURES_BATCH = 20
 
-/** Pictures that no sale, no post and no scheduled action names, so long after they were uploaded or named. */
+/**
+ * Deletes pictures that were uploaded or last named that long ago and that no sale, post or scheduled action names.
+ */
 export async function deletePictures(
   tx: Queryable,
   days: number,
@@ -123,12 +133,13 @@ export async function deletePictures(
       select image from pictures p where used_at < ${before(tx, days)} and not exists (select from named n where n.image = p.image)
       order by used_at limit ${PICTURES_BATCH})
     and used_at < ${before(tx, days)} returning image`
-  // Before the end of the transaction: who uploads or names one waits for it, and finds the files gone.
+  // The files are deleted before the transaction ends. A concurrent upload or naming of the picture waits for that,
+  // and finds the files gone.
   await Promise.all(due.map(({ image }) => images.remove(image)))
   return due.length
 }
 
-/** The posts of sales that ended so long ago. */
+/** Deletes the posts of sales that ended that long ago. */
 export async function deletePosts(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`
     delete from posts where (sale_id, n) in (
@@ -149,7 +160,7 @@ export async function deleteFindings(tx: Queryable, days: number): Promise<numbe
   return count
 }
 
-/** Whether an action is due is in its own row, so a run that is gone is not made again. */
+/** Deletes old runs. Each action's own row says whether it is due, so a deleted run is not repeated. */
 export async function deleteRuns(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`
     delete from scheduled_runs where (action_id, due_at) in (
@@ -157,7 +168,7 @@ export async function deleteRuns(tx: Queryable, days: number): Promise<number> {
   return count
 }
 
-/** Messages to each endpoint that were delivered or given up, the oldest first. */
+/** Deletes the delivered and given-up messages of each endpoint, the oldest first. */
 export async function deleteDeliveries(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`
     delete from jobs where job_id in (
@@ -167,7 +178,10 @@ export async function deleteDeliveries(tx: Queryable, days: number): Promise<num
   return count
 }
 
-/** How long an operator has to look at dead jobs; a mail stays as long as its contact, a webhook as a delivered one. */
+/**
+ * Operators have this many days to handle dead jobs. A mail stays as long as its contact, and a webhook as long as a
+ * delivered one.
+ */
 const DEAD_DAYS = 30
 
 export async function deleteDead(tx: Queryable): Promise<number> {
@@ -189,11 +203,14 @@ export async function deleteAudit(tx: Queryable, days: number): Promise<number> 
 
 // -- Who asks to be forgotten ------------------------------------------------------------------------------------
 
-/** A visitor's orders in the sale `s`. By the index: `offset` keeps the planner from reading all orders of all sales. */
+/**
+ * An SQL query of a visitor's orders in the sale `s`. `offset` makes the planner use the index instead of reading all
+ * orders of all sales.
+ */
 const ordersOf = (sql: Queryable, visitor: string | PendingQuery<Row[]>) => sql`
   select order_id, created_at, status from orders where sale_id = s.sale_id and visitor = ${visitor} offset 0`
 
-/** Makes visitors anonymous who asked for it, in sales that are not in use any more. */
+/** Makes visitors anonymous who requested it, in sales that are no longer in use. */
 export async function finishForgetting(tx: Queryable): Promise<number> {
   const due = await tx<{ order_id: string }[]>`
     select o.order_id from forgotten_visitors f cross join sales s cross join lateral (${ordersOf(tx, tx`f.visitor`)}) o
@@ -213,13 +230,13 @@ export async function finishForgetting(tx: Queryable): Promise<number> {
 interface Forgotten {
   readonly contacts: number
   readonly notes: number
-  /** Orders made anonymous now .. */
+  /** The number of orders that were made anonymous now. */
   readonly orders: number
-  /** .. and those of sales in use, which will be. */
+  /** The number of orders of sales in use, which will be made anonymous later. */
   readonly orders_later: number
 }
 
-/** Forgets a visitor, as far as no sale in use needs to know them; in those sales once they are over. */
+/** Forgets a visitor at once where no sale in use needs them, and in the other sales once these are over. */
 export function forgetVisitor(sql: Sql, visitor: string, operator: string): Promise<Forgotten> {
   return sql.begin(async (tx) => {
     const orders = ids(
@@ -237,7 +254,7 @@ export function forgetVisitor(sql: Sql, visitor: string, operator: string): Prom
       select count(*)::int as orders from sales s cross join lateral (${ordersOf(tx, visitor)}) o`
     const later = left?.orders ?? 0
     const forgotten = { contacts, notes, orders: orders.length - later, orders_later: later }
-    // Not the name: it would be what is left of them.
+    // The entry does not contain the name, because it would be the last trace of the visitor.
     await audit(tx, [{ actor: operator, action: 'visitor_forgotten', sale: ALL_SALES, after: forgotten }])
     return forgotten
   })

@@ -1,4 +1,4 @@
-/** Data past its retention is deleted or anonymous; what a sale in use needs stays. */
+/** Data past their retention are deleted or made anonymous, and the data that a sale in use needs stay. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
@@ -31,13 +31,13 @@ const images = new Images(
   sql,
 )
 
-/** A whole pass, as each hour. */
+/** Runs one complete pass, as happens each hour. */
 async function pass() {
   const retention = new Retention({ config, sql, images, metrics }, 0)
   while (await retention.round());
 }
 
-/** A sale that ended so many days ago; null: it is in use. */
+/** Creates a sale that ended this many days ago; null means that it is in use. */
 async function sale(endedDaysAgo: number | null, retention_days = 30) {
   const name = randomUUID()
   const contact = { email: 'optional', address: false, retention_days } as const
@@ -94,7 +94,7 @@ test("deletes contacts and their mails after the sale's days, wherever its end h
 test('makes orders anonymous in time, and keeps what was paid', async () => {
   const [over, fresh] = [await sale(401), await sale(399)]
   const ids = await Promise.all(Array.from({ length: 3 }, () => order(over.name, 'ann')))
-  // On either side of the name that they get.
+  // The names sort before and after the name that anonymous visitors get.
   ids.push(await order(over.name, 'zoe'))
   const retained = await order(fresh.name, 'ann')
   for (const one of [over, fresh]) await one.end()
@@ -161,7 +161,7 @@ test('deletes pictures that nothing names, a while after they were used last', a
   const { name } = await sale(null)
   const hashOf = (letter: string) => letter.repeat(32)
   const urlOf = (letter: string) => `/images/${hashOf(letter)}`
-  // On a product, in a post, used lately, named again just before, and forgotten.
+  // The pictures are on a product, in a post, used recently, named again just before, and unused.
   const days = { a: 99, b: 99, c: 29, d: 99, e: 31 }
   for (const [letter, ago] of Object.entries(days)) {
     await sql`insert into pictures values (${hashOf(letter)}, now() - ${ago} * interval '1 day')`

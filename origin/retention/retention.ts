@@ -1,6 +1,6 @@
 /**
- * Deletes data past its retention, or makes it anonymous: once an hour, one short batch after the other with pauses, by one worker
- * at a time. No sale is slower for it.
+ * Deletes data past their retention or makes them anonymous. Once an hour one worker runs short batches with pauses
+ * between them, so that no sale becomes slower.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
@@ -40,7 +40,7 @@ interface RetentionDeps {
 
 type Step = (tx: Queryable, days: Days, images: RetentionDeps['images']) => Promise<number>
 
-/** By what they end. */
+/** The steps are named by the data that they delete. */
 const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['contacts', deleteContacts],
   ['mail_asks', deleteOldAsks],
@@ -70,7 +70,7 @@ export class Retention {
     this.#pauseMs = pauseMs
   }
 
-  /** One batch. True if it is to be followed by another one. */
+  /** Runs one batch. The result is true if another batch should follow. */
   async round(): Promise<boolean> {
     if (performance.now() < this.#restsUntilMs) return false
     if (this.#next === STEPS.length) {
@@ -79,7 +79,7 @@ export class Retention {
       return false
     }
     const rows = await this.#batch()
-    // Another worker is at it.
+    // Another worker is running the pass.
     if (rows === 'busy') this.#next = STEPS.length
     else if (rows >= RETENTION_BATCH) this.#next--
     await sleep(this.#pauseMs)
@@ -88,7 +88,7 @@ export class Retention {
 
   async #batch(): Promise<number | 'busy'> {
     const { sql, config, images, metrics } = this.#deps
-    // If it fails, the others have their turn.
+    // If this step fails, the next round continues with the following one.
     const [kind, step] = STEPS[this.#next++] as (typeof STEPS)[number]
     const rows = await sql.begin(async (tx) => {
       const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(hashtext('retention')) as free`
