@@ -1,4 +1,7 @@
-/** The effect of a scheduled action: the same as the API call of its name, in the transaction of its run. */
+/**
+ * The effect of a scheduled action. It is the same as that of the API call with its name, and runs in the transaction
+ * of the action's run.
+ */
 import { MAX_UNITS, type ScheduledEffect } from '../../shared/api/operator.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { chargeIssue } from '../../shared/stripe-amount.ts'
@@ -7,7 +10,7 @@ import type { Queryable } from '../ledger/connection.ts'
 import { pauseSale, restock, setPrice, setRate, switches } from '../sales/sale-queries.ts'
 import type { ProductRow } from '../sales/sale-row.ts'
 
-/** Throws a ProblemError, and changes nothing, where the call would be refused. */
+/** Throws a ProblemError, and changes nothing, if the call would be refused. */
 export async function carryOut(
   tx: Queryable,
   saleId: string,
@@ -35,7 +38,7 @@ export async function carryOut(
   }
 }
 
-/** Throws where the product is not the sale's, or its price could not be charged. */
+/** Throws if the product does not belong to the sale, or if its price could not be charged. */
 export function checkProduct(
   effect: ScheduledEffect,
   products: readonly Pick<ProductRow, 'product_id' | 'currency'>[],

@@ -1,4 +1,7 @@
-/** Scheduled actions and their runs. A run's row is written in the transaction of its effect, so it happens once. */
+/**
+ * Scheduled actions and their runs in the ledger. A run's row is written in the transaction of its effect, so the
+ * effect happens once.
+ */
 import type { ScheduledRun, Suspension } from '../../shared/api/operator.ts'
 import { closeAbout, note } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
@@ -9,12 +12,12 @@ import { audit } from '../operators/audit.ts'
 export type ScheduledRow = Readonly<typeof scheduledActions.$inferSelect>
 type RunRow = Readonly<Omit<typeof scheduledRuns.$inferSelect, 'action_id'>>
 
-/** A run that began later than this after its time is marked late. */
+/** A run that starts later than this after its time is marked late. */
 const LATE_AFTER_MS = 5_000
-/** Runs shown of one action. */
+/** An action is shown with this many runs. */
 const RUNS_SHOWN = 20
 
-/** Adds an action. False if the sale has one with its key. */
+/** Adds an action. Returns false if the sale has one with the same key. */
 export async function addAction(
   tx: Queryable,
   action: Pick<ScheduledRow, 'action_id' | 'sale_id' | 'effect' | 'cron' | 'operator' | 'idempotency_key'> & {
@@ -30,11 +33,11 @@ export async function addAction(
   return count > 0
 }
 
-/** Queues a run of an action for its time. */
+/** Queues a run of an action at its time. */
 export const addRun = (tx: Queryable, action: string, dueAt: Date) =>
   addJobs(tx, 'scheduled', [{ data: { action, dueAt: dueAt.toISOString() }, runAt: dueAt }])
 
-/** The actions of a sale with their latest runs: those to come first, by their time. */
+/** The actions of a sale with their latest runs. Future actions come first, by their time. */
 export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
   (ScheduledRow & { readonly runs: readonly ScheduledRun[] })[]
 >`
@@ -47,28 +50,31 @@ export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
   from scheduled_actions a where sale_id = ${saleId}
   order by next_at nulls last, created_at desc, action_id limit ${limit}`
 
-/** How many actions of a sale are due later. */
+/** The number of future actions of a sale. */
 export async function countToCome(tx: Queryable, saleId: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from scheduled_actions where sale_id = ${saleId} and next_at is not null`
   return row?.count ?? 0
 }
 
-/** The action that a call with this key has made. */
+/** The action that a call with this key created. */
 export async function findActionByKey(tx: Queryable, saleId: string, key: string): Promise<ScheduledRow | undefined> {
   const [row] = await tx<ScheduledRow[]>`
     select * from scheduled_actions where sale_id = ${saleId} and idempotency_key = ${key}`
   return row
 }
 
-/** An action, with its row locked: workers with the same run check one after the other whether it is still due. */
+/**
+ * Reads an action and locks its row, so that workers with the same run check one after the other whether it is still
+ * due.
+ */
 export async function lockAction(tx: Queryable, actionId: string): Promise<ScheduledRow | undefined> {
   const [row] = await tx<ScheduledRow[]>`
     select * from scheduled_actions where action_id = ${actionId} for no key update`
   return row
 }
 
-/** Cancels an action, also a suspended one. */
+/** Cancels an action, including a suspended one. */
 export async function cancelAction(tx: Queryable, { action_id }: ScheduledRow): Promise<void> {
   await tx`
     update scheduled_actions set cancelled_at = clock_timestamp(), next_at = null, suspended = null
@@ -76,7 +82,7 @@ export async function cancelAction(tx: Queryable, { action_id }: ScheduledRow): 
   await closeAbout(tx, 'scheduled_suspended', [action_id], 'cancelled')
 }
 
-/** Suspends what an operator has scheduled, each with a finding: they may not do it any more. Returns how many there were. */
+/** Suspends all actions of an operator who may no longer schedule them, each with a finding. Returns their number. */
 export async function suspendActionsOf(
   tx: Queryable,
   operator: string,
@@ -97,7 +103,7 @@ export async function suspendActionsOf(
   return rows.length
 }
 
-/** Has a suspended action happen at this time, by whoever resumes it. */
+/** Schedules a suspended action for this time, in the name of the operator who resumes it. */
 export async function resumeAction(
   tx: Queryable,
   { action_id }: ScheduledRow,
@@ -109,7 +115,7 @@ export async function resumeAction(
   await closeAbout(tx, 'scheduled_suspended', [action_id], 'resumed')
 }
 
-/** Writes what became of an action at a time, and when it happens next. */
+/** Writes the result of a run, and the time of the next one. */
 export async function writeRun(
   tx: Queryable,
   { action_id, next_at: due_at }: ScheduledRow,

@@ -1,4 +1,4 @@
-/** The operators' calls for what is to happen to a sale at a time. */
+/** The operators' calls for scheduled actions of a sale. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { Hono } from 'hono'
@@ -27,7 +27,7 @@ import {
 } from './scheduled-queries.ts'
 import { nextTime } from './times.ts'
 
-/** To come, of one sale; far more than a night has. */
+/** The limit of future actions of one sale is far above what a night needs. */
 const MAX_TO_COME = 200
 const LISTED = 500
 
@@ -58,7 +58,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
       checkProduct(effect, sale.products)
       if (phaseOf(sale, sales.nowMs()) === 'ended') refuse(problem('conflict', { detail: 'The sale has ended.' }))
       const operator = operatorOf(c)
-      // Without a key, a client that got no response must look before it sends the call again.
+      // If the call has no key, a client that got no response must check before it repeats the call.
       const key = optionalIdempotencyKey(c)
       const action_id = randomUUID()
       const byKey = async () => (key === null ? undefined : findActionByKey(sql, sale.sale_id, key))
@@ -97,7 +97,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
     })
 
     .post('/sales/:sale/scheduled/:action/resume', async (c) => {
-      // For owners: from now on it is theirs.
+      // Only owners may resume an action, and it then runs in their name.
       const operator = operatorOf(c)
       const resumed = await sql.begin(async (tx) => {
         const row = await lockOwn(tx, c.req.param())
@@ -115,7 +115,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
     })
 }
 
-/** The action that a call names, with its row locked. */
+/** Reads the action that a call names, and locks its row. */
 async function lockOwn(tx: Queryable, { sale, action }: { sale: string; action: string }): Promise<ScheduledRow> {
   const row = v.is(v.pipe(v.string(), v.uuid()), action) ? await lockAction(tx, action) : undefined
   if (row?.sale_id === sale) return row
@@ -130,7 +130,10 @@ const inAudit = ({ action_id, effect, cron, operator, next_at }: ScheduledRow) =
   next_at,
 })
 
-/** Whether a call with a known key asks for the same; when the first has happened, its time is gone. */
+/**
+ * True if a repeated call with a known key requests the same action. The time is not compared once the action has
+ * run.
+ */
 function isSame(row: ScheduledRow, { effect, cron, next_at }: Pick<ScheduledRow, 'effect' | 'cron' | 'next_at'>) {
   const sameTime = cron !== null || row.next_at === null || row.next_at.getTime() === next_at?.getTime()
   return isDeepStrictEqual(row.effect, effect) && row.cron === cron && sameTime

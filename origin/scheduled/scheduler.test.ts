@@ -29,10 +29,10 @@ const haveRun = (sale: string) =>
     () => listed(sale),
     (all) => all.every(({ runs }) => runs.length > 0),
   )
-/** More than five seconds after its time, which on a busy machine it may be. */
+/** The run was more than five seconds late, which can happen on a busy machine. */
 const isLate = ({ due_at, ran_at }: Scheduled['runs'][number]) => Date.parse(ran_at) - Date.parse(due_at) > 5_000
 const restock = { action: 'restock', product_id: 'one', quantity: 5 }
-/** Has the time of a sale's actions come so long ago, and of their jobs. */
+/** Moves the actions of a sale, and their jobs, to a time this long ago. */
 const comes = (sale: string, ago = '0 seconds') => api.sql()`
   with due as (
     update scheduled_actions set next_at = date_trunc('milliseconds', now() - ${ago}::interval)
@@ -41,7 +41,7 @@ const comes = (sale: string, ago = '0 seconds') => api.sql()`
   update jobs set run_at = next_at,
     data = data || jsonb_build_object('dueAt', to_char(next_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
   from due where queue = 'scheduled' and data ->> 'action' = action_id::text`
-/** Until the runs of a sale's actions are over, and no other is due. */
+/** Waits until the runs of a sale's actions are over and no other is due. */
 const settled = (sale: string) =>
   eventuallyMatches(
     () => api.sql()`
@@ -79,7 +79,7 @@ describe.concurrent('a scheduled action', () => {
       admission: { rate_per_second: 7 },
       products: [{ total: 15, available: 15, unit_price_minor: 700 }],
     })
-    // Other processes know it soon.
+    // Other processes read the change soon afterwards.
     const edge = async () => (await api.call('GET', `/internal/sales/${sale}`, { token: api.edgeToken })).body
     await eventuallyMatches(edge, { products: [{ unit_price_minor: 700 }], announcement: { text } })
     await schedule(sale, { at: inMs(600_000), action: 'resume' })
@@ -110,7 +110,7 @@ describe.concurrent('a scheduled action', () => {
     expect(await listed(sale)).toMatchObject([{ next_at: null, cancelled_at: expect.any(String) }])
     const { total } = await api.stock(sale)
     expect(total).toBe(10 + 5 * ((await listed(sale))[0]?.runs.length ?? 0))
-    // The job of its next run finds that it is not due any more.
+    // The job of the next run finds that the run is no longer due.
     await api.sql()`update jobs set run_at = now() where queue = 'scheduled' and ${isOf(sale)}`
     await settled(sale)
     expect(await api.stock(sale)).toMatchObject({ total })
@@ -172,7 +172,7 @@ describe.concurrent('a scheduled action', () => {
 
     const late = await as(operator, 'POST', '', { at: inMs(600_000), ...restock })
     expect(await api.admin('DELETE', `/operators/${name}`)).toMatchObject({ status: 204 })
-    // Their key is known for a second more.
+    // A revoked key is accepted for another second.
     expect(await as(operator, 'POST', '', { at: inMs(600_000), ...restock })).toMatchObject({ status: 401 })
     expect(await kinds()).toMatchObject([{ kind: 'scheduled_suspended', detail: { reason: 'revoked' } }])
     await api.sql()`
@@ -226,7 +226,7 @@ describe('of several workers', () => {
     await sql.end({ timeout: 1 })
   })
 
-  /** A worker of scheduled actions, on this or its own connections. The reconciler of the fast gate is another actor. */
+  /** A worker of scheduled actions on these connections. The reconciler of the fast gate is a separate actor. */
   function workerOn(connections: Sql) {
     const log = pino({ level: 'silent' })
     const reconciler = { reconcileSale: async (sale: string) => ({ sale, findings: [] }) }
@@ -235,7 +235,7 @@ describe('of several workers', () => {
       new Scheduler({ sql: connections, sales, reconciler, edge, metrics: createMetrics(), log }),
     ])
   }
-  /** A sale with so many restocks by one unit that are due now, each with two jobs. */
+  /** Creates a sale with restocks of one unit that are due now, each with two jobs. */
   async function dueSale(saleId: string, actions: number): Promise<void> {
     await writeSale(sql, saleId, saleOf(10))
     const next_at = new Date()
@@ -273,7 +273,7 @@ describe('of several workers', () => {
     await sql.begin(async (tx) => {
       await tx`select from sales where sale_id = 'killed' for update`
       await dying.round()
-      // It cannot get further than the locked sale.
+      // The worker cannot get past the locked sale.
       await untilLocked(sql)
       await own.end({ timeout: 0 })
     })

@@ -1,7 +1,7 @@
 /**
- * Carries out scheduled actions. A job gives a run to one worker at its time. The run, its effect and the job of the next run are
- * one transaction that begins with the action's row locked: another worker with the same run finds that it is not due any more.
- * So it happens once, and a worker that dies loses nothing.
+ * Runs scheduled actions. A job gives a run to one worker at its time. The run, its effect and the job of the next
+ * run are one transaction, which first locks the action's row. Another worker with the same run then finds that it is
+ * no longer due, so the run happens once and a worker that dies loses nothing.
  */
 import type { Logger } from 'pino'
 import { queueNamesOf } from '../../shared/api/access.ts'
@@ -21,7 +21,7 @@ import { carryOut } from './effects.ts'
 import { addRun, lockAction, type ScheduledRow, writeRun } from './scheduled-queries.ts'
 import { nextRun } from './times.ts'
 
-/** Runs in progress in one worker. */
+/** One worker has at most this many runs in progress. */
 const CONCURRENCY = 8
 
 interface SchedulerDeps {
@@ -39,7 +39,7 @@ export class Scheduler implements Consumer<'scheduled'> {
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps
-    // From zero, since Prometheus sees no increase in a counter that first appears as 1.
+    // The counters start at zero, because Prometheus sees no increase in a counter that first appears as 1.
     for (const outcome of ['done', 'late', 'failed']) deps.metrics.scheduled.inc({ outcome }, 0)
   }
 
@@ -68,7 +68,8 @@ export class Scheduler implements Consumer<'scheduled'> {
       return row
     })
     if (!row || row.cancelled_at !== null) return
-    // Also where it was carried out before: the process that did may have died before this.
+    // The result is also published if the run had been done before, because the process that did it may have died
+    // before publishing.
     await this.#publish(row)
   }
 
@@ -79,7 +80,7 @@ export class Scheduler implements Consumer<'scheduled'> {
     const { sale, nowMs } = await lockSale(tx, saleId)
     const isOver = !sale || phaseOf(sale, nowMs) === 'ended'
     const error = isOver ? 'The sale has ended.' : await this.#attempt(tx, row)
-    // A sale that has ended is not changed again. A repetition ends with it, which is nothing to look into.
+    // A sale that has ended is not changed again. A repeated action ends with it, which is not an error.
     const next = cron === null || isOver || effect.action === 'end' ? null : nextRun(cron, dueAt.getTime(), nowMs)
     const { late } = await writeRun(tx, row, { error, next })
     if (next) await addRun(tx, action_id, next)
@@ -97,7 +98,10 @@ export class Scheduler implements Consumer<'scheduled'> {
     })
   }
 
-  /** Null, or why it cannot be done, which another attempt would not change. Throws if the ledger is away. */
+  /**
+   * Returns null, or the reason why the action cannot be done, which another attempt would not change. Throws if the
+   * ledger is away.
+   */
   async #attempt(tx: Queryable, { sale_id, effect, operator }: ScheduledRow): Promise<string | null> {
     if (!('savepoint' in tx)) throw new Error('not in a transaction')
     try {
@@ -109,7 +113,10 @@ export class Scheduler implements Consumer<'scheduled'> {
     }
   }
 
-  /** Has this process, the edge and, after a restock, the fast gate learn of it. Failures are left to their own actors. */
+  /**
+   * Informs this process, the edge and, after a restock, the fast gate. Failures are left to the actors that refresh
+   * these anyway.
+   */
   async #publish({ sale_id: saleId, effect }: ScheduledRow): Promise<void> {
     const { sales, reconciler, edge, log } = this.#deps
     try {

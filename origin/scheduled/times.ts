@@ -1,10 +1,13 @@
-/** When a repeated action happens. Pure. */
+/** Calculates when a repeated action happens. Pure. */
 import { CronExpressionParser } from 'cron-parser'
 
-/** Runs missed for longer, while all workers were away, are not made up for. */
+/** A run that was missed for longer than this, while all workers were away, is skipped. */
 const MAKE_UP_MS = 3_600_000
 
-/** Five fields; in UTC, so that no day has an hour twice. Throws for what cron does not know, and for what never comes. */
+/**
+ * Parses five fields in UTC, so that no day has an hour twice. Throws for an invalid expression, and for one that
+ * never matches.
+ */
 export function nextTime(cron: string, afterMs: number): Date {
   if (cron.trim().split(/\s+/).length !== 5)
     throw new Error('five fields are required: minute, hour, day, month, weekday')
@@ -13,6 +16,6 @@ export function nextTime(cron: string, afterMs: number): Date {
     .toDate()
 }
 
-/** The run after one: also when it was missed, up to a bound. */
+/** The next run after a given one. It may be a missed run if that is recent enough. */
 export const nextRun = (cron: string, dueMs: number, nowMs: number) =>
   nextTime(cron, Math.max(dueMs, nowMs - MAKE_UP_MS))
