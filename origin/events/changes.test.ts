@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inOrder } from './changes.ts'
 
-/** Events as the log has them: by transaction, each order's with neighbours exchanged here and there. */
+/** Events as the log contains them: sorted by transaction, with some neighbouring events of an order exchanged. */
 const logs = fc
   .array(fc.record({ order_id: fc.constantFrom('a', 'b', 'c', null), swap: fc.boolean() }), { maxLength: 60 })
   .map((made) => {

@@ -1,16 +1,19 @@
-/** The log's events as consumers see them: one change for each order, sale or finding, with its order as it was then. */
+/**
+ * Presents the log's events to consumers: one change for each order, sale or finding, with its order in the state of
+ * that moment.
+ */
 import { statusOf } from '../../shared/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { findOrders, type OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { orderAt } from '../orders/order-json.ts'
 
-/** One event of one order, sale or finding: an event of a batch of new orders makes a change for each. */
+/** One event of one order, sale or finding. An event of a batch of new orders makes one change per order. */
 export interface Change {
   readonly event: EventRow
-  /** The place in the event's batch; 0 for an event of a single order. */
+  /** The position in the event's batch; 0 for an event of a single order. */
   readonly index: number
-  /** The order it is about. */
+  /** The order that the change is about. */
   readonly order_id: string | null
   readonly seq: number
 }
@@ -24,11 +27,11 @@ interface Message {
 export const changesOf = (event: EventRow): Change[] =>
   (event.order_ids ?? [event.order_id]).map((order_id, index) => ({ event, index, order_id, seq: event.seq }))
 
-/** The id of a change, the same each time the log is read. */
+/** The id of a change, which is the same each time the log is read. */
 export const messageId = ({ event, index }: Change) =>
   `evt_${event.xid}_${event.seq}${event.order_ids === null ? '' : `_${index}`}`
 
-/** The lane of a change's message: the messages of a lane are sent one after the other. */
+/** The lane of a change's message. The messages of a lane are sent one after the other. */
 export const laneOf = ({ event, order_id }: Change) => order_id ?? `sale:${event.sale_id ?? ''}`
 
 export async function ordersOf(sql: Queryable, changes: readonly Change[]): Promise<ReadonlyMap<string, OrderRow>> {
@@ -43,11 +46,14 @@ export function messageOf(change: Change, orders: ReadonlyMap<string, OrderRow>)
   return { type: event.type, timestamp: event.at.toISOString(), data: about }
 }
 
-/** The order as the API showed it at that moment. For an order that was deleted since, only what the event holds. */
+/**
+ * The order as the API showed it at that moment. For an order that was deleted since, it has only what the event
+ * contains.
+ */
 function orderThen(event: EventRow, order_id: string, order: OrderRow | undefined) {
   const status = event.status ?? order?.status
   if (!order || !status) return { order_id, status: status && statusOf(status) }
-  // An order that begins as cancelled never changes; one that begins as reserved has no reason yet.
+  // An order that starts as cancelled never changes; one that starts as reserved has no reason yet.
   const reason = event.order_ids !== null && status === 'cancelled' ? order.reason : null
   const blank = { reason, attempts: 0, decline_code: null, refunded_minor: 0, action: null }
   return orderAt({ ...order, status, ...blank, ...Object(event.data) }, event.at.getTime())
@@ -60,9 +66,10 @@ interface Placed {
 }
 
 /**
- * The first `limit` of what was read, each order's in the order in which they happened. Transactions are numbered before they
- * wait for an order's lock, so that of two the later one can have the lower number; both appear in the log at once. `read`
- * goes beyond the limit, and what was taken is longer if such a pair would be divided.
+ * Returns the first `limit` of the events read, sorted so that each order's events are in the order in which they
+ * happened. Transactions are numbered before they wait for an order's lock, so the later of two can have the lower
+ * number; both appear in the log at once. `read` extends beyond the limit, and the result is longer if the limit
+ * would divide such a pair.
  */
 export function inOrder<T extends Placed>(read: readonly T[], limit: number): T[] {
   let end = Math.min(limit, read.length)

@@ -14,7 +14,10 @@ beforeEach(async () => {
   await sql`truncate events, readers`
 })
 
-/** Transactions of other databases on this server are older than an event too: the tests of other files. */
+/**
+ * An event becomes readable only when older transactions have ended, including those of other test files' databases
+ * on this server.
+ */
 const isReadable = () =>
   expect
     .poll(() => sql`select from events where xid >= pg_snapshot_xmin(pg_current_snapshot())`, { interval: 10 })
@@ -90,7 +93,7 @@ test('a reader that is far ahead of an empty log, as of another server, goes on'
   expect(await read()).toEqual([])
   await watchEvents({ sql, metrics: createMetrics(), log: pino({ level: 'silent' }) })
   await write('late')
-  // Those up to its place were of the other server.
+  // The reader starts again at its stored position, because the events before it belong to the old server.
   const types: string[] = []
   const reading = async () => {
     types.push(...(await read()))

@@ -1,23 +1,28 @@
 /**
- * Readers of the log of events: webhooks, mail, the search. Each has a cursor of its own in the ledger, which moves in the
- * transaction of what the reader made of the events: both commit or neither, whichever worker reads and wherever it dies.
+ * Readers of the event log: webhooks, mail and the search. Each has its own cursor in the ledger, which moves in the
+ * transaction of the reader's work. Both commit or neither does, whichever worker reads and wherever it dies.
  */
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import type { Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
 import { inOrder } from './changes.ts'
 
-/** Events per transaction. */
+/** The number of events per transaction. */
 const PAGE = 200
-/** About how many orders the events of a transaction may have: a single event can be a batch of up to 500 new orders. */
+/**
+ * The approximate number of orders that the events of a transaction may have. A single event can be a batch of up to
+ * 500 new orders.
+ */
 const PAGE_ORDERS = 2_000
-/** Events read beyond the page, since an earlier event of the same order may be among them. */
+/**
+ * The reader looks at this many events beyond the page, since an earlier event of the same order may be among them.
+ */
 export const LOOKAHEAD = 50
 
 /**
- * Passes the next events to `handle`, in order of commit and each event once. Returns true if there may be more. Does nothing
- * while another worker runs the same reader. A new reader begins with the oldest event. `needed`, a condition on `e`, selects
- * the events to handle: of the others neither data nor order ids leave the ledger.
+ * Passes the next events to `handle`, in order of commit and each event once. Returns true if there may be more. Does
+ * nothing while another worker runs the same reader. A new reader starts with the oldest event. `needed`, a condition
+ * on `e`, selects the events to handle; data and order ids of other events are not read.
  */
 export async function readEvents(
   sql: Sql,
@@ -26,13 +31,14 @@ export async function readEvents(
   limit = PAGE,
   needed: PendingQuery<Row[]> = sql`true`,
 ): Promise<boolean> {
-  // Without new events nothing is written, and no transaction id is used.
+  // If there are no new events, nothing is written and no transaction id is used.
   const [state] = await sql<{ known: boolean; waits: boolean }[]>`
     select r.reader is not null as known,
       ${isReaderBehind(sql)} as waits
     from (select 1) one left join readers r on reader = ${reader}`
   if (!state?.waits) return false
-  // Outside the transaction below, or another worker that inserts the same reader would wait for the whole page.
+  // The row is inserted outside the transaction below, or another worker that inserts the same reader would wait for
+  // the whole page.
   if (!state.known) await sql`insert into readers (reader) values (${reader}) on conflict do nothing`
   return sql.begin(async (tx) => {
     const [at] = await tx<{ xid: string; seq: number }[]>`
@@ -53,11 +59,11 @@ export async function readEvents(
   })
 }
 
-/** The condition of a reader's row `r` for which there may be events; without a row, of a new reader. */
+/** The condition of a reader's row `r` that there may be events. Without a row it holds for a new reader. */
 export const isReaderBehind = (sql: Sql) =>
   sql`exists (select from read_events(coalesce(r.xid, '0'), coalesce(r.seq, 0), 1))`
 
-/** How many of the events have at most `PAGE_ORDERS` orders together; at least one event. */
+/** Returns how many of the events together have at most `PAGE_ORDERS` orders; at least one. */
 function atMostOrders(read: readonly EventRow[]): number {
   let orders = 0
   const end = read.findIndex(({ order_ids }) => {

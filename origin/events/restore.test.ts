@@ -1,4 +1,6 @@
-/** The ledger moves to another server by pg_dump and pg_restore: every reader and the feed go on, and miss nothing. */
+/**
+ * The ledger moves to another server by pg_dump and pg_restore. Every reader and the feed continue, and miss nothing.
+ */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -10,7 +12,9 @@ import { createMetrics } from '../metrics.ts'
 import { readEvents } from './reader.ts'
 import { watchEvents } from './watch.ts'
 
-/** The folder of a whole Postgres on this machine, with its tools; the npm package has only the server. */
+/**
+ * The folder of a complete Postgres with its tools on this machine, since the npm package contains only the server.
+ */
 const folders = [18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`)
 const installed = [...(process.env.PATH ?? '').split(delimiter), ...folders]
   .filter((folder) => folder !== '')
@@ -40,7 +44,7 @@ test.skipIf(!installed)(
   async () => {
     const [from, to] = await Promise.all([startLedger(), startLedger()])
     await prepare(from.url)
-    // An older server: its transactions have far higher ids than those of a new one.
+    // An older server has far higher transaction ids than a new one.
     for (let i = 0; i < 300; i++) await from.sql.begin((tx) => tx`select pg_current_xact_id()`)
     await write(from.sql, 'a', 'b')
     expect(await read(from.sql, 'one')).toEqual(['a', 'b'])
@@ -51,14 +55,14 @@ test.skipIf(!installed)(
     const { sql } = to
     const metrics = createMetrics()
     const watch = () => watchEvents({ sql, metrics, log: pino({ level: 'silent' }) })
-    // An origin sells already.
+    // An origin already sells on the new server.
     await write(sql, 'd')
     expect(await read(sql, 'one')).toEqual([])
     await watch()
     await write(sql, 'e')
     expect(await read(sql, 'one')).toEqual(['c', 'd', 'e'])
     expect(await read(sql, 'new')).toEqual(['a', 'b', 'c', 'd', 'e'])
-    // Once more changes nothing.
+    // A second run changes nothing.
     const [before] = await sql`select xids from event_offset`
     await watch()
     expect(await sql`select xids from event_offset`).toEqual([before])

@@ -28,8 +28,8 @@ export async function watchEvents({ sql, metrics, log }: EventWatchDeps): Promis
 }
 
 /**
- * The transaction that has been writing for longest, on the whole server: events that were written after its beginning are read after
- * its end. A user without pg_read_all_stats learns of others only that they are there.
+ * The transaction that has been writing for longest, on the whole server: events that were written after its
+ * beginning are read after its end. A user without pg_read_all_stats learns of others only that they are there.
  */
 async function oldestTransaction(sql: Sql) {
   const [row] = await sql<{ seconds: number; database: string | null; application: string | null; who: string }[]>`
