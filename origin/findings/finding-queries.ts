@@ -1,4 +1,4 @@
-/** Findings, each one row for as long as a problem lasts, however often it is seen. */
+/** Findings in the ledger. A problem has one row for as long as it lasts, however often it is seen. */
 import type { OpenFinding } from '../../shared/api/live.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
@@ -7,18 +7,18 @@ export type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
   | 'drift' // The fast gate's counters differ from the ledger.
   | 'miscounted' // The ledger's counters are not the sum of its orders.
-  | 'oversold' // More units are live than exist.
-  | 'unreadable_intent' // An intent in the stream cannot be recorded.
+  | 'oversold' // The sale has more live units than its stock.
+  | 'unreadable_intent' // An intent in Redis cannot be recorded.
   | 'unknown_charge' // The provider has a charge for an order that the ledger does not have.
   | 'refund_failed' // A refund failed its last attempt.
   | 'capture_failed' // A confirmed order's capture failed its last attempt, or is not authorized any more.
-  | 'charge_refused' // The provider refuses what is asked for, whatever the card: the amount, for instance.
+  | 'charge_refused' // The provider refuses the request independently of the card, for example because of the amount.
   | 'wrong_amount' // A charge has another amount than its order.
   | 'mail_failed' // Mails to buyers of a sale were given up.
   | 'refunded_outside' // A sold order was refunded outside this system.
-  | 'webhook_failed' // Messages to an endpoint were set aside, or it asked for none.
+  | 'webhook_failed' // Messages to an endpoint were set aside, or the endpoint refused further ones.
   | 'scheduled_failed' // A scheduled action could not be carried out.
-  | 'scheduled_suspended' // Whoever scheduled an action may not do it any more.
+  | 'scheduled_suspended' // The operator who scheduled an action lost the role for it.
 
 interface FindingNote {
   readonly sale: string
@@ -30,7 +30,7 @@ interface FindingNote {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** The sale of findings that belong to none. */
+/** The sale of findings that do not belong to any sale. */
 export const NO_SALE = ''
 
 /** Opens a finding, with its event, or updates the open one. */
@@ -49,7 +49,7 @@ export async function note(sql: Queryable, finding: FindingNote): Promise<void> 
     from noted where opened`
 }
 
-/** Opens a finding that concerns no units, and counts it. */
+/** Opens a finding that is not about units, and counts it. */
 export async function openFinding(
   sql: Queryable,
   metrics: Pick<Metrics, 'findings'>,
@@ -74,7 +74,10 @@ export async function close(
 
 type About = readonly [kind: FindingKind, subjects: readonly string[], outcome: string]
 
-/** Closes the open findings of a kind about these subjects, in any sale: a statement, or the end of one. */
+/**
+ * Closes the open findings of a kind about these subjects, in any sale. The result is a statement, or the end of a
+ * statement.
+ */
 export const closingAbout = (sql: Queryable, ...[kind, subjects, outcome]: About) => sql`
   update findings set closed_at = clock_timestamp(), outcome = ${outcome}
   where kind = ${kind} and subject = any(${subjects as string[]}::text[]) and closed_at is null`
@@ -83,12 +86,12 @@ export async function closeAbout(sql: Queryable, ...about: About): Promise<void>
   await closingAbout(sql, ...about)
 }
 
-/** The open findings of a sale and of none, the latest first. */
+/** The open findings of a sale, and those without a sale, the latest first. */
 export const openFindings = (sql: Sql, saleId: string, limit: number) => sql<OpenFinding[]>`
   select kind, product_id, subject, units, detail, first_seen_at from findings
   where sale_id in (${saleId}, ${NO_SALE}) and closed_at is null order by finding_id desc limit ${limit}`
 
-/** How many findings of each sale are open. */
+/** The number of open findings of each sale. */
 export async function countOpenFindings(sql: Sql): Promise<Record<string, number>> {
   const rows = await sql<{ sale_id: string; open: number }[]>`
     select sale_id, count(*)::int as open from findings where closed_at is null and sale_id <> ${NO_SALE} group by sale_id`
