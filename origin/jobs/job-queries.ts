@@ -1,6 +1,6 @@
 /**
- * Jobs in Postgres. They are added in the transaction that makes them necessary: both commit or neither. They are taken on a
- * lease, many by one statement, and ended the same way; a worker that dies loses nothing, since its leases end.
+ * Jobs in Postgres. A job is added in the transaction that makes it necessary, so both commit or neither does.
+ * Workers take and end many jobs by one statement, each on a lease, so a worker that dies loses nothing.
  */
 import type { Backlogs } from '../../shared/api/live.ts'
 import type { DeadJob, QueueState } from '../../shared/api/operator.ts'
@@ -22,11 +22,11 @@ export interface NewJob<Data> {
   readonly data: Data
   readonly group?: string
   readonly lane?: string | null
-  /** Not before this time; by default at once. */
+  /** The job is not taken before this time; by default it is due at once. */
   readonly runAt?: Date
 }
 
-/** Adds jobs, which are taken in their order. */
+/** Adds jobs, which are taken in this order. */
 export async function addJobs<Name extends QueueName>(
   tx: Queryable,
   queue: Name,
@@ -43,7 +43,7 @@ export async function addJobs<Name extends QueueName>(
 
 // -- Taking and ending -------------------------------------------------------------------------------------------
 
-/** How many jobs a worker has room for, of a group of a queue. */
+/** The number of jobs that a worker can take from a group of a queue. */
 export interface Room {
   readonly queue: QueueName
   readonly group: string
@@ -51,8 +51,8 @@ export interface Room {
 }
 
 /**
- * Takes jobs that are due, the first of each lane, each for the lease of its queue, in which nobody else takes it. Every room is
- * filled by itself, so no backlog of one group keeps back another.
+ * Takes due jobs, the first of each lane, each for the lease of its queue. No other worker takes them during the
+ * lease. Every room is filled separately, so a backlog of one group does not delay another.
  */
 export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]> {
   if (rooms.length === 0) return []
@@ -65,7 +65,7 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
       select j.job_id, r.lease_ms from rooms r cross join lateral (
         select job_id from jobs j
         where j.queue = r.queue and j.group_id = r.group_id and ${isDue(sql)}
-          -- Compared with a single value, since the planner would join the whole backlog instead.
+          -- The id is compared with a single value, because the planner would join the whole backlog otherwise.
           and (j.lane is null or j.job_id = (
             select min(f.job_id) from jobs f
             where f.queue = j.queue and f.group_id = j.group_id and f.lane = j.lane and f.state = 'pending'))
@@ -78,10 +78,13 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
   return taken.sort((a, b) => a.job_id - b.job_id)
 }
 
-/** The condition of jobs that are due, by their time: stored in milliseconds, and rounded up as well as down. */
+/**
+ * An SQL condition that selects due jobs by their time, which is stored in milliseconds and may have been rounded
+ * down.
+ */
 const isDue = (sql: Queryable) => sql`state = 'pending' and run_at <= now() + interval '1 millisecond'`
 
-/** The condition that a job of these groups, or one for an endpoint, is due. */
+/** An SQL condition that is true if a job of these groups, or one for an endpoint, is due. */
 export const isAnyJobDue = (sql: Queryable, groups: readonly string[]) => sql`
   exists (
     select from jobs
@@ -90,7 +93,7 @@ export const isAnyJobDue = (sql: Queryable, groups: readonly string[]) => sql`
     select from webhook_endpoints e where e.state = 'active' and exists (
       select from jobs where queue = 'webhook' and group_id = e.endpoint_id::text and ${isDue(sql)}))`
 
-/** How many jobs of a queue are due, outside its groups; counted up to the limit. */
+/** The number of due jobs of a queue outside its groups, counted up to the limit. */
 export async function countDue(sql: Sql, queue: QueueName, limit: number): Promise<number> {
   const [row] = await sql<{ due: number }[]>`
     select count(*)::int as due from (
@@ -99,8 +102,8 @@ export async function countDue(sql: Sql, queue: QueueName, limit: number): Promi
 }
 
 /**
- * Ends attempts: a done job is deleted or retained, a failed one waits or is dead, a returned one is due again. What a worker ends
- * after another has taken the job changes nothing. Returns those that are dead now.
+ * Ends attempts: a done job is deleted or retained, a failed one waits or is dead, a returned one is due again. If
+ * another worker has taken the job meanwhile, nothing changes. Returns the jobs that are dead now.
  */
 export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<Ended[]> {
   const rows = ended.map(({ job, outcome }) => ({ job, outcome, ...transitionOf(job, outcome) }))
@@ -126,7 +129,8 @@ export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<E
       from ended e
       where j.job_id = e.job_id and j.attempts = e.attempt and j.state = 'pending' and e.became <> 'gone'
       returning j.job_id, j.queue, j.group_id, j.lane, j.run_at, e.became),
-    -- Those behind a job that waits are not due before it: whoever looks for due jobs would meet them again and again.
+    -- The jobs of the same lane get the time of the waiting job before them. Otherwise every query for due jobs would
+    -- find and skip them.
     behind as (
       update jobs j set run_at = k.run_at from remaining k
       where k.became = 'retry' and j.queue = k.queue and j.group_id = k.group_id and j.lane = k.lane
@@ -175,7 +179,10 @@ export const readDead = (sql: Sql, queue: QueueName, limit: number) => sql<DeadJ
   select job_id::text as job, data, finished_at as died_at, error
   from jobs where queue = ${queue} and state = 'dead' order by job_id desc limit ${limit}`
 
-/** Has a dead job tried again, with all its attempts, behind its lane. Returns its data; undefined if there is no such job. */
+/**
+ * Makes a dead job due again with all its attempts, after the other jobs of its lane. Returns its data; undefined if
+ * there is no such job.
+ */
 export async function retryDead(tx: Queryable, queue: QueueName, job: number): Promise<object | undefined> {
   const [row] = await tx<{ data: object }[]>`
     update jobs set job_id = nextval('jobs_job_id_seq'), state = 'pending', attempts = 0, run_at = now(), created_at = now(),
@@ -184,10 +191,10 @@ export async function retryDead(tx: Queryable, queue: QueueName, job: number): P
   return row?.data
 }
 
-/** Nobody needs to know more exactly, and counting more would take long. */
+/** Counting stops at this number, because an exact count would take long and no operator needs it. */
 const COUNT_LIMIT = 100_000
 
-/** How many jobs are open, and how long ago the oldest was added. */
+/** The number of open jobs, and the age of the oldest. */
 export async function readBacklogs(sql: Sql): Promise<Backlogs> {
   const queues = await readQueues(sql)
   const of = (name: QueueName) => {

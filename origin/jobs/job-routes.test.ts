@@ -13,7 +13,7 @@ const stateOf = async (name: string) =>
 
 test('a job that was given up is shown, and is tried again when an operator says so', async () => {
   const order = randomUUID()
-  // Its last attempt was handed out to a worker that died long ago.
+  // The worker that took the last attempt died long ago.
   await origin.sql()`
     insert into jobs (queue, data, attempts, leased, run_at)
     values ('capture', ${origin.sql().json({ charge: 'ch_1', order })}, ${QUEUES.capture.attempts}, true, now() - interval '1 hour')`
@@ -27,7 +27,7 @@ test('a job that was given up is shown, and is tried again when an operator says
   const retry = `/queues/capture/dead/${dead?.job}/retry`
   expect(await origin.admin('POST', retry)).toMatchObject({ status: 202 })
   expect(await origin.admin('POST', retry)).toMatchObject({ status: 404 })
-  // Nothing is open about the charge, so the job ends quietly.
+  // The charge has no open refund or capture, so the job ends without an error.
   await expect.poll(() => origin.sql()`select from jobs where data ->> 'order' = ${order}`).toEqual([])
   expect(await stateOf('capture')).toMatchObject({ dead: 0 })
   expect((await origin.admin('GET', '/audit?action=job tried again')).body.entries).toHaveLength(1)
@@ -41,7 +41,7 @@ test('an unknown queue has no jobs', async () => {
 test('what waits for another attempt is shown as the live page counts it, with its age and tries', async () => {
   const sale = await origin.sale()
   const backlogs = async () => (await origin.admin('GET', `/sales/${sale}/live`)).body as never as LiveReading
-  // An endpoint that does not answer: the message is tried again in an hour.
+  // The endpoint does not respond, so the message would be tried again only in an hour.
   await origin.sql()`
     insert into jobs (queue, group_id, data, attempts, run_at, created_at)
     values ('webhook', 'nobody', '{}', 4, now() + interval '1 hour', now() - interval '218 seconds')`

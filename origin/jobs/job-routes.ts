@@ -18,7 +18,7 @@ export function queueRoutes(sql: Sql, paymentsPerSecond: number | null) {
   return new Hono()
     .get('/queues', async (c) => {
       const queues = await readQueues(sql)
-      // As the live page judges them.
+      // The level is the same as on the live page.
       return c.json({
         queues: queues.map((queue) => ({ ...queue, level: levelOf(queue.queue, queue.open, paymentsPerSecond) })),
       })

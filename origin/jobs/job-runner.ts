@@ -1,6 +1,6 @@
 /**
- * Runs the jobs of all queues: one statement takes what the consumers have room for, and one ends what they have tried. A job
- * that kills its workers, or a consumer that fails, stops no other job.
+ * Runs the jobs of all queues. One statement takes as many jobs as the consumers have room for, and one ends the
+ * attempts. A job that kills its workers, or a consumer that fails, stops no other job.
  */
 import type { Logger } from 'pino'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -8,20 +8,26 @@ import { Batcher } from '../lib/batcher.ts'
 import { endJobs, takeJobs } from './job-queries.ts'
 import { type Ended, type Job, type Outcome, QUEUES, type QueueName } from './queues.ts'
 
-/** Attempts ended by one statement, and the pause between two: only the next job of a lane waits for it. */
+/**
+ * The number of attempts that one statement ends, the number that may wait, and the pause between two statements.
+ * Only the next job of a lane waits for the pause.
+ */
 const ENDING = { size: 500, queue: 20_000, pauseMs: 50 }
 
-/** Ends an attempt. Resolves also if the ledger is away: then the lease ends, and the job is taken again. */
+/** Ends an attempt. It also resolves if the ledger is away: the lease then ends, and the job is taken again. */
 export type End<Name extends QueueName> = (job: Job<Name>, outcome: Outcome) => Promise<void>
 
-/** What does the jobs of one queue. */
+/** A consumer processes the jobs of one queue. */
 export interface Consumer<Name extends QueueName> {
   readonly queue: Name
-  /** How many more jobs it takes, where `busy` are in its hands: of a queue without groups, or of each group. */
+  /**
+   * The number of further jobs that the consumer takes while it has `busy` ones: of its queue, or of each group of
+   * the queue.
+   */
   room(busy: number): number | Promise<number | readonly { readonly group: string; readonly limit: number }[]>
-  /** Ends each of the jobs, and resolves then. A job that it does not end is taken again when its lease ends. */
+  /** Ends each of the jobs, and then resolves. A job that is not ended is taken again when its lease ends. */
   run(jobs: readonly Job<Name>[], end: End<Name>): Promise<unknown>
-  /** Called in the transaction in which these jobs die. */
+  /** This is called in the transaction in which these jobs become dead. */
   gaveUp?(tx: Queryable, dead: readonly Ended<Name>[]): Promise<void>
 }
 
@@ -37,14 +43,14 @@ export class JobRunner {
   readonly #running = new Set<Promise<void>>()
   readonly #endings = new Batcher<Ended, void>(ENDING, (ended) => this.#end(ended))
 
-  /** Each consumer is of another queue. */
+  /** Each consumer has its own queue. */
   constructor(deps: RunnerDeps, consumers: readonly { readonly queue: QueueName }[]) {
     this.#deps = deps
-    // Jobs go to the consumer of their queue, whose data they have.
+    // A consumer gets only jobs of its own queue, so their data have its type.
     this.#consumers = consumers as readonly Consumer<QueueName>[]
   }
 
-  /** Takes the jobs that are due, as far as there is room, and begins them. True while any are in progress. */
+  /** Takes due jobs as far as there is room, and starts them. The result is true while any are in progress. */
   async round(): Promise<boolean> {
     const rooms = await Promise.all(
       this.#consumers.map(async (consumer) => {
@@ -85,7 +91,7 @@ export class JobRunner {
     this.#running.add(work)
   }
 
-  /** A job whose last attempt ended with its worker is not tried again: it may have been the reason. */
+  /** A job whose last attempt ended with its worker is not tried again, because it may have killed the worker. */
   async #run(consumer: Consumer<QueueName>, jobs: readonly Job[], end: End<QueueName>): Promise<void> {
     const isLost = ({ queue, attempt }: Job) => attempt > QUEUES[queue].attempts
     const lost = jobs.filter(isLost)

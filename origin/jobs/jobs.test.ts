@@ -1,4 +1,4 @@
-/** One mechanism runs all jobs: none is lost, run twice, or delayed by others. */
+/** One mechanism runs all jobs. No job is lost, run twice, or delayed by others. */
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
@@ -27,7 +27,7 @@ const takeMessages = async (limit: number, ...groups: string[]) => {
 const messages = (jobs: readonly Job<'webhook'>[]) => jobs.map(({ data }) => data.message)
 const endLeases = () => sql`update jobs set run_at = now() where leased`
 const done = { end: 'done' } as const
-/** Ends these attempts so, or each by itself. */
+/** Ends these attempts with one outcome, or each with its own. */
 const end = <Name extends QueueName>(jobs: readonly Job<Name>[], outcome: Outcome | ((job: Job<Name>) => Outcome)) => {
   const ended = jobs.map((job) => ({ job, outcome: typeof outcome === 'function' ? outcome(job) : outcome }))
   return endJobs(sql, ended)
@@ -46,7 +46,7 @@ test('a job of a transaction that rolls back does not exist', async () => {
 
 test('a job is due as soon as it is added', async () => {
   for (let times = 0; times < 20; times++) {
-    // The time of a transaction stands still.
+    // The database's time does not advance within a transaction.
     const taken = await sql.begin(async (tx) => {
       await addJobs(tx, 'charge', [{ data: { order: `order ${times}` } }])
       return takeJobs(tx as never, [{ queue: 'charge', group: '', limit: 1 }])
@@ -73,7 +73,7 @@ test('a job is not taken twice while its lease holds, and is taken again once it
   await endLeases()
   const [again] = await takeCharges()
   expect([lost?.attempt, again?.attempt]).toEqual([1, 2])
-  // The first worker was only slow: its outcome does not count any more.
+  // The first worker was only slow, and its outcome no longer counts.
   await end(lost ? [lost] : [], done)
   expect(await sql`select attempts, leased from jobs`).toEqual([{ attempts: 2, leased: true }])
 })
