@@ -1,4 +1,7 @@
-/** Sales as the operators' routes use them: found by id, returned with their state, and published after a change. */
+/**
+ * Sales for the operators' routes, which find them by id, return them with their state, and publish them after a
+ * change.
+ */
 import type { MiddlewareHandler } from 'hono'
 import * as v from 'valibot'
 import { queueNamesOf } from '../../shared/api/access.ts'
@@ -47,22 +50,24 @@ export class AdminSales {
     return (await this.#sales.find(saleId)) ?? refuse(problem('unknown-sale'))
   }
 
-  /** All that an operator may set of it, and its state. Fails as the ledger does, if its goods are not in memory. */
+  /** All settings of the sale, and its state. Fails as the ledger does if the sale's goods are not in memory. */
   async inspect(sale: SaleRow): Promise<State> {
     return inspectSale(this.#deps, sale, await this.#deps.goods.of(sale))
   }
 
-  /** The same with the version of its configuration, for those who may change it. */
+  /** The same with the version of the configuration, for callers who may change it. */
   async inspectVersion(sale: SaleRow): Promise<VersionedState> {
     return { ...(await this.inspect(sale)), version: versionOf(sale, await this.#deps.goods.of(sale)) }
   }
 
-  /** Its state, without what its pages show: for those who read it every second. */
+  /** The state without the content of the sale's pages, for clients that read it every second. */
   inspectStock(sale: SaleRow): Promise<State> {
     return inspectSale(this.#deps, sale, null)
   }
 
-  /** Sales in use, with their states. While the ledger does not respond, as this process last knew them. */
+  /**
+   * The sales in use with their states. While the ledger does not respond, they are as this process last read them.
+   */
   async list(): Promise<State[]> {
     if (this.#sales.isLedgerUnresponsive())
       return Promise.all(this.#sales.inUse().map((sale) => this.inspectStock(sale)))
@@ -70,7 +75,7 @@ export class AdminSales {
     return Promise.all(this.#sales.inUse().map((sale) => this.inspect(sale)))
   }
 
-  /** After a change: this process and the edge learn of it at once, other origins within REFRESH_MS. */
+  /** Publishes a change: this process and the edge read it at once, other origins within REFRESH_MS. */
   async publish(saleId: string): Promise<VersionedState> {
     await this.#sales.refresh()
     const sale = await this.find(saleId)
@@ -78,7 +83,7 @@ export class AdminSales {
     return this.inspectVersion(sale)
   }
 
-  /** After a change that concerns all sales. */
+  /** Informs the edge of a change that concerns all sales. */
   notifyEdge(): void {
     for (const sale of this.#sales.inUse()) this.#notify(sale)
   }
@@ -87,7 +92,8 @@ export class AdminSales {
   readonly requireSale: MiddlewareHandler = async (c, next) => {
     const saleId = c.req.param('sale')
     if (!v.is(SaleId, saleId)) refuse(problem('unknown-sale', { detail: `A sale's name has ${ID_FORM}.` }))
-    // Another origin may have changed the sale a moment ago. Without the ledger, reads show what is in memory.
+    // The sale may have been changed by another origin a moment ago. Without the ledger, reads show what is in
+    // memory.
     if (c.req.method !== 'GET' || !this.isLedgerUnresponsive()) await this.#sales.refresh()
     if (c.req.method !== 'PUT') await this.find(saleId)
     return next()

@@ -1,4 +1,4 @@
-/** A sale with its state, as the operators' API returns it: units, line and rates. */
+/** A sale with its state in the form of the operators' API: units, line and rates. */
 
 import { queueName } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
@@ -42,7 +42,7 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow, goods: Goods
       available: sum(available),
       held,
       sold,
-      // Where they cannot be compared, by the ledger's own counters.
+      // If the gate and the ledger cannot be compared, the ledger's own counters must add up.
       holds: agrees ?? held + sold <= total - buffer,
       compared_at: agrees === null ? null : new Date(nowMs).toISOString(),
     },
@@ -67,7 +67,7 @@ export async function inspectSale(deps: InspectDeps, sale: SaleRow, goods: Goods
   }
 }
 
-/** A line's own figures. */
+/** The figures of one line. */
 function lineNow({ queues }: InspectDeps, saleId: string, line: string) {
   const queue = queueName(saleId, line)
   const report = queues.latestReport(queue)
@@ -92,7 +92,7 @@ type Figures = Readonly<
   >
 >
 
-/** The sum over all lines; null if none has reported. */
+/** The sum over all lines; null if no line has reported. */
 function together(lines: readonly Figures[], of: keyof Figures): number | null {
   const known = lines.flatMap((line) => line[of] ?? [])
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one)

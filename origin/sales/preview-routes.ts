@@ -1,4 +1,4 @@
-/** Previews of a sale's pages, which the edge makes: links to them, and a page of a draft that is not saved. */
+/** Previews of a sale's pages, which the edge makes: links to the pages, and a page of an unsaved draft. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { LANGUAGES } from '../../shared/api/fields.ts'
@@ -15,17 +15,17 @@ import { MAX_SALE_BYTES } from './sale-routes.ts'
 import type { SaleRow } from './sale-row.ts'
 import { publicProducts } from './sale-state.ts'
 
-/** As long as somebody looks at them. */
+/** A link works for an hour, which is longer than a preview is usually open. */
 const LASTS_MS = 3_600_000
 const TIMEOUT_MS = 3_000
-/** For a whole page. */
+/** A whole page may take this long. */
 const PAGE_TIMEOUT_MS = 10_000
 
 const Query = v.object({
   from: v.pipe(
     v.string('the scheme and host of the console is required'),
     v.check(
-      // A URL's host may hold a `;`, behind which a policy says something else.
+      // A URL's host may contain a `;`, after which a content security policy would read another directive.
       (text) => URL.canParse(text) && new URL(text).origin === text && /^[a-z]+:\/\/[\w.:[\]-]+$/.test(text),
       'a scheme and host such as https://console.example is required',
     ),
@@ -45,7 +45,7 @@ interface PreviewDeps {
   readonly sales: Pick<AdminSales, 'nowMs' | 'inUse'>
 }
 
-/** Where buyers reach the edge, and where this origin does; undefined where neither is set. */
+/** The public address of the edge, and the one that this origin uses; undefined if neither is set. */
 const addressesOf = ({ PUBLIC_URL, EDGE_URL }: PreviewDeps['config']) => {
   const shop = PUBLIC_URL ?? EDGE_URL
   return { shop, edge: EDGE_URL ?? shop }
@@ -59,7 +59,7 @@ export function previewRoutes({ config, sales }: PreviewDeps) {
   const { shop, edge } = addressesOf(config)
   return (
     new Hono()
-      // Where the pages are, for an hour, to be framed by who asks; and the names of their states.
+      // The address of the pages for an hour, which the requesting origin may frame, and the names of their states.
       .get('/sales/:sale/preview', query(Query), async (c) => {
         const sale = c.req.param('sale')
         const { from } = c.req.valid('query')
@@ -74,12 +74,12 @@ export function previewRoutes({ config, sales }: PreviewDeps) {
   )
 }
 
-/** Of a sale that may not exist yet. */
+/** The route of a draft, for a sale that may not exist yet. */
 export function draftRoutes({ config, sales }: PreviewDeps) {
   const { shop, edge } = addressesOf(config)
   return (
     new Hono()
-      // One page, with what is not saved yet, for the console to show in a frame of its own.
+      // Returns one page with the unsaved changes, which the console shows in a frame.
       .post('/sales/:sale/preview', jsonBody(DraftPage, MAX_SALE_BYTES), async (c) => {
         const { sale, state, ...query } = c.req.valid('json')
         if (shop === undefined) return refuse(noEdge())
@@ -95,16 +95,16 @@ export function draftRoutes({ config, sales }: PreviewDeps) {
         if (response?.status === 404) return refuse(problem('not-found', { detail: 'There is no page of this name.' }))
         if (response?.status === 409) return refuse(noWorker())
         if (!response?.ok) return refuse(noAnswer())
-        // The page's own paths lead to the shop, which has its pictures.
+        // Relative paths of the page would lead to the console, so pictures get the shop's address.
         return c.html((await response.text()).replace(PICTURE, `$1${shop}$2`), 200, { 'cache-control': 'no-store' })
       })
   )
 }
 
-/** The path of a picture in an attribute, of one width in a list of them. */
+/** The path of a picture in an attribute, or of one width in a list. */
 const PICTURE = /(["\s])(\/images\/[0-9a-f]{32})/g
 
-/** As everyone would see it. Sections of a hall are those that are saved: calls of their own write them. */
+/** The draft as everyone would see it. The sections of a hall are the saved ones, because other calls write them. */
 function draftOf(config: SaleConfig, saved: SaleRow | undefined): SaleDraft {
   const { name, hold_seconds, limit_per_visitor, seller, tax, fees, delivery, test, mails } = config
   const sections = saved ? publicProducts(saved).filter(({ section_type }) => section_type !== null) : []
@@ -130,7 +130,7 @@ function draftOf(config: SaleConfig, saved: SaleRow | undefined): SaleDraft {
   return { sale, goods: { version: 0, ...goodsOf(config) } }
 }
 
-/** The names of the states; undefined where the edge does not respond. */
+/** The names of the states; undefined if the edge does not respond. */
 async function statesAt(url: string): Promise<readonly string[] | 'no preview Worker' | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })

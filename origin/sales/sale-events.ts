@@ -1,10 +1,13 @@
-/** Publishes the phases that a sale reaches by time or by stock: opened, sold out, restocked, ended. The ledger publishes operators' changes. */
+/**
+ * Publishes the phases that a sale reaches by time or by stock: opened, sold out, restocked, ended. Operators'
+ * changes are published by the statement that makes them.
+ */
 import type { Sql } from '../ledger/connection.ts'
 import { publishPhase } from './sale-queries.ts'
 import { phaseEvents, phaseOf } from './sale-state.ts'
 import type { Sales } from './sales.ts'
 
-/** Several workers may run this at the same time: the ledger publishes each change once. */
+/** Several workers may run this at the same time, because the ledger publishes each change once. */
 export async function publishPhases(sql: Sql, sales: Sales): Promise<void> {
   const nowMs = sales.nowMs()
   for (const sale of sales.inUse()) {

@@ -1,6 +1,6 @@
 /**
- * What this process keeps in memory of each sale. Every map by sale is made here, and one loop (compose.ts) deletes from all of them what
- * belongs to sales that are not read any more: those long over, and those that are deleted.
+ * The data by sale that this process keeps in memory. Every map by sale is made here, and one loop (compose.ts)
+ * deletes from all of them the entries of sales that are no longer read: those that ended long ago, and deleted ones.
  */
 import { saleAndLineOf } from '../../shared/api/access.ts'
 
@@ -18,7 +18,7 @@ export class PerSale<Value> extends Map<string, Value> {
 export class SaleMemory {
   readonly #maps = new Map<string, PerSale<unknown>>()
 
-  /** A new map, which has a name of its own. */
+  /** Creates a map under its own name. */
   map<Value>(name: string): PerSale<Value> {
     if (this.#maps.has(name)) throw new Error(`there are two maps of ${name}`)
     const map = new PerSale<Value>()
@@ -26,13 +26,13 @@ export class SaleMemory {
     return map
   }
 
-  /** Deletes what belongs to all other sales. */
+  /** Deletes the entries of all other sales. */
   keepOnly(isKnown: (saleId: string) => boolean): void {
     for (const map of this.#maps.values())
       for (const name of map.keys()) if (!isKnown(saleAndLineOf(name).sale)) map.delete(name)
   }
 
-  /** How many sales and queues each map has. */
+  /** The number of sales and queues in each map. */
   sizes(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#maps].map(([name, { size }]) => [name, size]))
   }

@@ -1,4 +1,4 @@
-/** Sales and their products: reads, writes, the operator's switches and restocks. */
+/** Sales and their products in the ledger: reads, writes, the operator's switches, and restocks. */
 
 import type { Texts } from '../../shared/api/fields.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
@@ -13,17 +13,20 @@ import { describeSale, phaseEvents, phaseOf } from './sale-state.ts'
 import { changedBetween, versionOf } from './sale-version.ts'
 
 /**
- * A sale without held units is in use until this long after its end. Intents of its last minutes may wait in Redis while the
- * ledger is away for hours.
+ * A sale without held units is in use until this long after its end, because intents of its last minutes may wait in
+ * Redis while the ledger is away for hours.
  */
 const IN_USE_AFTER_END_MS = 24 * 3_600_000
 
-/** Whether the sale `s` of a query may still have holds, intents or gates. */
+/** An SQL condition that is true if the sale `s` may still have holds, intents or gates. */
 export const isInUse = (sql: Queryable) => sql`(
   (coalesce(s.ended_at, s.ends_at) < clock_timestamp() - ${IN_USE_AFTER_END_MS} * interval '1 millisecond') is not true
   or exists (select from products p where p.sale_id = s.sale_id and p.held > 0))`
 
-/** The sales in use and those with these ids, and the ledger's time (ms since the epoch), which is the clock of all processes. */
+/**
+ * The sales in use, those with these ids, and the ledger's time (ms since the epoch), which is the clock of all
+ * processes.
+ */
 export async function readSales(
   sql: Queryable,
   ids: readonly string[],
@@ -53,7 +56,7 @@ export async function readSales(
       select s.*, ${isInUse(sql)} as in_use
       from (select sale_id from sales where not long_over and ${!onlyThese}
             union select unnest(${ids as string[]}::text[])) wanted
-      -- One look at an index for each, whatever Postgres believes of the table.
+      -- The lateral join probes an index for each id, whatever row count Postgres estimates.
       cross join lateral (select * from sales where sale_id = wanted.sale_id limit 1) s) s
       on (in_use and ${!onlyThese}) or sale_id = any(${ids as string[]}::text[])`
   const [first] = rows
@@ -61,7 +64,7 @@ export async function readSales(
   return { nowMs: first.now_ms, sales: rows.filter((row) => row.sale_id !== null) }
 }
 
-/** Marks the sales that are not in use any more, and returns them: from now on they cost no reading. */
+/** Marks the sales that are no longer in use, and returns them. From then on they are not read. */
 export async function markLongOver(sql: Sql): Promise<string[]> {
   const rows = await sql<{ sale_id: string }[]>`
     update sales s set long_over = true where not long_over and not ${isInUse(sql)} returning sale_id`
@@ -73,8 +76,8 @@ export const ENDED_FOR_GOOD = 'The sale has been ended, which is for good.'
 const conflict = (detail: string) => new ProblemError(problem('conflict', { detail }))
 
 /**
- * Creates or changes a sale as a whole. Throws, and changes nothing, if the sale has been ended, or if orders would lose
- * their units or their product.
+ * Creates or replaces a sale. Throws, and changes nothing, if the sale has been ended, or if orders would lose their
+ * units or their product.
  */
 export async function writeSale(
   sql: Sql,
@@ -100,7 +103,7 @@ export async function writeSale(
               ${config.indexed}, ${config.mails}, ${config.test})
       on conflict (sale_id) do update set
         name = excluded.name,
-        -- "In the past means now" applies to a sale that is not open. An open one keeps its time.
+        -- A time in the past means now if the sale is not open. An open sale keeps its time.
         opens_at = case when sales.opens_at <= clock_timestamp() and ${config.opens_at}::timestamptz <= clock_timestamp()
                         then sales.opens_at else excluded.opens_at end,
         ends_at = excluded.ends_at, pre_queue_opens_at = excluded.pre_queue_opens_at,
@@ -126,7 +129,8 @@ export async function writeSale(
       throw new ProblemError(invalidField('test', `is ${written.test} since the sale was created, and stays so`))
     const rows = unitsOf(config)
     const productIds = rows.map((p) => p.product_id)
-    // Only removed products are checked for orders: for a product without any, the check reads all orders of the sale.
+    // The check for orders covers only removed products, because for a product without orders it reads all orders of
+    // the sale.
     const present = await tx<
       (Pick<ProductRow, 'product_id' | 'held' | 'sold' | 'weight_grams' | 'variant_of'> & { ordered: boolean })[]
     >`
@@ -144,7 +148,7 @@ export async function writeSale(
           `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${total}${buffer ? ` with a buffer of ${buffer}` : ''}`,
         )
     }
-    // Shipping goes by weight, and a promo code of a product by what is a variant of it. Prices are compared one by one.
+    // Shipping depends on weight, and a promo code of a product on its variants. Prices are compared separately.
     const isBilledAnew = present.some(({ product_id, weight_grams, variant_of }) => {
       const product = rows.find((p) => p.product_id === product_id)
       return product?.weight_grams !== weight_grams || product.variant_of !== variant_of
@@ -163,7 +167,7 @@ export async function writeSale(
           unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total,
           buffer = excluded.buffer, limit_per_visitor = excluded.limit_per_visitor, variant_of = excluded.variant_of, variant = excluded.variant,
           sku = excluded.sku, weight_grams = excluded.weight_grams, has_terms = excluded.has_terms
-        -- A section has calls of its own.
+        -- Sections are written by their own calls.
         where products.section_type is null`
     }
     await writeGoods(tx, saleId, config)
@@ -174,7 +178,7 @@ export async function writeSale(
   })
 }
 
-/** Throws unless the sale, whose row is locked, is configured as it was in this version. */
+/** Throws unless the sale, whose row is locked, has the configuration of this version. */
 async function requireVersion(tx: Queryable, saleId: string, version: string): Promise<void> {
   const { sales } = await readSales(tx, [saleId], true)
   const [sale] = sales
@@ -187,7 +191,7 @@ async function requireVersion(tx: Queryable, saleId: string, version: string): P
   throw new ProblemError(problem('changed-meanwhile', { changed: changedBetween(sale, version, now), ...last }))
 }
 
-/** The actions, as the audit log names them, that change what a PUT writes. */
+/** The actions in the audit log that change fields of a PUT. */
 const CONFIGURES = [
   'created',
   'changed',
@@ -198,7 +202,7 @@ const CONFIGURES = [
   'fulfilled from the buffer',
 ] as const
 
-/** What a sale sells by: its products, and after each the variants that it comes in. */
+/** The units that a sale sells: its products, each followed by its variants. */
 export function unitsOf({ products }: Pick<SaleConfig, 'products'>) {
   return products.flatMap((p) => {
     const {
@@ -244,8 +248,8 @@ export function unitsOf({ products }: Pick<SaleConfig, 'products'>) {
 }
 
 /**
- * Writes to the log what has become of a sale since the last time, each change once: the row's lock lets one caller after the
- * other look. `restocked`: units were added, which is published also for a sale that was not sold out.
+ * Writes to the log the phases that a sale has reached since the last call, each once, because the row's lock
+ * serialises callers. `restocked` means that units were added, which is published even if the sale was not sold out.
  */
 export async function publishPhase(sql: Queryable, saleId: string, restocked = false): Promise<void> {
   await inTransaction(sql, async (tx) => {
@@ -265,7 +269,7 @@ export async function publishPhase(sql: Queryable, saleId: string, restocked = f
 const inTransaction = <T>(sql: Queryable, work: (tx: Queryable) => Promise<T>) =>
   'begin' in sql ? sql.begin(work) : work(sql)
 
-/** What an operator has set of a sale, with its row locked; empty if there is none. */
+/** The settings of a sale, whose row is locked; empty if there is no such sale. */
 async function configOf(tx: Queryable, saleId: string): Promise<Record<string, unknown>> {
   const [row] = await tx<{ config: Record<string, unknown> }[]>`
     select to_jsonb(s) - array['sale_id', 'created_at', 'ticket_shards', 'published_phase', 'terms_version', 'long_over'] || jsonb_build_object('products', (
@@ -286,7 +290,7 @@ function audited(action: string, change: (tx: Queryable, saleId: string) => Prom
     })
 }
 
-/** The operator's switches. For an unknown sale they change nothing; the caller checks that it exists. */
+/** The operator's switches. They change nothing for an unknown sale; the caller checks that it exists. */
 export const switches = {
   open: audited(
     'opened',
@@ -305,7 +309,7 @@ export const switches = {
   ),
 } as const
 
-/** `reason`: why, by language, as visitors read it. */
+/** `reason` is the explanation that visitors read, by language. */
 export const pauseSale = (sql: Queryable, saleId: string, reason: Texts | null, operator = ADMIN_NAME) =>
   audited(
     'paused',
@@ -321,7 +325,10 @@ export const setRate = (sql: Queryable, saleId: string, ratePerSecond: number, o
     operator,
   )
 
-/** What later orders cost, also of the variants that cost as much as their product; those that exist keep their price. Throws for an unknown product. */
+/**
+ * Sets the price of later orders, including those of variants that cost as much as their product. Existing orders
+ * keep their price. Throws for an unknown product.
+ */
 export const setPrice = (
   sql: Queryable,
   saleId: string,
@@ -341,7 +348,7 @@ export const setPrice = (
     if (count === 0) throw new ProblemError(problem('unknown-product'))
   })(sql, saleId, operator)
 
-/** A sale and the ledger's time, with the sale's row locked until the transaction ends. */
+/** Reads a sale and the ledger's time, and locks the sale's row until the transaction ends. */
 export async function lockSale(
   tx: Queryable,
   saleId: string,
@@ -352,8 +359,8 @@ export async function lockSale(
 }
 
 /**
- * Adds units to a product, once per key. Throws, and changes nothing, if the key came with another quantity, the sale has
- * been ended, or the total would exceed `max`.
+ * Adds units to a product, once per key. Throws, and changes nothing, if the key was used with another quantity, the
+ * sale has been ended, or the total would exceed `max`.
  */
 export async function restock(
   sql: Queryable,
@@ -367,7 +374,7 @@ export async function restock(
   }: { quantity: number; key: string | null; max: number; operator?: string },
 ): Promise<'restocked' | 'replay'> {
   return inTransaction(sql, async (tx) => {
-    // Before the product's row, as each batch of orders does.
+    // The sale's row is locked before the product's row, in the same order as each batch of orders does.
     await tx`select from sales where sale_id = ${saleId} for no key update`
     // The lock lets a simultaneous call with the same key see the first one's entry.
     const [row] = await tx<{ total: number; ended: boolean; has_seats: boolean; has_variants: boolean }[]>`

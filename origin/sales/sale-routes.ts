@@ -1,4 +1,4 @@
-/** Operators create, steer and read sales. */
+/** Routes with which operators create, control and read sales. */
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
@@ -27,10 +27,10 @@ import { ENDED_FOR_GOOD, pauseSale, restock, setRate, switches, writeSale } from
 import type { SaleRow } from './sale-row.ts'
 import { phaseOf } from './sale-state.ts'
 
-/** Of a sale: a hundred products with descriptions in six languages. */
+/** The limit fits a sale of a hundred products with descriptions in six languages. */
 export const MAX_SALE_BYTES = 1024 * 1024
 
-/** How an oversell should be resolved, in the query. */
+/** The query says how an oversell should be resolved. */
 const Decision = v.object({ oversell: v.optional(OversellPolicy) })
 
 interface SaleDeps {
@@ -44,7 +44,7 @@ interface SaleDeps {
 }
 
 export function saleRoutes({ config, sql, images, downloads, sales, reconciler, log }: SaleDeps) {
-  /** Throws for a sale that is over, which no switch brings back. */
+  /** Throws for a sale that is over, because no switch can restart it. */
   async function requireRunning(saleId: string) {
     const sale = await sales.find(saleId)
     if (phaseOf(sale, sales.nowMs()) !== 'ended') return
@@ -52,7 +52,7 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
     conflict(`The sale ended at its ends_at, ${sale.ends_at?.toISOString()}: PUT it with a later one first.`)
   }
 
-  /** A failure is only logged: the ledger has the change, and "try again" would restock twice. */
+  /** A failure is only logged. The ledger has the change, and a "try again" would restock twice. */
   async function rebuildGates(saleId: string) {
     try {
       await reconciler.reconcileSale(saleId, { force: true })
@@ -73,7 +73,7 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
         const saleId = c.req.param('sale')
         const requested = c.req.valid('json')
         const { pre_queue_opens_at: lobby, opens_at } = requested
-        // A sale that is open already may be sent back as it was read, even if it was opened before its lobby.
+        // A sale that is already open may be sent back as it was read, even if it was opened before its lobby.
         if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
           refuse(invalidField('pre_queue_opens_at', 'must not be after opens_at'))
         const written = await writeSale(sql, saleId, await withPictures(requested, images, downloads), operatorOf(c), {
@@ -88,7 +88,7 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
         return c.json(state, written === 'created' ? 201 : 200)
       })
 
-      // Sales in use; one that is long over is read by its id.
+      // The list contains the sales in use; one that ended long ago is read by its id.
       .get('/sales', async (c) => {
         const states = await sales.list()
         const findings = sales.isLedgerUnresponsive() ? {} : await countOpenFindings(sql)
@@ -129,14 +129,15 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
           return refuse(problem('unknown-product'))
         const result = await restock(sql, saleId, product, { quantity, key, max: MAX_UNITS, operator: operatorOf(c) })
         if (result === 'replay') c.header('Idempotency-Replayed', 'true')
-        // Also for a replay: the process that added the units may have died before its rebuild.
+        // The gates are rebuilt for a repeated call as well, because the process that added the units may have died
+        // before its rebuild.
         await rebuildGates(saleId)
         return c.json(await sales.publish(saleId))
       })
 
       .post('/sales/:sale/reconcile', query(Decision), async (c) => {
         const saleId = c.req.param('sale')
-        // Where the policy leaves an oversell to a person, this is how they decide.
+        // If the policy leaves an oversell to an operator, this call contains the decision.
         const { oversell } = c.req.valid('query')
         const operator = operatorOf(c)
         const decision = oversell && { policy: oversell, operator }
@@ -150,7 +151,7 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
   )
 }
 
-/** A call that would change nothing must not look as if it had. */
+/** A call without effect is refused, so that it does not look successful. */
 function refuseEnded({ ended_at }: SaleRow): void {
   if (ended_at !== null) conflict(ENDED_FOR_GOOD)
 }

@@ -1,4 +1,7 @@
-/** What a sale is at a moment: its phase, what is available, and how it is described. Pure, of its row and the ledger's time. */
+/**
+ * The state of a sale at a moment: its phase, the available units, and its description. Pure: it depends on the
+ * sale's row and the ledger's time.
+ */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { productsOf } from '../../shared/goods.ts'
@@ -6,7 +9,10 @@ import type { ProductRow, SaleRow } from './sale-row.ts'
 
 const early = new WeakMap<SaleRow, Map<string, SaleRow>>()
 
-/** The sale as a line has it: its lobby and its turns may begin earlier. As it is for a line that is not in the list. */
+/**
+ * The sale with the times of one line, whose lobby and turns may begin earlier. It is unchanged for a line that the
+ * sale does not have.
+ */
 export function inLine(sale: SaleRow, line: string): SaleRow {
   const ms = 1000 * (sale.lines.find((one) => one.line === line)?.opens_early_seconds ?? 0)
   if (ms === 0) return sale
@@ -23,13 +29,16 @@ export function inLine(sale: SaleRow, line: string): SaleRow {
   return made
 }
 
-/** Units that are or were for sale: all but the buffer. */
+/** The units that are or were for sale: all except the buffer. */
 export const forSale = (p: Pick<ProductRow, 'total' | 'buffer'>) => p.total - p.buffer
 
 export const available = (p: Pick<ProductRow, 'total' | 'buffer' | 'held' | 'sold'>) =>
   Math.max(0, forSale(p) - p.held - p.sold)
 
-/** As everyone sees them: what is withheld of a product is not there. Of a section it is blocked seats, which all see. */
+/**
+ * The products as everyone sees them, without withheld units. In a section the withheld units are blocked seats,
+ * which everyone sees.
+ */
 export const publicProducts = ({ products }: SaleRow) =>
   products.map(({ buffer, total, limit_per_visitor: limit, ...p }) => ({
     ...p,
@@ -38,7 +47,7 @@ export const publicProducts = ({ products }: SaleRow) =>
     available: available({ ...p, total, buffer }),
   }))
 
-/** Units of a product as the ledger had them a moment ago. */
+/** The remaining units of a product at the last read of the ledger. */
 export function remainingIn(sale: SaleRow, product: string): number {
   const found = sale.products.find((p) => p.product_id === product)
   return found ? available(found) : 0
@@ -54,13 +63,13 @@ export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
   return sum((p) => p.held) > 0 ? 'all_in_carts' : 'sold_out'
 }
 
-/** The events to publish when a sale moves from one phase to another, and the phase to store. */
+/** The events to publish when a sale changes from one phase to another, and the phase to store. */
 export function phaseEvents(was: string, phase: SaleState['phase']): { events: readonly SaleEvent[]; phase: string } {
-  // Units go into carts and come back all the time.
+  // Units move into carts and back all the time, so this change is not published.
   const now = phase === 'all_in_carts' ? 'open' : phase
   if (now === was) return { events: [], phase: now }
   if (now === 'open') return { events: [was === 'sold_out' ? 'sale.restocked' : 'sale.opened'], phase: now }
-  // Sold out within its first second: it opened before.
+  // The sale sold out within its first second, so it also opened.
   if (now === 'sold_out')
     return { events: was === 'upcoming' ? ['sale.opened', 'sale.sold_out'] : ['sale.sold_out'], phase: now }
   return { events: now === 'upcoming' ? [] : [`sale.${now}`], phase: now }
@@ -68,7 +77,7 @@ export function phaseEvents(was: string, phase: SaleState['phase']): { events: r
 
 type SaleEvent = 'sale.opened' | 'sale.paused' | 'sale.sold_out' | 'sale.restocked' | 'sale.ended'
 
-/** For those who read all of it. `goods`: null where they are not read along. */
+/** The description for readers of the whole sale. `goods` is null if they were not read. */
 export function describeSale(sale: SaleRow, nowMs: number, goods: GoodsDocument | null = null) {
   const units = sale.products.map(({ limit_per_visitor: limit, ...p }) => ({ ...p, limit, available: available(p) }))
   return {

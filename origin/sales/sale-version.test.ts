@@ -1,4 +1,4 @@
-/** Two operators change one sale: neither takes back what the other has done without a word. */
+/** If two operators change one sale, neither overwrites the other's change unnoticed. */
 import { expect, test } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
@@ -39,7 +39,7 @@ test('of many at once one is written, and what is bought meanwhile is no change'
   const answers = await Promise.all(names.map((name) => put(sale, etag, { ...body, name })))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(5).fill(412)])
   for (const { body } of answers.filter(({ status }) => status === 412)) expect(body.changed).toEqual(['name'])
-  // Without If-Match a PUT overwrites, whatever it was read at.
+  // A PUT without If-Match overwrites the sale, whichever version was read.
   expect((await put(sale, null, { ...body, name: 'Last' })).status).toBe(200)
   const all = await put(sale, '"foreign"', body)
   expect([all.status, all.body.changed]).toEqual([412, expect.arrayContaining(['name', 'products', 'event'])])

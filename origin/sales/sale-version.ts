@@ -1,13 +1,14 @@
 /**
- * The version of a sale's configuration: a digest of each field that a PUT writes. A call made for an earlier one can be refused, and
- * told which fields are others by now, whoever changed them and by which call. Pure.
+ * The version of a sale's configuration: a digest of each field that a PUT writes. A call that was made for an
+ * earlier version can be refused with the names of the fields that differ by now, whoever changed them and by which
+ * call. Pure.
  */
 import { hash } from 'node:crypto'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import type { SaleRow } from './sale-row.ts'
 
-/** Characters of six bits for each field: a change stays unseen once in sixteen million. */
+/** Each field has this many characters of six bits, so one change in sixteen million remains undetected. */
 const DIGITS = 4
 
 const configOf = (sale: SaleRow, goods: GoodsDocument | null) =>
@@ -16,13 +17,13 @@ const configOf = (sale: SaleRow, goods: GoodsDocument | null) =>
     names: goods?.names ?? null,
     opens_at: sale.opens_at,
     ends_at: sale.ends_at,
-    // As a GET tells it, which is sent back.
+    // The time is that of the response to a GET, which is sent back in a PUT.
     pre_queue_opens_at: sale.pre_queue_opens_at ?? sale.created_at,
     hold_seconds: sale.hold_seconds,
     limit_per_visitor: sale.limit_per_visitor,
     limit_per_order: sale.limit_per_order,
     products: [
-      // Sections have calls of their own, and what is held and sold is no configuration.
+      // Sections are written by their own calls, and held and sold units are not configuration.
       sale.products.filter(({ section_type }) => section_type === null).map(({ held, sold, ...product }) => product),
       goods?.products ?? {},
     ],
@@ -50,7 +51,7 @@ export const versionOf = (sale: SaleRow, goods: GoodsDocument | null): string =>
     .map((value) => hash('sha256', JSON.stringify(value ?? null), 'base64url').slice(0, DIGITS))
     .join('')
 
-/** The names of the fields that differ between two versions; all, where one is no version of ours. */
+/** The names of the fields that differ between two versions; all fields if one is not a valid version. */
 export const changedBetween = (sale: SaleRow, earlier: string, now: string): string[] =>
   Object.keys(configOf(sale, null)).filter((_, i) => digestAt(earlier, i) !== digestAt(now, i))
 

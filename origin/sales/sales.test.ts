@@ -1,4 +1,4 @@
-/** Which sales are kept in memory, and how a call for any other sale is served. */
+/** These tests cover which sales are kept in memory, and how a call for any other sale is served. */
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -45,7 +45,7 @@ test('a visitor of a sale long over hears that it ended and finds their order', 
   const { body: order } = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
   await expect.poll(() => origin.stock(sale)).toMatchObject({ sold: 1 })
   await over(sale, 25)
-  // Once the origin has read that it is over.
+  // The origin must have read that the sale is over.
   await expect.poll(() => origin.checkout(sale)).toMatchObject({ status: 410, body: { type: '/problems/ended' } })
   const found = await origin.call('GET', `/orders/${order.order_id}`, { token })
   expect(found).toMatchObject({ status: 200, body: { status: 'confirmed' } })
@@ -73,7 +73,7 @@ test('invented names cost no statement and delay nobody', async () => {
     new Set([undefined]),
   )
   expect(await sales.find(sale)).toBeDefined()
-  // Only the regular reads, and the one that goes on.
+  // The statements are the regular reads and one lookup.
   expect(statements - before).toBeLessThanOrEqual(reads + 1)
   const many = await Promise.allSettled(Array.from({ length: 600 }, () => sales.find(randomUUID())))
   expect(many.filter(({ status }) => status === 'rejected')).toHaveLength(100)

@@ -1,6 +1,7 @@
 /**
- * The sales in memory, read from the ledger four times a second: all in use, and for a while those long over that somebody
- * asked for by name. The time is the ledger's, carried forward by the monotonic clock: a wrong local clock does not matter.
+ * The sales in memory, read from the ledger four times a second: all sales in use, and for a while long-ended ones
+ * that were requested by id. The time is the ledger's, advanced by the monotonic clock, so that a wrong local clock
+ * does not matter.
  */
 import * as v from 'valibot'
 import { SaleId } from '../../shared/api/fields.ts'
@@ -10,28 +11,28 @@ import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { readSales } from './sale-queries.ts'
 import type { SaleRow } from './sale-row.ts'
 
-/** How old the sales in memory may be while the ledger responds. */
+/** The maximum age of the sales in memory while the ledger responds. */
 export const REFRESH_MS = 250
-/** A ledger that has not responded for this long is unresponsive: nobody waits for it. */
+/** A ledger that has not responded for this long is unresponsive, and no call waits for it. */
 const LEDGER_TIMEOUT_MS = 2_000
-/** Unknown names looked up in one read; more get try-again. Anyone can invent names. */
+/** One read looks up at most this many unknown names, which anyone can invent; further ones get try-again. */
 const MAX_LOOKUPS = 500
-/** Sales long over that are read along: a hundred cost each read some milliseconds .. */
+/** At most this many long-ended sales are included in each read; a hundred cost some milliseconds. */
 const MAX_OLD = 100
-/** .. and for how long after the last request for them. */
+/** A long-ended sale is read for this long after the last request for it. */
 const OLD_FOR_MS = 60_000
 
 export class Sales {
   readonly #sql: Sql
   #known = new Map<string, SaleRow>()
-  /** Unknown names for the next read. */
+  /** The unknown names for the next read. */
   #lookups = new Map<string, PromiseWithResolvers<SaleRow | undefined>>()
-  /** Sales long over and when they were asked for, the latest last. */
+  /** The long-ended sales with the time of the last request, the latest last. */
   readonly #old = new Map<string, number>()
   #clock = { ledgerMs: Date.now(), monotonicMs: performance.now() }
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | undefined
-  /** When the ledger last responded, on the monotonic clock. */
+  /** The time of the ledger's last response, on the monotonic clock. */
   #respondedAtMs = Number.NEGATIVE_INFINITY
   readonly #readers = new Set<() => void>()
 
@@ -39,7 +40,7 @@ export class Sales {
     this.#sql = sql
   }
 
-  /** Reads once, then keeps reading; fails only if the first read does. */
+  /** Reads once, then keeps reading. Fails only if the first read fails. */
   async start(): Promise<void> {
     await this.refresh()
     this.#timer = setInterval(() => {
@@ -52,7 +53,7 @@ export class Sales {
     await this.#reading?.catch(() => {})
   }
 
-  /** Reads now. Simultaneous callers share one read, which began after the first of them called. */
+  /** Reads now. Concurrent callers share one read, which starts after the first of them called. */
   async refresh(): Promise<void> {
     if (this.#reading) await this.#reading.catch(() => {})
     this.#reading ??= this.#read().finally(() => {
@@ -80,7 +81,7 @@ export class Sales {
     for (const [saleId, { resolve }] of lookups) resolve(this.#keepOld(this.#known.get(saleId)))
   }
 
-  /** A sale long over that was asked for is read along for a while. */
+  /** A long-ended sale is included in the reads for a while after a request. */
   #keepOld(sale: SaleRow | undefined): SaleRow | undefined {
     if (!sale || sale.in_use) return sale
     this.#old.delete(sale.sale_id)
@@ -90,18 +91,18 @@ export class Sales {
     return sale
   }
 
-  /** Calls `reader` after each read, from now on; returns a function that ends it. */
+  /** Calls `reader` after each read from now on. Returns a function that stops it. */
   onRead(reader: () => void): () => void {
     this.#readers.add(reader)
     return () => void this.#readers.delete(reader)
   }
 
-  /** The ledger's time, milliseconds since the epoch. */
+  /** The ledger's time in milliseconds since the epoch. */
   nowMs(): number {
     return this.#clock.ledgerMs + this.readAgoMs()
   }
 
-  /** Age of the sales in memory. */
+  /** The age of the sales in memory. */
   readAgoMs(): number {
     return performance.now() - this.#clock.monotonicMs
   }
@@ -110,16 +111,19 @@ export class Sales {
     return performance.now() - this.#respondedAtMs > LEDGER_TIMEOUT_MS
   }
 
-  /** A sale that is in use or was found lately. */
+  /** A sale that is in use or was requested recently. */
   get(saleId: string): SaleRow | undefined {
     return this.#known.get(saleId)
   }
 
-  /** A sale, also one long over. An unknown name waits for the next regular read: invented names cost no statement. */
+  /**
+   * A sale, including a long-ended one. An unknown name waits for the next regular read, so invented names cost no
+   * statement.
+   */
   async find(saleId: string): Promise<SaleRow | undefined> {
     const known = this.#known.get(saleId)
     if (known) return this.#keepOld(known)
-    // Postgres rejects some texts, and with them the whole read.
+    // Postgres rejects some texts, and would fail the whole read.
     if (!v.is(SaleId, saleId)) return undefined
     if (this.isLedgerUnresponsive()) throw new TimeoutError('the ledger does not respond')
     let lookup = this.#lookups.get(saleId)
@@ -132,7 +136,7 @@ export class Sales {
     return withTimeout(lookup.promise, LEDGER_TIMEOUT_MS)
   }
 
-  /** The sales that may have holds, intents or a gate to look after. */
+  /** The sales that may have holds, intents or a gate. */
   inUse(): SaleRow[] {
     return [...this.#known.values()].filter((sale) => sale.in_use)
   }
