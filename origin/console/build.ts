@@ -1,6 +1,6 @@
 /**
- * Bundles the console's page into `dist`, once for all origins of this checkout: `npm run build:console`. Start and tests call
- * it too: it does nothing while the last build is newer than its sources.
+ * Bundles the console's page into `dist`, once for all origins of this checkout: `npm run build:console`. Start and
+ * tests call it as well, and it does nothing while the last build is newer than its sources.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -9,7 +9,7 @@ import { type ConsoleBuild, DIST, MANIFEST, readManifest } from './files.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ENTRY = fileURLToPath(new URL('./client/main.tsx', import.meta.url))
-/** Packages are bundled too, and their files bear no date of their installation. */
+/** Packages are bundled too, but their files do not change with an installation, so the lock file's date counts. */
 const LOCK_FILE = 'package-lock.json'
 
 export async function buildConsole(): Promise<void> {
@@ -20,7 +20,7 @@ export async function buildConsole(): Promise<void> {
     absWorkingDir: ROOT,
     entryPoints: [ENTRY],
     outdir: DIST,
-    // Browsers keep an asset for good, so its name changes with its content.
+    // Browsers cache an asset permanently, so its name changes with its content.
     entryNames: 'console-[hash]',
     bundle: true,
     minify: true,
@@ -45,7 +45,7 @@ function isUpToDate(built: ConsoleBuild | undefined): boolean {
   return built.inputs.every((path) => changedMs(path) < built.built_ms)
 }
 
-/** Renamed into place: an origin that starts meanwhile reads the whole of one build. */
+/** The file is renamed into place, so that an origin that starts meanwhile reads one complete build. */
 function writeManifest(built: ConsoleBuild): void {
   mkdirSync(DIST, { recursive: true })
   const temporary = `${MANIFEST}.${process.pid}`

@@ -1,4 +1,6 @@
-/** The console under `/console`: its page and assets, and signing in. Everything else goes through the operators' API. */
+/**
+ * Serves the console under `/console`: its page and assets, and signing in. Everything else uses the operators' API.
+ */
 import { type Context, Hono } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
 import * as v from 'valibot'
@@ -16,7 +18,10 @@ import type { ConsoleFiles } from './files.ts'
 const SignIn = exactly({
   key: v.pipe(v.string('text is required'), v.trim(), v.maxLength(500, 'at most 500 characters')),
 })
-/** Nothing from elsewhere but the previews, which are framed, and pictures of goods, as visitors load them. Styles in attributes are set by the charts. */
+/**
+ * The policy allows nothing from other hosts except the framed previews, and pictures of goods as visitors load them.
+ * Inline styles are allowed, because the charts set them.
+ */
 export const pageHeaders = (edge?: string) => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
@@ -28,7 +33,7 @@ export const pageHeaders = (edge?: string) => ({
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 })
-/** Browsers come back by https for a year. */
+/** Browsers use https for this host for a year. */
 const HSTS = 'max-age=31536000'
 const KEPT = 'public, max-age=31536000, immutable'
 
@@ -55,7 +60,7 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
     const { key } = await readBody(c, SignIn)
     const operator = isAdmin(key) ? ADMIN : await operators.byKey(key)
     if (!operator) {
-      // Others may share the address, behind a balancer: it is the wrong key that is refused.
+      // The limit counts only wrong keys, because others may share the address behind a proxy.
       const waitSeconds = attempts.failed(clientAddress(c, config.ADDRESS_HEADER))
       const tooMany = { detail: 'Too many attempts to sign in.', retry_after_seconds: waitSeconds }
       if (waitSeconds > 0) return refuse(problem('too-many-requests', tooMany))
@@ -68,7 +73,8 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
   app.get('/session', async (c) => {
     const cookie = sessionIn(c)
     const operator = (cookie && (await operators.bySession(cookie))) || null
-    // With `oidc` the page offers to sign in at the company's service; `shop` is where it links to visitors' pages.
+    // If `oidc` is true, the page offers to sign in at the company's service. `shop` is the address of visitors'
+    // pages.
     return c.json({ operator, oidc: config.oidc !== undefined, shop: shop ?? null }, 200, NO_STORE)
   })
 
@@ -88,7 +94,7 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
   })
 
   const headers = pageHeaders(shop)
-  // The page decides by its address what it shows. While nobody can say whether there is such a sale, there may be.
+  // The page chooses its content by the address. If the sale cannot be looked up, it may exist.
   const isKnown = async (sale: string) => sale === 'new' || (await sales.find(sale).catch(() => true)) !== undefined
   app.get('/sales/:sale/*', async (c) => c.body(files.page, (await isKnown(c.req.param('sale'))) ? 200 : 404, headers))
   for (const path of ['/', '/*']) app.get(path, (c) => c.body(files.page, 200, headers))
@@ -109,7 +115,7 @@ export function setSession(c: Context, cookie: string, secure: boolean): void {
 type Environment = Pick<Config, 'NODE_ENV'>
 const isProduction = ({ NODE_ENV }: Environment) => NODE_ENV !== 'development'
 
-/** In production always; in development behind a proxy that ends TLS, by its header. */
+/** It is always true in production. In development it depends on the header of a proxy that ends TLS. */
 export const isSecure = (c: Context, config: Environment) =>
   isProduction(config) || (headerOf(c, 'x-forwarded-proto') ?? new URL(c.req.url).protocol).startsWith('https')
 

@@ -1,14 +1,14 @@
-/** The console's page and its assets, as built into `dist`: read once, served from memory. */
+/** The console's page and assets from `dist`. They are read once and served from memory. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { html, raw } from 'hono/html'
 
-/** What `build.ts` leaves beside the assets. */
+/** The manifest that `build.ts` writes next to the assets. */
 export interface ConsoleBuild {
   readonly script: string
   readonly style: string
-  /** What was bundled, by path from the project's root, and when the bundling began. */
+  /** The bundled files, by path from the project's root, and the time at which bundling began. */
   readonly inputs: readonly string[]
   readonly built_ms: number
 }
@@ -20,16 +20,16 @@ interface Asset {
 
 export interface ConsoleFiles {
   readonly page: string
-  /** A page with a title and a sentence, such as that signing in failed. */
+  /** A page with a title and a sentence, for example that signing in failed. */
   readonly message: (title: string, text: string) => string
-  /** By name below `/console/assets`. */
+  /** The assets by their name below `/console/assets`. */
   readonly assets: ReadonlyMap<string, Asset>
 }
 
 export const DIST = fileURLToPath(new URL('./dist', import.meta.url))
 export const MANIFEST = join(DIST, 'manifest.json')
 
-/** The last build; undefined where there is none. */
+/** The last build; undefined if there is none. */
 export function readManifest(): ConsoleBuild | undefined {
   try {
     return JSON.parse(readFileSync(MANIFEST, 'utf8'))
@@ -39,9 +39,9 @@ export function readManifest(): ConsoleBuild | undefined {
   }
 }
 
-/** Throws where the console was never built, except in development, which builds it then. */
+/** Throws if the console was never built, except in development, which then builds it. */
 export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
-  // Production has no bundler.
+  // The import is dynamic, because production has no bundler.
   if (development && !readManifest()) await (await import('./build.ts')).buildConsole()
   const built = readManifest()
   if (!built) throw new Error('the console is not built: run "npm run build:console" and start again')

@@ -83,7 +83,7 @@ export function kindOf({ type, data }: Pick<EventRow, 'type' | 'data'>): MailKin
     case 'order.fulfilled':
       return 'sent'
     case 'order.cancelled':
-      // Only a final decline is mailed. After any other decline the order waits for its buyer, who has the page open.
+      // A final decline is mailed. After any other decline the order waits for its buyer, who has the page open.
       return reasonIn(data) === 'declined' ? 'declined' : mailedReason(data) === undefined ? null : 'cancelled'
     default:
       return null

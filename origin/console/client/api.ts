@@ -1,13 +1,13 @@
-/** Calls of the operators' API, typed by its routes: one client, one error. */
+/** Calls of the operators' API, typed by its routes. All of them share one client and one error class. */
 import { hc } from 'hono/client'
 import type { Problem } from '../../../shared/problem.ts'
 import type { AdminApi } from '../../operators-api.ts'
 
-/** The problem's own title is for buyers. */
+/** The problem's own title is written for buyers, so operators get this text. */
 const AWAY =
   'The origin cannot read or write this now: Postgres does not answer, or not in time. Try again in a moment.'
 
-/** A response that is a problem, or none at all. */
+/** The response was a problem, or there was no response. */
 export class ApiError extends Error {
   readonly problem: Partial<Problem> & { readonly status: number }
   constructor(problem: Partial<Problem> & { readonly status: number }) {
@@ -18,7 +18,10 @@ export class ApiError extends Error {
 
 const TIMEOUT_MS = 15_000
 
-/** Throws ApiError unless the response is a success. What a POST does is done once, however often it is sent. */
+/**
+ * Throws ApiError unless the response is a success. A POST gets an idempotency key, so it takes effect once, however
+ * often it is sent.
+ */
 export async function send(
   input: RequestInfo | URL,
   init: RequestInit = {},
@@ -39,7 +42,7 @@ export const admin = hc<AdminApi>('/admin', {
   fetch: (input: RequestInfo | URL, init?: RequestInit) => send(input, init),
 })
 
-/** The JSON of a call: `await read(admin.sales.$get())`. */
+/** Returns the JSON of a call, for example `await read(admin.sales.$get())`. */
 export async function read<T>(call: Promise<{ json(): Promise<T> }>): Promise<T> {
   return (await call).json()
 }

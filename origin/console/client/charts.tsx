@@ -1,4 +1,6 @@
-/** Charts over the minutes of a sale, drawn by uPlot, each with a table of the latest values for those who cannot see it. */
+/**
+ * Charts of a sale's minutes, drawn by uPlot. Each has a table of the latest values for operators who cannot see it.
+ */
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
@@ -8,32 +10,32 @@ import { figure } from './parts.tsx'
 interface Series {
   readonly name: string
   readonly values: readonly (number | null)[]
-  /** A custom property of the style sheet. */
+  /** The name of a custom property of the style sheet. */
   readonly colour: `--${string}`
   readonly dashed?: boolean
 }
 
 const HEIGHT = 200
-/** The shortest time that a chart spans: a sale that has just opened is at its right end. */
+/** A chart spans at least this time, so a sale that has just opened is at its right end. */
 const SPAN_SECONDS = 10 * 60
 const LATEST = 5
 
 const clock = (seconds: number) =>
   new Date(seconds * 1000).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-/** Of a single minute uPlot would make a day. */
+/** A single minute needs a given span, because uPlot would show a whole day. */
 function spanOf(times: ArrayLike<number>): [number, number] {
   const last = times[times.length - 1] ?? SPAN_SECONDS
   return [Math.min(times[0] ?? 0, last - SPAN_SECONDS), last]
 }
 
 const shownValue = (value: number | null | undefined) => (value === null || value === undefined ? '–' : figure(value))
-/** Points without neighbours, which a line does not show. */
+/** The points without neighbours, which a line does not show. */
 const alone = (values: ArrayLike<number | null | undefined>) =>
   Array.from(values).flatMap((value, i) => (value != null && values[i - 1] == null && values[i + 1] == null ? [i] : []))
 
 interface ChartProps {
   readonly title: string
-  /** Of the values. */
+  /** The unit of the values. */
   readonly unit?: string
   readonly minutes: readonly Pick<Minute, 'minute'>[]
   readonly series: readonly Series[]
@@ -50,7 +52,7 @@ function Chart({ title, unit, minutes, series }: ChartProps) {
   useEffect(() => {
     const element = place.current
     if (!element) return
-    // A canvas needs the colour that the page's look makes of a property.
+    // A canvas needs the computed colour, which depends on the light or dark look of the page.
     const colourOf = (name: string) => {
       element.style.color = `var(${name})`
       return getComputedStyle(element).color
@@ -83,7 +85,7 @@ function Chart({ title, unit, minutes, series }: ChartProps) {
               label: name,
               stroke: colourOf(colour),
               width: 2,
-              // What was not seen is a gap.
+              // Missing values show as a gap.
               spanGaps: false,
               points: { show: minutes.length < 3, filter: (self: uPlot, at: number) => alone(self.data[at] ?? []) },
               ...(dashed && { dash: [6, 4] }),
@@ -156,7 +158,7 @@ interface MinutesProps {
   readonly minutes: readonly Minute[]
 }
 
-/** From joining to paying. */
+/** The flow of visitors from joining to paying. */
 export const FlowChart = ({ title = 'Each minute', minutes }: MinutesProps & { readonly title?: string }) => (
   <Chart
     title={title}
@@ -203,7 +205,7 @@ export const StockChart = ({ minutes }: MinutesProps) => (
   />
 )
 
-/** In each minute the wait that was furthest off, or the latest while it lasts. */
+/** Shows for each minute the wait that was furthest off, or the latest one while it lasts. */
 export const WaitChart = ({ minutes }: MinutesProps) => (
   <Chart
     title="Wait of the last in line"

@@ -1,9 +1,10 @@
-/** Fills the minutes in which nothing happened, for charts. Pure. */
+/** Adds the minutes without events to a chart's data. Pure. */
 import type { Minute } from '../../../shared/api/live.ts'
 
 /**
- * A sale in which nothing happens writes no minutes. The first and the last of each gap are filled in: nothing was counted, and
- * gauges stayed as they were, but for what was shown and called in a minute. Otherwise a chart would slope through the gap.
+ * A sale in which nothing happens writes no minutes. The first and the last minute of each gap are added, because a
+ * chart would otherwise slope through it. They have no counts and the gauges of the minute before, except the waits
+ * shown and the calls made in one minute.
  */
 export function fillGaps(minutes: readonly Minute[]): Minute[] {
   const times = minutes.map(({ minute }) => Date.parse(minute))

@@ -1,4 +1,4 @@
-/** The console: which page an address shows, and the frame around it. */
+/** The console's entry: chooses the page for an address, and draws the frame around it. */
 import './style.css'
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { render } from 'preact'

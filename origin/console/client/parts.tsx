@@ -1,4 +1,4 @@
-/** What several pages of the console are made of. */
+/** Components that several pages of the console share. */
 import { useSignal } from '@preact/signals'
 import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
@@ -7,7 +7,7 @@ import type { Funnel } from '../../../shared/api/live.ts'
 import { ApiError } from './api.ts'
 import { type Done, say } from './toast.tsx'
 
-/** An error in words, with what is wrong in each field. */
+/** Describes an error in words, with the errors of single fields. */
 export function Failure({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null
   const errors = error instanceof ApiError ? (error.problem.errors ?? []) : []
@@ -27,29 +27,32 @@ export function Failure({ error }: { error: unknown }) {
   )
 }
 
-/** Where fields are named, the detail would only repeat the first of them. */
+/** If fields are named, the detail is left out, because it would only repeat the first of them. */
 function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.problem.errors) return error.problem.title ?? error.message
   return error instanceof Error ? error.message : String(error)
 }
 
 interface ConfirmProps {
-  /** On the button that opens it, and on the one that does it unless `act` is. */
+  /** The label of the button that opens the dialog, and of the one that confirms unless `act` is set. */
   readonly action: string
-  /** On the button that does it, which then has the focus: nothing need be filled in. */
+  /** The label of the button that confirms. It gets the focus, because the dialog has no required field. */
   readonly act?: string
-  /** For those who hear it, where several have the same words. */
+  /** The name for screen readers, if several buttons have the same label. */
   readonly name?: string
-  /** What it will do, in a sentence. */
+  /** Describes the effect in a sentence. */
   readonly effect: ComponentChildren
   readonly disabled?: boolean
   readonly danger?: boolean
   readonly children?: ComponentChildren
-  /** Says what it has made true. Throws what the dialog then shows. */
+  /** Performs the action and reports the result. The dialog shows an error that it throws. */
   onConfirm(form: FormData): Promise<Done>
 }
 
-/** A button that says what it will do, and does it when that is confirmed. `children`: fields of its form. */
+/**
+ * A button that opens a dialog with the effect of an action, which runs after confirmation. `children` are fields of
+ * the dialog's form.
+ */
 export function Confirm({ action, act, name, effect, disabled, danger, children, onConfirm }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const { onSubmit, error, isPending } = useSubmit(onConfirm, () => dialog.current?.close())
@@ -83,13 +86,16 @@ export function Confirm({ action, act, name, effect, disabled, danger, children,
   )
 }
 
-/** Sends a form; afterwards all that the page shows is read again, and what is true now is said. `onDone`: where it succeeded. */
+/**
+ * Sends a form. Afterwards all data of the page are read again, and the result is announced. `onDone` is called after
+ * a success.
+ */
 export function useSubmit(
   submit: (form: FormData) => Promise<Done | undefined>,
   onDone?: (form: HTMLFormElement) => void,
 ) {
   const { mutate, error, isPending } = useMutation({
-    // What throws before the call is shown like a refusal of it.
+    // An error before the call is shown like a refusal of it.
     mutationFn: async (form: HTMLFormElement) => submit(new FormData(form)),
     onSuccess: (done, form) => {
       if (done) say(done)
@@ -103,7 +109,7 @@ export function useSubmit(
   return { onSubmit, error, isPending }
 }
 
-/** What is typed into a form's field; empty for none. */
+/** The text of a form's field; empty if there is none. */
 export const textIn = (form: FormData, name: string) => String(form.get(name) ?? '').trim()
 
 export function useTitle(title: string): void {
@@ -114,7 +120,7 @@ export function useTitle(title: string): void {
 
 export const Loading = () => <p class="loading">Loading …</p>
 
-/** What a table's first row holds: names of columns, those after the first over numbers unless said otherwise. */
+/** The header row of a table. The first `texts` columns contain text, and the others numbers. */
 export function TableHead({ columns, texts = 1 }: { columns: readonly string[]; texts?: number }) {
   return (
     <thead>
@@ -129,7 +135,7 @@ export function TableHead({ columns, texts = 1 }: { columns: readonly string[]; 
   )
 }
 
-/** A named choice by value. */
+/** A choice by value, with a label. */
 export function Choose({
   label,
   value,
@@ -159,7 +165,7 @@ const COPIED_MS = 2_000
 
 export function Copy({ name, text }: { name: string; text: string }) {
   const isCopied = useSignal(false)
-  // Only over https, or on this machine, may a page write to the clipboard.
+  // A page may write to the clipboard only over https, or on this machine.
   if (!navigator.clipboard) return null
   const copy = async () => {
     await navigator.clipboard.writeText(text)
@@ -178,28 +184,28 @@ export function Copy({ name, text }: { name: string; text: string }) {
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' })
 export const languageName = (language: string) => LANGUAGE_NAMES.of(language) ?? language
 
-/** In the reader's own time zone, without a.m. and p.m. */
+/** The time in the reader's time zone, on a 24-hour clock. */
 export const instant = (iso: string) =>
   new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
-/** Who made the change for which a call was refused (412), and when. */
+/** Says who made the change because of which a call was refused (412), and when. */
 export const whoChanged = ({ by, at }: ApiError['problem']) =>
   typeof by === 'string' && typeof at === 'string' ? `${by} (${instant(at)})` : 'Somebody'
 
-/** To the second. */
+/** The time with its seconds. */
 export const moment = (iso: string) =>
   new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 export const time = (iso: string) => new Date(iso).toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })
 export const count = (value: number) => value.toLocaleString('en')
-/** With a decimal below ten. */
+/** The number, with a decimal if it is below ten. */
 export const figure = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })
 
-/** What stands between those called and those who arrived. */
+/** Says what became of the called visitors who have not arrived. */
 export const whoCame = ({ did_not_come, may_come }: Pick<Funnel, 'did_not_come' | 'may_come'>) =>
   did_not_come === null || may_come === null
     ? ''
     : `${count(did_not_come)} did not come, ${count(may_come)} may still come`
 
-/** All units, as a sum that anybody can check. */
+/** All units as a sum that anybody can check. */
 export const unitsSum = ({
   sold,
   held,

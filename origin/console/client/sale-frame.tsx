@@ -1,4 +1,7 @@
-/** The frame around the pages of one sale: its name with what tells it from another of that name, and its tabs; or that there is no such sale. */
+/**
+ * The frame around the pages of one sale: its name, details that distinguish sales of the same name, and its tabs. It
+ * also says if there is no such sale.
+ */
 import { useQuery } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -75,7 +78,7 @@ function Tabs({ sale, hasHall }: { sale: string; hasHall: boolean }) {
     end === '/edit' || end === '/goods' ? may('operator') : end !== '/hall' || hasHall || isAt(end)
   const shown = TABS.filter(([end]) => isShown(end))
   const tabs = useRef<HTMLElement>(null)
-  // On a phone they scroll.
+  // On a phone the tabs scroll, so the current one is scrolled into view.
   useEffect(
     () => tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }),
     [path],

@@ -1,4 +1,4 @@
-/** All sales in use: problems first, then those that run, then those to come, then those that are over. */
+/** All sales in use: those with problems first, followed by running, future and past ones. */
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { Link } from 'wouter-preact'
@@ -60,7 +60,7 @@ type Found = Sale & { readonly findings: number }
 function byUrgency(a: Found, b: Found): number {
   const rank = ({ invariant, findings, phase }: Found) =>
     !invariant.holds ? -2 : findings > 0 ? -1 : PHASES.indexOf(phase)
-  // What comes next, and what was last, come first.
+  // The next sale to open comes first, and so does the last one that ended.
   const time = Date.parse(a.opens_at) - Date.parse(b.opens_at)
   return rank(a) - rank(b) || (a.phase === 'upcoming' ? time : -time)
 }

@@ -1,16 +1,16 @@
-/** Who is signed in, and the data that was read as them. */
+/** The signed-in operator, and the cache of data that were read in their name. */
 import { signal } from '@preact/signals'
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/preact-query'
 import { hasRole, type Operator, type Role } from '../../../shared/api/roles.ts'
 import { ApiError, send } from './api.ts'
 
-/** `unknown` until the origin has said. */
+/** The session is `unknown` until the origin has responded. */
 export const session = signal<Operator | null | 'unknown'>('unknown')
 
-/** Whether one can sign in at the company's own service. */
+/** True if operators can sign in at the company's own service. */
 export const offersService = signal(false)
 
-/** Where visitors' pages are; null where the origin was not told. */
+/** The address of visitors' pages; null if the origin is not configured with it. */
 export const shop = signal<string | null>(null)
 
 const PATH = '/console/session'
@@ -41,7 +41,10 @@ const onError = (error: unknown) => {
   if (error instanceof ApiError && error.problem.status === 401) endSession()
 }
 
-/** Reads are repeated by their pages and after every change; the origin decides, not the browser's idea of being online. */
+/**
+ * Pages repeat their reads, also after every change. The network mode ignores the browser's opinion on being online,
+ * because the origin decides that.
+ */
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({
@@ -56,7 +59,7 @@ export const queries = new QueryClient({
   },
 })
 
-/** Whether who is signed in may do what takes this role. */
+/** True if the signed-in operator has this role. */
 export function may(role: Role): boolean {
   const operator = session.value
   return operator !== null && operator !== 'unknown' && hasRole(operator.role, role)

@@ -1,4 +1,4 @@
-/** Signing in with an operator's key. */
+/** The page on which operators sign in with their key. */
 import { Failure, textIn, useSubmit } from './parts.tsx'
 import { offersService, signIn } from './session.ts'
 

@@ -1,4 +1,4 @@
-/** What a sale's units are counted and sold by. Pure. */
+/** The units in which a sale's products are counted and sold. Pure. */
 
 interface Variant {
   readonly variant_id: string
@@ -10,7 +10,10 @@ interface Product {
   readonly variants?: readonly Variant[] | undefined
 }
 
-/** Each product, or the variants that it comes in, by their ids and the names that people read: "Aurora One, 42". */
+/**
+ * The products, or instead of a product with variants these variants, by id and by the name that people read: "Aurora
+ * One, 42".
+ */
 export const soldBy = <P extends Product>(products: readonly P[]) =>
   products.flatMap(({ variants = [], ...product }) =>
     variants.length === 0

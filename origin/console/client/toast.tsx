@@ -1,8 +1,8 @@
-/** Says what the last action has made true, for ten seconds, with its undo where there is one. */
+/** Shows the result of the last action for ten seconds, with its undo if there is one. */
 import { signal } from '@preact/signals'
 import { useMutation } from '@tanstack/preact-query'
 
-/** What an action has made true. Its undo says the same of itself. */
+/** The result of an action. Its undo has a result too. */
 export interface Done {
   readonly text: string
   readonly undo?: () => Promise<Done>
@@ -17,7 +17,7 @@ export function say(done: Done): void {
   goLater()
 }
 
-/** Not while somebody points at it or is in it. */
+/** The message stays while the pointer or the focus is on it. */
 function goLater(): void {
   clearTimeout(timer)
   timer = window.setTimeout(() => {

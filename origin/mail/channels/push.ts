@@ -57,7 +57,7 @@ export class Push {
     )
     const { status, error, retryAfter } = await this.#sender.send(to.endpoint, headers, body)
     if (error === null) return
-    // Only the status is reported, because the body may repeat the endpoint, which is a secret of the browser.
+    // The error names only the status, because the body may repeat the endpoint, which is a secret of the browser.
     if (status === null) throw new Undelivered('the push service was not reached', 'failed')
     const why = GONE.includes(status) ? 'gone' : REFUSED.includes(status) ? 'refused' : 'failed'
     throw new Undelivered(`the push service answered ${status}`, why, { status }, msOf(retryAfter, Date.now()))

@@ -1,4 +1,4 @@
-/** Who may join a sale: its rules, in their order, and who is blocked in all sales. */
+/** The page about access to a sale: its rules in their order, and the blocks of all sales. */
 import './access.css'
 import { useQuery } from '@tanstack/preact-query'
 import { admin, read } from '../../api.ts'
@@ -6,7 +6,7 @@ import { Failure, Loading, useTitle } from '../../parts.tsx'
 import { Blocks } from './blocks.tsx'
 import { Rules } from './rules.tsx'
 
-/** Rules count whom they met. */
+/** The page is refreshed, because rules count the visitors that match them. */
 const REFRESH_MS = 5_000
 
 export function AccessPage({ sale }: { sale: string }) {

@@ -1,4 +1,7 @@
-/** Blocks somebody in all sales, and takes a block back: each says what it has made true, and undoes the other. */
+/**
+ * Blocks a visitor in all sales, and removes a block. Each action reports its result and offers the other one as its
+ * undo.
+ */
 import { admin } from '../../api.ts'
 import type { Done } from '../../toast.tsx'
 

@@ -1,11 +1,11 @@
-/** Who is blocked, in all sales. */
+/** The blocks of all sales. */
 import { useSignal } from '@preact/signals'
 import type { BlockState } from '../../../../../shared/api/operator.ts'
 import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { block, unblock } from './block.ts'
 
-/** Of thousands, those that are searched for. */
+/** The list shows at most this many blocks; the search finds the others. */
 const SHOWN = 100
 const KINDS = [
   ['address', 'Network address or range'],

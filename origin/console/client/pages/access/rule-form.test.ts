@@ -18,7 +18,7 @@ describe('a rule as a form writes it', () => {
     })
     const text = ruleIn(form({ action: 'last', note: '', claim: 'tier', value: 'gold' }))
     expect(text).toMatchObject({ when: { claim: { name: 'tier', value: 'gold' } } })
-    // The API says what is wrong.
+    // The form sends the wrong value, and the API explains the error.
     expect(ruleIn(form({ action: 'last', asn: 'AS1' }))).toMatchObject({ when: { asn: 'AS1' } })
   })
 

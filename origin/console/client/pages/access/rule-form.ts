@@ -1,4 +1,4 @@
-/** A rule as a form writes it, and in words. Pure. */
+/** Converts between a rule and its form, and describes a rule in words. Pure. */
 import type { RuleConfig } from '../../../../../shared/api/access.ts'
 
 type When = RuleConfig['when']
@@ -10,14 +10,14 @@ export const ACTIONS: Readonly<Record<RuleConfig['action'], string>> = {
   allow: 'Let in, whatever the sale asks for',
 }
 
-/** The body of a call. What is wrong in it the API says. */
+/** The body of a call. It is not validated here, because the API explains errors. */
 export function ruleIn(form: FormData): object {
   const text = (name: string) => String(form.get(name) ?? '').trim()
   const claim = text('claim')
   const asn = text('asn')
   const when = {
     address: text('address'),
-    // What is no number is sent as it is, and refused with the API's words.
+    // A text that is not a number is sent unchanged, and the API refuses it with an explanation.
     asn: asn === '' ? '' : /^\d+$/.test(asn) ? Number(asn) : asn,
     country: text('country'),
     user_agent: text('user_agent'),
@@ -28,13 +28,13 @@ export function ruleIn(form: FormData): object {
   return { when: filled, action: text('action'), note: text('note') }
 }
 
-/** A number, true or false is one of JSON; all else is text. */
+/** Parses numbers, true and false as JSON; everything else is text. */
 function valueIn(text: string): string | number | boolean {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value
   } catch {
-    // Text without quotes.
+    // The value is text without quotes.
   }
   return text
 }

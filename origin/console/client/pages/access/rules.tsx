@@ -1,4 +1,4 @@
-/** The rules of a sale: the first that a newcomer meets decides. */
+/** The rules of a sale. The first rule that matches a new visitor decides. */
 import type { RuleConfig } from '../../../../../shared/api/access.ts'
 import type { Rule } from '../../../../../shared/api/operator.ts'
 import { admin } from '../../api.ts'
@@ -17,12 +17,12 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
     await calls[':rule'].$patch({ param: { sale, rule }, json })
     return { text: `The rule is now: ${inSentence(json)}.`, undo: () => change(rule, before, json) }
   }
-  /** It would come back as the last one. */
+  /** There is no undo, because the rule would return as the last one. */
   const remove = async (rule: string, json: RuleConfig): Promise<Done> => {
     await calls[':rule'].$delete({ param: { sale, rule } })
     return { text: `The rule no longer counts: ${inSentence(json)}.` }
   }
-  // The API says what is wrong in it.
+  // The API validates the rule.
   const written = (form: FormData) => ruleIn(form) as RuleConfig
   return (
     <section class="card" aria-label="Rules">

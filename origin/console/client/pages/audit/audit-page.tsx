@@ -1,4 +1,7 @@
-/** Who changed what: filters in the address, each entry as a sentence with its fields on demand, and a link to export what is shown. */
+/**
+ * The audit log: filters in the address, a sentence for each entry with its fields on demand, and a link to export
+ * the shown entries.
+ */
 import './audit.css'
 import { useQuery } from '@tanstack/preact-query'
 import { Link, useLocation, useSearch } from 'wouter-preact'

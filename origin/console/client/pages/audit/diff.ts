@@ -1,13 +1,13 @@
-/** What an audit entry changed, field by field, for people. Pure. */
+/** Lists the changes of an audit entry, field by field, in readable form. Pure. */
 export interface Change {
-  /** Such as `products.red.total`. */
+  /** The path of the field, for example `products.red.total`. */
   readonly field: string
-  /** Undefined: there was none, or there is none any more. */
+  /** The value is undefined if the field did not exist before, or was removed. */
   readonly before?: string
   readonly after?: string
 }
 
-/** Every leaf that differs between two values. */
+/** Lists every leaf that differs between two values. */
 export function changesOf(before: unknown, after: unknown): Change[] {
   const [from, to] = [leaves(before), leaves(after)]
   const fields = [...new Set([...from.keys(), ...to.keys()])]
@@ -19,7 +19,7 @@ export function changesOf(before: unknown, after: unknown): Change[] {
 const text = (name: 'before' | 'after', value: string | undefined) => (value === undefined ? {} : { [name]: value })
 
 function leaves(value: unknown, path = ''): Map<string, string> {
-  // Nothing, or nothing in it, as of what was just created.
+  // A new object has no earlier value, or an empty one.
   if (value === null || value === undefined || value === '') return new Map()
   const entries = typeof value === 'object' ? Object.entries(value) : []
   if (entries.length === 0 && path === '' && typeof value === 'object') return new Map()

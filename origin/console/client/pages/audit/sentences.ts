@@ -1,4 +1,4 @@
-/** What an audit entry says, as a sentence after its operator's name. Pure. */
+/** Describes an audit entry as a sentence that follows its operator's name. Pure. */
 import type { RuleConfig } from '../../../../../shared/api/access.ts'
 import type { AsJson, AuditRow, ScheduledEffect } from '../../../../../shared/api/operator.ts'
 import { money } from '../../../../../shared/format.ts'
@@ -18,7 +18,7 @@ interface Sides {
 const some = (many: unknown, one: string, more = `${one}s`) =>
   `${count(Number(many))} ${Number(many) === 1 ? one : more}`
 const because = (reason: unknown) => (reason ? `: ${String(reason)}` : '')
-/** A text by language, in the first one that it has. */
+/** The text in the first language that it has. */
 const quoted = (texts: unknown) =>
   texts !== null && typeof texts === 'object' ? `: “${String(Object.values(texts)[0])}”` : ''
 const ruleOf = (fields: Fields) => {
@@ -132,7 +132,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'fulfilled from the buffer': ({ entry }) => `served orders of ${productOf(entry)} from the buffer`,
 }
 
-/** Null for an action that has no sentence, such as one of a newer version. */
+/** Returns null for an action without a sentence, for example one of a newer version. */
 export function sentenceOf(entry: Entry): string | null {
   const fields = (side: unknown) => (side !== null && typeof side === 'object' ? (side as Fields) : {})
   return SENTENCES[entry.action]?.({ entry, before: fields(entry.before), after: fields(entry.after) }) ?? null
@@ -140,7 +140,7 @@ export function sentenceOf(entry: Entry): string | null {
 
 type Products = Readonly<Record<string, { name: string; currency: string; unit_price_minor: number } | undefined>>
 
-/** The product whose price differs. */
+/** Finds the product whose price differs. */
 function pricedIn(before: Fields, after: Fields) {
   const was = (before.products ?? {}) as Products
   const changed = Object.entries((after.products ?? {}) as Products)
@@ -149,7 +149,7 @@ function pricedIn(before: Fields, after: Fields) {
 
 const MOST_NAMES = 4
 
-/** Such as "changed the hold seconds from 120 to 90", or which things. */
+/** Describes the changes, for example "changed the hold seconds from 120 to 90", or lists what was changed. */
 function changed(changes: readonly Change[]): string {
   const [first] = changes
   if (!first) return 'saved the sale as it was'

@@ -1,4 +1,4 @@
-/** What the shop says to those who wait: write a post, see them all, take one away. */
+/** The shop's posts to waiting visitors: write a post, list all, and remove one. */
 import '../goods/goods.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'

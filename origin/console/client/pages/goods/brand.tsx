@@ -1,4 +1,7 @@
-/** How a sale looks: the shop's name, logo, colour, hero picture and words of its own. And where and when it takes place. */
+/**
+ * The appearance of a sale: the shop's name, logo, colour, hero picture and own texts. It also has the place and date
+ * of the event.
+ */
 import { useSignal } from '@preact/signals'
 import { contrast } from '../../../../../edge/pages/brand.ts'
 import en from '../../../../../edge/pages/words/en.json' with { type: 'json' }
@@ -9,10 +12,10 @@ import { Field, TextField, TimeField, useField, useForm } from '../sale-form/fie
 import { Folded } from '../sale-form/sections.tsx'
 import { Picture } from './picture-fields.tsx'
 
-/** Where nothing is chosen, the edge's own. */
+/** If no colour is chosen, the edge uses this one. */
 const USUAL_ACCENT = '#00674b'
 const HEX = /^#[0-9a-f]{6}$/i
-/** Text of this contrast can be read (WCAG 2.2). */
+/** Text with this contrast is readable (WCAG 2.2). */
 const READABLE = 4.5
 
 export function Brand() {
@@ -41,7 +44,7 @@ export function Brand() {
   )
 }
 
-/** Of a concert, or where and when goods are picked up. */
+/** The place and date of an event, or of the pickup of goods. */
 export function PlaceAndDate() {
   const { body, set } = useForm()
   return (
@@ -95,7 +98,7 @@ function Accent() {
   )
 }
 
-/** A button in it, and whether it can be read as text on white. */
+/** Shows a button in the colour, and whether the colour is readable as text on white. */
 function Sample({ colour }: { colour: string }) {
   const [white, black] = [contrast(colour, '#ffffff'), contrast(colour, '#000000')]
   const [ink, name, ratio] = white >= black ? ['#ffffff', 'White', white] : ['#000000', 'Black', black]
@@ -115,7 +118,7 @@ function Sample({ colour }: { colour: string }) {
 const TEXTS = Object.entries(en).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text] as const] : []))
 const short = (text: string) => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
-/** Texts of the pages that the shop says in its own way, one language at a time. */
+/** Texts of the pages that the shop replaces by its own, one language at a time. */
 function OwnWords() {
   const { body, wrong, set } = useForm()
   const language = useSignal('en')

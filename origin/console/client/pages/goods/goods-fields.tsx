@@ -1,4 +1,6 @@
-/** Fields that goods need beside those of every form: lists, texts by language, groups that fold, rows that come and go. */
+/**
+ * Form fields that only goods need: lists, texts by language, folding groups, and rows that can be added and removed.
+ */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
@@ -15,14 +17,14 @@ interface Labelled {
 }
 
 interface ListProps extends Labelled {
-  /** What an empty list means, which is left out then. */
+  /** The meaning of an empty list, which is omitted from the body. */
   readonly none?: string
-  /** In place of writing it to the path. */
+  /** Called instead of writing the list to the path. */
   readonly onList?: (values: readonly string[]) => void
   readonly upperCase?: boolean
 }
 
-/** A list as a person writes it, with commas. What is wrong in one of its entries is said beside it. */
+/** A list that is written with commas. An error in one of its entries is shown next to it. */
 export function ListField({ path, label, hint, none, onList, upperCase = false }: ListProps) {
   const { form, value, attributes, below } = useField({ path, label, hint })
   const typed = useSignal<string | null>(null)
@@ -50,10 +52,10 @@ export function ListField({ path, label, hint, none, onList, upperCase = false }
   )
 }
 
-/** A text is the English one where nothing else is said. */
+/** A plain text counts as the English one. */
 const textsOf = (value: Json | undefined): Body => (typeof value === 'string' ? { en: value } : ((value ?? {}) as Body))
 
-/** Markdown, one language at a time; those that have a text are marked. */
+/** A field for markdown, one language at a time. Languages that have a text are marked. */
 export function MarkdownField({ path, label, hint, rows = 6 }: Labelled & { readonly rows?: number }) {
   const { body, wrong, set, touch } = useForm()
   const language = useSignal('en')
@@ -97,21 +99,21 @@ export function MarkdownField({ path, label, hint, rows = 6 }: Labelled & { read
 
 interface RowsProps {
   readonly path: string
-  /** Of one row, for its legend and its button: "Fee". */
+  /** The name of one row in its legend and its button, for example "Fee". */
   readonly of: string
   readonly add: string
   readonly empty: Body
-  /** How many there may be. */
+  /** The maximum number of rows. */
   readonly most?: number
-  /** An empty list is left out. */
+  /** True if an empty list is omitted from the body. */
   readonly optional?: boolean
   readonly nameOf?: (row: Body) => Json | undefined
-  /** In place of writing them to the path. */
+  /** Called instead of writing the rows to the path. */
   readonly onRows?: (rows: readonly Body[]) => void
   readonly children: (path: string, row: Body) => ComponentChildren
 }
 
-/** A list of objects: each a group of fields, with a way to remove it and one to add another. */
+/** A list of objects. Each is a group of fields with a button to remove it, and one button adds another. */
 export function Rows({
   path,
   of,

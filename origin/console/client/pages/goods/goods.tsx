@@ -1,4 +1,7 @@
-/** The goods of a sale with all that its pages show and its orders cost, and a page as a visitor will see it beside them. */
+/**
+ * The goods of a sale, with the content of its pages and the costs of its orders. A preview shows a page as a visitor
+ * will see it.
+ */
 import './goods.css'
 import { type Body, isSection, newProduct } from '../sale-form/draft.ts'
 import { useForm } from '../sale-form/fields.tsx'

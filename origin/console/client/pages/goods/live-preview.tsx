@@ -1,4 +1,7 @@
-/** A page of the sale on a phone, as it will be with what is typed: the edge makes it of the draft, and nothing in it works. */
+/**
+ * Shows a page of the sale on a phone with the unsaved changes. The edge makes the page from the draft, and nothing
+ * in it works.
+ */
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useRef } from 'preact/hooks'
@@ -9,7 +12,7 @@ import { Choose, Failure, languageName } from '../../parts.tsx'
 import { configOf } from '../sale-form/draft.ts'
 import { useForm } from '../sale-form/fields.tsx'
 
-/** Since the last key, so that a page is not made for each. */
+/** The preview waits this long after the last key, so that it does not make a page for each. */
 const REST_MS = 500
 const PAGES = [
   ['sale-open', 'Before joining'],
@@ -21,7 +24,7 @@ const PAGES = [
 export function LivePreview() {
   const { body } = useForm()
   const config = configOf(body)
-  // Its links lead nowhere: a new sale needs no id yet.
+  // The preview's links lead nowhere, so a new sale needs no id yet.
   const sale = String(body.sale) || 'new'
   const text = config && JSON.stringify(config)
   const state = useSignal('sale-open')
@@ -82,7 +85,10 @@ export function LivePreview() {
   )
 }
 
-/** Of this width in CSS pixels, whatever its width here; where it was scrolled to stays. */
+/**
+ * A frame that is as wide as a phone in CSS pixels, scaled to the available width. A new page keeps the scroll
+ * position.
+ */
 function Phone({ page }: { page: string | undefined }) {
   const frame = useRef<HTMLIFrameElement>(null)
   const top = useRef(0)
@@ -92,7 +98,7 @@ function Phone({ page }: { page: string | undefined }) {
       <iframe
         ref={frame}
         title="The sale's page on a phone"
-        // No script of it runs, here as by its own policy.
+        // The sandbox stops all scripts of the page, as its own policy does.
         sandbox="allow-same-origin"
         srcdoc={page ?? ''}
         tabIndex={-1}
@@ -107,7 +113,7 @@ function Phone({ page }: { page: string | undefined }) {
   )
 }
 
-/** A value once it has not changed for a moment; one that is undefined leaves the one before. */
+/** Returns a value once it has not changed for a moment. An undefined value leaves the one before. */
 function useRested(value: string | undefined): string | undefined {
   const rested = useSignal(value)
   useEffect(() => {

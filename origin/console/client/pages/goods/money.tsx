@@ -1,4 +1,4 @@
-/** What a sale's orders cost beside their prices: fees, tax, delivery. */
+/** The costs that a sale's orders have in addition to prices: fees, tax, delivery. */
 import { type Body, currencyOf, valueAt } from '../sale-form/draft.ts'
 import { Check, Choice, MoneyField, NumberField, TextField, useForm } from '../sale-form/fields.tsx'
 import { Folded } from '../sale-form/sections.tsx'
@@ -36,7 +36,7 @@ export function FeesAndTax() {
             label="The prices"
             optional
             options={[
-              // As where nothing is said.
+              // Null has the same meaning as a missing value.
               [valueAt(body, 'tax.included') === true ? true : null, 'include it'],
               [false, 'get it added'],
             ]}

@@ -1,4 +1,4 @@
-/** Fields for pictures: chosen, dropped or fetched from an address, described, put in order, taken away. */
+/** Fields for pictures: choose, drop or fetch them, describe them, order them, and remove them. */
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { type Body, valueAt } from '../sale-form/draft.ts'
@@ -16,7 +16,7 @@ export function AddPicture({ label, multiple = false, onPicture }: AddProps) {
   const faults = useSignal<readonly string[]>([])
   const isOver = useSignal(false)
   const address = useRef<HTMLInputElement>(null)
-  /** One after the other: each stands behind the one before. */
+  /** Pictures are added one at a time, so that they keep their order. */
   const add = async (pictures: readonly { readonly name: string; readonly read: () => Promise<string> }[]) => {
     faults.value = []
     waiting.value += pictures.length
@@ -104,7 +104,7 @@ export function AddPicture({ label, multiple = false, onPicture }: AddProps) {
 export function Pictures({ path }: { path: string }) {
   const { body, wrong, set } = useForm()
   const pictures = (valueAt(body, path) ?? []) as readonly Body[]
-  // Uploads end later, when there may be others.
+  // An upload may end after the list has changed.
   const latest = useRef(pictures)
   latest.current = pictures
   const write = (next: readonly Body[]) => {
@@ -164,7 +164,7 @@ export function Pictures({ path }: { path: string }) {
         label="Add pictures"
         multiple
         onPicture={(url) => {
-          // The same bytes are the same picture.
+          // Equal bytes give the same picture, which is not added twice.
           if (latest.current.some((one) => one.url === url)) return
           write([...latest.current, { url, alt: '' }])
         }}
@@ -173,7 +173,7 @@ export function Pictures({ path }: { path: string }) {
   )
 }
 
-/** One picture, such as a logo. */
+/** A field for one picture, such as a logo. */
 export function Picture({ path, label }: { path: string; label: string }) {
   const { body, wrong, set } = useForm()
   const url = valueAt(body, path)

@@ -1,4 +1,4 @@
-/** Pictures of goods: sent to the origin, which keeps them for the pages. */
+/** Uploads pictures of goods to the origin, which stores them for the pages. */
 import { send } from '../../api.ts'
 import { shop } from '../../session.ts'
 
@@ -11,9 +11,11 @@ async function post(body: Blob | string, type: string): Promise<string> {
   return url
 }
 
-/** Both return the picture's address, and throw why it is not taken. */
+/** Both functions return the picture's address, and throw the reason if it is refused. */
 export const uploadPicture = (file: File) => post(file, file.type || 'application/octet-stream')
 export const fetchPicture = (address: string) => post(JSON.stringify({ url: address }), 'application/json')
 
-/** As visitors load it, in a middle width. One that is elsewhere is fetched when the sale is saved. */
+/**
+ * The address of a middle width, as visitors load it. A picture on another host is fetched when the sale is saved.
+ */
 export const shownAt = (url: string) => (url.startsWith('/') ? `${shop.value ?? ''}${url}` : url)

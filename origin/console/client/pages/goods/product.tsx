@@ -1,4 +1,7 @@
-/** What the pages show and sell of one product: pictures, words, options with their variants, limits and terms. */
+/**
+ * One product with the content of its pages and its terms of sale: pictures, texts, options with their variants,
+ * limits.
+ */
 import { useRef } from 'preact/hooks'
 import { decimal } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
@@ -81,7 +84,7 @@ export function Product({ i, isOpen }: { i: number; isOpen: boolean }) {
   )
 }
 
-/** "EUR 189.00, 120 units in 14 variants" */
+/** Summarises the product, for example "EUR 189.00, 120 units in 14 variants". */
 function inShort({ unit_price_minor: price, currency, total }: Body, variants: readonly Variant[]): string {
   const units = variants.length > 0 ? unitsOf(variants) : typeof total === 'number' ? total : null
   return [
@@ -95,7 +98,7 @@ function Options({ i, product }: { i: number; product: Body }) {
   const path = `products.${i}`
   const options = optionsOf(product)
   const variants = variantsOf(product)
-  // Those that a change of the options takes away, to come back as they were.
+  // Variants that a change of the options removes are remembered, so that they can return unchanged.
   const remembered = useRef<readonly Variant[]>([])
   const write = (before: readonly Option[], after: readonly Option[]) => {
     const taken = (body.products as readonly Body[]).flatMap((one) => [
@@ -107,7 +110,7 @@ function Options({ i, product }: { i: number; product: Body }) {
     remembered.current = [...variants, ...remembered.current].slice(0, 200)
     const { options: _, variants: __, ...rest } = product
     const isSplit = next.length > 0
-    // Units are counted by variant then, and again by product when there are none.
+    // With variants, units are counted by variant; without them, by product again.
     const units = isSplit ? { total: 0, buffer: 0 } : variants.length > 0 ? { total: '' } : {}
     set(path, { ...rest, ...units, ...(after.length > 0 && { options: after }), ...(isSplit && { variants: next }) })
   }

@@ -1,4 +1,4 @@
-/** The variants of a product as a grid: stock, price and SKU of each, and one number for all. */
+/** The variants of a product as a table: stock, price and SKU of each, and a field that sets one number for all. */
 import { useSignal } from '@preact/signals'
 import { decimal } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
@@ -71,7 +71,7 @@ export function VariantTable({ path, product }: { path: string; product: Body })
   )
 }
 
-/** Its column says the first word to those who see it. */
+/** The column header says the first word to operators who see it, and screen readers also get the second. */
 const Named = ({ what, of }: { what: string; of: string }) => (
   <>
     {what} <span class="unseen">of {of}</span>

@@ -1,4 +1,4 @@
-/** The variants that follow from a product's options: each combination once, with what was said of it before. Pure. */
+/** The variants that result from a product's options: each combination once, with its earlier values. Pure. */
 import type { Body, Json } from '../sale-form/draft.ts'
 import { idFrom } from '../sale-form/draft.ts'
 
@@ -8,13 +8,13 @@ export type Variant = Body & {
   readonly options: { readonly [option: string]: string }
 }
 
-/** One more than the API takes, so that it says what is wrong. */
+/** The form accepts one variant more than the API, so that the API explains the limit. */
 const MOST = 101
 
 export const optionsOf = (product: Body) => (product.options ?? []) as unknown as readonly Option[]
 export const variantsOf = (product: Body) => (product.variants ?? []) as unknown as readonly Variant[]
 
-/** "38, 39, 40", or a value in each line: as a person writes a list. */
+/** The values of an option, which are written as "38, 39, 40" or one in each line. */
 export const valuesIn = (text: string): readonly string[] => [
   ...new Set(
     text
@@ -24,7 +24,7 @@ export const valuesIn = (text: string): readonly string[] => [
   ),
 ]
 
-/** The name that people read: "42, black". */
+/** The name that people read, for example "42, black". */
 export const labelOf = ({ options }: Variant) => Object.values(options).join(', ')
 
 function combinationsOf(options: readonly Option[]): readonly Variant['options'][] {
@@ -41,21 +41,22 @@ const keyOf = (options: readonly Option[], chosen: Variant['options']) =>
   JSON.stringify(options.map(({ name }) => chosen[name] ?? null))
 
 interface Change {
-  /** The options that the variants have, without one that is removed. */
+  /** The options of the existing variants, without a removed option. */
   readonly before: readonly Option[]
   readonly after: readonly Option[]
   readonly variants: readonly Variant[]
-  /** Variants that were there before, to come back with their values. */
+  /** Variants that were removed before, which return with their values. */
   readonly remembered?: readonly Variant[]
-  /** What the ids of new ones begin with. */
+  /** The prefix of the ids of new variants. */
   readonly base: string
-  /** Ids that the sale has already. */
+  /** The ids that the sale already uses. */
   readonly taken: readonly string[]
 }
 
 /**
- * The variants after a change of the options. A value at the same place of a list as long as before is the old one, renamed;
- * otherwise values are matched by what they say. A new option begins with its first value.
+ * Returns the variants after a change of the options. If the list of values keeps its length, the value at the same
+ * place is the old one, renamed; otherwise values are matched by their text. A new option starts with its first
+ * value.
  */
 export function variantsAfter({ before, after, variants, remembered = [], base, taken }: Change): readonly Variant[] {
   const known = new Map<string, Variant>()
@@ -87,7 +88,7 @@ function chosenAfter(variant: Variant, before: readonly Option[], after: readonl
   return Object.fromEntries(chosen)
 }
 
-/** An id that the words suggest; of words without Latin letters or digits, a number. */
+/** Suggests an unused id from the words, or a number if they have no Latin letters or digits. */
 function freeId(words: string, taken: ReadonlySet<string>): string {
   const id = idFrom(words) || 'variant'
   for (let n = 1; ; n++) {
@@ -96,7 +97,7 @@ function freeId(words: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Of all variants: a number, or nothing while one of them is not one. */
+/** The sum of all variants' units, or null while one of them is not a number. */
 export function unitsOf(variants: readonly Variant[]): number | null {
   const totals = variants.map(({ total }) => total as Json)
   return totals.every((total) => typeof total === 'number') ? totals.reduce((sum: number, one) => sum + one, 0) : null

@@ -13,7 +13,7 @@ const map = seatMapOf({
   focal_point: { x: 0, y: 0 },
   sections: [{ section_id: 'stalls', name: 'Stalls', type: 'reserved', seats }],
 })
-/** The dearest is sold. */
+/** The most expensive seat is sold. */
 const states = Uint8Array.from([0, 0, 0, 2, 0])
 const wish = { quantity: 2, together: true, accessible: false }
 

@@ -1,4 +1,4 @@
-/** What is being sold at the box office: lines of an order, and what they cost before the best seats are known. Pure. */
+/** The basket of the box office: order lines, and their cost before the best seats are known. Pure. */
 import type { CheckoutLine, SeatKind } from '../../../../../shared/api/public.ts'
 import { bySection, type MapSeat, type SeatMap, STATES } from './seats.ts'
 
@@ -9,7 +9,7 @@ export interface Goods {
   readonly line: { readonly product_id: string } | { readonly section_id: string }
 }
 
-/** A line with its price: of the best seats available, the least and the most that they can cost. */
+/** A line with its price. For the best available seats it is the lowest and the highest possible price. */
 export interface BasketLine {
   readonly line: CheckoutLine
   readonly text: string
@@ -32,14 +32,14 @@ export interface BestWish {
 
 const ORDINARY: readonly SeatKind[] = ['standard', 'restricted_view']
 
-/** Throws where not so many of the kind are free. */
+/** Throws if fewer seats of the kind are free. */
 export function bestLine(map: SeatMap, states: Uint8Array, wish: BestWish): BasketLine {
   const { section_id, category, quantity, together, accessible } = wish
   const isMeant = ({ section, kind, ...seat }: MapSeat, index: number) =>
     STATES[states[index] ?? 0] === 'free' &&
     (section_id === undefined || section.section_id === section_id) &&
     (category === undefined || seat.category === category) &&
-    // Beside a wheelchair place its companions sit anywhere.
+    // Companions of a wheelchair place may sit anywhere.
     (accessible || ORDINARY.includes(kind))
   const prices = map.seats.filter(isMeant).map(({ price_minor }) => price_minor)
   if (prices.length < quantity) throw new Error(`Only ${prices.length} such seats are free.`)
@@ -66,7 +66,7 @@ export function bestLine(map: SeatMap, states: Uint8Array, wish: BestWish): Bask
   }
 }
 
-/** All lines of the order: seats that were chosen one by one, a line for each section, before the others. */
+/** Returns all lines of the order. The seats that were chosen one by one come first, one line for each section. */
 export function linesOf(map: SeatMap | undefined, chosen: readonly number[], others: readonly BasketLine[]) {
   const seats = map ? [...bySection(map, chosen)].map(([section_id, seats]) => ({ section_id, seats })) : []
   return [...seats, ...others.map(({ line }) => line)] satisfies CheckoutLine[]

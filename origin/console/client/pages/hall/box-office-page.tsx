@@ -1,4 +1,7 @@
-/** The box office: seats from the map, the best available, standing places and products, sold at once and paid there. */
+/**
+ * The box office sells seats from the map, the best available seats, standing places and products, and records the
+ * payment at once.
+ */
 import './hall.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
@@ -52,7 +55,7 @@ export function BoxOfficePage({ sale }: { sale: string }) {
 interface CounterProps {
   readonly sale: string
   readonly hall: Hall
-  /** Of a hall with seats. */
+  /** The map of a hall with seats; undefined without one. */
   readonly map: SeatMap | undefined
   readonly states: Uint8Array | undefined
   readonly products: readonly Goods[]
@@ -62,7 +65,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
   const chosen = useSignal<ReadonlySet<number>>(new Set())
   const others = useSignal<readonly BasketLine[]>([])
   const sold = useSignal<SoldOrder | null>(null)
-  // One key until there is an answer: a call sent twice sells once.
+  // The key stays the same until there is a response, so that a repeated call sells once.
   const key = useRef(crypto.randomUUID())
   const isFree = (index: number) => STATES[states[index] ?? 0] === 'free'
   const currency = hall.sections[0]?.currency ?? 'EUR'
@@ -81,7 +84,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
     try {
       sold.value = await sellAtBoxOffice(sale, request, key.current)
     } catch (error) {
-      // Refused for good: what is sent next is another sale.
+      // The call was refused for good, so the next one is another sale with a new key.
       if (error instanceof ApiError && error.problem.status >= 400 && error.problem.status < 500)
         key.current = crypto.randomUUID()
       throw error

@@ -1,4 +1,4 @@
-/** The operators' calls of a hall: its chart, who has which seat, blocks, moves, the box office and imports. */
+/** The operators' calls for a hall: its chart, holders of seats, blocks, moves, the box office and imports. */
 import type { CheckoutLine, Order, SeatKind } from '../../../../../shared/api/public.ts'
 import { send } from '../../api.ts'
 
@@ -47,21 +47,21 @@ export interface Block {
   readonly section_id: string
   readonly seat_id: string
   readonly reason: string
-  /** Null: nobody knows any more. */
+  /** Null if the operator is no longer known. */
   readonly operator: string | null
   readonly since: string
 }
 
 export interface Hall {
-  /** Of its chart. */
+  /** The version of the chart. */
   readonly version: number
   readonly sections: readonly HallSection[]
-  /** Two bits a seat, in the chart's order, in base64. */
+  /** Two bits per seat in the chart's order, in base64. */
   readonly seats: string
   readonly blocks: readonly Block[]
 }
 
-/** Who has a seat. */
+/** The state of a seat, and the order that has it. */
 export interface SeatHolder {
   readonly state: 'available' | 'held' | 'sold' | 'blocked'
   readonly order?: string
@@ -73,15 +73,15 @@ export interface SeatHolder {
 export interface SectionConfig {
   readonly name: string
   readonly type: SectionType
-  /** Of a standing section. */
+  /** The number of places of a standing section. */
   readonly total?: number
   readonly price_minor: number
   readonly currency: string
-  /** Left out: it has none any more. */
+  /** If it is missing, the section loses its outline. */
   readonly outline?: readonly Point[]
 }
 
-/** What an import changes, in seats. */
+/** The changes of an import, in seats. */
 export interface ImportResult {
   readonly added: number
   readonly changed: number
@@ -89,12 +89,15 @@ export interface ImportResult {
   readonly unchanged: number
 }
 
-/** What an import would change, and why it cannot be done: wrong lines, and seats that somebody has and it leaves out. */
+/**
+ * The changes that an import would make, and the reasons why it cannot: wrong lines, and missing seats that are held
+ * or sold.
+ */
 export interface ImportPreview extends ImportResult {
-  /** The first of `error_count`. */
+  /** The first errors; `error_count` is the number of all. */
   readonly errors: readonly { readonly field: string; readonly detail: string }[]
   readonly error_count: number
-  /** The first of `seat_count`. */
+  /** The first seats; `seat_count` is the number of all. */
   readonly seats: readonly string[]
   readonly seat_count: number
 }
@@ -129,24 +132,24 @@ export const deleteSection = (sale: string, section: string) => call<unknown>('D
 
 const CSV = { 'content-type': 'text/csv' }
 
-/** Changes nothing. */
+/** Checks an import without changing anything. */
 export async function previewSeats(sale: string, section: string, csv: Blob): Promise<ImportPreview> {
   const path = `${ofSection(sale, section)}/seats?preview=true`
   return (await send(path, { method: 'PUT', headers: CSV, body: csv })).json()
 }
 
-/** All seats of the section, or nothing. */
+/** Imports all seats of the section, or none of them. */
 export async function putSeats(sale: string, section: string, csv: Blob): Promise<ImportResult> {
   return (await send(`${ofSection(sale, section)}/seats`, { method: 'PUT', headers: CSV, body: csv })).json()
 }
 
-/** Seats of one section. */
+/** Blocks or releases seats of one section. */
 export const setBlocked = (sale: string, section_id: string, seats: readonly string[], reason: string, on: boolean) =>
   call<unknown>('POST', `${ofSale(sale)}/seats/${on ? 'block' : 'release'}`, { section_id, seats, reason })
 
 export const moveSeat = (order: string, line: number, section_id: string, seat_id: string) =>
   call<unknown>('POST', `/admin/orders/${part(order)}/move`, { line, section_id, seat_id })
 
-/** `key`: of the sale, however often it is sent. */
+/** `key` identifies the sale, however often the call is sent. */
 export const sellAtBoxOffice = (sale: string, request: BoxOfficeSale, key: string) =>
   call<SoldOrder>('POST', `${ofSale(sale)}/box-office`, request, { 'idempotency-key': key })

@@ -1,4 +1,4 @@
-/** What the pages of a hall begin with: their name, and the way to the others. */
+/** The heading of the hall's pages: their name, and links to the others. */
 import { Link, useLocation } from 'wouter-preact'
 import { useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
@@ -30,7 +30,7 @@ export function HallHead({ sale, end }: { sale: string; end: (typeof PAGES)[numb
   )
 }
 
-/** Where there is nothing to show yet. */
+/** The page of a hall that has no sections yet. */
 export function NoSections({ sale }: { sale: string }) {
   return (
     <section class="card" aria-label="Sections">

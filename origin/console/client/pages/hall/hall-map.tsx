@@ -1,6 +1,7 @@
 /**
- * The map of a hall: seats by state, chosen by pointer, finger or keyboard. Scrolls as the page does; a mouse that is dragged
- * frames seats. A canvas, since a hall has tens of thousands; `SeatFields` chooses the same seats without a map.
+ * The map of a hall shows seats by state, and seats are chosen by pointer, finger or keyboard. It scrolls with the
+ * page, and dragging with a mouse selects the seats in a rectangle. It is a canvas, because a hall has tens of
+ * thousands of seats; `SeatFields` chooses the same seats without a map.
  */
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
@@ -32,9 +33,9 @@ interface HallMapProps {
 }
 
 const ZOOM_STEP = 1.6
-/** From one seat to the next at most, and at least for a finger to meet it. */
+/** The largest distance between neighbouring seats, and the smallest at which a finger can hit one. */
 const [WIDEST_PITCH, FINGER_PITCH] = [44, 24]
-/** A press that moves less is a click. */
+/** A press that moves less than this is a click. */
 const DRAG_PIXELS = 4
 
 interface Drag {
@@ -47,7 +48,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   const scroller = useRef<HTMLElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const overlay = useRef<HTMLCanvasElement>(null)
-  /** What the canvas shows. */
+  /** The data that the canvas shows now. */
   const drawn = useRef<readonly unknown[]>([])
   const colours = useRef<Colours | null>(null)
   const drag = useRef<Drag | null>(null)
@@ -55,7 +56,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   const zoom = useSignal(1)
   const cursor = useSignal(-1)
   const frame = useSignal<Box | null>(null)
-  /** What a change of the zoom leaves where it is. */
+  /** The point that a change of the zoom leaves in place. */
   const fixed = useRef<{ readonly point: Point; readonly at: Point } | null>(null)
 
   const { width, height } = size.value
@@ -65,7 +66,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   const scale = fit * Math.min(zoom.value, most)
   const room = { width: Math.max(width, (right - left) * scale), height: Math.max(height, (bottom - top) * scale) }
 
-  /** Where the hall is now: in the middle, where it is smaller than its room. */
+  /** Calculates the position of the hall, which is centred if it is smaller than its area. */
   function viewNow(): View {
     const [x, y] = [(room.width - (right - left) * scale) / 2, (room.height - (bottom - top) * scale) / 2]
     const { scrollLeft = 0, scrollTop = 0 } = scroller.current ?? {}
@@ -132,7 +133,8 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     onChoose(toggled(chosen, isRow ? rowOf(map, index) : [index]))
   }
 
-  // -- Pointer -----------------------------------------------------------------------------------------------------------
+  // -- Pointer
+  // -----------------------------------------------------------------------------------------------------------
 
   const whereOf = (event: PointerEvent): Point => {
     const { left, top } = (event.currentTarget as HTMLElement).getBoundingClientRect()
@@ -145,7 +147,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return
     drag.current = { ...whereOf(event), isFrame: false }
-    // A finger scrolls.
+    // A finger scrolls the map, so only other pointers are captured.
     if (event.pointerType !== 'touch') (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
   }
   const onPointerMove = (event: PointerEvent) => {
@@ -179,12 +181,13 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     frame.value = null
   }
 
-  // A finger leaves as soon as it has chosen.
+  // A finger leaves the map as soon as it has chosen a seat, so only other pointers clear the cursor.
   const onPointerLeave = ({ pointerType }: PointerEvent) => {
     if (pointerType !== 'touch') cursor.value = -1
   }
 
-  // -- Keyboard ----------------------------------------------------------------------------------------------------------
+  // -- Keyboard
+  // ----------------------------------------------------------------------------------------------------------
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { key, shiftKey } = event
@@ -201,7 +204,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     else return
     event.preventDefault()
   }
-  /** Scrolls to the seat, unless it is seen. */
+  /** Scrolls to the seat if it is not visible. */
   function show(index: number): void {
     const seat = map.seats[index]
     if (!seat || !scroller.current) return

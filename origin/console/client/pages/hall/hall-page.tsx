@@ -1,4 +1,7 @@
-/** The hall of a sale as it fills: its map, what can be done with chosen seats, its sections in figures, and what is blocked. */
+/**
+ * The hall of a sale while it fills: its map, the actions for chosen seats, the figures of its sections, and the
+ * blocked seats.
+ */
 import './hall.css'
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
@@ -34,7 +37,7 @@ function Seats({ sale, hall, map, states }: { sale: string; hall: Hall; map: Sea
   const params = new URLSearchParams(useSearch())
   const [order, line] = [params.get('move'), Number(params.get('line'))]
   const choose = (seats: ReadonlySet<number>) => {
-    // An order gets one seat: the last one chosen.
+    // A moved order gets one seat: the last one chosen.
     const added = [...seats].filter((seat) => !chosen.value.has(seat))
     chosen.value = order === null ? seats : new Set(added.slice(-1))
   }
@@ -107,15 +110,15 @@ function Sections({ sections }: { sections: readonly HallSection[] }) {
 }
 
 interface BlocksProps {
-  /** The latest: the origin lists no more than some hundreds. */
+  /** The latest blocks, since the origin lists at most some hundreds. */
   readonly blocks: readonly Block[]
-  /** All of them. */
+  /** The number of all blocked seats. */
   readonly blocked: number
   readonly map: SeatMap
   readonly onShow: (seats: ReadonlySet<number>) => void
 }
 
-/** What is blocked, by who did it and why. */
+/** Lists the blocked seats by operator and reason. */
 function Blocks({ blocks, blocked, map, onShow }: BlocksProps) {
   const indexes = useMemo(
     () => new Map(map.seats.map(({ section, seat_id }, index) => [`${section.section_id} ${seat_id}`, index])),

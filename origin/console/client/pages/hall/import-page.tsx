@@ -1,4 +1,6 @@
-/** The sections of a hall: new ones, changes, and the import of seats, which says first what it would change. */
+/**
+ * The sections of a hall: create and change them, and import their seats. An import first shows what it would change.
+ */
 import './hall.css'
 import { useSignal } from '@preact/signals'
 import { useMutation } from '@tanstack/preact-query'
@@ -82,7 +84,7 @@ function Sections({ sale, sections, chart }: SectionsProps) {
                 action="Change"
                 name={`Change ${section.name}`}
                 effect="Seats keep the prices that were imported with them; what is in carts keeps its price."
-                // A section is written as a whole, with its outline, which only the chart has.
+                // A section is written with its outline, which only the chart contains.
                 disabled={!chart}
                 onConfirm={(form) => save(sale, sections, form, section, outlineOf(section.section_id))}
               >
@@ -108,7 +110,7 @@ function Sections({ sale, sections, chart }: SectionsProps) {
   )
 }
 
-/** `section`: the one that is changed, whose id and kind stay. */
+/** `section` is an existing section, whose id and kind cannot change. */
 function SectionFields({ sections, section }: { sections: readonly HallSection[]; section?: HallSection }) {
   const type = useSignal<SectionType>(section?.type ?? 'reserved')
   const currency = section?.currency ?? sections.at(-1)?.currency ?? 'EUR'
@@ -185,12 +187,13 @@ async function save(
   return { text: section ? `${name} is changed.` : `${name} is a section of the hall now.` }
 }
 
-// -- Import ------------------------------------------------------------------------------------------------------------
+// -- Import
+// ------------------------------------------------------------------------------------------------------------
 
 const EXAMPLE = `seat_id,row,number,place,x,y,category,kind,price_minor
 A-1,A,1,1,100,40,stalls,standard,9400
 A-2,A,2,2,122,40,stalls,accessible,9400`
-/** Of thousands of lines that are wrong, the first. */
+/** The page shows at most this many errors; an import may have thousands. */
 const SHOWN_ERRORS = 50
 
 interface Preview extends ImportPreview {
@@ -215,7 +218,7 @@ function Import({ sale, section }: { sale: string; section: HallSection }) {
     navigate(`/console/sales/${sale}/hall`)
     return { text: `${section.name}: ${count(added)} added, ${count(changed)} changed, ${count(removed)} removed.` }
   }
-  // What was previewed is what is imported.
+  // A changed list must be previewed again before it is imported.
   const forget = () => {
     preview.value = null
     reset()
@@ -255,7 +258,7 @@ function Import({ sale, section }: { sale: string; section: HallSection }) {
   )
 }
 
-/** Why nothing of the list can be imported. */
+/** Shows why the list cannot be imported. */
 function Obstacles({ errors, error_count, seats, seat_count }: ImportPreview) {
   return (
     <div class="failure" role="alert">

@@ -1,23 +1,23 @@
 /**
- * Draws a hall on a canvas: outlines, seats by their state, what is chosen. A state is a shape as well as a colour: a ring is
- * free, a half disc held, a disc sold, a cross blocked.
+ * Draws a hall on a canvas: outlines, seats by their state, and the chosen seats. A state has a shape as well as a
+ * colour: a ring is free, a half disc held, a disc sold, a cross blocked.
  */
 import { type Box, type SeatMap, type SeatState, STATES } from './seats.ts'
 
-/** Where the hall is on the canvas, in CSS pixels. */
+/** The position of the hall on the canvas, in CSS pixels. */
 export interface View {
   readonly width: number
   readonly height: number
-  /** Pixels of one unit of the chart. */
+  /** The number of pixels of one unit of the chart. */
   readonly scale: number
-  /** Of the chart's zero. */
+  /** The position of the chart's origin. */
   readonly x: number
   readonly y: number
 }
 
 export type Colours = Readonly<Record<SeatState | 'ink' | 'quiet' | 'line' | 'accent' | 'card', string>>
 
-/** As the page's look has them now. */
+/** Reads the colours of the page's current look. */
 export function coloursOf(element: HTMLElement): Colours {
   const style = getComputedStyle(element)
   const before = element.style.color
@@ -40,22 +40,24 @@ export function coloursOf(element: HTMLElement): Colours {
   return colours
 }
 
-/** What lies over the seats, and changes as one points at them. */
+/** Marks that are drawn over the seats and change with the pointer. */
 export interface Marks {
   readonly chosen: ReadonlySet<number>
-  /** The seat that the keyboard or the pointer is at; -1 for none. */
+  /** The seat at the keyboard's or the pointer's position; -1 for none. */
   readonly cursor: number
-  /** A rectangle that is being drawn, in the chart's units. */
+  /** The selection rectangle, in the chart's units. */
   readonly frame: Box | null
 }
 
-/** Pixels from seat to seat below which a section shows its name, and from which on a seat shows its number. */
+/**
+ * The distance between seats in pixels below which a section shows its name, and from which a seat shows its number.
+ */
 const [NAMES_BELOW, NUMBERS_FROM] = [9, 22]
-/** A smaller circle looks like a square, and costs ten times as much. */
+/** A smaller circle looks like a square and costs ten times as much, so squares are drawn instead. */
 const CIRCLES_FROM = 1.5
 const FULL = 2 * Math.PI
 
-/** Outlines, seats and names. */
+/** Draws outlines, seats and names. */
 export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours, map: SeatMap, states: Uint8Array) {
   const context = cleared(canvas, view)
   if (!context) return
@@ -64,7 +66,7 @@ export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours
   drawNames(context, view, colours, map)
 }
 
-/** On a canvas of its own, over the other one: a hall of thousands is not drawn again for each. */
+/** Draws marks on a second canvas over the first, so that thousands of seats are not redrawn for each change. */
 export function drawMarks(canvas: HTMLCanvasElement, view: View, colours: Colours, map: SeatMap, marks: Marks): void {
   const context = cleared(canvas, view)
   if (!context) return
@@ -91,7 +93,7 @@ function cleared(canvas: HTMLCanvasElement, view: View): Context | null {
   const context = canvas.getContext('2d')
   const ratio = devicePixelRatio
   const [width, height] = [Math.round(view.width * ratio), Math.round(view.height * ratio)]
-  // Setting either costs the canvas its memory again.
+  // The size is set only if it differs, because setting it allocates the canvas's memory again.
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height })
   context?.setTransform(ratio, 0, 0, ratio, 0, 0)
   context?.clearRect(0, 0, view.width, view.height)
@@ -119,7 +121,7 @@ function drawSections(context: Context, view: View, colours: Colours, { chart }:
     context.closePath()
     context.stroke()
   }
-  // What all seats look at.
+  // The focal point, which all seats face.
   const [x, y] = [view.x + chart.focal_point.x * view.scale, view.y + chart.focal_point.y * view.scale]
   context.beginPath()
   context.moveTo(x - 8, y)
@@ -131,7 +133,7 @@ function drawSections(context: Context, view: View, colours: Colours, { chart }:
 
 function drawSeats(context: Context, view: View, colours: Colours, map: SeatMap, states: Uint8Array): void {
   const radius = radiusOf(map, view)
-  // One path for each state: a path for each seat is twenty times slower.
+  // All seats of a state share one path, because a path for each seat is twenty times slower.
   for (const [number, state] of STATES.entries()) {
     const shape = radius < CIRCLES_FROM && state !== 'blocked' ? square : SHAPES[state]
     context.strokeStyle = context.fillStyle = colours[state]
@@ -165,7 +167,7 @@ function drawNumbers(context: Context, view: View, colours: Colours, map: SeatMa
   })
 }
 
-/** Of sections whose seats are too small for numbers, and of those that have none. */
+/** Draws the names of sections whose seats are too small for numbers, and of those without seats. */
 function drawNames(context: Context, view: View, colours: Colours, { chart, pitch }: SeatMap): void {
   context.font = '600 12px system-ui, sans-serif'
   context.textAlign = 'center'
@@ -193,7 +195,8 @@ function drawFrame(context: Context, view: View, colours: Colours, frame: Box | 
   context.setLineDash([])
 }
 
-// -- Shapes, added to the path -----------------------------------------------------------------------------------------
+// -- Shapes, added to the path
+// -----------------------------------------------------------------------------------------
 
 type Shape = (context: Context, x: number, y: number, radius: number) => void
 

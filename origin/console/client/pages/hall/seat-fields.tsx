@@ -1,4 +1,4 @@
-/** Chooses seats by their names: for a screen reader, a phone, or somebody who has a list. */
+/** Chooses seats by their names, for a screen reader, a phone, or an operator with a list. */
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Choose, Failure } from '../../parts.tsx'

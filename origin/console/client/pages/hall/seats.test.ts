@@ -23,7 +23,7 @@ const OUTLINE: Chart['sections'][number]['outline'] = [
   [0, 40],
   [200, 40],
 ]
-/** Two rows of four seats each, of one section, and one row of the same name, of another. */
+/** One section has two rows of four seats each, and another section has a row of the same name. */
 const chart: Chart = {
   version: 3,
   focal_point: { x: 50, y: -40 },
@@ -45,7 +45,7 @@ describe('the map of a hall', () => {
   })
 
   it('reads two bits a seat, the first seat in the highest', () => {
-    // free, held, sold, blocked; sold, then free.
+    // The seats are free, held, sold and blocked, then sold and free.
     const states = statesOf(btoa(String.fromCharCode(0b00_01_10_11, 0b10_00_00_00)), 12)
     expect([...states]).toEqual([0, 1, 2, 3, 2, 0, 0, 0, 0, 0, 0, 0])
     expect(countsOf(states)).toEqual({ free: 8, held: 1, sold: 2, blocked: 1 })

@@ -1,11 +1,11 @@
-/** The seats of a hall as its map draws and chooses them: states from bits, rows, rectangles, neighbours, words. Pure. */
+/** The seats of a hall for drawing and choosing: states from bits, rows, rectangles, neighbours, words. Pure. */
 import type { Chart, ChartSeat, ChartSection } from './hall-api.ts'
 
-/** In the order of the two bits that a seat has. */
+/** The states by the value of a seat's two bits. */
 export const STATES = ['free', 'held', 'sold', 'blocked'] as const
 export type SeatState = (typeof STATES)[number]
 
-/** A seat of the chart; its place in the list is its number in the states. */
+/** A seat of the chart. Its index in the list is its number in the states. */
 export interface MapSeat extends ChartSeat {
   readonly section: ChartSection
 }
@@ -20,13 +20,13 @@ export interface Box {
 export interface SeatMap {
   readonly chart: Chart
   readonly seats: readonly MapSeat[]
-  /** Around all seats, outlines and the focal point. */
+  /** The rectangle around all seats, outlines and the focal point. */
   readonly box: Box
-  /** From a seat to its neighbour, as most are. */
+  /** The most frequent distance between neighbouring seats. */
   readonly pitch: number
 }
 
-/** Pairs of neighbours that the pitch is taken from. */
+/** The pitch is calculated from this many pairs of neighbours. */
 const MAX_PAIRS = 2_000
 
 export function seatMapOf(chart: Chart): SeatMap {
@@ -63,7 +63,7 @@ function pitchOf(seats: readonly MapSeat[]): number {
 
 const isSameRow = (a: MapSeat, b: MapSeat) => a.section === b.section && a.row === b.row
 
-/** Each seat's place in STATES. Seats past the end of the bits are free. */
+/** The index of each seat's state in STATES. Seats past the end of the bits are free. */
 export function statesOf(base64: string, seats: number): Uint8Array {
   const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
   return Uint8Array.from({ length: seats }, (_, i) => ((bytes[i >> 2] ?? 0) >> (6 - 2 * (i % 4))) & 3)
@@ -75,9 +75,10 @@ export function countsOf(states: Uint8Array): Readonly<Record<SeatState, number>
   return counts
 }
 
-// -- Choosing ----------------------------------------------------------------------------------------------------------
+// -- Choosing
+// ----------------------------------------------------------------------------------------------------------
 
-/** All seats of the row of a seat. */
+/** All seats in the same row as the given one. */
 export function rowOf({ seats }: SeatMap, index: number): number[] {
   const seat = seats[index]
   return seat ? indexesWhere(seats, (other) => isSameRow(seat, other)) : []
@@ -103,7 +104,7 @@ export const DIRECTIONS = {
 } as const
 export type Direction = keyof typeof DIRECTIONS
 
-/** The seat that an arrow key leads to; the same one at the edge of the hall. What lies aside counts twice. */
+/** The seat to which an arrow key leads, or the same one at the edge of the hall. Sideways distance counts twice. */
 export function neighbourOf({ seats }: SeatMap, from: number, direction: Direction): number {
   const start = seats[from]
   if (!start) return seats.length > 0 ? 0 : -1
@@ -130,7 +131,7 @@ function indexesWhere(seats: readonly MapSeat[], isWanted: (seat: MapSeat) => bo
   return seats.flatMap((seat, i) => (isWanted(seat) ? [i] : []))
 }
 
-/** Adds them; where all were chosen before, takes them out. */
+/** Adds the seats to the chosen ones, or removes them if all were chosen. */
 export function toggled(chosen: ReadonlySet<number>, seats: readonly number[]): ReadonlySet<number> {
   const next = new Set(chosen)
   const areChosen = seats.length > 0 && seats.every((seat) => chosen.has(seat))
@@ -138,7 +139,10 @@ export function toggled(chosen: ReadonlySet<number>, seats: readonly number[]): 
   return next
 }
 
-/** Numbers as a person writes them, "1-4, 7": those of a row, in its order, that are meant. Throws on a number it has not. */
+/**
+ * Parses seat numbers such as "1-4, 7" and returns those of the row, in its order. Throws on a number that the row
+ * does not have.
+ */
 export function numbersIn(text: string, row: readonly string[]): string[] {
   const meant = text
     .split(',')
@@ -153,7 +157,7 @@ export function numbersIn(text: string, row: readonly string[]): string[] {
   return [...new Set(meant)]
 }
 
-/** By section, for calls that take the seats of one. */
+/** Groups the seats by section, because a call takes seats of one section. */
 export function bySection(map: SeatMap, chosen: Iterable<number>): Map<string, string[]> {
   const sections = new Map<string, string[]>()
   for (const index of chosen) {
@@ -166,7 +170,8 @@ export function bySection(map: SeatMap, chosen: Iterable<number>): Map<string, s
   return sections
 }
 
-// -- Words -------------------------------------------------------------------------------------------------------------
+// -- Words
+// -------------------------------------------------------------------------------------------------------------
 
 const KINDS = { accessible: 'wheelchair place', companion: 'companion seat', restricted_view: 'restricted view' }
 
@@ -174,11 +179,11 @@ export const seatName = ({ section, row, number }: Pick<MapSeat, 'section' | 'ro
   `${section.name}, row ${row}, seat ${number}`
 export const kindName = ({ kind }: Pick<MapSeat, 'kind'>) => (kind === 'standard' ? null : KINDS[kind])
 
-/** Where the new seat of an order's line is chosen. */
+/** The address of the page on which the new seat of an order line is chosen. */
 export const moveLink = (sale: string, order: string, line: number) =>
   `/console/sales/${sale}/hall?move=${order}&line=${line}`
 
-/** "Stalls, row B: 1–4, 7" for each row, in the chart's order. */
+/** Describes each row as "Stalls, row B: 1–4, 7", in the chart's order. */
 export function rowsInWords({ seats }: SeatMap, chosen: ReadonlySet<number>): string[] {
   const rows = Map.groupBy(
     [...chosen].sort((a, b) => a - b).filter((index) => index < seats.length),

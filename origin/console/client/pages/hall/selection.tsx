@@ -1,4 +1,4 @@
-/** What an operator does with the seats that are chosen on the map: block them, release them, see who has one, move a seat. */
+/** The operator's actions for the seats chosen on the map: block them, release them, see who has one, move a seat. */
 import { useMutation, useQuery } from '@tanstack/preact-query'
 import { Link, useLocation } from 'wouter-preact'
 import { admin, read } from '../../api.ts'
@@ -18,7 +18,7 @@ import {
 } from './seats.ts'
 
 const SHOWN_ROWS = 12
-/** Seats of one call. */
+/** One call changes at most this many seats. */
 const MAX_CHANGED = 5_000
 const units = (seats: number) => `${count(seats)} ${seats === 1 ? 'seat' : 'seats'}`
 
@@ -104,14 +104,17 @@ async function release(sale: string, map: SeatMap, seats: readonly number[], rea
   return { text: `${units(seats.length)} ${seats.length === 1 ? 'is' : 'are'} for sale.` }
 }
 
-/** Of one section, as many as a call takes. Where a call is refused, those before it are done: the map shows it. */
+/**
+ * Sends one call for each section and each allowed number of seats. If a call is refused, the earlier ones have taken
+ * effect, and the map shows it.
+ */
 async function change(sale: string, map: SeatMap, seats: readonly number[], reason: string, isBlock: boolean) {
   for (const [section, ids] of bySection(map, seats))
     for (let i = 0; i < ids.length; i += MAX_CHANGED)
       await setBlocked(sale, section, ids.slice(i, i + MAX_CHANGED), reason, isBlock)
 }
 
-/** Who has the seat, or why nobody can. */
+/** Shows who has the seat, or why nobody can get it. */
 function Holder({ sale, seat }: { sale: string; seat: MapSeat }) {
   const section = seat.section.section_id
   const { data, error } = useQuery({
@@ -135,7 +138,7 @@ function Holder({ sale, seat }: { sale: string; seat: MapSeat }) {
   )
 }
 
-/** Reads the order only when it is pressed: the audit log names whoever read one. */
+/** Reads the order only when the button is pressed, because the audit log names every operator who reads one. */
 function MoveButton({ sale, seat, order }: { sale: string; seat: MapSeat; order: string }) {
   const [, navigate] = useLocation()
   const { mutate, error, isPending } = useMutation({
@@ -166,7 +169,7 @@ interface MoveProps extends Pick<SelectionProps, 'sale' | 'map' | 'states' | 'ch
   readonly line: number
 }
 
-/** While the new seat of an order is chosen. */
+/** Shown while the new seat of an order is chosen. */
 export function Move({ sale, map, states, chosen, order: id, line: number }: MoveProps) {
   const [, navigate] = useLocation()
   const { data: order, error } = useQuery({

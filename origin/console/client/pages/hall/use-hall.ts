@@ -1,4 +1,7 @@
-/** A hall as the pages read it: its chart once for each version, who has which seat every two seconds while it is seen. */
+/**
+ * Reads a hall for the pages: its chart once for each version, and the state of its seats every two seconds while the
+ * page is visible.
+ */
 import { useQuery } from '@tanstack/preact-query'
 import { useMemo } from 'preact/hooks'
 import { ApiError } from '../../api.ts'
@@ -7,7 +10,7 @@ import { seatMapOf, statesOf } from './seats.ts'
 
 const REFRESH_MS = 2_000
 
-/** Before its first section a sale has no hall. */
+/** A sale has no hall before its first section. */
 function noHall(error: unknown): Hall {
   if (error instanceof ApiError && error.problem.status === 404)
     return { version: 0, sections: [], seats: '', blocks: [] }
@@ -20,7 +23,7 @@ export function useHall(sale: string) {
     queryFn: () => readHall(sale).catch(noHall),
     refetchInterval: REFRESH_MS,
   })
-  // Any section, also a standing one, makes a chart.
+  // A hall with any section has a chart, even if all are standing sections.
   const version = hall && hall.sections.length > 0 ? hall.version : null
   const chart = useQuery({
     queryKey: ['chart', sale, version],
@@ -30,7 +33,7 @@ export function useHall(sale: string) {
       return seatMapOf(chart)
     },
     enabled: version !== null,
-    // A version never changes, and may have megabytes: no action of an operator reads it again.
+    // A version never changes and may have megabytes, so no action of an operator reads it again.
     staleTime: 'static',
     structuralSharing: false,
     refetchInterval: ({ state }) => (state.data ? false : REFRESH_MS),

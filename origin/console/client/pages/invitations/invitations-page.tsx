@@ -1,4 +1,6 @@
-/** The invitations of a sale: how many there are, codes from a file, links, and an end to links that were made. */
+/**
+ * The invitations of a sale: their number, codes from a file, new links, and a button that makes earlier links void.
+ */
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
@@ -8,7 +10,7 @@ import { may, shop } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
 import { upload } from './upload.ts'
 
-/** More would not fit into a browser's memory with ease: programs make them by the API. */
+/** A browser has too little memory for many more links; programs make them by the API. */
 const MOST_LINKS = 100_000
 const DAY_SECONDS = 86_400
 
@@ -150,7 +152,7 @@ function Links({ sale }: { sale: string }) {
   )
 }
 
-/** What one puts into a mail; where visitors' pages are not known, the part that follows their host. */
+/** The link for a mail. If the address of visitors' pages is unknown, it is only the part after the host. */
 const linkTo = (sale: string, invitation: string) => `${shop.value ?? ''}/sales/${sale}?invitation=${invitation}`
 
 function NumberField({ name, label, value, most }: { name: string; label: string; value: number; most: number }) {

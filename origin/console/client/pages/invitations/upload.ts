@@ -1,4 +1,4 @@
-/** Uploads a file of codes, with progress, which `fetch` does not tell. */
+/** Uploads a file of codes and reports its progress, which `fetch` cannot do. */
 import type { Problem } from '../../../../../shared/problem.ts'
 import { ApiError } from '../../api.ts'
 
@@ -9,7 +9,7 @@ export interface Imported {
 
 const typeOf = (name: string) => (/\.(ndjson|jsonl)$/i.test(name) ? 'application/x-ndjson' : 'text/csv')
 
-/** `onProgress`: the share that is sent. Throws ApiError, which names the line that is wrong. */
+/** `onProgress` gets the share that has been sent. Throws ApiError, which names the wrong line. */
 export function upload(path: string, file: File, onProgress: (share: number) => void): Promise<Imported> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()

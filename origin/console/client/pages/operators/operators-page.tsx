@@ -1,4 +1,4 @@
-/** The operators: who they are, and for owners a new one, a new key, and the end of a key. */
+/** Lists the operators. Owners can add one, replace a key, and revoke a key. */
 import { useMutation, useQuery } from '@tanstack/preact-query'
 import { ROLES, type Role } from '../../../../../shared/api/roles.ts'
 import { admin, read } from '../../api.ts'

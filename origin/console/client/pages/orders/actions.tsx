@@ -1,4 +1,4 @@
-/** What an operator can do about an order: hand it over, refund it, cancel it. */
+/** The operator's actions for an order: hand it over, refund it, cancel it. */
 import { useRef } from 'preact/hooks'
 import { decimal, minorOf, money } from '../../../../../shared/format.ts'
 import { ApiError, admin } from '../../api.ts'
@@ -107,7 +107,7 @@ export function Actions({ order }: { order: Order }) {
   )
 }
 
-/** What a cancellation does, by what the order is now. */
+/** The effect of a cancellation, by the order's current status. */
 const CANCELLED: Readonly<Partial<Record<Order['status'], string>>> = {
   reserved: 'The hold ends, and its units are for sale again. Nothing was paid. There is no undo.',
   paying:
@@ -117,7 +117,7 @@ const CANCELLED: Readonly<Partial<Record<Order['status'], string>>> = {
 
 const linesIn = (form: FormData) => form.getAll('line').map(Number)
 
-/** A box for each line: unless others are given, those that can still go back. */
+/** A checkbox for each order line. By default it lists the lines that can still be returned. */
 function LineChoice({
   order,
   lines = openLines(order),
@@ -151,14 +151,14 @@ function LineChoice({
 }
 
 function Refund({ order }: { order: Order }) {
-  // One key until there is an answer: a call sent twice refunds once.
+  // The key stays the same until there is a response, so that a repeated call refunds once.
   const key = useRef(crypto.randomUUID())
   const amount = useRef<HTMLInputElement>(null)
   const { currency } = order
   const rest = restMinor(order)
   const open = openRefunds(order).length
   const lines = openLines(order)
-  /** What they cost, until another amount is written. */
+  /** The amount is the price of the chosen lines until the operator types another one. */
   const choose = (form: FormData) => {
     if (amount.current) amount.current.value = decimal(proposedMinor(order, linesIn(form)), currency)
   }

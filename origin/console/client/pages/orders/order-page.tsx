@@ -1,4 +1,4 @@
-/** One order: what it is now, what can be done about it, and its timeline. */
+/** One order: its current state, the possible actions, and its timeline. */
 import './orders.css'
 import { useQuery } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
@@ -12,7 +12,7 @@ import { Actions } from './actions.tsx'
 import { accountOf, addressLines, boughtIn, isPending, lineName, type Order } from './order.ts'
 import { describe, reasonInWords } from './timeline.ts'
 
-/** While something is still to happen by itself; else another operator may change it. */
+/** The page refreshes often while a change is expected, and otherwise in case another operator changes the order. */
 const [PENDING_MS, SETTLED_MS] = [2_000, 10_000]
 
 export function OrderPage({ order: id }: { order: string }) {
@@ -68,10 +68,10 @@ export function OrderPage({ order: id }: { order: string }) {
   )
 }
 
-/** Not while a charge is under way. */
+/** A seat cannot be moved while a charge is in progress. */
 const MOVABLE: readonly Order['status'][] = ['reserved', 'confirmed', 'fulfilled']
 
-/** Each with what was paid for it; a seat can be moved. */
+/** Each line shows the price paid for it, and the seat of a line can be moved. */
 function Lines({ order: { order_id, sale, status, lines, currency, bill, total_minor } }: { order: Order }) {
   const isMovable = (line: Order['lines'][number]) =>
     line.seat_id !== undefined && line.status !== 'returned' && MOVABLE.includes(status) && may('operator')

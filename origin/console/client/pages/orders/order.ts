@@ -1,4 +1,4 @@
-/** An order as the operators' API returns it, and what follows from it. Pure. */
+/** Calculations on an order as the operators' API returns it. Pure. */
 import type { Address } from '../../../../../shared/api/goods.ts'
 import type { AsJson, FoundOrder, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
 import type { OrderLine } from '../../../../../shared/api/public.ts'
@@ -6,23 +6,26 @@ import type { OrderLine } from '../../../../../shared/api/public.ts'
 export type Entry = AsJson<HistoryEntry>
 export type Order = AsJson<OrderTimeline>
 
-/** Refunds that were asked for and that the provider has not confirmed yet. */
+/** The refunds that were requested and that the provider has not confirmed yet. */
 export function openRefunds({ history }: Pick<Order, 'history'>): readonly Entry[] {
   const refunds = history.filter(({ kind }) => kind === 'refund')
   const done = new Set(refunds.flatMap(({ what, detail }) => (what === 'refunded' ? [detail.refund_id] : [])))
   return refunds.filter(({ what, detail }) => what === 'requested' && !done.has(detail.refund_id))
 }
 
-/** What can still be refunded: the price, less what went back and what is on its way. */
+/** The amount that can still be refunded: the price without completed and open refunds. */
 export function restMinor(order: Order): number {
   const left = order.total_minor - order.refunded_minor
   const open = openRefunds(order)
-  // Without an amount: all that was left.
+  // A refund without an amount returns all that was left.
   if (open.some(({ detail }) => detail.amount_minor === null)) return 0
   return Math.max(0, left - open.reduce((sum, { detail }) => sum + Number(detail.amount_minor), 0))
 }
 
-/** What a refund of these lines gives back at most; with the last of them what is for the whole order, too. Of none: all that is left. */
+/**
+ * The highest refund for these lines. With the last lines it includes the charges of the whole order. Without lines
+ * it is all that is left.
+ */
 export function proposedMinor(order: Order, chosen: readonly number[]): number {
   const rest = restMinor(order)
   if (chosen.length === 0) return rest
@@ -32,7 +35,7 @@ export function proposedMinor(order: Order, chosen: readonly number[]): number {
   return Math.min(rest, isLast ? cost + order.total_minor - costOf(order.lines) : cost)
 }
 
-/** Lines that are neither returned nor named by a refund. */
+/** The lines that are neither returned nor part of a refund. */
 export function openLines({ lines, history }: Pick<Order, 'lines' | 'history'>): Order['lines'] {
   const named = new Set(
     history.flatMap(({ kind, detail }) => (kind === 'refund' ? ((detail.lines ?? []) as number[]) : [])),
@@ -40,20 +43,20 @@ export function openLines({ lines, history }: Pick<Order, 'lines' | 'history'>):
   return lines.filter(({ line, status }) => status !== 'returned' && !named.has(line))
 }
 
-/** Such as `2 × Cap`, or `Stalls, row A, seat 7`. */
+/** The name of a line, for example `2 × Cap`, or `Stalls, row A, seat 7`. */
 export function lineName({ name, quantity, row, number, seat_id }: OrderLine): string {
   if (seat_id !== undefined) return `${name}, row ${row ?? ''}, seat ${number ?? seat_id}`
   return `${quantity} × ${name}`
 }
 
-/** What was bought in short: the first line, and how many others there are. */
+/** Summarises an order as its first line and the number of the others. */
 export function boughtIn({ lines, product_name }: Pick<FoundOrder, 'lines' | 'product_name'>): string {
   const [first, ...others] = lines
   if (!first) return product_name
   return `${lineName(first)}${others.length > 0 ? ` and ${others.length} more` : ''}`
 }
 
-/** Whether anything is still to happen by itself. */
+/** True if the order is expected to change without an operator. */
 export function isPending(order: Order): boolean {
   const { status, history } = order
   if (status === 'processing' || status === 'reserved' || status === 'paying') return true
@@ -63,10 +66,10 @@ export function isPending(order: Order): boolean {
   return isCapturing || isSending || openRefunds(order).length > 0
 }
 
-/** The account of a visitor who was signed in. */
+/** The account of a signed-in visitor. */
 export const accountOf = (visitor: string) => (visitor.startsWith('user:') ? visitor.slice('user:'.length) : null)
 
-/** As it is written on a parcel, and what else the buyer said. */
+/** The address as written on a parcel, followed by the buyer's other details. */
 export function addressLines({
   name,
   company,

@@ -1,4 +1,4 @@
-/** An operator's own latest searches, kept in this browser alone. */
+/** The operator's own latest searches, stored only in this browser. */
 import { session } from '../../session.ts'
 
 const KEPT = 8
@@ -23,7 +23,7 @@ export function keepSearch(text: string): void {
   try {
     localStorage.setItem(key(), JSON.stringify(kept))
   } catch {
-    // A browser that keeps nothing has no recent searches.
+    // A browser that blocks storage has no recent searches.
   }
 }
 

@@ -1,4 +1,7 @@
-/** The search for orders, as one types. The address has the search and its filters, so Back and a shared link work. */
+/**
+ * The search for orders while the operator types. The address contains the search and its filters, so Back and a
+ * shared link work.
+ */
 import './orders.css'
 import { useSignal } from '@preact/signals'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query'
@@ -13,7 +16,7 @@ import { readSales } from '../../sales-page.tsx'
 import { accountOf, boughtIn } from './order.ts'
 import { forgetSearches, keepSearch, recentSearches } from './recent.ts'
 
-/** The first key searches at once, and those that follow within this time together. */
+/** The first key searches at once. Further keys within this time cause one search. */
 const DEBOUNCE_MS = 60
 const FILTERS = ['sale', 'product', 'status'] as const
 type Filter = (typeof FILTERS)[number]
@@ -27,14 +30,14 @@ export function SearchPage() {
   const field = useRef<HTMLInputElement>(null)
   const timer = useRef(0)
   const recent = useSignal(recentSearches())
-  // Without the list the search works all the same.
+  // The search also works without the list of sales.
   const { sales = [] } = useQuery({ queryKey: ['sales'], queryFn: readSales }).data ?? {}
   const search = useSearchOrders(params)
   const found = search.data?.pages.flatMap(({ orders }) => orders)
 
   useTitle('Orders · Console')
   useEffect(() => () => clearTimeout(timer.current), [])
-  // What was typed last stays as it is; Back and a recent search write into the field.
+  // The field keeps the typed text, while Back and a recent search write into it.
   useEffect(() => {
     if (field.current && timer.current === 0) field.current.value = text
   }, [text])
@@ -167,7 +170,10 @@ export function SearchPage() {
   )
 }
 
-/** The orders that a search finds, page by page. A newer search ends the call of the one before, which would hold a connection. */
+/**
+ * Reads the orders that a search finds, page by page. A newer search aborts the call before it, which would keep a
+ * connection busy.
+ */
 function useSearchOrders(params: URLSearchParams) {
   const given = [...params].filter(([name]) => name === 'q' || FILTERS.some((one) => one === name))
   const search = { q: '', ...Object.fromEntries(given) }

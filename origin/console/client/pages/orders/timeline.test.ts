@@ -21,7 +21,7 @@ test.each<[text: string, Partial<Entry>, title?: string]>([
     { kind: 'action', what: 'refund_requested', detail: { before: null, after } },
     'refund requested, by ida',
   ],
-  // In words, or as the operator wrote it.
+  // A known reason is described in words, and an operator's text stays unchanged.
   ['cancelled by the shop', { kind: 'event', what: 'order.cancelled', detail: { reason: 'by_shop' } }, 'Cancelled'],
   ['sent_twice', { kind: 'event', what: 'order.cancelled', detail: { reason: 'sent_twice' } }, 'Cancelled'],
 ])('describes what happened in words, and nothing else of it: %s', (text, one, title) => {

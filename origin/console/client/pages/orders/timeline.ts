@@ -1,4 +1,4 @@
-/** What each entry of an order's history means, in words. Pure. */
+/** Describes each entry of an order's history in words. Pure. */
 import { money } from '../../../../../shared/format.ts'
 import type { CANCEL_REASONS } from '../../../../../shared/order-status.ts'
 import type { Entry, Order } from './order.ts'
@@ -6,7 +6,7 @@ import type { Entry, Order } from './order.ts'
 interface Described {
   readonly title: string
   readonly text: string
-  /** Only what is wrong is red. */
+  /** The entry is red only if it is an error. */
   readonly isWrong: boolean
 }
 
@@ -41,7 +41,7 @@ const REASONS: Readonly<Record<(typeof CANCEL_REASONS)[number], string>> = {
   too_many: 'too many earlier orders were not paid',
 }
 
-/** A reason of ours in words; what an operator wrote stays as it is. */
+/** Describes a known reason in words; an operator's text stays unchanged. */
 export const reasonInWords = (reason: string) => (REASONS as Readonly<Record<string, string>>)[reason] ?? reason
 
 const words = (value: unknown) => String(value).replaceAll('_', ' ')
@@ -90,7 +90,7 @@ export function describe({ kind, what, by, detail }: Entry, order: Pick<Order, '
   }
 }
 
-/** The fields of an audit entry that differ, each as it is now. */
+/** The fields of an audit entry that differ, with their new values. */
 function changeOf({ after }: Entry['detail'], amount: (minor: unknown) => string): string {
   if (after === null || typeof after !== 'object') return ''
   return Object.entries(after)

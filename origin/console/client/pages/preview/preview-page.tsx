@@ -1,4 +1,7 @@
-/** Every page that visitors of a sale can meet, in its looks, widths and languages. The edge makes them; they do nothing. */
+/**
+ * Every page that visitors of a sale can meet, in all looks, widths and languages. The edge makes the pages, and
+ * nothing in them works.
+ */
 import './preview.css'
 import { useQuery } from '@tanstack/preact-query'
 import { useLocation, useSearch } from 'wouter-preact'
@@ -6,7 +9,7 @@ import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { admin, read } from '../../api.ts'
 import { Choose, Failure, Loading, languageName, useTitle } from '../../parts.tsx'
 
-/** By how the names of their states begin; the first that fits. */
+/** The groups of states by the beginning of their names. The first match counts. */
 const GROUPS = [
   ['sale', 'Before joining', /^sale-/],
   ['line', 'In line', /^(lobby|line|missed)/],

@@ -1,4 +1,4 @@
-/** The fields of one promo code in a dialog, and what they say. */
+/** The fields of one promo code in a dialog, and their conversion to a code. */
 import { useSignal } from '@preact/signals'
 import type { PromoCode } from '../../../../../shared/api/goods.ts'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
@@ -13,7 +13,7 @@ const KINDS = [
 ] as const
 type Kind = (typeof KINDS)[number][0]
 
-/** Throws for an amount that is none; the rest is checked by the API. */
+/** Throws for an invalid amount; the API checks the other fields. */
 export function codeIn(form: FormData, currency: string): PromoCode {
   const kind = textIn(form, 'kind') as Kind
   const value = kind === 'percent' ? numberIn(form, 'value') : minorOf(textIn(form, 'value'), currency)
@@ -36,7 +36,7 @@ const numberIn = (form: FormData, name: string) => (textIn(form, name) === '' ? 
 const timeIn = (form: FormData, name: string) =>
   textIn(form, name) === '' ? null : new Date(textIn(form, name)).toISOString()
 
-/** `code`: the one that is changed. */
+/** `code` is the existing code that is being changed. */
 export function CodeFields({ currency, code }: { currency: string; code?: PromoCode }) {
   const kind = useSignal<Kind>(KINDS.find(([one]) => code?.[one] !== undefined)?.[0] ?? 'percent')
   const value = code?.[kind.value]

@@ -1,4 +1,4 @@
-/** The promo codes of a sale: how often each was used; one more, a change, a file in place of all of them. */
+/** The promo codes of a sale with their uses. An operator can add or change one, or replace all by a file. */
 import './promo-codes.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
@@ -11,11 +11,11 @@ import type { Done } from '../../toast.tsx'
 import { CodeFields, codeIn } from './code-fields.tsx'
 import { aboutOne, csvOf, foundIn, isSameCode, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
 
-/** A browser shows no more of them with ease. */
+/** The table shows at most this many codes, because a browser becomes slow with more. */
 const SHOWN = 200
 
 const pathOf = (sale: string) => `/admin/sales/${encodeURIComponent(sale)}/promo-codes`
-/** With the ETag of the list. */
+/** The codes with the ETag of the list. */
 interface CodeList {
   readonly codes: readonly ListedCode[]
   readonly version: string
@@ -26,14 +26,17 @@ const listIn = async (response: Response): Promise<CodeList> => ({
   version: response.headers.get('etag') ?? '',
 })
 const readCodes = async (sale: string) => listIn(await send(pathOf(sale)))
-/** The whole list in the place of this version of it, or nothing. */
+/** Replaces the whole list if it still has this version, or changes nothing. */
 const putCodes = async (sale: string, body: BodyInit, type: string, version: string) =>
   listIn(await send(pathOf(sale), { method: 'PUT', headers: { 'content-type': type, 'if-match': version }, body }))
 
-/** Each try fails by the change of somebody else, who has succeeded. */
+/** The number of attempts. One fails only if somebody else changed the list successfully. */
 const TRIES = 20
 
-/** Changes one code in the list as it is now, whatever others do to other codes. `seen`: the code as it was decided about. */
+/**
+ * Changes one code in the current list, even if others change other codes meanwhile. `seen` is the code as the
+ * operator saw it.
+ */
 async function changeCode(sale: string, code: PromoCode, seen: PromoCode | undefined, isRemoved = false) {
   for (let tries = 1; ; tries++) {
     const { codes, version } = await readCodes(sale)
@@ -219,7 +222,7 @@ async function stop(sale: string, code: PromoCode, used: number): Promise<Done> 
   }
 }
 
-/** `seen`: what takes its place until then. */
+/** `seen` is the value that the restored code replaces. */
 async function restore(sale: string, code: PromoCode, seen: PromoCode | undefined, text: string): Promise<Done> {
   await changeCode(sale, code, seen)
   return { text }

@@ -1,4 +1,4 @@
-/** The curves of a report, and how right the waits were that people saw. */
+/** The curves of a report, and the accuracy of the displayed waits. */
 import { FlowChart, RateChart, StockChart, WaitChart, WaitingChart } from '../../charts.tsx'
 import { fillGaps } from '../../gap-fill.ts'
 import { count, figure } from '../../parts.tsx'

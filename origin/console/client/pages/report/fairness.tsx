@@ -1,4 +1,4 @@
-/** How fair a sale was: the draw's proof, and who was served before whom. */
+/** The fairness of a sale: the proof of its draw, and how many buyers were overtaken. */
 import { clock } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
 import { type Report, Section } from './section.tsx'
@@ -106,5 +106,5 @@ function Draw({ draw }: { draw: NonNullable<Line['draw']> }) {
   )
 }
 
-/** Below two minutes in seconds. */
+/** Shows times under two minutes in seconds. */
 const lasting = (seconds: number) => (seconds < 120 ? `${seconds.toFixed(1)} s` : clock('en', seconds))

@@ -1,4 +1,4 @@
-/** The figures of a report: from joining to paying, money, units and times. */
+/** The figures of a report: visitors from joining to paying, money, units and times. */
 import { clock, money, roughly } from '../../../../../shared/format.ts'
 import { count, instant, moment, TableHead, unitsSum, whoCame } from '../../parts.tsx'
 import { type Report, Section } from './section.tsx'

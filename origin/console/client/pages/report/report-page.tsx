@@ -1,4 +1,4 @@
-/** The report of a sale, on the screen and on paper. */
+/** The report of a sale, for screen and paper. */
 import './report.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
@@ -8,7 +8,7 @@ import { Fairness } from './fairness.tsx'
 import { Figures } from './figures.tsx'
 import { type Report, readReport, Section } from './section.tsx'
 
-/** Frames until the charts are drawn in the colours of paper. */
+/** After this many frames the charts are drawn in the colours for paper. */
 const FRAMES = 3
 
 export function ReportPage({ sale }: { sale: string }) {
@@ -21,11 +21,11 @@ export function ReportPage({ sale }: { sale: string }) {
   } = useQuery({
     queryKey: ['report', sale],
     queryFn: () => readReport(sale),
-    // Made when the page is opened or a person asks, not by itself.
+    // The report is made when the page is opened or the operator requests it, and is not refreshed by itself.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
-  // A PDF is named for it.
+  // Browsers name the PDF after the title.
   useTitle(report ? `Report of ${report.name}` : 'Console')
   const print = async () => {
     isPaper.value = true
@@ -163,10 +163,10 @@ function Incidents({ incidents }: Pick<Report, 'incidents'>) {
   )
 }
 
-/** The audit log has the rest. */
+/** The audit log has the full values. */
 const [LONGEST, MOST_CHANGES] = [160, 5]
 
-/** What an action changed, a line for each field: at most a few words of each. */
+/** Lists the changed fields of an action, a line for each, with shortened values. */
 function changesOf({ before, after, units }: Readonly<Record<string, unknown>>): string[] {
   const text = (value: unknown) => {
     const all = typeof value === 'string' ? value : JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** What each part of a report is made of: its data, and its frame. */
+/** The building blocks of a report: the data, and the frame of each part. */
 import type { ComponentChildren } from 'preact'
 import { admin, read } from '../../api.ts'
 

@@ -42,7 +42,7 @@ describe('a sale as it is written', () => {
     const section = { ...product, product_id: 'stalls', name: 'Stalls', section_type: 'reserved', buffer: 0 }
     const read = { ...sale, products: [product, section], chart_version: 2 } as Body
     expect(withoutSections(read).products).toEqual([product])
-    // Seats that are blocked meanwhile are no change of the sale.
+    // Seats that were blocked meanwhile do not count as a change of the sale.
     const blocked = { ...read, products: [product, { ...section, buffer: 3 }] } as Body
     expect(changesBetween(read, blocked)).toEqual([])
   })
@@ -97,7 +97,7 @@ describe('a sale as it is written', () => {
       { field: 'fees.0.amount', before: '250', after: '300' },
       { field: 'products.vinyl.variants.vinyl-39.price', before: 'none', after: '4000' },
     ])
-    // What a GET adds is no change, and a variant at its product's price follows it.
+    // Fields that only a GET has do not count as changes, and a variant without its own price follows its product's.
     const units = { held: 0, sold: 0, available: 0, buffer: 0 }
     const sizes = variants.map((variant) => ({ ...variant, ...units, unit_price_minor: 3_900 }))
     const products = (before.products as readonly Body[]).map((product) => {

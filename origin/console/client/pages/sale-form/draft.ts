@@ -1,4 +1,4 @@
-/** A sale as it is being written: the body of the PUT, what is wrong in it, and what it changes. Pure. */
+/** A sale that is being edited: the body of the PUT, its errors, and its changes. Pure. */
 import * as v from 'valibot'
 import { SaleId } from '../../../../../shared/api/fields.ts'
 import { SaleConfig } from '../../../../../shared/api/operator.ts'
@@ -6,12 +6,15 @@ import { decimal } from '../../../../../shared/format.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 export type Body = { readonly [name: string]: Json }
-/** What is wrong, by the path of the field (`products.0.total`). */
+/** The errors, by the path of the field (`products.0.total`). */
 export type Wrong = ReadonlyMap<string, string>
 
 const DAY_MS = 86_400_000
 
-/** Tomorrow at noon of the operator's own clock: a sale that nobody looked at twice does not open by itself. */
+/**
+ * The opening is at noon of the next day by the operator's clock, so that a sale saved by mistake does not open at
+ * once.
+ */
 export function newBody(nowMs: number): Body {
   const noon = new Date(nowMs + DAY_MS)
   noon.setHours(12, 0, 0, 0)
@@ -24,7 +27,7 @@ export function newBody(nowMs: number): Body {
   }
 }
 
-/** The schema's own. */
+/** The default values of the schema. */
 function defaults(): Body {
   const { products: _, ...rest } = v.parse(SaleConfig, {
     name: 'x',
@@ -40,7 +43,7 @@ export function newProduct(others: readonly Json[]): Body {
   return { product_id: '', name: '', unit_price_minor: '', currency: last?.currency ?? 'EUR', total: '', buffer: 0 }
 }
 
-/** Everything but the id and the times, which move to the first day to come, at the same hour. */
+/** Copies everything except the id. The times move to the next possible day and keep their hour. */
 export function copyOf(sale: Body, nowMs: number): Body {
   const config = configOf(sale) ?? sale
   const opens = new Date(String(config.opens_at))
@@ -55,7 +58,7 @@ export function copyOf(sale: Body, nowMs: number): Body {
   return { ...config, opens_at: moved.toISOString(), ends_at: later(ends), pre_queue_opens_at: later(lobby) }
 }
 
-/** An id that a name suggests. */
+/** Suggests an id for a name. */
 export const idFrom = (name: string) =>
   name
     .normalize('NFKD')
@@ -66,7 +69,7 @@ export const idFrom = (name: string) =>
     .slice(0, 48)
     .replace(/-$/, '')
 
-/** As the API will read it, without what a GET adds; undefined if something is wrong. */
+/** The sale as the API will parse it, without fields that only a GET has; undefined if it has errors. */
 export function configOf(body: Body): Body | undefined {
   const read = v.safeParse(SaleConfig, withoutSections(body))
   if (!read.success) return undefined
@@ -81,7 +84,10 @@ export function configOf(body: Body): Body | undefined {
   return { ...(Object.fromEntries(Object.entries(read.output).filter(isSet)) as Body), products }
 }
 
-/** A sale as a GET returns it, to be edited: a variant at its product's price has none of its own, and follows it. */
+/**
+ * Converts a sale from a GET for editing. A variant with its product's price gets no own price, so that it follows
+ * the product.
+ */
 export const fromRead = (sale: Body): Body => ({
   ...sale,
   products: ((sale.products ?? []) as readonly Body[]).map(({ variants, ...product }) => ({
@@ -94,7 +100,7 @@ export const fromRead = (sale: Body): Body => ({
   })),
 })
 
-/** Sections of a hall are among a sale's products, and have pages and calls of their own. */
+/** True for a section of a hall. Sections are among a sale's products, but have their own pages and calls. */
 export const isSection = ({ section_type }: Body) => (section_type ?? null) !== null
 export const withoutSections = (body: Body): Body => ({
   ...body,
@@ -118,7 +124,7 @@ const READ_ONLY = new Set(
   ),
 )
 
-/** The API's own messages. */
+/** Returns the API's own messages. */
 export function wrongIn(body: Body, saleId: string): Wrong {
   const read = v.safeParse(SaleConfig, body, { abortPipeEarly: true })
   const wrong = new Map<string, string>()
@@ -131,7 +137,7 @@ export function wrongIn(body: Body, saleId: string): Wrong {
   return wrong
 }
 
-/** The two pages of the form, and which of them shows a field. */
+/** The two pages of the form. Each field is on one of them. */
 export type Part = 'sale' | 'goods'
 const ONLY_OF_GOODS =
   /^(brand|venue|event|fees|tax|delivery|products\.\d+\.(names|description|images|options|variants|limit|weight_grams|tags|terms))(\.|$)/
@@ -144,7 +150,7 @@ export interface Change {
   readonly after: string
 }
 
-/** What saving would change, field by field; products, variants and lines by their own names. */
+/** The changes that saving would make, field by field, with products, variants and lines under their own names. */
 export function changesBetween(before: Body, after: Body): Change[] {
   const [was, is] = [leavesOf(configOf(before) ?? before), leavesOf(configOf(after) ?? after)]
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((field) => {
@@ -153,7 +159,7 @@ export function changesBetween(before: Body, after: Body): Change[] {
   })
 }
 
-/** Amounts as one types them, in the currency of their product, or of the sale's first. */
+/** Amounts appear as they are typed, in the currency of their product, or of the sale's first product. */
 function leavesOf(
   value: Json | undefined,
   path = '',
@@ -161,7 +167,7 @@ function leavesOf(
   into = new Map<string, string>(),
 ): Map<string, string> {
   if (value === undefined) return into
-  // As a field that is left out.
+  // A missing value is the same as an omitted field.
   if (typeof value !== 'object' || value === null) return into.set(path, String(value ?? 'none'))
   for (const [name, inner] of Object.entries(value)) {
     const of = inner as Body | null
@@ -174,10 +180,11 @@ function leavesOf(
   return into
 }
 
-/** Of a sale's fees and prices for delivery. */
+/** The currency of a sale's fees and delivery prices. */
 export const currencyOf = (sale: Json | undefined) => String(valueAt(sale ?? null, 'products.0.currency') || 'EUR')
 
-// -- Reading and writing by path ---------------------------------------------------------------------------------------
+// -- Reading and writing by path
+// ---------------------------------------------------------------------------------------
 
 export function valueAt(body: Json, path: string): Json | undefined {
   return path

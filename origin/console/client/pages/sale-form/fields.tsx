@@ -1,4 +1,4 @@
-/** Fields of the form. Each shows what is wrong in it once it was touched, and warns of what is likely a mistake. */
+/** The fields of the form. Each shows its error once it was edited, and warns of likely mistakes. */
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId } from 'preact/hooks'
@@ -10,7 +10,7 @@ import { localOf } from './units.ts'
 
 interface Form {
   readonly body: Body
-  /** What to show as wrong now, and what to warn of. */
+  /** The errors and the warnings to show now. */
   readonly wrong: Wrong
   readonly warnings: Wrong
   /** `undefined` removes the field. */
@@ -30,11 +30,11 @@ interface Named {
   readonly label: ComponentChildren
   readonly hint?: ComponentChildren
   readonly disabled?: boolean
-  /** While it is empty, the field is left out. */
+  /** True if an empty field is omitted from the body. */
   readonly optional?: boolean
 }
 
-/** What is the same of every input. */
+/** The properties that all inputs share. */
 export function useField({ path, hint }: Named) {
   const form = useForm()
   const id = useId()
@@ -89,10 +89,10 @@ export function Field({ id, label, below, children }: FieldProps) {
 
 interface TextFieldProps extends Named {
   readonly list?: string
-  /** A text of several lines. */
+  /** The number of lines of a multi-line text. */
   readonly rows?: number
   readonly placeholder?: string
-  /** In place of writing it to the path. */
+  /** Called instead of writing the text to the path. */
   readonly onText?: (text: string) => void
 }
 
@@ -114,7 +114,7 @@ export function TextField(props: TextFieldProps) {
   )
 }
 
-/** A text in some of the visitors' languages; null for none. */
+/** A text in some of the visitors' languages; null means no text. */
 export function TextsField({ path, label, hint }: Named) {
   const { body, wrong, set, touch } = useForm()
   const texts = (valueAt(body, path) ?? {}) as Body
@@ -149,14 +149,14 @@ export function TextsField({ path, label, hint }: Named) {
   )
 }
 
-/** What was typed, as the number that it is; text that is none is sent as it is, and refused with the API's words. */
+/** Converts the typed text to a number. Other text is sent unchanged, and the API refuses it with an explanation. */
 const numberOf = (text: string): Json => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text))
 
-/** `none`: what an empty field means, where the value may be null. */
+/** `none` is the meaning of an empty field, if the value may be null. */
 export function NumberField(props: Named & { readonly none?: string }) {
   const { form, value, attributes, below } = useField(props)
   const typed = useSignal<string | null>(null)
-  // A change from elsewhere shows; "1." while one types stays.
+  // The field shows a value that was changed elsewhere, but keeps an incomplete input such as "1.".
   const shown = typed.value !== null && numberOf(typed.value) === value ? typed.value : String(value ?? '')
   return (
     <Field id={attributes.id} label={props.label} below={below}>
@@ -177,7 +177,7 @@ export function NumberField(props: Named & { readonly none?: string }) {
   )
 }
 
-/** `none`: what an empty field means. */
+/** `none` is the meaning of an empty field. */
 export function MoneyField(props: Named & { readonly currency: string; readonly none?: string }) {
   const { form, value, attributes, below } = useField(props)
   const typed = useSignal<{ readonly text: string; readonly currency: string } | null>(null)
@@ -228,7 +228,7 @@ export function TimeField(props: Named & { readonly none?: string }) {
   )
 }
 
-/** A choice by value; a number or null as well. */
+/** A choice whose values may also be numbers or null. */
 export function Choice(props: Named & { readonly options: readonly (readonly [value: Json, text: string])[] }) {
   const { form, value, attributes, below } = useField(props)
   return (

@@ -1,14 +1,17 @@
-/** What a sale will be like as it is configured, and warnings of what is likely a mistake. Pure: nothing here forbids anything. */
+/**
+ * Predicts the course of a sale from its configuration, and warns of likely mistakes. Pure. Nothing here forbids a
+ * value.
+ */
 import type { Body } from './draft.ts'
 
-/** Between these nobody asks twice. */
+/** A sale that lasts a time between these two is plausible, and gets no warning. */
 const SHORTEST_SECONDS = 10
 const LONGEST_SECONDS = 2 * 3600
 
 export interface Numbers {
   readonly units: number
   readonly rate: number
-  /** Until all are sold if each takes one; null while the numbers are not numbers. */
+  /** The time until all units are sold if each visitor takes one; null if the input is not numeric. */
   readonly seconds: number | null
 }
 
@@ -27,7 +30,9 @@ export function forecastOf(body: Body): string {
   return `At ${many(rate)} people a second ${many(units)} units last about ${span(seconds)}, if each takes one.`
 }
 
-/** By the path of the field that one would change. `isOpen`: its opening is over and stays as it was. */
+/**
+ * The warnings by the path of the field to change. `isOpen` is true if the opening is over and can no longer change.
+ */
 export function warningsIn(body: Body, nowMs: number, isOpen: boolean): ReadonlyMap<string, string> {
   const { units, seconds } = numbersOf(body)
   const warnings = new Map<string, string>()
@@ -59,7 +64,7 @@ const timeOf = (at: unknown) => {
 }
 const many = (value: number) => value.toLocaleString('en')
 
-/** "8 seconds", "3:20 minutes", "2:46 hours". */
+/** Formats a time as "8 seconds", "3:20 minutes" or "2:46 hours". */
 export function span(seconds: number): string {
   if (seconds < 1) return 'less than a second'
   if (seconds < 60) return `${Math.round(seconds)} second${Math.round(seconds) === 1 ? '' : 's'}`

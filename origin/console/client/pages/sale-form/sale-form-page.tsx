@@ -1,4 +1,4 @@
-/** Creating, editing and copying a sale: one form for all that an operator sets of it. */
+/** The form with which operators create, edit and copy a sale. */
 import './sale-form.css'
 import { useSignal } from '@preact/signals'
 import { useMutation, useQuery } from '@tanstack/preact-query'
@@ -38,28 +38,28 @@ const PARTS = [
   ['goods', 'Goods, brand, delivery'],
 ] as const
 
-/** Its fields are those of the form, by their paths. */
+/** Reads the sale in the structure of the form, whose fields have the same paths. */
 const readSale = async (sale: string) => fromRead((await read(calls.$get({ param: { sale } }))) as unknown as Body)
 
-/** `/console/sales/new`, and `?copy=SALE`. */
+/** The page of `/console/sales/new`, and of `?copy=SALE`. */
 export function NewSalePage() {
   const from = new URLSearchParams(useSearch()).get('copy')
   if (from === null) return <SaleForm key="new" start={newBody(Date.now())} />
   return <Loaded key={from} sale={from} show={(sale) => <SaleForm start={copyOf(sale, Date.now())} copied={from} />} />
 }
 
-/** `/console/sales/:sale/edit` */
+/** The page of `/console/sales/:sale/edit`. */
 export function EditSalePage({ sale }: { sale: string }) {
   return <Loaded key={sale} sale={sale} show={(read) => <SaleForm start={read} sale={sale} />} />
 }
 
-/** `/console/sales/:sale/goods` */
+/** The page of `/console/sales/:sale/goods`. */
 export function GoodsPage({ sale }: { sale: string }) {
   return <Loaded key={sale} sale={sale} show={(read) => <SaleForm start={read} sale={sale} first="goods" />} />
 }
 
 function Loaded({ sale, show }: { sale: string; show: (read: Body) => preact.JSX.Element }) {
-  // Each form begins with the sale as it is now, and keeps that to compare with.
+  // The form starts with the current sale, and keeps it for comparison.
   const { data, error } = useQuery({
     queryKey: ['form', sale],
     queryFn: () => readSale(sale),
@@ -72,10 +72,10 @@ function Loaded({ sale, show }: { sale: string; show: (read: Body) => preact.JSX
 
 interface SaleFormProps {
   readonly start: Body
-  /** The one that is edited; without it, a new one. */
+  /** The id of the edited sale; missing for a new one. */
   readonly sale?: string
   readonly copied?: string
-  /** What it shows, which only a new one changes: of a sale each has a page of its own. */
+  /** The part to show first. A new sale switches between the parts, while an existing one has a page for each. */
   readonly first?: Part
 }
 
@@ -88,7 +88,7 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
   const id = useSignal<string | null>(sale ?? null)
   const touched = useSignal<ReadonlySet<string>>(new Set())
   const isAllShown = useSignal(false)
-  /** What the API refused, until the field is changed. */
+  /** The errors from the API, each until its field is changed. */
   const refused = useSignal<ReadonlyMap<string, string>>(new Map())
   const isSaved = useRef(false)
   const form = useRef<HTMLFormElement>(null)
@@ -107,7 +107,7 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
   }
   const set = (path: string, value: Json | undefined) => {
     touch(path)
-    // What is wrong in it may be gone as well.
+    // A change may also correct the errors inside the field.
     refused.value = new Map([...refused.value].filter(([field]) => !`${field}.`.startsWith(`${path}.`)))
     if (path === 'sale') id.value = String(value)
     else body.value = withValue(body.value, path, value)
@@ -117,13 +117,13 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
     const faults = [...wrongIn(body.value, saleId).keys(), ...refused.value.keys()]
     if (isNew && faults.length > 0 && !faults.some((path) => isOn(part.value, path)))
       part.value = part.value === 'sale' ? 'goods' : 'sale'
-    // After the fields say what is wrong in them.
+    // The focus moves after the fields have shown their errors.
     setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
   }
 
   async function save(): Promise<Done> {
     try {
-      // It must not write over another sale, nor over what somebody else has changed meanwhile.
+      // The headers keep the call from overwriting another sale, or somebody else's change.
       const headers: Record<string, string> = isNew ? { 'if-none-match': '*' } : { 'if-match': `"${start.version}"` }
       await calls.$put({ param: { sale: saleId }, json: withoutSections(body.value) as SaleBody }, { headers })
     } catch (error) {
@@ -221,7 +221,7 @@ function titleOf(start: Body, { isNew, copied, part }: { isNew: boolean; copied:
   return part === 'goods' ? `Goods of ${start.name}` : `Edit ${start.name}`
 }
 
-/** Of the fields that are wrong, those that this page does not show. */
+/** Counts the errors in fields that this page does not show. */
 function elsewhere(wrong: Wrong, part: Part): string {
   const many = [...wrong.keys()].filter((path) => !isOn(part, path)).length
   return many === 0 ? '' : `, ${many} of them under ${part === 'goods' ? 'Edit' : 'Goods'}`

@@ -1,4 +1,4 @@
-/** The form's sections: what every sale needs first, the rare things folded away. */
+/** The sections of the form: the essential ones first, the rare ones folded. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -22,21 +22,21 @@ export function Section({ title, children }: { title: string; children: Componen
 
 interface FoldedProps {
   readonly title: ComponentChildren
-  /** Of its fields, or of what they are in. */
+  /** The paths of its fields, or of their parents. */
   readonly paths: readonly string[]
-  /** At first. */
+  /** True if the section is open at first. */
   readonly isOpen?: boolean
-  /** Stands in another section. */
+  /** True if the section is inside another one. */
   readonly isInner?: boolean
   readonly children: ComponentChildren
 }
 
-/** Opens by itself when something in it is wrong. */
+/** A section that opens by itself if it contains an error. */
 export function Folded({ title, paths, isOpen = false, isInner = false, children }: FoldedProps) {
   const { wrong } = useForm()
   const isWrong = [...wrong.keys()].some((field) => paths.some((path) => `${field}.`.startsWith(`${path}.`)))
   const details = useRef<HTMLDetailsElement>(null)
-  // What the operator opens and closes stays so.
+  // The section stays as the operator left it.
   const [wasOpen] = useState(isOpen)
   useEffect(() => {
     if (isWrong && details.current) details.current.open = true
@@ -106,7 +106,7 @@ export function Products({ isNew }: { isNew: boolean }) {
   )
 }
 
-/** Not of the only one. */
+/** The button that removes a product. The last product cannot be removed. */
 export function RemoveProduct({ i }: { i: number }) {
   const { body, set } = useForm()
   const products = body.products as readonly Body[]
@@ -289,7 +289,7 @@ const ASKED = [
   ['required', 'required'],
 ] as const
 
-/** What each mail says. */
+/** The content of each mail. */
 const MAIL_NAMES: Readonly<Record<MailKind, string>> = {
   turn_near: 'Your turn is near (to those who ask in line)',
   turn: 'It is your turn (to those who ask in line)',
@@ -304,7 +304,7 @@ const MAIL_NAMES: Readonly<Record<MailKind, string>> = {
   sent: 'Sent',
 }
 
-/** Which mails the sale sends. */
+/** The choice of mails that the sale sends. */
 function SentMails() {
   const { body, set } = useForm()
   const chosen = (body.mails ?? []) as readonly string[]

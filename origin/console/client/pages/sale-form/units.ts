@@ -1,7 +1,7 @@
-/** A time as `datetime-local` has it. Pure. */
+/** Converts times for `datetime-local`. Pure. */
 
 const two = (value: number) => String(value).padStart(2, '0')
-/** As `datetime-local` has it: in the operator's own time zone. */
+/** The time in the format of `datetime-local`, in the operator's time zone. */
 export function localOf(iso: string): string {
   const at = new Date(iso)
   if (Number.isNaN(at.getTime())) return ''

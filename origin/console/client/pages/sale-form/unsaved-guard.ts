@@ -1,4 +1,4 @@
-/** Asks before what was typed is lost: by a link, by going back, by closing the page. */
+/** Asks before unsaved input is lost through a link, the Back button, or closing the page. */
 import { useEffect } from 'preact/hooks'
 
 const QUESTION = 'Leave without saving? What you have typed is lost.'
@@ -18,7 +18,7 @@ export function useUnsavedGuard(isUnsaved: () => boolean): void {
     }
     const onBack = (event: PopStateEvent) => {
       if (!isUnsaved() || confirm(QUESTION)) return
-      // The router does not hear of it, and the address comes back.
+      // The event is kept from the router, and the address is restored.
       event.stopImmediatePropagation()
       history.pushState(null, '', here)
     }

@@ -1,4 +1,4 @@
-/** What an operator can press, each with what it will do, a confirmation, and its undo where there is one. */
+/** The controls of a sale. Each describes its effect, asks for confirmation, and offers an undo if there is one. */
 import { useSignal } from '@preact/signals'
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { Choose, Confirm, count, instant, languageName, textIn } from '../../parts.tsx'
@@ -9,13 +9,13 @@ import { announce, end, open, pause, restock, resume, type State, setRate } from
 
 const numberIn = (form: FormData, name: string) => Number(form.get(name))
 
-/** The texts of a form by language; those left empty are left out. */
+/** The texts of a form by language, without empty ones. */
 export function textsIn(form: FormData): Record<string, string> {
   const texts = LANGUAGES.map((language) => [language, textIn(form, language)] as const)
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }
 
-/** Opens, pauses, resumes and ends the sale: beside the phase. */
+/** Opens, pauses, resumes and ends the sale. The controls are next to the phase. */
 export function PhaseControls({ state }: { state: State }) {
   const { phase, paused, name } = state
   if (!may('operator') || phase === 'ended') return null
@@ -55,7 +55,7 @@ export function PhaseControls({ state }: { state: State }) {
   )
 }
 
-/** One click and Enter: a reason is chosen or written only by who wants one. */
+/** Pausing takes one click and Enter. A reason is optional. */
 function Pause({ state }: { state: State }) {
   const chosen = useSignal('')
   const language = useSignal<string>('en')
@@ -113,7 +113,7 @@ function Pause({ state }: { state: State }) {
   )
 }
 
-/** Beside the line. */
+/** The control is next to the queue. */
 export function RateControl({ state }: { state: State }) {
   if (!may('operator') || state.phase === 'ended') return null
   return (
@@ -138,9 +138,9 @@ export function RateControl({ state }: { state: State }) {
   )
 }
 
-/** Beside the stock. */
+/** The control is next to the stock. */
 export function RestockControl({ state }: { state: State }) {
-  // A section has as many units as seats.
+  // A seated section has as many units as seats, so it cannot be restocked.
   const products = soldBy(state.products).filter(({ section_type }) => section_type !== 'reserved')
   if (!may('operator') || state.phase === 'ended' || products.length === 0) return null
   return (
@@ -167,7 +167,7 @@ export function RestockControl({ state }: { state: State }) {
   )
 }
 
-/** What visitors read now, and a new announcement. */
+/** Shows the current announcement, and publishes a new one. */
 export function Announcements({ state }: { state: State }) {
   const isOperator = may('operator')
   const { announcement, pause_reason } = state
@@ -226,7 +226,7 @@ export function Words({ title, text }: { title: string; text: Readonly<Record<st
   )
 }
 
-/** How loud, and in which words. */
+/** The fields for the level and the texts of an announcement. */
 export function AnnouncementFields() {
   return (
     <>

@@ -1,8 +1,11 @@
-/** What needs somebody, and how each part does: as the origin judges it, which decides every colour of the page. */
+/**
+ * Shows the open problems and the health of each part. The origin decides them, and with them every colour of the
+ * page.
+ */
 import type { HealthSummary } from '../../../../../shared/api/live.ts'
 import { time } from '../../parts.tsx'
 
-/** The worst first, each with where to go. */
+/** The problems, the worst first, each with a link. */
 export function Needs({ needs }: Pick<HealthSummary, 'needs'>) {
   if (needs.length === 0) return null
   return (

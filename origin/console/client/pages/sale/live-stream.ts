@@ -1,4 +1,4 @@
-/** A running sale, as the origin streams it: the latest state, and how old it is. */
+/** Receives a running sale as the origin streams it: the latest state, and its age. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Figures, Minute } from '../../../../../shared/api/live.ts'
@@ -8,12 +8,12 @@ import { queries } from '../../session.ts'
 const readLive = (sale: string) => read(admin.sales[':sale'].live.$get({ param: { sale } }))
 export type Live = Awaited<ReturnType<typeof readLive>>
 
-/** So long without data, and what is shown is no longer the present. */
+/** After this time without data the page marks its figures as old. */
 export const OLD_AFTER_MS = 5_000
 const TICK_MS = 250
 const AGAIN_MS = 2_000
 
-/** Follows a sale. `ageMs`: since the latest state came; `nowMs`: by the origin's clock. */
+/** Follows a sale. `ageMs` is the time since the latest state arrived; `nowMs` is the time of the origin's clock. */
 export function useLive(sale: string) {
   const latest = useSignal<{ readonly live: Live; readonly atMs: number } | null>(null)
   const tick = useSignal(0)
@@ -28,11 +28,11 @@ export function useLive(sale: string) {
         latest.value = { live: JSON.parse(data), atMs: performance.now() }
         error.value = null
       })
-      // A browser comes back by itself only where nothing answered; an answer with an error ends it.
+      // A browser reconnects by itself only if there was no response. An error response ends the stream.
       events.addEventListener('error', () => {
         if (events.readyState !== EventSource.CLOSED) return
         again = window.setTimeout(follow, AGAIN_MS)
-        // Says why, which an event stream does not.
+        // This call says what the error is, which an event stream does not.
         queries.fetchQuery({ queryKey: ['live', sale], queryFn: () => readLive(sale) }).catch((failure) => {
           error.value = failure
         })
@@ -48,7 +48,7 @@ export function useLive(sale: string) {
       clearInterval(timer)
     }
   }, [sale])
-  // Read, so that the page is drawn again as time passes.
+  // Reading the signal makes the page render again as time passes.
   void tick.value
   if (latest.value === null) return { seen: null, error: error.value }
   const ageMs = performance.now() - latest.value.atMs
@@ -56,7 +56,7 @@ export function useLive(sale: string) {
   return { seen: { live: aged(live, ageMs), ageMs, nowMs: Date.parse(live.read_at) + ageMs }, error: error.value }
 }
 
-/** Without news nothing is known of the present. */
+/** Without new data the current health is unknown. */
 function aged(live: Live, ageMs: number): Live {
   if (ageMs <= OLD_AFTER_MS) return live
   const need = {
@@ -73,7 +73,7 @@ function aged(live: Live, ageMs: number): Live {
 
 const MINUTE_MS = 60_000
 
-/** Counts of all minutes of the sale. */
+/** The counts of all minutes of the sale. */
 export function totals({ minutes, before }: Pick<Live, 'minutes' | 'before'>): Figures {
   const sums: Record<string, number> = { ...before }
   for (const { counts } of minutes)
@@ -81,26 +81,28 @@ export function totals({ minutes, before }: Pick<Live, 'minutes' | 'before'>): F
   return sums
 }
 
-/** What happened in the minute of the clock that is `ago` minutes before this one; nothing in one that nobody wrote. */
+/**
+ * The figures of the calendar minute that is `ago` minutes before the current one; empty for a minute without a row.
+ */
 export function minuteAgo(ago: number, minutes: readonly Minute[], nowMs: number): Figures {
   const from = MINUTE_MS * (Math.floor(nowMs / MINUTE_MS) - ago)
   const isIt = ({ minute }: Minute) => Date.parse(minute) === from
   const at = minutes.findIndex(isIt)
   const found = minutes[at]
   if (!found) return {}
-  // In its first minute a sale has added all that there is.
+  // In its first minute a sale has added the whole value of the gauge.
   const added = (name: string) => grown(minutes, name)[at] ?? (at === 0 ? found.gauges[name] : 0) ?? 0
   return { ...found.counts, called: added('called'), arrived: added('arrived') }
 }
 
-/** Counts whose name begins so, the largest first. */
+/** The counts whose name has this prefix, the largest first. */
 export function byReason(counts: Figures, prefix: string): readonly (readonly [string, number])[] {
   return Object.entries(counts)
     .flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value] as const] : []))
     .sort(([, a], [, b]) => b - a)
 }
 
-/** What each minute added to a gauge that only grows. */
+/** The increase of a growing gauge in each minute. */
 function grown(minutes: readonly Minute[], name: string): (number | null)[] {
   return minutes.map(({ gauges }, i) => {
     const [now, before] = [gauges[name], minutes[i - 1]?.gauges[name]]

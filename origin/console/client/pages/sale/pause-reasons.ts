@@ -1,4 +1,4 @@
-/** Reasons of a pause that are ready in every language, as visitors read them. */
+/** Predefined reasons of a pause in every language, as visitors read them. */
 import type { Language } from '../../../../../shared/api/fields.ts'
 
 type Reason = Readonly<Record<Language, string>>

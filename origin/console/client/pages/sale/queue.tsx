@@ -1,4 +1,6 @@
-/** The waiting line: its length, its pace against what was asked for, the waits, and how long the stock will last. */
+/**
+ * The queue of a sale: its length, its real and its requested rate, the waits, and the time until the stock is sold.
+ */
 import { clock, roughly } from '../../../../../shared/format.ts'
 import { figure, TableHead, time } from '../../parts.tsx'
 import { RateControl } from './controls.tsx'
@@ -63,14 +65,14 @@ export function Queue({ live, nowMs }: { live: Live; nowMs: number }) {
   )
 }
 
-/** What the wait is as it was, or why nobody knows it. */
+/** The measured wait, or the reason why it is unknown. */
 function waitNote({ state: { phase, queue } }: Live, realSeconds: number | null): string {
   if (realSeconds !== null) return `measured last: ${clock('en', realSeconds)}`
   if (phase === 'all_in_carts' || phase === 'paused') return 'the line stands'
   return queue.wait_seconds === null && (queue.waiting ?? 0) > 0 ? 'depends on what is left' : 'minutes : seconds'
 }
 
-/** Why nobody knows when all will be sold. */
+/** The reason why the time of the last sale cannot be predicted. */
 function forecastNote({ state: { phase, invariant }, funnel }: Live): string {
   if (phase === 'all_in_carts' || (invariant.available === 0 && invariant.held > 0)) return 'all units are in carts'
   if (phase === 'sold_out') return 'it is'

@@ -1,4 +1,4 @@
-/** Who was refused: by reason, and by the rule that decided. */
+/** The refused visitors, by reason and by the rule that decided. */
 import { Link } from 'wouter-preact'
 import { count } from '../../parts.tsx'
 import { byReason, type Live, totals } from './live-stream.ts'

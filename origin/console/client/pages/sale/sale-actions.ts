@@ -1,4 +1,4 @@
-/** What an operator does to a running sale: each says what it has made true, and how to undo it. */
+/** The operator's actions on a running sale. Each reports its result and how to undo it. */
 import type { AnnouncementRequest } from '../../../../../shared/api/operator.ts'
 import { admin } from '../../api.ts'
 import { count } from '../../parts.tsx'
@@ -25,7 +25,7 @@ export async function pause(state: State, reason: Reason): Promise<Done> {
   return { text: `${state.name} is paused. Everybody keeps their place.`, undo: () => resume(state, reason) }
 }
 
-/** `reason`: of the pause that it ends. */
+/** `reason` is the reason of the pause that ends. */
 export async function resume(state: State, reason: Reason): Promise<Done> {
   await call.resume.$post(paramOf(state))
   return { text: `${state.name} goes on.`, undo: () => pause(state, reason) }
@@ -50,7 +50,7 @@ export async function restock(state: State, product: string, quantity: number): 
   }
 }
 
-/** `before`: what visitors read until now. */
+/** `before` is the announcement that visitors read until now. */
 export async function announce(
   state: State,
   announcement: AnnouncementRequest | null,

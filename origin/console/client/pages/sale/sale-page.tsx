@@ -1,4 +1,7 @@
-/** One sale, live: is it going well, and what do I press? Each control stands beside what it changes. */
+/**
+ * The live page of one sale. It shows whether the sale goes well and which control to use, and places each control
+ * next to what it changes.
+ */
 import './sale.css'
 import { clock } from '../../../../../shared/format.ts'
 import { FlowChart, RateChart, WaitChart, WaitingChart } from '../../charts.tsx'
@@ -87,7 +90,10 @@ function Countdown({ state: { phase, opens_at, ends_at }, nowMs }: Pick<Live, 's
   )
 }
 
-/** From the queue to the money: since the sale was created, in this minute of the clock, and in the one before. */
+/**
+ * The funnel from the queue to the payment: since the creation of the sale, in the current calendar minute, and in
+ * the one before.
+ */
 function Funnel({ live: { minutes, funnel }, nowMs }: Seen) {
   const [now, before] = [minuteAgo(0, minutes, nowMs), minuteAgo(1, minutes, nowMs)]
   const added = (name: string) => `+${count(now[name] ?? 0)} this minute, +${count(before[name] ?? 0)} before`
@@ -119,7 +125,7 @@ function Funnel({ live: { minutes, funnel }, nowMs }: Seen) {
 
 function Charts({ live: { minutes } }: { live: Live }) {
   if (minutes.length === 0) return null
-  // The minute in progress would look like a fall.
+  // The current minute is left out, because its incomplete figures would look like a drop.
   const full = fillGaps(minutes.length > 2 ? minutes.slice(0, -1) : minutes)
   const all = fillGaps(minutes)
   return (

@@ -1,4 +1,4 @@
-/** The stock as a bar that visibly adds up: sold, held and free make the total. */
+/** The stock as a bar that visibly adds up: sold, held and free units make the total. */
 import { count, TableHead } from '../../parts.tsx'
 import { RestockControl } from './controls.tsx'
 import type { Live } from './live-stream.ts'
@@ -40,7 +40,7 @@ export function Stock({ live: { state, summary } }: { live: Live }) {
   )
 }
 
-/** A product with variants is their sum, and they stand below it. */
+/** A product with variants shows their sum, followed by the variants. */
 function ProductRow({ product: { variants = [], ...product } }: { product: Product }) {
   if (variants.length === 0) return <Row name={product.name} units={product} />
   const sum = (of: 'sold' | 'held' | 'available' | 'total' | 'buffer') =>

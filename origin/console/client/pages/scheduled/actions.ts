@@ -1,4 +1,4 @@
-/** Scheduled actions in words. */
+/** Describes scheduled actions in words. */
 import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
 import { money } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
@@ -10,7 +10,7 @@ export interface Product {
   readonly unit_price_minor: number
 }
 
-/** What it will do, in a few words. */
+/** Describes the effect of an action in a few words. */
 export function inWords(effect: ScheduledEffect, products: readonly Product[]): string {
   const product = 'product_id' in effect ? products.find((p) => p.product_id === effect.product_id) : undefined
   const name = product?.name ?? ('product_id' in effect ? effect.product_id : '')

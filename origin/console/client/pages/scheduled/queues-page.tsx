@@ -1,4 +1,4 @@
-/** The job queues: what waits, and what was given up. */
+/** The job queues: waiting jobs, and jobs that were given up. */
 import './scheduled.css'
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
@@ -9,7 +9,7 @@ import { may } from '../../session.ts'
 
 const REFRESH_MS = 3_000
 
-/** What each is for. */
+/** The purpose of each queue. */
 const ABOUT: Readonly<Record<string, string>> = {
   charge: 'Charges to be authorized',
   capture: 'Money to be taken of confirmed orders',
@@ -23,7 +23,7 @@ type Queue = Awaited<ReturnType<typeof readQueues>>['queues'][number]
 const readQueues = () => read(admin.queues.$get())
 
 const LOOKS = { good: '', watch: 'late', bad: 'failed' } as const
-/** All that waits is now due, behind a retry or for later; the rest of the row says how much of it. */
+/** The first figure is all waiting jobs. The others divide it into due jobs, retries and jobs for a later time. */
 const COLUMNS: readonly (readonly [name: string, text: (queue: Queue) => string, look?: (queue: Queue) => string])[] = [
   ['Waiting', ({ open }) => count(open.waiting)],
   [
@@ -46,7 +46,7 @@ export function QueuesPage() {
   })
   useTitle('Queues · Console')
   const isThere = data !== undefined
-  // An advice leads to one of the queues.
+  // An advice may link to one of the queues.
   useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' }), [isThere])
   const dead = data?.queues.filter((queue) => queue.dead > 0) ?? []
   return (

@@ -1,4 +1,4 @@
-/** The form that schedules one more action. */
+/** The form that adds a scheduled action. */
 import { useSignal } from '@preact/signals'
 import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
 import { minorOf } from '../../../../../shared/format.ts'
@@ -150,7 +150,7 @@ const ProductChoice = ({ products }: Pick<FormProps, 'products'>) => (
   </label>
 )
 
-/** The fields of an effect, as the origin reads them. */
+/** Reads the fields of an effect in the form of the API. */
 function effectIn(action: string, form: FormData, products: readonly Product[]): object {
   const product_id = textIn(form, 'product')
   switch (action) {

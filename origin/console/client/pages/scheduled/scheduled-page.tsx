@@ -1,4 +1,4 @@
-/** What is to happen to a sale at a time: what comes, what was, and one more. */
+/** The scheduled actions of a sale: future ones, past ones, and a form for a new one. */
 import './scheduled.css'
 import { useQuery } from '@tanstack/preact-query'
 import type { ScheduledRun, Suspension } from '../../../../../shared/api/operator.ts'
@@ -11,7 +11,7 @@ import { inUtc, inWords } from './actions.ts'
 import { ScheduleForm } from './schedule-form.tsx'
 
 const REFRESH_MS = 2_000
-/** Its name and products change rarely. */
+/** The name and products of a sale change rarely. */
 const SALE_REFRESH_MS = 30_000
 
 export function ScheduledPage({ sale }: { sale: string }) {
@@ -28,7 +28,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
   })
   useTitle('Scheduled · Console')
   const products = soldBy(about?.products ?? [])
-  // Seats have prices of their own, and are imported.
+  // Seats have their own prices and are imported, so they have no restock.
   const withUnits = products.filter(({ section_type }) => section_type !== 'reserved')
   const toCome = data?.scheduled.filter((one) => one.next_at !== null || one.suspended) ?? []
   const past = data?.scheduled.filter((one) => one.next_at === null && !one.suspended) ?? []

@@ -1,4 +1,4 @@
-/** What visitors' search takes for the same. */
+/** The page on which operators edit the synonyms of the visitors' search. */
 import { useQuery } from '@tanstack/preact-query'
 import { admin, read, send } from '../../api.ts'
 import { Failure, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'

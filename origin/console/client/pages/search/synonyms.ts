@@ -1,9 +1,9 @@
-/** Words that mean the same, as an operator writes them: a line for each list, with commas. Pure. */
+/** Synonyms in the form in which an operator writes them: one line for each list, with commas. Pure. */
 import type { Synonyms } from '../../../../../shared/api/front.ts'
 
 export const linesOf = (synonyms: Synonyms): string => synonyms.map((words) => words.join(', ')).join('\n')
 
-/** Throws, and names the line, where one has a word alone. */
+/** Throws an error that names the line if it has a single word. */
 export function synonymsIn(text: string): Synonyms {
   const lists = text.split('\n').map((line) =>
     line

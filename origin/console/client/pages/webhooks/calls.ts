@@ -1,4 +1,4 @@
-/** The calls for webhooks: what each change has made true, with its undo. */
+/** The calls for webhooks. Each change reports its result and how to undo it. */
 import type { Delivery, WebhookState } from '../../../../../shared/api/operator.ts'
 import { send } from '../../api.ts'
 import { count } from '../../parts.tsx'

@@ -1,4 +1,7 @@
-/** What was sent to an endpoint, by state: attempts, the last answer, what was sent, and sending it again. */
+/**
+ * The messages sent to an endpoint, by state, with their attempts, the last response and the body. Each can be sent
+ * again.
+ */
 import { useInfiniteQuery } from '@tanstack/preact-query'
 import { Link, useSearch } from 'wouter-preact'
 import type { Delivery } from '../../../../../shared/api/operator.ts'
@@ -124,7 +127,7 @@ function Row({ one, endpoint }: { one: Delivery; endpoint: Endpoint }) {
   )
 }
 
-/** The order or the sale that it tells of. */
+/** Links to the order or the sale of a message. */
 function About({ body }: Pick<Delivery, 'body'>) {
   const { data } = body as { readonly data?: { readonly order_id?: string; readonly sale?: string } | null }
   if (data?.order_id) return <Link href={`/console/orders/${data.order_id}`}>order …{data.order_id.slice(-8)}</Link>

@@ -1,4 +1,4 @@
-/** Webhooks: the endpoints, and of the chosen one what was sent, what it answered, and what can be done. */
+/** The webhooks: all endpoints, and the chosen one with its messages, responses and actions. */
 import './webhooks.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
@@ -91,7 +91,7 @@ function waitingIn({ waiting = 0, oldest_seconds, dead = 0 }: Endpoint): string 
   return `${waiting === 0 ? 'Nothing waits' : `${count(waiting)} wait${waiting === 1 ? 's' : ''}${since}`}${dead > 0 ? `; ${count(dead)} given up` : ''}.`
 }
 
-/** Shown once. */
+/** The secret is shown only once. */
 function Secret({ endpoint }: { endpoint: Endpoint }) {
   return (
     <section class="card" role="status">
@@ -186,7 +186,7 @@ function Fields({ endpoint }: { endpoint?: Endpoint }) {
   )
 }
 
-/** What is wrong in it the API says. */
+/** The API validates the values. */
 const written = (form: FormData): Change => ({
   url: textIn(form, 'url'),
   events: textIn(form, 'events').split(/[\s,]+/),
