@@ -1,12 +1,12 @@
-/** Whether the page reaches the edge. While it does, it says nothing of it. */
+/** Shows whether the page reaches the edge. The sign is hidden while it does. */
 import { announce, byId, page, show, write } from './page.ts'
 
-/** Failed attempts in a row. */
+/** The number of failed attempts in a row. */
 export const failures = { reads: 0, refreshes: 0 }
 
 const hasFailed = () => failures.reads + failures.refreshes > 0
 
-/** `onLine` alone is not enough: some browsers report offline within a network of their own. */
+/** `onLine` alone is not enough, because some browsers report offline in a local network. */
 export const isOffline = () => !navigator.onLine && (hasFailed() || page.path === null)
 
 export function showConnection(): void {
@@ -14,7 +14,7 @@ export function showConnection(): void {
   const note = byId('offline')
   show(note, state === 'offline')
   const sign = byId('connection')
-  // A problem's page reads no schedule, so it does not know whether it is connected.
+  // The page of a problem reads no schedule, so it does not know whether it is connected.
   show(sign, state === 'offline' || (state === 'reconnecting' && page.path !== null))
   if (!sign || sign.dataset.state === state) return
   if (state === 'offline') announce(note?.textContent)

@@ -1,4 +1,4 @@
-/** Makes an element, without HTML of anyone's. */
+/** Makes an element from text, so that no HTML is parsed. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** The page's forms, as its script sends them or holds them back. */
+/** The page's script sends the forms or holds them back. */
 import { expect, it, vi } from 'vitest'
 import {
   browser,
@@ -21,7 +21,7 @@ useBrowserPage()
 
 const formTo = (action: string) => `<form class="once" action="/sales/demo/${action}"><button></button></form>`
 
-/** Submits the page's form; true if its script sends it, or holds it back. */
+/** Submits the page's form. True if the script sends it or holds it back. */
 const press = () => fire('submit', document.querySelector('form') as HTMLFormElement)
 
 it('sends an order once, and shows the page in the answer without another request', async () => {
@@ -48,7 +48,7 @@ it('lets an order be sent again after some seconds, since it has a key, and show
   expect(heading()).toBe('The order')
 })
 
-/** The landing page, with the way in. */
+/** Opens the landing page with its form to join. */
 const openLanding = () => open(LANDING + formTo('queue'), { own: false, number: '' })
 
 it('joins once, however long that takes, and shows the response without another request', async () => {

@@ -1,13 +1,13 @@
 /**
- * The page's forms: none is sent twice by mistake or while offline. The answer to a join is the visitor's own page, and that
- * to an order's form is the order's, which the script shows in place.
+ * Handles the page's forms. None is sent twice by mistake or while offline. The response to a join is the visitor's
+ * own page, and the response to an order's form is the order's page; the script shows both in place.
  */
 import { isOffline } from './connection.ts'
 import { byId, each, get, linePath, SLOW_TIMEOUT_MS, TIMEOUT_MS } from './page.ts'
 import { countsAsRefresh, showResponse } from './refresh.ts'
 import { readNow } from './schedule-reader.ts'
 
-/** Fills in the code from the link that led here: a page that is the same for all cannot contain it. */
+/** Fills in the code from the link, because a page that is the same for all visitors cannot contain it. */
 export function fillInvitation(): void {
   const invitation = new URLSearchParams(location.search).get('invitation')
   if (!invitation) return
@@ -17,9 +17,9 @@ export function fillInvitation(): void {
 }
 
 /**
- * Keeps a form back while offline, since the browser's error page would replace this one; and a `.once` form that was just
- * sent. An order's form may be sent again soon, since its key makes that harmless; a second join before the response, and
- * the place with it, has arrived would get a later place and lose the first.
+ * Keeps a form back while offline, because the browser's error page would replace this one, and a `.once` form that
+ * was just sent. An order's form may be sent again soon, because its key makes that harmless. A second join before
+ * the first response would get a later place and lose the first.
  */
 export function onSubmit(event: SubmitEvent): void {
   const form = event.target as HTMLFormElement
@@ -31,39 +31,43 @@ export function onSubmit(event: SubmitEvent): void {
     return
   }
   const release = form.matches('.once') ? holdBack(form) : () => {}
-  // Without cookies the place would be lost at once: the page that the form leads to says so.
+  // Without cookies the place would be lost at once, so the browser loads the next page, which explains that.
   if (!ANSWERED_BY_PAGE.test(form.action) || !navigator.cookieEnabled) return
   event.preventDefault()
   void send(form, release)
 }
 
-/** What a visitor joins, buys, pays and gives back by. */
+/** The forms to join, buy, pay and cancel, whose response is a page. */
 const ANSWERED_BY_PAGE = /\/(queue|buy|payment|cancel)$/
 const isJoin = (form: HTMLFormElement) => form.action.endsWith('/queue')
 
-/** Forms sent: the answer to the last one is shown. */
+/** The number of forms sent. Only the response to the last one is shown. */
 let sent = 0
 
-/** Sends a form by a request whose response is the page to show: the form alone would load that by a second request. */
+/**
+ * Sends a form by a request whose response is the page to show. A plain form would need a second request for that
+ * page.
+ */
 async function send(form: HTMLFormElement, release: () => void): Promise<void> {
   const own = ++sent
-  // The form has text fields only.
+  // The cast is valid, because the form has only text fields.
   const body = new URLSearchParams(new FormData(form) as unknown as URLSearchParams)
   const headers = { accept: 'text/html' }
-  // A join may lead to another site. An edge of the version before leads from an order's form to the order's page.
+  // A join may redirect to another site. An edge of the version before redirects from an order's form to the order's
+  // page.
   const redirect = isJoin(form) ? 'manual' : 'follow'
   countsAsRefresh()
   try {
     const response = await get(form.action, { method: 'POST', headers, body, redirect }, SLOW_TIMEOUT_MS)
     if (own === sent) await showResponse(response, linePath())
   } catch {
-    // Without a response in time, or with one that is no page, the visitor may send the form again.
+    // If there is no response in time, or it is not a page, the visitor may send the form again.
     release()
     readNow()
   }
 }
 
-/** Keeps the form from being sent again for a while. Returns a function that releases it at once. */
+/** Holds the form back for a while. Returns a function that releases it at once. */
 function holdBack(form: HTMLFormElement): () => void {
   form.dataset.sent = 'yes'
   const button = form.querySelector('button')

@@ -1,4 +1,4 @@
-/** The page's script from its start. */
+/** The page's script runs from its start. */
 import { expect, it, vi } from 'vitest'
 import {
   browser,
@@ -22,9 +22,9 @@ import {
 useBrowserPage()
 
 const PLACE = 'place demo'
-/** The page that all see. */
+/** The page that is the same for all visitors. */
 const COMMON = { own: false, number: '' }
-/** The page comes back from the back-forward cache. */
+/** Restores the page from the back-forward cache. */
 const comesBack = () => fire('pageshow', undefined, { persisted: true })
 
 it('leads from the page that all see to the page of whoever has a place, also where that fails at first', async () => {
@@ -54,7 +54,7 @@ it('remembers a place, and forgets one that is gone', async () => {
 })
 
 it('does without its second script, and loads it again', async () => {
-  // Loaded before: the test's clock does not wait for the machine's.
+  // The second script is loaded in advance, because the test's clock does not wait for the real loading.
   const extras = await import('./extras/extras.ts')
   const load = vi.fn(async () => extras)
   load.mockRejectedValueOnce(new Error('no network'))

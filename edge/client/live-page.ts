@@ -1,7 +1,8 @@
 /**
- * The live page. Its script reads the one public schedule now and then, works out place, progress and wait by itself, and
- * calls the Worker only to join, when its turn has come, and every few hours until then. Tokens are in cookies that it cannot see. The page changes
- * in place, so that nobody who reads, types or listens is interrupted.
+ * The live page. Its script reads the public schedule from time to time and calculates the place, progress and wait
+ * itself. It calls the Worker only to join, when its turn has come, and every few hours until then. Tokens are in
+ * cookies that it cannot read. The page changes in place, so that it does not interrupt reading, typing or a screen
+ * reader.
  */
 import { commitmentHolds } from '../../shared/draw.ts'
 import { clock as clockText, roughly } from '../../shared/format.ts'
@@ -52,16 +53,17 @@ import {
 } from './schedule-reader.ts'
 import { claimTurn, countsAsRenewal, renewPlace } from './turn.ts'
 
-/** A larger step between the two clocks means that the machine slept, or that somebody set its clock. */
+/** A larger step between the two clocks means that the machine slept or that its clock was set. */
 const CLOCK_STEP_MS = 2_000
-/** The sale is over, or has stock again: the crowd does not load the other page all at once. */
+/** When the sale ends or has stock again, the requests for the other page are spread over this time. */
 const SPREAD_MS = 3_000
 const DAY_SECONDS = 86_400
 
 let order: Following | null = null
 let extras: typeof Extras | null = null
 
-// -- At every beat -----------------------------------------------------------------------------------------------------
+// -- At every beat
+// -----------------------------------------------------------------------------------------------------
 
 let clockDifferenceMs = Date.now() - performance.now()
 
@@ -81,13 +83,13 @@ function tick(): void {
   }
   const turn = byId('turn')
   const isOver = isFinal(schedule.phase)
-  // A turn that began while everything was in carts offers nothing to choose yet.
+  // A turn that began while all units were in carts shows nothing to choose yet.
   const hasStockAgain = schedule.phase === 'open' && turn && !turn.querySelector('[name=product_id]:enabled')
   if (hasStockAgain) refreshWithin(SPREAD_MS)
-  // These pages are the same for all, so the crowd's requests are answered by a cache.
+  // These pages are the same for all visitors, so a cache serves them.
   else if (isOver ? turn || byId('landing') : byId('final'))
     refreshWithin(SPREAD_MS, !isOver && hasPlace() ? linePath() : salePath())
-  // The second script comes last: should it fail, the turn was claimed above.
+  // The second script comes last, so that an error in it does not affect the claim of the turn above.
   extras?.show({ schedule, page, place, atMs }, { announce, commitmentHolds, ownOrder, forgetOrder })
 }
 
@@ -117,9 +119,10 @@ function showTime(time: HTMLTimeElement): void {
   else refreshWithin(0)
 }
 
-// -- Start ---------------------------------------------------------------------------------------------------------------
+// -- Start
+// ---------------------------------------------------------------------------------------------------------------
 
-/** Sets up the content, new or replaced. */
+/** Sets up the content when it is new or was replaced. */
 function begin(): void {
   const { line } = page
   takePage()
@@ -135,11 +138,11 @@ function begin(): void {
   fillInvitation()
   rememberPlace()
   if (page.path === null) return
-  // The address of what is shown, wherever it came from.
+  // Sets the address of the shown content, from whichever request it came.
   if (location.pathname !== page.path.split('?', 1)[0]) history.replaceState(null, '', page.path)
   if (isBesideOwn()) void refresh(linePath())
   else if (!byId('final')) notifyOtherTabs()
-  // The server could not render the content: loading the page counts as a refresh that failed.
+  // The server could not render the content, so loading the page counts as a failed refresh.
   if (byId('away')) {
     failures.refreshes = 1
     refreshWithin(0)
@@ -147,13 +150,13 @@ function begin(): void {
   tick()
 }
 
-/** A page from the browser's back-forward cache is out of date: refreshes it, or leaves it while the visitor is offline. */
+/** A page from the back-forward cache is out of date, so it is refreshed, except while the visitor is offline. */
 function onReturn(): void {
   if (page.path !== null) void refresh()
   else if (navigator.onLine) location.reload()
 }
 
-/** Loads the second script. The page does without it, and tries again. */
+/** Loads the second script. If that fails, the page works without it, and tries again. */
 async function loadExtras(load: () => Promise<typeof Extras>): Promise<void> {
   try {
     extras = await load()
@@ -162,12 +165,12 @@ async function loadExtras(load: () => Promise<typeof Extras>): Promise<void> {
   }
 }
 
-/** Sets up what stays when the content changes; `everyBeat` calls a function twice a second. */
+/** Sets up the parts that stay when the content changes. `everyBeat` calls a function twice a second. */
 export function start(everyBeat: (act: () => void) => void, load: () => Promise<typeof Extras>): void {
   takePage()
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   clock.read(madeAtMs(), 0, navigation?.responseStart ?? performance.now())
-  // A problem is the response to a form: a reload, or coming back, shows the page that the form was on.
+  // A problem's page is the response to a form. A reload, or the Back button, shows the page that contained the form.
   if (page.path === null)
     history.replaceState(null, '', location.pathname.replace(/\/buy$/, '/line').replace(/\/(payment|cancel)$/, ''))
   startReading(tick)

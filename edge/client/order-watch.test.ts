@@ -1,4 +1,4 @@
-/** An order on the page. */
+/** The script updates an order on the page. */
 import { expect, it, vi } from 'vitest'
 import { heading, open, passes, stub, times, useBrowserPage } from './testing/browser-page.ts'
 
@@ -8,7 +8,7 @@ const PATH = { path: '/sales/demo/order/an-order', number: '1' }
 const orderIn = (status: string) =>
   `<div id="order" data-order="an-order" data-order-status="${status}" data-progress="${status}"></div>`
 
-/** An order on the page, whose stream of events the test controls. */
+/** Opens a page with an order, whose event stream the test controls. */
 async function orderOnPage(orderStatus = 'paying') {
   const streams: { onopen(): void; onerror(): void; send(order: object): void }[] = []
   class Stream {
@@ -78,7 +78,7 @@ it('asks nothing while an order waits for its buyer, but when they come back, an
   following?.fetchNow()
   await passes(600_000)
   expect(stub.requested).toHaveLength(1)
-  // Over, and not yet expired.
+  // The hold is over, but the order has not expired yet.
   stub.answer = () => ({ status: 'reserved', payment: null, expires_in_seconds: 0 })
   following?.fetchNow()
   await passes(10_000)

@@ -1,28 +1,31 @@
 /**
- * An order on the page. While something is under way, its changes come by a stream of events, and without one the page polls.
- * While it is reserved it waits for its buyer: the page asks when they come back to it, and once the hold is over. On the
- * sale's other pages, the way back to the order.
+ * Updates an order on the page. While a change is expected, changes come by an event stream, or by polling without
+ * one. While the order is reserved, the page asks when the buyer returns to it and when the hold is over. On the
+ * sale's other pages it shows the link to the order.
  */
 import type { Order } from '../../shared/api/public.ts'
 import { progressOf } from '../../shared/order-status.ts'
 import { byId, each, get, keepFocus, nowMs, type Page, retitle, show, store, stored } from './page.ts'
 
-/** Several changes arrive at once after a break: the last one counts. */
+/** Several changes arrive at once after an interruption, and only the last one is needed. */
 const SETTLE_MS = 80
-/** Between two polls, in milliseconds: beside a stream, which may have died silently, and without one. */
+/** The pause between two polls in milliseconds: with a stream, which may have failed silently, and without one. */
 const POLL_BESIDE_MS = 20_000
 const POLL_MS = 2_000
 const POLL_MAX_MS = 15_000
-/** An order is shown in its own browser for a day. */
+/** A browser shows its order for a day. */
 const SHOWN_FOR_MS = 24 * 3_600_000
 
 export interface Following {
-  /** Polls now: the hold may be over, or the buyer has been away. */
+  /** Polls now, because the hold may be over or the buyer was away. */
   fetchNow(): void
   stop(): void
 }
 
-/** Watches the order on the page, and calls `changed` with its status when it or its payment is no longer as shown. */
+/**
+ * Watches the order on the page, and calls `changed` with its status when the order or its payment differs from what
+ * is shown.
+ */
 export function followOrder(changed: (status: string) => void): Following | null {
   const { order, orderStatus, progress } = byId('order')?.dataset ?? {}
   if (!progress) return null
@@ -45,18 +48,18 @@ export function followOrder(changed: (status: string) => void): Following | null
         received(now)
       }
     } catch {
-      // Polls again below.
+      // The next poll is scheduled below.
     }
     pauseMs = Math.min(POLL_MAX_MS, pauseMs * 1.5)
     if (isListening || !isHeld) schedulePoll()
   }
   const schedulePoll = () => {
     clearTimeout(timer)
-    // A response may come after stop().
+    // A response may arrive after stop().
     if (isStopped) return
     timer = setTimeout(poll, (isStreaming ? POLL_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
-  // Not by readyState: a stream that never opens stays "connecting".
+  // `readyState` is not used, because a stream that never opens stays "connecting".
   const setStreaming = (now: boolean) => {
     if (isStreaming === now) return
     isStreaming = now
@@ -80,9 +83,10 @@ export function followOrder(changed: (status: string) => void): Following | null
   }
 }
 
-// -- The way back ------------------------------------------------------------------------------------------------------
+// -- The way back
+// ------------------------------------------------------------------------------------------------------
 
-/** The browser's list of a sale's orders, each with the time its page was last seen; the latest is last. */
+/** The browser's list of a sale's orders, each with the time at which its page was last seen, the latest last. */
 export const storageKeyOfOrders = (page: Page) => `order ${page.sale}`
 
 function storedOrders(page: Page): string[] {
@@ -92,31 +96,31 @@ function storedOrders(page: Page): string[] {
 
 const isGone = (status: string | undefined) => status === 'expired' || status === 'cancelled'
 
-/** Keeps an order, or removes one that is gone; the visitor's other orders stay. */
+/** Stores an order, or removes one that is gone. The visitor's other orders stay. */
 function storeOrder(page: Page, order: string, gone: boolean): void {
   const orders = storedOrders(page).filter((other) => !other.startsWith(order))
   if (!gone) orders.push(`${order} ${Math.round(nowMs())}`)
   store(storageKeyOfOrders(page), orders.join() || null)
 }
 
-/** Keeps the order that this page shows. */
+/** Stores the order that this page shows. */
 export function rememberOrder(page: Page): void {
   const { order, orderStatus } = byId('order')?.dataset ?? {}
   if (order) storeOrder(page, order, isGone(orderStatus))
 }
 
-/** The latest order of the page's sale. */
+/** Returns the latest order of the page's sale. */
 export const ownOrder = (page: Page): string | undefined => storedOrders(page).at(-1)?.split(' ')[0]
 
-/** Forgets an order that is gone. */
+/** Removes an order that is gone. */
 export function forgetOrder(page: Page, order: string): void {
   storeOrder(page, order, true)
   showOwnOrder(page)
 }
 
 /**
- * Shows the way back to the latest order on the sale's other pages, in place of the turn where one order is the limit. Whether
- * the order has ended meanwhile, the second script asks.
+ * Shows the link to the latest order on the sale's other pages, in place of the turn if one order is the limit. The
+ * second script checks whether the order has ended meanwhile.
  */
 export function showOwnOrder(page: Page): void {
   const own = byId('own-order')

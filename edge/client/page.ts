@@ -1,19 +1,22 @@
-/** What all parts of the page's script share: the page's data, the server's clock, and small functions that change the page. */
+/**
+ * Shared by all parts of the page's script: the page's data, the server's clock, and small functions that change the
+ * page.
+ */
 import { moment } from '../../shared/format.ts'
 import { ServerClock } from './clock.ts'
 
 /** The data that the server wrote into the page for its script. */
 export interface Page {
   readonly sale: string
-  /** Left out for the public line, as in its schedule. */
+  /** The line; omitted for the public line, as in its schedule. */
   readonly line: string | undefined
-  /** Where this page can be loaded again; null for the response to a form that met a problem. */
+  /** The path from which this page can be loaded again; null for the response to a form that met a problem. */
   readonly path: string | null
-  /** The page of the sale that is the same for all, in the language that the visitor chose. */
+  /** The sale's page that is the same for all visitors, in the language that the visitor chose. */
   readonly home: string
-  /** False for a page that is the same for all: it knows no visitor. */
+  /** False for a page that is the same for all visitors. */
   readonly isOwn: boolean
-  /** The visitor's ticket number; null for someone who has not joined. */
+  /** The visitor's ticket number; null for a visitor who has not joined. */
   readonly number: number | null
   readonly opensAt: string
   readonly commitment: string
@@ -36,7 +39,7 @@ export function readPage(): Page {
   }
 }
 
-/** The page as it is now: its content may be replaced. */
+/** The data of the current page. They change when its content is replaced. */
 export let page: Page
 
 export const takePage = (): Page => {
@@ -44,7 +47,7 @@ export const takePage = (): Page => {
   return page
 }
 
-/** The page's language, or its translation's; an extension may have written something that is no language. */
+/** The language of the page or of its translation. An extension may have written an invalid value. */
 function pageLanguage(): string {
   try {
     return new Intl.Locale(document.documentElement.lang).toString()
@@ -53,44 +56,54 @@ function pageLanguage(): string {
   }
 }
 
-/** The server's time when this page was made. */
+/** The server's time at which this page was made. */
 export const madeAtMs = () => Number(byId('stage')?.dataset.nowMs)
 
 export const clock = new ServerClock()
 export const nowMs = () => clock.at(performance.now())
 
-// -- Requests ------------------------------------------------------------------------------------------------------------
+// -- Requests
+// ------------------------------------------------------------------------------------------------------------
 
-/** How often a page reads what is left during a turn. */
+/** During a turn, the page reads the remaining stock this often. */
 export const FETCH_AT_TURN_MS = 4_000
 export const TIMEOUT_MS = 8_000
-/** For a request that is not worth repeating: an edge that is slow under a crowd is no faster the next time. */
+/**
+ * The timeout of a request that is not worth repeating, because an edge that is slow under load is no faster the next
+ * time.
+ */
 export const SLOW_TIMEOUT_MS = 60_000
 
 export const get = (path: string, init: RequestInit = {}, timeoutMs = TIMEOUT_MS) =>
   fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) })
 
-// -- Changing the page ---------------------------------------------------------------------------------------------------
+// -- Changing the page
+// ---------------------------------------------------------------------------------------------------
 
 export const byId = (id: string) => document.getElementById(id)
 
 export const each = <E extends HTMLElement>(selector: string, act: (element: E) => void) =>
   document.querySelectorAll<E>(selector).forEach(act)
 
-/** The data attributes of an element: texts that the server wrote beside it, so that only pages that show them carry them. */
+/**
+ * The data attributes of an element. The server writes texts there, so that only pages that show a text contain it.
+ */
 export const textsOf = (id: string) => ({ ...byId(id)?.dataset }) as Readonly<Record<string, string>>
 
 export function show(element: Element | null, shown = false): void {
   element?.toggleAttribute('hidden', !shown)
 }
 
-/** The text last written to an element: the browser may have translated it since. */
+/**
+ * The text last written to each element. It is compared instead of the element's text, which the browser may have
+ * translated.
+ */
 const written = new WeakMap<Element, string>()
 
-/** As the shared queueName, whose checks would make the script larger. */
+/** Returns the same name as the shared queueName, whose checks would make the script larger. */
 export const roomOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
 
-/** Sets a text, unless it is the same already. */
+/** Sets a text, unless it is unchanged. */
 export function write(element: Element | null, text = ''): void {
   if (!element) return
   const before = written.get(element) ?? element.textContent
@@ -98,29 +111,33 @@ export function write(element: Element | null, text = ''): void {
   if (before !== text) element.textContent = text
 }
 
-/** Says something to a screen reader, after what it is saying now. */
+/** Announces a text to a screen reader, after the current one. */
 export const announce = (text: string | null = '') => write(byId('announcement'), text ?? '')
 
-/** Sets the document's title to what the page shows now, before the sale's name. */
+/** Puts the current state before the sale's name in the document's title. */
 export function retitle(shown: string): void {
   document.title = `${shown} · ${byId('stage')?.dataset.name}`
 }
 
-/** Moves the focus to the heading if its element was hidden; otherwise it would be lost to the start of the page. */
+/**
+ * Moves the focus to the heading if its element was hidden. Otherwise the focus would return to the start of the
+ * page.
+ */
 export function keepFocus(): void {
   if (document.activeElement?.closest('[hidden]')) each('h1', (heading) => heading.focus())
 }
 
-/** Moments are written in UTC; the visitor reads them in their own time zone, which some name. */
+/** Converts the times in the page from UTC to the visitor's time zone, which some of them name. */
 export const showMoments = () =>
   each<HTMLTimeElement>('time[data-moment]', (time) => {
     const style = time.dataset.moment === 'zone' ? 'long' : 'short'
     write(time, moment(pageLanguage(), Date.parse(time.dateTime), undefined, style))
   })
 
-// -- Between pages -------------------------------------------------------------------------------------------------------
+// -- Between pages
+// -------------------------------------------------------------------------------------------------------
 
-/** A value in the browser's local storage; null also where the browser has none. */
+/** Reads a value from the browser's local storage; null if the browser has none. */
 export function stored(key: string): string | null {
   try {
     return localStorage.getItem(key)
@@ -134,16 +151,19 @@ export function store(key: string, value: string | null): void {
     if (value === null) localStorage.removeItem(key)
     else localStorage.setItem(key, value)
   } catch {
-    // No local storage.
+    // The browser has no local storage.
   }
 }
 
-// -- The visitor's own page ----------------------------------------------------------------------------------------------
+// -- The visitor's own page
+// ----------------------------------------------------------------------------------------------
 
 export const salePath = () => page.home || `/sales/${page.sale}`
 export const linePath = () => `/sales/${page.sale}/line`
 
-/** The landing page is the same for all and knows no visitor; so this browser remembers that it has a place, and whose page to show. */
+/**
+ * The landing page is the same for all visitors, so this browser stores that it has a place, and which page shows it.
+ */
 const storageKeyOfPlace = () => `place ${page.sale}`
 export const hasPlace = () => stored(storageKeyOfPlace()) !== null
 
@@ -152,5 +172,5 @@ export function rememberPlace(): void {
   else if (page.isOwn && byId('landing')) store(storageKeyOfPlace(), null)
 }
 
-/** True on the landing page that all see, for a visitor who has a page of their own. */
+/** True on the landing page for a visitor who has a page of their own. */
 export const isBesideOwn = () => !page.isOwn && byId('landing') !== null && hasPlace()

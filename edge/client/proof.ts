@@ -1,10 +1,11 @@
 /**
- * The proof of work on the page: ALTCHA's widget, in the form that keeps to a strict content security policy, with the
- * one algorithm that the edge asks for and the page's own words. Only pages that ask for a proof load it.
+ * The proof of work on the page: ALTCHA's widget in the variant that works with a strict content security policy,
+ * with the single algorithm that the edge uses, and with the page's own texts. Only pages that require a proof load
+ * it.
  */
 import 'altcha/external'
 
-/** Where the worker's script is; build.ts puts it in. */
+/** The address of the worker's script, which build.ts inserts. */
 declare const __PROOF_WORKER__: string
 
 declare const $altcha: {

@@ -1,18 +1,18 @@
 /**
- * The service worker of messages by push. It controls no page and keeps none: its scope is a path without pages. A message says the
- * same as the mail of its kind.
+ * The service worker for push messages. It controls and caches no page, because its scope is a path without pages. A
+ * message has the same content as the mail of its kind.
  */
 interface Message {
   readonly title: string
   readonly body: string
   readonly lang: string
-  /** Where a click leads: the page of the sale, or of the order. */
+  /** A click opens this page of the sale or of the order. */
   readonly url: string
-  /** The same for a message that comes twice. */
+  /** The tag is the same if a message arrives twice. */
   readonly tag: string
 }
 
-/** What it uses of a ServiceWorkerGlobalScope, which has no types beside those of a page. */
+/** The used part of ServiceWorkerGlobalScope, whose types cannot be loaded together with those of a page. */
 interface Scope {
   readonly registration: ServiceWorkerRegistration
   readonly clients: {
@@ -36,7 +36,7 @@ worker.addEventListener<{ readonly notification: Notification }>('notificationcl
   event.waitUntil(open(event.notification.data))
 })
 
-/** The page, in its tab where there is one. */
+/** Opens the page, in its existing tab if there is one. */
 async function open(url: string): Promise<void> {
   const tabs = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true })
   const tab = tabs.find((one) => one.url.split('?')[0] === url)

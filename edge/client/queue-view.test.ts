@@ -1,4 +1,4 @@
-/** What the page shows of a place in line. */
+/** The page shows a place in the queue. */
 import { expect, it } from 'vitest'
 import {
   IN_LINE,

@@ -1,4 +1,4 @@
-/** The line on the page: what a schedule means for this visitor, worked out and shown without a request. */
+/** Calculates from a schedule what the page shows to this visitor, and shows it without a request. */
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { count, fill, plural, waitText } from '../../shared/format.ts'
 import {
@@ -14,26 +14,26 @@ import type { AheadTexts, WaitTexts } from '../pages/line/line-page.ts'
 import type { ScheduleMoment } from '../pages/parts/moments.ts'
 import { announce, byId, each, keepFocus, type Page, retitle, show, showMoments, textsOf, write } from './page.ts'
 
-/** How often a screen reader announces the place, which changes all the time. */
+/** A screen reader announces the place this often, because it changes all the time. */
 const ANNOUNCE_EVERY_MS = 60_000
 /** A shorter wait is shown without the time of day at which it ends. */
 const TIME_OF_DAY_FROM_SECONDS = 120
 const LONG_WAIT_SECONDS = 20 * 60
 
-/** The visitor's place by a schedule; null for someone who has not joined. */
+/** Returns the visitor's place by a schedule; null for a visitor who has not joined. */
 export const placeIn = (schedule: Schedule, page: Page, atMs: number): Place | null =>
   page.number === null ? null : placeOf(schedule, page.number, atMs, drawnOnce)
 
 let drawn: { readonly draw: Draw; readonly number: number; readonly position: number } | undefined
 
-/** A place in the draw never changes: it is worked out once. */
+/** A place in the draw never changes, so it is calculated once. */
 function drawnOnce(draw: Draw, number: number): number {
   if (drawn?.number !== number || drawn.draw.seed !== draw.seed || drawn.draw.size !== draw.size)
     drawn = { draw, number, position: positionOf(draw, number) }
   return drawn.position
 }
 
-/** Shows the schedule at a moment; returns the visitor's place. */
+/** Shows the schedule at a moment, and returns the visitor's place. */
 export function showLine(schedule: Schedule, page: Page, atMs: number): Place | null {
   each('[data-phases]', (part) => show(part, part.dataset.phases?.split(' ').includes(schedule.phase)))
   showOpening(schedule)
@@ -44,7 +44,7 @@ export function showLine(schedule: Schedule, page: Page, atMs: number): Place | 
   return place
 }
 
-/** An operator may put the opening off, or bring it forward. */
+/** An operator may move the opening to a later or earlier time. */
 function showOpening(schedule: Schedule): void {
   each<HTMLTimeElement>('time[data-at]', (time) => {
     const at = schedule[time.dataset.at as ScheduleMoment]
@@ -53,7 +53,7 @@ function showOpening(schedule: Schedule): void {
   showMoments()
 }
 
-/** Announces a new phase on the landing page; a sale that is over has a page of its own. */
+/** Announces a new phase on the landing page. A sale that is over has its own page. */
 function showLanding({ phase }: Schedule): void {
   const landing = byId('landing')
   if (!landing || landing.dataset.phase === phase || isFinal(phase)) return
@@ -64,7 +64,8 @@ function showLanding({ phase }: Schedule): void {
   announce(lead?.textContent)
 }
 
-// -- The place -----------------------------------------------------------------------------------------------------------
+// -- The place
+// -----------------------------------------------------------------------------------------------------------
 
 let announcedAtMs = Number.NEGATIVE_INFINITY
 
@@ -85,7 +86,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   if (!inLine || place.position === null) {
     if (!changed) return
     retitle(heading)
-    // A turn is announced by the turn's own page, which is shown next.
+    // A turn is announced by its own page, which is shown next.
     if (status !== 'ready') announce(heading)
     return
   }
@@ -112,8 +113,8 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
 }
 
 /**
- * "around 12:41", by the server's clock in the visitor's time zone, with the weekday if that is not today; rounded, so that
- * it does not flicker.
+ * Returns for example "around 12:41", by the server's clock in the visitor's time zone, with the weekday if that is
+ * not today. It is rounded, so that it does not change all the time.
  */
 function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, fromMs: number): string {
   if (wait === null || wait < TIME_OF_DAY_FROM_SECONDS) return ''

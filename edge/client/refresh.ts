@@ -1,24 +1,27 @@
-/** Replaces the page's content by what the server shows now, so that nobody who reads, types or listens is interrupted. */
+/**
+ * Replaces the page's content by the server's current version, so that it does not interrupt reading, typing or a
+ * screen reader.
+ */
 import { failures, showConnection } from './connection.ts'
 import { byId, clock, each, get, madeAtMs, page, readPage, retitle, SLOW_TIMEOUT_MS } from './page.ts'
 
-/** Shortest time between two refreshes of the page by itself. */
+/** The page refreshes itself no more often than this. */
 const REFRESH_AGAIN_MS = 3_000
-/** After a failure, doubled each time. */
+/** The pause after a failure, doubled each time. */
 const RETRY_MS = 2_000
 
 let isRefreshing = false
-/** Loading the page was a refresh. */
+/** Loading the page counts as a refresh. */
 let refreshedAtMs = 0
 let refreshTimer = 0
 let afterReplaced = () => {}
 
-/** Sets up what follows when the content was replaced. */
+/** Sets the function that is called after the content was replaced. */
 export function startRefreshing(act: () => void): void {
   afterReplaced = act
 }
 
-/** True between `refreshWithin` and its refresh. */
+/** True between a call of `refreshWithin` and its refresh. */
 export const isRefreshDue = () => refreshTimer !== 0
 
 export function dropRefresh(): void {
@@ -26,12 +29,12 @@ export function dropRefresh(): void {
   refreshTimer = 0
 }
 
-/** The content was requested by other means. */
+/** The content was requested by other means, so that request counts as a refresh. */
 export const countsAsRefresh = () => {
   refreshedAtMs = performance.now()
 }
 
-/** Loads this page, or another of the sale's. */
+/** Loads this page, or another page of the sale. */
 export async function refresh(path = page.path): Promise<void> {
   if (isRefreshing || page.path === null || path === null) return
   isRefreshing = true
@@ -41,7 +44,7 @@ export async function refresh(path = page.path): Promise<void> {
     const headers = { accept: 'text/html' }
     const response = await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS)
     if (!response.ok && response.status !== 0) throw new Error(String(response.status))
-    // The answer to a form, shown meanwhile, is later.
+    // If the response to a form was shown meanwhile, it is newer.
     if (page === before) await showResponse(response, path)
     failures.refreshes = 0
   } catch {
@@ -52,30 +55,30 @@ export async function refresh(path = page.path): Promise<void> {
   showConnection()
 }
 
-/** Shows the page in a response, whose address is `path` unless it says another one. */
+/** Shows the page of a response. Its address is `path`, unless the page names another one. */
 export async function showResponse(response: Response, otherwise: string): Promise<void> {
   const receivedAtMs = performance.now()
   const path = response.headers.get('content-location') ?? (response.redirected ? response.url : otherwise)
-  // A redirect to a page that the sale protects: that may be anyone's.
+  // The response redirects to a page of the protected site, which this script cannot show.
   if (response.status === 0) return loadAnew(path)
   const next = new DOMParser().parseFromString(await response.text(), 'text/html')
   const stage = next.getElementById('stage')
-  // A problem's page without a sale.
+  // A problem's page without a sale has no stage.
   if (!stage && response.status >= 400) return showMain(next)
-  // Another version of the page, or another page altogether.
+  // The page has another version of the script, or is not a page of the sale.
   if (!stage || scriptOf(next) !== scriptOf(document)) return loadAnew(path)
-  // The same place in line, from a server that is a moment behind: the page shows no less.
+  // The response has the same place in line, but from a server that is a moment behind, so the shown figures stay.
   if (byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)) return
   byId('stage')?.replaceWith(stage)
   document.title = next.title
   showHead(next)
-  // Others are from a cache, and may be older than the clock forgives.
+  // A page that is the same for all visitors comes from a cache, and may be too old for the clock.
   if (readPage().isOwn) clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
   afterReplaced()
   focusStart()
 }
 
-/** Shows what the page has brought along for this status of its order; false if it has nothing for it. */
+/** Shows the content that the page contains for this status of its order; false if there is none. */
 export function showPrepared(status: string): boolean {
   const prepared = byId(`order-${status}`) as HTMLTemplateElement | null
   if (!prepared) return false
@@ -96,26 +99,29 @@ function showMain(next: Document): void {
   focusStart()
 }
 
-/** The heading, or what the visitor has to mend. */
+/** Focuses the heading, or the field that the visitor has to correct. */
 function focusStart(): void {
   scrollTo(0, 0)
   each('h1, [autofocus]', (start) => start.focus())
 }
 
-/** What surrounds the content: the header, and the widget of a proof. */
+/** Replaces the parts around the content: the header, and the widget of a proof. */
 function showHead(next: Document): void {
   const top = next.getElementById('top')
   if (top) byId('top')?.replaceWith(top)
   const proof = next.getElementById('proof')
   if (!proof || byId('proof')) return
-  // A script that was parsed does not run; its copy does.
+  // A parsed script does not run, but a copy of it does.
   const script = document.createElement('script')
   for (const { name, value } of proof.attributes) script.setAttribute(name, value)
   const style = next.getElementById('proof-style')
   document.head.append(...(style ? [style] : []), script)
 }
 
-/** Loads the page as a browser does. The promise never resolves: what would follow must not run on a page that is replaced. */
+/**
+ * Loads the page as a browser does. The promise never resolves, because no further code may run on a page that is
+ * being replaced.
+ */
 export function loadAnew(path: string): Promise<never> {
   if (path === page.path) location.reload()
   else location.replace(path)

@@ -1,13 +1,13 @@
 /**
- * The page's script, and the worker that beats for it twice a second: browsers slow the timers of a background page down to
- * one a minute, and a turn called meanwhile would be found late, but a worker's timers go on. The worker runs this same
- * script, and there is no document in it.
+ * The page's script, and the worker that provides its timer twice a second. Browsers slow the timers of a background
+ * page to one a minute, so a turn would be detected late, but a worker's timers continue. The worker runs this same
+ * script, in which there is no document.
  */
 import { start } from './live-page.ts'
 
 const BEAT_MS = 500
 
-/** Calls `act` at every beat, by a worker where the browser has one. */
+/** Calls `act` at every beat, by a worker if the browser has one. */
 function everyBeat(act: () => void): void {
   const withoutWorker = () => void setInterval(act, BEAT_MS)
   try {
@@ -19,7 +19,7 @@ function everyBeat(act: () => void): void {
   }
 }
 
-/** Where the second script is; build.ts puts it in. */
+/** The address of the second script, which build.ts inserts. */
 declare const __EXTRAS__: string
 
 if ('document' in globalThis) start(everyBeat, () => import(__EXTRAS__))

@@ -1,4 +1,4 @@
-/** When the page's script reads the schedule. */
+/** The page's script decides when to read the schedule. */
 import { expect, it } from 'vitest'
 import {
   IN_LINE,
@@ -56,7 +56,8 @@ it.each([1_600, 8_000])(
     look()
     const before = times(/schedule$/)
     await passes(60_000)
-    // Up to a tenth earlier, and the response takes 20 ms; a read a beat later would be half a second too late.
+    // A read comes up to a tenth earlier, and the response takes 20 ms. A read one beat later would be half a second
+    // too late.
     expect(times(/schedule$/) - before).toBeGreaterThanOrEqual(Math.floor(60_000 / (next_read_ms + 20)))
     expect(times(/schedule$/) - before).toBeLessThanOrEqual(Math.ceil(60_000 / (0.9 * next_read_ms)) + 1)
   },
@@ -64,7 +65,7 @@ it.each([1_600, 8_000])(
 
 it.each([
   ['20000', 20],
-  // Of 0.2.0.
+  // A schedule of version 0.2.0 has no such field.
   ['', 60],
 ])('reads it while nobody looks as seldom as its page says: «%s»', async (poll, seconds) => {
   stub.answer = () => schedule({ rate_per_second: 1 })

@@ -1,6 +1,6 @@
 /**
- * Reads the sale's one public schedule now and then: as often as it says while somebody looks at the page (next_read_ms), otherwise
- * the less often the further away their turn is. Tabs of one browser share what they read.
+ * Reads the sale's public schedule: while the page is visible, as often as the schedule says (next_read_ms), and
+ * otherwise less often the further away the turn is. Tabs of one browser share what they read.
  */
 import { isFinal, pollAfterMs, type Schedule } from '../../shared/schedule.ts'
 import { failures, showConnection } from './connection.ts'
@@ -22,16 +22,20 @@ import { refresh } from './refresh.ts'
 
 const READ_MIN_MS = 1_000
 export const READ_MAX_MS = 60_000
-/** For someone who has not joined, once the sale is open: only its end could matter. */
+/** A visitor who has not joined reads this often once the sale is open, because only its end could matter. */
 const READ_AT_LANDING_MS = 15_000
 /**
- * Without a newer schedule for so long, the line stops where it was last known: it may have stopped since, and would leap
- * back. Far back it rests between two reads, or half a million would read twice as often.
+ * If there is no newer schedule for this long, the queue is shown as it was last known. It may have stopped since,
+ * and would jump back. Visitors far back in the queue read less often, so for them the time is longer; otherwise half
+ * a million would read twice as often.
  */
 const CERTAIN_MS = 10_000
-/** The end of a sale is read so long after it, up to twice that: by then it is known everywhere. */
+/** The end of a sale is read this long after it, up to twice that, when it is known everywhere. */
 const AFTER_END_MS = 1_000
-/** A CDN that serves the schedule (the stage's `host`) fails when it takes longer, or its copy is older: the edge serves for a while. */
+/**
+ * A CDN that serves the schedule (the stage's `host`) counts as failed if it takes longer than this, or if its copy
+ * is older. The edge then serves the schedule for a while.
+ */
 const HOST_LATE_MS = 3_000
 
 export let schedule: Schedule | null = null
@@ -42,10 +46,10 @@ let isReading = false
 let hostAgainAtMs = 0
 let afterRead = () => {}
 
-/** The moment to show: now, or the last one for which the schedule is certain. */
+/** The moment to show: now, or the last one for which the schedule is valid. */
 export const certainMs = () => Math.min(nowMs(), receivedAtServerMs + CERTAIN_MS)
 
-/** Sets up what follows every read, and the exchange with other tabs. */
+/** Sets the function that is called after every read, and starts the exchange with other tabs. */
 export function startReading(act: () => void): void {
   afterRead = act
   openChannel()
@@ -61,18 +65,21 @@ export function readNow(): void {
   afterRead()
 }
 
-/** The machine slept, or somebody set its clock. */
+/** The machine slept, or its clock was set. */
 export const readAtNextBeat = () => {
   readAtMs = 0
 }
 
-/** Whoever joins, or is called, follows more closely than the page before did; and the landing page may be of another line than the one joined. */
+/**
+ * A visitor who joins or is called needs a schedule more often than before. The landing page may also belong to
+ * another line than the one joined.
+ */
 export function follow(lineBefore: string | undefined): void {
   if (page.line !== lineBefore) [schedule, readAtMs] = [null, 0]
   else if (schedule) readAt(Math.min(readAtMs, nextReadAtMs(schedule)))
 }
 
-/** Also by a timer of its own, since beats are half a second apart. */
+/** The read also has its own timer, because beats are half a second apart. */
 function readAt(atMs: number): void {
   readAtMs = atMs
   clearTimeout(timer)
@@ -82,7 +89,7 @@ function readAt(atMs: number): void {
 export const isVisible = () => document.visibilityState === 'visible'
 
 const nextReadAtMs = (after: Schedule) => {
-  // While nobody looks, as seldom as misses no turn; a page of 0.2.0 does not say how seldom that is.
+  // A hidden page reads as rarely as it can without missing a turn. A page of 0.2.0 does not say how rarely.
   const mostMs = isVisible()
     ? after.next_read_ms * (1 - Math.random() / 50)
     : Number(textsOf('stage').poll) || READ_MAX_MS
@@ -96,11 +103,11 @@ const pauseAfter = (next: Schedule): number => {
   return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
 }
 
-/** For visitors who are not in line. */
+/** The pause of visitors who are not in the queue. */
 const pauseOutside = (next: Schedule): number => {
   const { phase } = next
   if (byId('turn')) return FETCH_AT_TURN_MS
-  // The order's changes come by its stream; the schedule only sets the clock.
+  // The order's changes come by its stream, so the schedule only sets the clock.
   if (byId('order')) return READ_MAX_MS
   if (phase === 'upcoming') return (next.pre_queue_opens_at_ms - nowMs()) / 3
   if (phase === 'pre_queue') return (next.anchor_at_ms - nowMs()) / 3
@@ -113,13 +120,14 @@ async function read(): Promise<void> {
   const requestedAtMs = performance.now()
   const { host = '' } = requestedAtMs < hostAgainAtMs ? {} : textsOf('stage')
   try {
-    // A late response may be lost, or all may be late: so each attempt waits longer.
+    // A late response may be lost, or all may be late, so each attempt waits longer than the one before.
     const timeoutMs = host ? HOST_LATE_MS : Math.min(SLOW_TIMEOUT_MS, TIMEOUT_MS * 2 ** failures.reads)
-    // Not from the browser's cache, which returns an unchanged schedule with the server time of long ago.
+    // The browser's cache is not used, because it would return an unchanged schedule with an old server time.
     const response = await get(host + scheduleOf(page), { cache: 'no-store' }, timeoutMs)
     const receivedAtMs = performance.now()
     const next: Schedule = await response.json()
-    // Our own server's fields are not checked one by one; an error, or a proxy's page, does not name the sale.
+    // The fields from our own server are not checked one by one. An error, or a page of a proxy, does not name the
+    // sale.
     const isStale = host && nowMs() - next.server_time_ms > HOST_LATE_MS
     if (isStale || next.sale !== page.sale || next.line !== page.line) throw 0
     failures.reads = 0
@@ -128,7 +136,7 @@ async function read(): Promise<void> {
     applySchedule(next)
     channel?.postMessage({ news: next, serverMs: nowMs() })
   } catch {
-    // The edge is read in a moment, not by the whole crowd at once.
+    // The edge is read in a moment instead, but not by all visitors at once.
     if (host) hostAgainAtMs = requestedAtMs + READ_MAX_MS
     else failures.reads++
     const pauseMs = Math.min(READ_MAX_MS, READ_MIN_MS * 2 ** failures.reads)
@@ -141,7 +149,7 @@ async function read(): Promise<void> {
 
 const scheduleOf = ({ sale, line }: Page) => `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`
 
-/** An older schedule (another server's, say) only changes when to read again. */
+/** An older schedule, for example from another server, only changes the time of the next read. */
 function applySchedule(next: Schedule): void {
   if (!schedule || next.version >= schedule.version) {
     schedule = next
@@ -150,7 +158,7 @@ function applySchedule(next: Schedule): void {
   readAt(nextReadAtMs(schedule))
 }
 
-/** Tabs share each schedule (`news`), and a place that one of them joins or leaves (`number`). */
+/** Tabs share each schedule (`news`), and the place that one of them gets or gives up (`number`). */
 let channel: BroadcastChannel | null = null
 
 function openChannel(): void {
@@ -167,5 +175,5 @@ function openChannel(): void {
   }
 }
 
-/** The visitor has joined, or left. */
+/** Tells the other tabs that the visitor has joined or left. */
 export const notifyOtherTabs = () => channel?.postMessage({ number: page.number })

@@ -1,14 +1,14 @@
 /**
- * The payment page: Stripe's own form within ours, and what its result becomes. The card's data goes to Stripe alone; the
- * origin gets a token, charges it, and may need the buyer for 3-D Secure, which Stripe's script then shows. Whatever else
- * happens is shown by the order's page. Only the payment page loads this, and through it Stripe's script.
+ * The payment page: Stripe's form inside ours, and the handling of its result. Only Stripe gets the card's data. The
+ * origin gets a token, charges it, and may need the buyer for 3-D Secure, which Stripe's script then shows. The
+ * order's page shows all other results. Only the payment page loads this script, and with it Stripe's.
  */
 import type { Appearance, Stripe, StripeConstructor, StripeElementLocale, StripeElements } from '@stripe/stripe-js'
 import type { Order } from '../../shared/api/public.ts'
 
 const REQUEST_TIMEOUT_MS = 20_000
 const POLL_MS = 700
-/** A charge takes seconds. After so long the order's page waits for it instead. */
+/** A charge takes seconds. After this long the buyer waits on the order's page instead. */
 const FOLLOWED_FOR_MS = 30_000
 
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms))
@@ -17,7 +17,7 @@ const request = (path: string, init: RequestInit = {}) =>
 
 let loading: Promise<StripeConstructor> | undefined
 
-/** Stripe serves its script from its own address alone, and changes it: it has no hash to check. */
+/** Stripe serves its script only from its own address and changes it at times, so there is no hash to check. */
 function loadStripe(address: string): Promise<StripeConstructor> {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script')
@@ -31,7 +31,7 @@ function loadStripe(address: string): Promise<StripeConstructor> {
 
 const isDark = matchMedia('(prefers-color-scheme: dark)')
 
-/** The page's own colours, in light or dark. */
+/** Passes the page's colours, light or dark, to Stripe's form. */
 function appearance(): Appearance {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string) => style.getPropertyValue(name).trim()
@@ -85,13 +85,13 @@ class StripePayment extends HTMLElement {
     }
   }
 
-  /** Without Stripe's form there is nothing to fill in or to send. */
+  /** If Stripe's form cannot be loaded, there is nothing to fill in or to send. */
   #giveUp() {
     for (const part of this.querySelectorAll('[data-form], button, progress')) part.remove()
     this.#say(this.dataset.away)
   }
 
-  /** Pays once at a time. What is wrong with the entries Stripe says itself, in the page's language. */
+  /** Runs one payment at a time. Stripe reports errors in the entries itself, in the page's language. */
   async #pay(stripe: Stripe, elements: StripeElements) {
     if (this.#isBusy) return
     this.#setBusy(true)
@@ -108,7 +108,7 @@ class StripePayment extends HTMLElement {
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ payment_method: confirmationToken.id }),
       })
-      // 409 and 404: the order has changed meanwhile, or is gone. Its own page shows that.
+      // The statuses 409 and 404 mean that the order has changed or is gone, which its own page shows.
       if (!response.ok && response.status !== 409 && response.status !== 404) return this.#say(this.dataset.failed)
       await this.#follow(stripe)
     } catch {
@@ -118,7 +118,7 @@ class StripePayment extends HTMLElement {
     }
   }
 
-  /** Waits for the charge, shows what the bank asks for, and goes back to the order. */
+  /** Waits for the charge, shows the bank's request, and returns to the order. */
   async #follow(stripe: Stripe) {
     const { order, back = '' } = this.dataset
     let untilMs = performance.now() + FOLLOWED_FOR_MS
@@ -132,7 +132,7 @@ class StripePayment extends HTMLElement {
       if (now && now.status !== 'paying') break
       if (secret !== undefined && !hasAsked) {
         hasAsked = true
-        // This also fails if the payment needs no action any more: the next request tells.
+        // The call also fails if the payment no longer needs an action. The next request finds that out.
         await stripe.handleNextAction({ clientSecret: secret }).catch(() => {})
         untilMs = performance.now() + FOLLOWED_FOR_MS
       } else if (now?.payment?.status === 'requires_action' && secret === undefined) break

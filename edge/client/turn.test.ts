@@ -1,4 +1,4 @@
-/** How the page's script claims a turn, and keeps a place. */
+/** The page's script claims a turn and keeps a place. */
 import { expect, it, vi } from 'vitest'
 import {
   ELSEWHERE,

@@ -1,9 +1,9 @@
 /**
- * Cloudflare Turnstile on the page: its widget is shown where the form to join comes into view, and the form waits for the
- * widget's token. Only pages of sales that ask for it load this, and through it Cloudflare's script.
+ * Cloudflare Turnstile on the page. Its widget is shown when the form to join becomes visible, and the form waits for
+ * the widget's token. Only pages of sales that use it load this script, and with it Cloudflare's.
  */
 
-/** Cloudflare serves its script from this address alone, and never the same for long: it has no hash to check. */
+/** Cloudflare serves its script only from this address and changes it often, so there is no hash to check. */
 const API = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
 
 interface Turnstile {
@@ -59,7 +59,7 @@ class TurnstileWidget extends HTMLElement {
     }
   }
 
-  /** A form sent before its token is there waits for it. */
+  /** A form that is sent before its token has arrived waits for it. */
   readonly #onSubmit = (event: Event) => {
     if (this.#hasToken) return
     event.preventDefault()

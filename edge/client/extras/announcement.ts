@@ -1,4 +1,6 @@
-/** What the shop says while the page is open. It comes with the schedule, which the page reads anyway. */
+/**
+ * Shows the shop's announcements while the page is open. They are part of the schedule, which the page reads anyway.
+ */
 import { moment } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
 import { inLanguage } from '../../pages/parts/announcement.ts'
@@ -6,7 +8,7 @@ import { element } from '../element.ts'
 import { byId, each, type Page, show } from '../page.ts'
 import type { Tools } from './page-state.ts'
 
-/** A text of the shop's, of any language and direction. */
+/** A text of the shop in any language and direction. */
 export const shopText = (tag: keyof HTMLElementTagNameMap, texts: Readonly<Record<string, string>>, page: Page) => {
   const { text, lang } = inLanguage(texts, page.lang)
   return element(tag, { dir: 'auto', lang }, text)
@@ -15,7 +17,7 @@ export const shopText = (tag: keyof HTMLElementTagNameMap, texts: Readonly<Recor
 export const timeElement = (page: Page, iso: string) =>
   element('time', { datetime: iso, class: 'small quiet' }, moment(page.lang, Date.parse(iso)))
 
-/** Changes the live region only with the announcement, so that a screen reader reads each announcement once. */
+/** Changes the live region only if the announcement changes, so that a screen reader reads each announcement once. */
 export function showAnnouncement({ announcement }: Schedule, page: Page): void {
   const region = byId('shop-announcement')
   const id = announcement?.id ?? ''

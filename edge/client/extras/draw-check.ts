@@ -1,4 +1,4 @@
-/** The draw, checked by the page itself. */
+/** Checks the draw in the page itself. */
 import { count, fill } from '../../../shared/format.ts'
 import { isDrawn, type Place, type Schedule } from '../../../shared/schedule.ts'
 import { byId, each, type Page, roomOf, show, store, stored, textsOf, write } from '../page.ts'
@@ -6,7 +6,10 @@ import type { Tools } from './page-state.ts'
 
 const storageKeyOf = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}`
 
-/** The first commitment that this browser saw before the opening is the one that counts. */
+/**
+ * Stores the first commitment that this browser saw before the opening, because a later one could have been
+ * exchanged.
+ */
 export function rememberCommitment(page: Page): void {
   const before = byId('draw')?.dataset.draw === 'before'
   if (before && stored(storageKeyOf(page)) === null) store(storageKeyOf(page), page.commitment)

@@ -1,6 +1,6 @@
 /**
- * The page's second script: all that a page can do without for a second. The first one loads it when it has started, and
- * hands it what the page knows, twice a second.
+ * The page's second script contains everything that can wait for a second. The first script loads it after its own
+ * start, and passes it the page's state twice a second.
  */
 
 import { each } from '../page.ts'

@@ -1,6 +1,6 @@
 /**
- * The shop's posts, read as often as the server says while the page is in front, and when the schedule says that there are others. A screen reader reads new ones; urgent ones it has
- * read as announcements.
+ * Reads the shop's posts as often as the server says while the page is visible, and when the schedule announces new
+ * ones. A screen reader reads new posts, except urgent ones, which it has read as announcements.
  */
 import type { Feed, Post, Posts, Schedule } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
@@ -10,11 +10,11 @@ import { element } from '../element.ts'
 import { byId, get, type Page, show } from '../page.ts'
 import { shopText, timeElement } from './announcement.ts'
 
-/** After a read that failed, in milliseconds. */
+/** The pause after a failed read, in milliseconds. */
 const AGAIN_MS = 10_000
-/** After a change: no cache has a copy from before it any more. */
+/** After a change the read waits this long, so that no cache has an older copy. */
 const CHANGED_MS = 3_000
-/** Of the wait until the next read, at random: those who came together do not read together. */
+/** The pause before the next read varies by this share, so that visitors who came together do not read together. */
 const SPREAD = 0.25
 
 let posts: readonly Post[] | null = null
@@ -29,7 +29,7 @@ export function showFeed({ feed_version }: Schedule, page: Page): void {
   version = feed_version
   const list = byId('posts')
   if (!list) return
-  // The page's content was replaced by one without them.
+  // The content of the page was replaced, so the posts are filled in again.
   if (posts && list.dataset.older === undefined) fill(list, posts, page)
   if (!isReading && document.visibilityState === 'visible' && performance.now() >= readAtMs) void read(page)
 }
@@ -48,14 +48,14 @@ async function read(page: Page): Promise<void> {
       if (list) fill(list, posts, page)
     }
   } catch {
-    // Read again later.
+    // The next read comes later.
   }
   isReading = false
 }
 
 const numberOf = (item: Element) => Number((item as HTMLElement).dataset.n)
 
-/** Shows the newest posts: adds new ones, and drops those that were taken away. */
+/** Shows the newest posts: adds new ones, and removes those that were deleted. */
 function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
   const isFirst = list.dataset.older === undefined
   if (!isFirst) list.setAttribute('aria-live', 'polite')
@@ -63,7 +63,7 @@ function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
   const oldest = numbers.at(-1) ?? 0
   for (const item of [...list.children])
     if (numberOf(item) >= oldest && !numbers.includes(numberOf(item))) item.remove()
-  // While the page was not in front there were more than the newest ones.
+  // If there were more new posts than these while the page was hidden, there is a gap, and the list starts again.
   const isApart = list.firstElementChild !== null && numberOf(list.firstElementChild) < oldest
   if (isApart) list.replaceChildren()
   for (const post of newest) add(list, post, page, isFirst || isApart)
@@ -72,7 +72,7 @@ function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
   offerOlder(list, page)
 }
 
-/** In its place, the latest first. `isOld`: not new to those who listen. */
+/** Inserts a post in its place, the latest first. `isOld` means that it is not announced to screen readers. */
 function add(list: HTMLElement, post: Post, page: Page, isOld: boolean): void {
   const { n, at, urgent, text, image } = post
   const items = [...list.children]
@@ -103,7 +103,7 @@ function offerOlder(list: HTMLElement, page: Page): void {
 
 async function addOlder(list: HTMLElement, older: number, page: Page): Promise<void> {
   const response = await get(`/sales/${page.sale}/feed/${older}`).catch(() => null)
-  // Pressed again, it is read again.
+  // If the read fails, the visitor can press the button again.
   if (!response?.ok || list.dataset.older !== String(older)) return
   const found: Posts = await response.json()
   const known = list.children.length

@@ -1,4 +1,7 @@
-/** The map of a hall: only a turn in a sale that has one loads it. Without it the page's form still sells the best seats. */
+/**
+ * Loads the map of a hall, only for a turn in a sale that has one. Without the map the form still sells the best
+ * seats.
+ */
 import type * as HallMap from '../map/map.ts'
 import { byId } from '../page.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The page that is the same for all knows no cookie, and so not which language the visitor chose. This browser remembers it,
- * and asks for that page by its address.
+ * The page that is the same for all visitors depends on no cookie, so it does not know the chosen language. This
+ * browser stores the language, and requests the page under its address for that language.
  */
 import { byId, type Page, store, stored } from '../page.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Notices of a turn for visitors who do something else meanwhile: a sound that they switched on, and
- * the browser's notification where they allow it. Both are off at first, and remembered. The page's title says it in any case.
+ * Notifies visitors of their turn while they do something else: by a sound that they switched on, and by the
+ * browser's notification if they allow it. Both are off at first, and the choice is stored. The page's title always
+ * shows the turn.
  */
 import type { Status } from '../../../shared/schedule.ts'
 import { mayLeave } from '../../../shared/schedule.ts'
@@ -18,14 +19,14 @@ const isAllowed = () => hasNotifications() && Notification.permission === 'grant
 
 let audio: AudioContext | null = null
 
-/** A browser lets a page sound only once its visitor has pressed something. */
+/** A browser plays a sound only after the visitor has pressed something on the page. */
 async function unlock(): Promise<void> {
   if (!('AudioContext' in globalThis)) return
   audio ??= new AudioContext()
   if (audio.state === 'suspended') await audio.resume()
 }
 
-/** The sound's tones in hertz, one after the other. */
+/** The tones of the sound in hertz, one after the other. */
 const TONES = [523.25, 659.25, 783.99]
 const TONE_SECONDS = 0.22
 const ROUNDS = 3
@@ -50,7 +51,7 @@ function sound(rounds = ROUNDS): void {
 }
 
 function notify(title: string, page: Page): void {
-  // By push the turn is notified as well.
+  // A push message already notifies the visitor of the turn.
   if (!isOn('notification') || isPushed(page) || document.hasFocus()) return
   try {
     const { name: body = '' } = textsOf('stage')
@@ -60,7 +61,7 @@ function notify(title: string, page: Page): void {
       notification.close()
     }
   } catch {
-    // Some phones let only a service worker notify.
+    // Some phones allow notifications only from a service worker.
   }
 }
 
@@ -69,7 +70,7 @@ async function toggle(kind: Kind): Promise<void> {
   if (on && kind === 'notification' && !isAllowed()) await Notification.requestPermission()
   if (on && kind === 'sound') {
     await unlock()
-    // Plays it once, so that the visitor knows the sound and how loud it is.
+    // The sound is played once, so that the visitor knows it and its volume.
     sound(1)
   }
   store(storageKeyOf(kind), on ? 'on' : null)
@@ -90,14 +91,14 @@ function showButtons(): void {
 let before: Status | null = null
 let set: HTMLElement | null = null
 
-/** A browser plays no sound before the visitor has pressed something on this page, even if they switched it on before. */
+/** Restores the stored choice. The browser plays no sound before the visitor has pressed something on this page. */
 function remembered(): void {
   if (!isOn('sound')) return
   const press = () => void unlock()
   for (const event of ['pointerdown', 'keydown']) addEventListener(event, press, { once: true })
 }
 
-/** The first script finds out that the turn has come, also in the background, where a worker beats for it. */
+/** The first script detects the turn, even in the background, where a worker provides its timer. */
 export function noticeTurn({ page, place }: PageState): void {
   const notices = byId('notices')
   if (notices && notices !== set) {

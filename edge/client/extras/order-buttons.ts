@@ -1,4 +1,4 @@
-/** Buttons of an order that only a script can work: shown where the browser has what they need. */
+/** Order buttons that need a script. They are shown only if the browser has the function for them. */
 import { each, show } from '../page.ts'
 
 export function showOrderButtons(): void {
@@ -23,7 +23,7 @@ async function copy(button: HTMLButtonElement): Promise<void> {
 
 async function share({ dataset }: HTMLButtonElement): Promise<void> {
   const url = new URL(dataset.share ?? '', location.href).href
-  // Whoever changes their mind has not failed.
+  // A visitor who cancels sharing has not caused an error.
   await navigator.share({ title: byName(), url }).catch(() => {})
 }
 

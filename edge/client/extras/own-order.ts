@@ -1,13 +1,13 @@
 /**
- * Whether the order is gone to which a page leads back: its own page may not have been open when it ended. Few visitors have
- * an order.
+ * Checks whether the order to which the page links still exists, because its own page may not have been open when it
+ * ended. Few visitors have an order.
  */
 import type { Order } from '../../../shared/api/public.ts'
 import { isLive, isSold } from '../../../shared/order-status.ts'
 import { byId, get } from '../page.ts'
 import type { PageState, Tools } from './page-state.ts'
 
-/** After an answer that decides nothing, and after the end of a hold. */
+/** The pause after a response without a decision, and after the end of a hold. */
 const AGAIN_MS = 15_000
 const AFTER_HOLD_MS = 2_000
 
@@ -27,6 +27,6 @@ export async function checkOwnOrder({ page }: PageState, { ownOrder, forgetOrder
     else if (isSold(status)) againAtMs = Number.POSITIVE_INFINITY
     else if (expires_in_seconds > 0) againAtMs = performance.now() + expires_in_seconds * 1000 + AFTER_HOLD_MS
   } catch {
-    // Asks again.
+    // The next check comes later.
   }
 }

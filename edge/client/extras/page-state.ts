@@ -1,8 +1,8 @@
-/** What the first script hands to the second one. */
+/** The data that the first script passes to the second one. */
 import type { Place, Schedule } from '../../../shared/schedule.ts'
 import type { Page } from '../page.ts'
 
-/** Functions of the first script that the second one uses, so that the second has no copy of their code. */
+/** Functions of the first script that the second one uses without a second copy of their code. */
 export interface Tools {
   readonly announce: (text: string) => void
   readonly commitmentHolds: (commitment: string, seed: string) => boolean
@@ -10,7 +10,7 @@ export interface Tools {
   readonly forgetOrder: (page: Page, order: string) => void
 }
 
-/** What the page knows at a moment. */
+/** The state of the page at a moment. */
 export interface PageState {
   readonly schedule: Schedule
   readonly page: Page

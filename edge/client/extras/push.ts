@@ -1,16 +1,17 @@
 /**
- * Messages of the sale by push (W3C Push API), which come while no page of it is open: off at first. What was sent is remembered, the
- * ticket number and the endpoint: whoever joins again, or comes back when all is sold, is subscribed anew.
+ * Subscribes the browser to the sale's push messages (W3C Push API), which arrive while no page of the sale is open.
+ * They are off at first. The ticket number and the endpoint of the subscription are stored: a visitor who joins
+ * again, or returns when all is sold, is subscribed again.
  */
 import { byId, get, type Page, show, store, stored, write } from '../page.ts'
 
-/** Where the service worker is; build.ts puts it in. */
+/** The address of the service worker, which build.ts inserts. */
 declare const __PUSH_WORKER__: string
-/** A path without pages: the worker has none to control. */
+/** The scope is a path without pages, so the worker controls none. */
 const SCOPE = '/assets/flash-sale-'
 
 const storageKeyOf = ({ sale }: Page) => `push ${sale}`
-/** Whether this browser gets what the sale sends. */
+/** True if this browser gets the sale's messages. */
 export const isPushed = (page: Page) => stored(storageKeyOf(page)) !== null && Notification.permission === 'granted'
 
 const sentOf = ({ number }: Page, { endpoint }: PushSubscription) => `${number} ${endpoint}`
@@ -24,7 +25,7 @@ export async function showPush(page: Page): Promise<void> {
   const button = byId('notice-push')
   if (!button || button === set) return
   set = button
-  // The last one is missing where a page is not secure.
+  // `pushManager` is missing if the page is not secure.
   const isSupported = 'PushManager' in globalThis && 'Notification' in globalThis && 'serviceWorker' in navigator
   if (!isSupported || Notification.permission === 'denied') return
   const subscribed = isPushed(page) ? await subscription() : null
@@ -47,7 +48,7 @@ async function attempt(act: () => Promise<void>, button: HTMLElement): Promise<v
 
 async function toggle(button: HTMLElement, page: Page): Promise<void> {
   if (button.getAttribute('aria-checked') === 'true') return unsubscribe(button, page)
-  // Asked here, and not by the subscription: then a refusal is no failure.
+  // The permission is requested before the subscription, so that a refusal does not count as an error.
   if ((await Notification.requestPermission()) === 'granted') await subscribe(button, page)
   else show(button, Notification.permission !== 'denied')
 }
@@ -56,7 +57,7 @@ async function subscribe(button: HTMLElement, page: Page): Promise<void> {
   const { pushManager } = await registered()
   const options = { userVisibleOnly: true, applicationServerKey: button.dataset.key ?? null }
   const subscribed = await pushManager.subscribe(options).catch(async () => {
-    // Subscribed with a key that the shop had before.
+    // The subscription uses an earlier key of the shop.
     await (await pushManager.getSubscription())?.unsubscribe()
     return pushManager.subscribe(options)
   })
@@ -69,7 +70,7 @@ async function registered(): Promise<ServiceWorkerRegistration> {
   const registration = await navigator.serviceWorker.register(__PUSH_WORKER__, { scope: SCOPE })
   const worker = registration.installing ?? registration.waiting
   if (registration.active || !worker) return registration
-  // Only an active worker can be subscribed.
+  // A subscription needs an active worker.
   await new Promise<void>((resolve, reject) => {
     worker.onstatechange = () => {
       if (worker.state === 'activated') resolve()
@@ -79,7 +80,7 @@ async function registered(): Promise<ServiceWorkerRegistration> {
   return registration
 }
 
-/** The browser stays subscribed: other sales may send it messages. */
+/** Ends the messages of this sale. The browser stays subscribed, because other sales may send it messages. */
 async function unsubscribe(button: HTMLElement, page: Page): Promise<void> {
   const { endpoint } = (await subscription()) ?? {}
   if (endpoint !== undefined) await send('DELETE', page, { endpoint })

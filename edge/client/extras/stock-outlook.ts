@@ -1,4 +1,4 @@
-/** About how many units are left of each product, and for how many visitors they are likely to last. */
+/** Shows about how many units of each product are left, and for how many visitors they are likely to last. */
 import { count, fill } from '../../../shared/format.ts'
 import { outlookOf, outlookText } from '../../pages/line/outlook-text.ts'
 import { each, show, textsOf, write } from '../page.ts'

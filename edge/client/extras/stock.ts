@@ -1,4 +1,7 @@
-/** What is left, and at what price, during a turn. Few visitors have a turn at any time, so these requests may bypass the caches. */
+/**
+ * Shows the remaining units and their prices during a turn. Few visitors have a turn at any time, so these requests
+ * may bypass the caches.
+ */
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
 import type { SaleDocument } from '../../sale/sale-document.ts'
@@ -10,7 +13,7 @@ let readAtMs = Number.NEGATIVE_INFINITY
 
 export async function showStock(schedule: Schedule, page: Page): Promise<void> {
   const shown = byId('choices')
-  // The server has just rendered these choices: they are up to date.
+  // The server has just rendered these choices, so they are up to date.
   if (shown !== choices) [choices, read, readAtMs] = [shown, schedule, performance.now()]
   if (!shown || read === schedule || performance.now() - readAtMs < FETCH_AT_TURN_MS) return
   read = schedule
@@ -24,9 +27,10 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
     ])
     for (const { product_id, available, unit_price_minor, currency } of units)
       each<HTMLInputElement>(`[name=product_id][value="${product_id}"]`, (choice) => {
-        // A choice stays chosen although it is gone: it may come back, and otherwise the form's response says so.
+        // A chosen option stays chosen even if it is sold out, because it may become available again, and otherwise
+        // the response to the form says so.
         if (choice.type === 'radio') choice.disabled = available === 0 && !choice.checked
-        // Of a variant it says so only where few are left.
+        // A variant shows its remaining units only if they are few.
         const { left = '', noneLeft = '', few = Infinity } = choice.closest<HTMLElement>('[data-left]')?.dataset ?? {}
         const text =
           available === 0 ? noneLeft : available > Number(few) ? '' : fill(left, { n: count(page.lang, available) })
@@ -35,6 +39,6 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
         write(item?.querySelector('label > b, [data-price]') ?? null, money(page.lang, unit_price_minor, currency))
       })
   } catch {
-    // Reads again with the next schedule.
+    // The stock is read again with the next schedule.
   }
 }

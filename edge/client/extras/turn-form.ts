@@ -1,4 +1,4 @@
-/** The form of a turn: only a turn with something to choose loads its script. Without it the server says what is wrong. */
+/** Loads the script of a turn's form, only if there is something to choose. Without it the server reports errors. */
 
 import { byId } from '../page.ts'
 import type * as TurnForm from '../turn-form/turn-form.ts'
@@ -17,6 +17,6 @@ async function load(offer: HTMLElement): Promise<void> {
     const { start }: typeof TurnForm = await import(offer.dataset.script ?? '')
     start(offer)
   } catch {
-    // The form works without it.
+    // The form also works without the script.
   }
 }

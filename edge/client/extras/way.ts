@@ -1,4 +1,7 @@
-/** The comb on the page: who has been called, who is ahead, one's own place, and where the stock is likely to end. */
+/**
+ * Draws the queue as a comb: the called visitors, those ahead, the visitor's own place, and the likely end of the
+ * stock.
+ */
 import { count } from '../../../shared/format.ts'
 import { endsOf, wayOf } from '../../pages/line/way.ts'
 import { byId, each, show, write } from '../page.ts'

@@ -1,18 +1,18 @@
 /**
- * The shop front: it counts down by the server's clock, loads itself again now and then, and when something opens; the search
- * loads its script when somebody touches the field.
+ * The script of the shop front. It counts down by the server's clock, and reloads the content now and then and when a
+ * sale opens. The search loads its own script when the visitor focuses the field.
  */
 import { clock as clockText, fill, shortly } from '../../../shared/format.ts'
 import { byId, clock, each, get, nowMs, showMoments, store, stored, write } from '../page.ts'
 import type * as Search from './search.ts'
 
 const BEAT_MS = 500
-/** While somebody looks at the page. */
+/** The content is reloaded this often while the page is visible. */
 const REFRESH_MS = 30_000
-/** Something opens: the crowd does not load the page all at once. */
+/** When a sale opens, reloads are spread over this time, so that they do not come all at once. */
 const SPREAD_MS = 3_000
 const DAY_SECONDS = 86_400
-/** After its time a sale has opened, and caches show it. */
+/** This long after its time a sale has opened, and caches show it. */
 const OPENS_WITHIN_SECONDS = 30
 const LANGUAGE_KEY = 'language'
 
@@ -33,7 +33,7 @@ function showTime(time: HTMLTimeElement): void {
   time.toggleAttribute('data-days', left >= DAY_SECONDS)
   const comb = time.parentElement?.querySelector<HTMLProgressElement>('[data-seconds]')
   if (comb) comb.value = Math.ceil(Math.max(0, left)) % 60
-  // Where the shop cannot say that it has opened, the page is loaded no more often than without.
+  // If the shop never shows the sale as open, the page is reloaded no more often than usual.
   if (left > 0 || left < -OPENS_WITHIN_SECONDS) return
   const label = time.parentElement?.querySelector<HTMLElement>('.label')
   if (label) write(label, label.dataset.over)
@@ -42,7 +42,7 @@ function showTime(time: HTMLTimeElement): void {
 
 function refreshWithin(ms: number): void {
   if (refreshTimer !== 0) return
-  // What has just opened may be some seconds old in caches.
+  // A page in caches may be some seconds older than the opening.
   const soonestMs = refreshedAtMs + SPREAD_MS - performance.now()
   refreshTimer = setTimeout(refresh, Math.max(0, soonestMs) + ms * Math.random())
 }
@@ -58,11 +58,11 @@ async function refresh(): Promise<void> {
     keepingFocus(() => byId('main')?.replaceWith(main))
     begin()
   } catch {
-    // The next one is soon.
+    // The next reload comes soon.
   }
 }
 
-/** Whoever goes by keyboard stays on the same link. */
+/** A visitor who uses the keyboard stays on the same link. */
 function keepingFocus(replace: () => void): void {
   const focused = document.activeElement?.closest('main') ? document.activeElement.getAttribute('href') : null
   replace()
@@ -77,7 +77,7 @@ function begin(): void {
   tick()
 }
 
-/** The page may come from a cache, and be late: the schedule of the next sale says the time to the second. */
+/** The page may come from a cache and be old. The schedule of the next sale has the exact time. */
 async function readClock(): Promise<void> {
   const path = byId('main')?.dataset.clock
   clock.read(Number(byId('main')?.dataset.nowMs), 0, performance.now())
@@ -89,11 +89,11 @@ async function readClock(): Promise<void> {
     const ageMs = Number(response.headers.get('age')) * 1000
     if (response.ok) clock.read(server_time_ms + ageMs, requestedAtMs, performance.now())
   } catch {
-    // The page's own time is late by some seconds at most.
+    // The page's own time is late by a few seconds at most.
   }
 }
 
-/** The page that is the same for all knows no cookie, and so not which language the visitor chose. */
+/** The page that is the same for all visitors depends on no cookie, so it does not know the chosen language. */
 function keepLanguage(): void {
   const chosen = new URLSearchParams(location.search).get('lang')
   const before = stored(LANGUAGE_KEY)
@@ -115,7 +115,7 @@ function prepareSearch(): void {
       const { start }: typeof Search = await import(form.dataset.script ?? '')
       start(form as HTMLFormElement)
     } catch {
-      // The form works without it.
+      // The form also works without the script.
       isLoading = false
     }
   })

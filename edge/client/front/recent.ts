@@ -1,4 +1,7 @@
-/** The latest searches: in this browser, or for those signed in at the shop on the server, so that other devices have them too. */
+/**
+ * The latest searches. They are stored in this browser, or on the server if the visitor is signed in at the shop, so
+ * that other devices have them too.
+ */
 import { latestFirst } from '../../../shared/search/recent.ts'
 import { get, store, stored } from '../page.ts'
 
@@ -6,7 +9,7 @@ const KEY = 'searches'
 const PATH = '/me/searches'
 
 export class RecentSearches {
-  /** Whether the server keeps them; null: not known yet. */
+  /** True if the server stores the searches; null before that is known. */
   #isOnServer: boolean | null
   #list: readonly string[] = inBrowser()
 
@@ -18,7 +21,7 @@ export class RecentSearches {
     return this.#list
   }
 
-  /** Reads those of the account, if the visitor is signed in. */
+  /** Reads the searches of the account if the visitor is signed in. */
   async load(): Promise<void> {
     if (this.#isOnServer === false) return
     const response = await get(PATH, { headers: { accept: 'application/json' } }).catch(() => null)
@@ -32,7 +35,7 @@ export class RecentSearches {
     if (this.#isOnServer) this.#send('POST', PATH, { q })
   }
 
-  /** Null: all of them. */
+  /** Removes one search; null removes all. */
   remove(q: string | null): void {
     this.#keep(q === null ? [] : this.#list.filter((one) => one !== q))
     if (this.#isOnServer) this.#send('DELETE', q === null ? PATH : `${PATH}?q=${encodeURIComponent(q)}`)
@@ -43,7 +46,7 @@ export class RecentSearches {
     if (!this.#isOnServer) store(KEY, list.length > 0 ? JSON.stringify(list) : null)
   }
 
-  /** It goes on while the browser loads the results. */
+  /** The request continues while the browser loads the results. */
   #send(method: string, path: string, body?: object): void {
     const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     get(path, { method, keepalive: true, ...json }).catch(() => {})

@@ -1,6 +1,6 @@
 /**
- * Search as one types, and the latest searches. The browser searches by itself, in an index that it makes once of a cached
- * list; where the list is too long for that, the edge does. Without this script the form leads to a page.
+ * Searches while the visitor types, and shows the latest searches. The browser builds an index from a cached list and
+ * searches it; if the list is too long for that, the edge searches. Without this script the form leads to a page.
  */
 import { fill } from '../../../shared/format.ts'
 import type { Entry } from '../../../shared/search/entries.ts'
@@ -11,9 +11,9 @@ import { get, write } from '../page.ts'
 import { RecentSearches } from './recent.ts'
 import { button, cross, link, paragraph } from './suggest-parts.ts'
 
-/** Hits and completions below the field. */
+/** The numbers of hits and completions below the field. */
 const [MAX_HITS, MAX_COMPLETIONS] = [6, 2]
-/** Calls of the edge wait until somebody stops typing. */
+/** Calls to the edge wait until the visitor pauses for this long. */
 const TYPING_MS = 150
 
 interface Suggested {
@@ -78,11 +78,11 @@ export function start(form: HTMLFormElement): void {
     write(status, found.hits.length > 0 ? fill(words.found ?? '', { n: count }) : fill(words.noResults ?? '', { q }))
   }
 
-  // A button that is pressed gets no focus in every browser, and without it the box would be gone.
+  // Pressing a button must not take the focus from the field. Some browsers focus no button, and the box would close.
   for (const box of [recentBox, typedBox]) box.addEventListener('mousedown', (event) => event.preventDefault())
   input.addEventListener('input', () => void showTyped())
   form.addEventListener('keydown', (event) => moveFocus(event, form, input))
-  // By a link below the field, too: what was looked for is what was typed.
+  // A search also counts if the visitor follows a link below the field. The stored search is the typed text.
   form.addEventListener('submit', () => input.value.trim() !== '' && recent.add(input.value))
   typedBox.addEventListener('click', ({ target }) => {
     if ((target as Element).closest('a')) recent.add(input.value)
@@ -92,7 +92,8 @@ export function start(form: HTMLFormElement): void {
   void showTyped()
 }
 
-// -- What is suggested ---------------------------------------------------------------------------------------------------
+// -- What is suggested
+// ---------------------------------------------------------------------------------------------------
 
 function byBrowser(path: string): Suggest {
   let loading: Promise<SearchIndex> | null = null
@@ -104,7 +105,7 @@ function byBrowser(path: string): Suggest {
   }
   return async (q) => {
     loading ??= load()
-    // Meanwhile, and should it fail, the edge is asked.
+    // The edge searches while the index is loading, and if that fails.
     const index = await loading.catch(() => null)
     if (!index) {
       loading = null
@@ -148,14 +149,15 @@ async function byEdge(q: string): Promise<Suggested> {
 
 const pathOf = (sale: string) => inLanguage(`/sales/${sale}`)
 
-/** The smallest file of a picture of ours; others are shown as they are. */
+/** The smallest file of a stored picture; pictures of other hosts are shown unchanged. */
 function thumbOf({ image }: Entry): { thumb?: string } {
   if (!image) return {}
   const { url, widths: [least = 320] = [] } = image
   return { thumb: /^\/images\/[0-9a-f]{32}$/.test(url) ? `${url}/${least}.webp` : url }
 }
 
-// -- Below the field -----------------------------------------------------------------------------------------------------
+// -- Below the field
+// -----------------------------------------------------------------------------------------------------
 
 function typedParts({ completions, hits, didYouMean, marked }: Suggested, words: Readonly<Record<string, string>>) {
   const shown = (text: string) =>
@@ -176,7 +178,7 @@ function typedParts({ completions, hits, didYouMean, marked }: Suggested, words:
 const thumbnail = (src: string) =>
   element('div', { class: 'pic thumb' }, element('img', { src, alt: '', decoding: 'async' }))
 
-/** Arrows go through what is suggested, Escape back to the field. */
+/** Moves the focus: arrows go through the suggestions, and Escape returns to the field. */
 function moveFocus(event: KeyboardEvent, form: HTMLElement, input: HTMLElement): void {
   const links = [...form.querySelectorAll<HTMLElement>('.suggest a')].filter((one) => one.checkVisibility())
   const at = links.indexOf(document.activeElement as HTMLElement)

@@ -1,4 +1,4 @@
-/** What stands below the field of a search. */
+/** The elements below the search field. */
 import { element } from '../element.ts'
 
 type Child = Node | string
@@ -15,7 +15,7 @@ export function button(label: string, sign: Node, act: () => void): HTMLButtonEl
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A sign of 24 by 24, as those of the pages. */
+/** An icon of 24 by 24 units, like the icons of the pages. */
 export function cross(): SVGElement {
   const sign = document.createElementNS(SVG, 'svg')
   const path = document.createElementNS(SVG, 'path')

@@ -1,18 +1,20 @@
-/** Which part of the hall is in view, and how one moves through it: by fingers, a mouse, keys and buttons. */
+/** The visible part of the hall, and how the visitor moves it: by touch, mouse, keys and buttons. */
 import { select } from 'd3-selection'
 import 'd3-transition'
 import { type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
 import { seatsAreShown } from './drawing.ts'
 import { type Box, boxOf, type Hall, type Point, type Section } from './hall-model.ts'
 
-/** Neighbours are so far apart at the closest, in pixels. */
+/** At the closest zoom, neighbouring seats are this far apart in pixels. */
 const CLOSEST_PX = 64
-/** Where a section or a seat is shown so that it can be pressed: neighbours as far apart as a finger is wide. */
+/**
+ * When the map zooms to a section or a seat, neighbouring seats are this far apart, which is the width of a finger.
+ */
 const NEAR_PX = 46
 const MOVE_MS = 280
-/** So much closer than all of the hall counts as all of it. */
+/** A zoom of at most this factor still counts as the whole hall. */
 const WHOLE = 1.1
-/** A step of the buttons and keys. */
+/** The zoom factor of one step of the buttons and keys. */
 const STEP = 1.6
 
 export class Camera {
@@ -22,7 +24,7 @@ export class Camera {
   #transform: ZoomTransform = zoomIdentity
   #size = { width: 1, height: 1 }
 
-  /** The canvas listens until the signal ends it; `onMove` is called when another part is in view. */
+  /** The canvas listens until the signal is aborted. `onMove` is called when the visible part changes. */
   constructor(canvas: HTMLCanvasElement, hall: Hall, onMove: () => void, signal: AbortSignal) {
     this.#canvas = canvas
     this.#hall = hall
@@ -45,7 +47,7 @@ export class Camera {
     return { k, x, y }
   }
 
-  /** How far neighbours are apart, in pixels. */
+  /** The distance between neighbouring seats, in pixels. */
   get apart(): number {
     return this.#hall.spacing * this.#transform.k
   }
@@ -66,30 +68,30 @@ export class Camera {
     return seatsAreShown(this.#hall, this.#transform)
   }
 
-  /** True where only a part of the hall is in view. */
+  /** True if only a part of the hall is visible. */
   get isInside(): boolean {
     return this.#transform.k > WHOLE * this.#fitted().k
   }
 
-  /** In the hall's units. */
+  /** Converts a length to the hall's units. */
   lengthOf(pixels: number): number {
     return pixels / this.#transform.k
   }
 
-  /** Where in the hall an event is. */
+  /** The position of an event in the hall. */
   pointOf(event: MouseEvent): Point {
     const { left, top } = this.#canvas.getBoundingClientRect()
     return this.#transform.invert([event.clientX - left, event.clientY - top])
   }
 
-  /** True for a point less than so many pixels within the canvas. */
+  /** True for a point within the canvas that is less than this many pixels from its edge. */
   isAtEdge(point: Point, pixels: number): boolean {
     const { width, height } = this.#size
     const [x, y] = this.#transform.apply([...point])
     return x < pixels || y < pixels || x > width - pixels || y > height - pixels
   }
 
-  /** Shows all of the hall. */
+  /** Shows the whole hall. */
   fit(isSlow = true): void {
     const { clientWidth, clientHeight } = this.#canvas
     if (clientWidth > 0) this.#size = { width: clientWidth, height: clientHeight }
@@ -105,7 +107,7 @@ export class Camera {
     this.#zoom.scaleBy(select(this.#canvas), 1 / STEP)
   }
 
-  /** Around a point, near enough to press seats with a finger. */
+  /** Zooms to a point until a finger can press seats. */
   near([x, y]: Point): void {
     const k = Math.max(this.#transform.k, NEAR_PX / this.#hall.spacing)
     const { width, height } = this.#size
@@ -154,7 +156,7 @@ export class Camera {
 
   #fitted = () => this.#showing(this.#hall.bounds, Infinity)
 
-  /** A box in the middle, as large as there is room, but no closer than `closest`. */
+  /** Centres a box as large as it fits, but no closer than `closest`. */
   #showing({ x0, y0, x1, y1 }: Box, closest: number): ZoomTransform {
     const { width, height } = this.#size
     const k = Math.min(closest, 0.94 * Math.min(width / (x1 - x0), height / (y1 - y0)))

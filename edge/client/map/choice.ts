@@ -1,32 +1,32 @@
-/** What the visitor chose so far, what it costs, and what becomes of it as others buy. Pure. */
+/** The visitor's current choice, its price, and how it changes when others buy. Pure. */
 import { FREE, type Seat } from './hall-model.ts'
 
 export interface Filter {
-  /** Only this price category; null for all. */
+  /** The price category to show; null shows all. */
   readonly category: string | null
   readonly accessible: boolean
 }
 
-/** Wheelchair places, and the seats of those who come with somebody in a wheelchair. */
+/** The kinds of wheelchair places and of the seats for companions. */
 const ACCESSIBLE = ['accessible', 'companion']
 
 export const fits = ({ category, kind }: Pick<Seat, 'category' | 'kind'>, filter: Filter) =>
   (filter.category === null || filter.category === category) && (!filter.accessible || ACCESSIBLE.includes(kind))
 
-/** The seats with one added, or taken out where it was chosen; null where no more may be chosen. */
+/** Adds a seat, or removes it if it was chosen. Null if no more seats may be chosen. */
 export function toggled(chosen: readonly Seat[], seat: Seat, room: number): readonly Seat[] | null {
   const without = chosen.filter(({ index }) => index !== seat.index)
   if (without.length < chosen.length) return without
   return room > 0 ? [...chosen, seat] : null
 }
 
-/** The chosen seats that are still free, and those that somebody else has now. */
+/** Splits the chosen seats into those that are still free and those that another visitor has now. */
 export function stillFree(chosen: readonly Seat[], states: Uint8Array) {
   const isFree = ({ index }: Seat) => states[index] === FREE
   return { chosen: chosen.filter(isFree), gone: chosen.filter((seat) => !isFree(seat)) }
 }
 
-/** Units of which only the number is chosen. */
+/** Units that are chosen by number only. */
 export interface Units {
   readonly quantity: number
   readonly price_minor: number

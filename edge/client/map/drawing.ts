@@ -1,33 +1,35 @@
 /**
- * Draws the hall on a canvas: sections far away, seats near by. Seats are copied from a picture of each kind: that takes a tenth of
- * the time of drawing twenty thousand circles. Only the visitor's own seats have colour.
+ * Draws the hall on a canvas: sections from far away, seats close up. Seats are copied from a picture of each kind,
+ * which takes a tenth of the time of drawing twenty thousand circles. Only the visitor's own seats have colour.
  */
 import { type Box, boxOf, FREE, type Hall, ROOM, type Seat, type SeatGrid, type Section, TIERS } from './hall-model.ts'
 import { element } from './parts.ts'
 
-/** From world to page: `k` times, then moved. */
+/** The transformation from hall to page: scaled by `k`, then moved. */
 export interface View {
   readonly k: number
   readonly x: number
   readonly y: number
 }
 
-/** Neighbouring seats at least so far apart are drawn, in pixels: closer ones would be a grey haze. */
+/**
+ * Seats are drawn only if neighbours are at least this far apart in pixels; closer ones would look like a grey haze.
+ */
 const SEATS_FROM_PX = 7
-/** At this distance of neighbours there is room for a number. */
+/** From this distance between neighbours there is space for a number. */
 const NUMBERS_FROM_PX = 26
-/** Of the distance between neighbours. */
+/** The radius of a seat as a share of the distance between neighbours. */
 const RADIUS = 0.38
 const FADED = 0.22
-/** A row's name is so far outside of its section. */
+/** A row's name is written this far outside its section. */
 const NAME_PX = 9
 const FULL_CIRCLE = 2 * Math.PI
 
-/** The colours of the page's brand and look, as the style sheet gives them to a legend's dots. */
+/** The colours of the page's brand and look, as the style sheet gives them to the dots of a legend. */
 export interface Inks {
   readonly mine: string
   readonly onMine: string
-  /** Of tiers 1 to 4. */
+  /** The colours of tiers 1 to 4. */
   readonly tiers: readonly string[]
   readonly onFree: string
   readonly taken: string
@@ -38,7 +40,10 @@ export interface Inks {
   readonly font: string
 }
 
-/** Probes of the style sheet: a brand, another look or forced colours change what they show. */
+/**
+ * Reads the colours from elements styled by the style sheet, because a brand, another look or forced colours change
+ * them.
+ */
 export function inksOf(place: HTMLElement): Inks {
   const probe = (kind: string) => {
     const dot = element('i', { class: `dot ${kind}`, hidden: true })
@@ -66,15 +71,15 @@ export interface Scene {
   readonly grid: SeatGrid
   readonly states: Uint8Array
   readonly chosen: readonly Seat[]
-  /** The seat that the keyboard is at. */
+  /** The seat with the keyboard's focus. */
   readonly active: Seat | null
   readonly view: View
   readonly width: number
   readonly height: number
-  /** Pixels of the screen for each of the page. */
+  /** The number of screen pixels for each page pixel. */
   readonly density: number
   readonly fits: (seat: Seat) => boolean
-  /** What is written into a section. */
+  /** Returns the text that is written into a section. */
   readonly label: (section: Section) => readonly [name: string, more: string]
   readonly stage: string
 }
@@ -85,7 +90,7 @@ export class Painter {
   readonly #canvas: HTMLCanvasElement
   readonly #to: CanvasRenderingContext2D
   #inks: Inks
-  /** Pictures of a seat, by kind, of one size. */
+  /** Pictures of a seat by kind, all of one size. */
   #pictures = new Map<string, HTMLCanvasElement>()
   #size = 0
 
@@ -109,7 +114,7 @@ export class Painter {
     if (this.#canvas.width !== w || this.#canvas.height !== h) [this.#canvas.width, this.#canvas.height] = [w, h]
     to.setTransform(density, 0, 0, density, 0, 0)
     to.clearRect(0, 0, width, height)
-    // The plan is the same in all languages; what is written into it is not.
+    // The plan is the same in all languages, but the direction of its texts is not.
     to.direction = document.documentElement.dir === 'rtl' ? 'rtl' : 'ltr'
     const seen = boxSeen(scene)
     const areNear = seatsAreShown(hall, view)
@@ -137,7 +142,7 @@ export class Painter {
     this.#text(stage, focalPoint.x * k + x, focalPoint.y * k + y, this.#inks.quiet, 600, 13)
   }
 
-  /** As much as there is room for. */
+  /** Writes the name and more text into a section, as far as there is space. */
   #label(section: Section, { view: { k, x, y }, label }: Scene): void {
     const [name, more] = label(section)
     const { x0, x1, y0, y1 } = boxOf(section.outline, 0)
@@ -167,7 +172,7 @@ export class Painter {
     const to = this.#to
     const apart = hall.spacing * k
     const size = Math.max(2, apart * RADIUS)
-    // Between two sizes pictures are stretched a little; a new set for each frame of a zoom would cost more.
+    // A picture of a slightly different size is scaled, because a new set for each frame of a zoom would cost more.
     if (Math.abs(size * density - this.#size) > this.#size * 0.12) {
       this.#pictures.clear()
       this.#size = size * density
@@ -201,14 +206,14 @@ export class Painter {
     if (active) this.#ring(active, view, size)
   }
 
-  /** The row's name before its first seat. */
+  /** Writes the row's name before its first seat. */
   #rows({ hall, view: { k, x, y } }: Scene, { x0, y0, x1, y1 }: Box, apart: number): void {
     if (apart < 14) return
     for (const { seats } of hall.sections)
       for (const [i, seat] of seats.entries()) {
         const next = seats[i + 1]
         if (seats[i - 1]?.row === seat.row || seat.x < x0 || seat.x > x1 || seat.y < y0 || seat.y > y1) continue
-        // Away from the next seat, in whichever direction the row goes.
+        // The name is on the side away from the next seat, in either direction of the row.
         const [dx, dy] = next?.row === seat.row ? [seat.x - next.x, seat.y - next.y] : [-hall.spacing, 0]
         const to = (ROOM * hall.spacing + NAME_PX / k) / (Math.hypot(dx, dy) || 1)
         this.#text(seat.row, (seat.x + dx * to) * k + x, (seat.y + dy * to) * k + y, this.#inks.quiet, 400, 12)
@@ -232,7 +237,10 @@ export class Painter {
     to.stroke()
   }
 
-  /** A circle, or a rounded square for a wheelchair place; `0` is taken: smaller, and pale. */
+  /**
+   * Draws a circle, or a rounded square for a wheelchair place. The kind `0` is a taken seat, which is smaller and
+   * pale.
+   */
   #picture(kind: string, size: number): HTMLCanvasElement {
     const known = this.#pictures.get(kind)
     if (known) return known
@@ -254,7 +262,7 @@ export class Painter {
   }
 }
 
-/** The part of the hall that can be seen. */
+/** The visible part of the hall. */
 const boxSeen = ({ view: { k, x, y }, width, height, hall }: Scene): Box => ({
   x0: -x / k - hall.spacing,
   y0: -y / k - hall.spacing,

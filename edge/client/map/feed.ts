@@ -1,23 +1,24 @@
 /**
- * Keeps a hall up to date while its page is visible: counts of free seats for all sections, by a stream where there is one, and
- * the states of the seats of those sections that the visitor sees, has open in the list, or has chosen seats of.
+ * Keeps a hall up to date while its page is visible. It gets the counts of free seats of all sections, by a stream if
+ * there is one, and the states of the seats in those sections that the visitor sees, has open in the list, or has
+ * chosen seats from.
  */
 import { decodeStates, type Hall, type Section } from './hall-model.ts'
 
-/** The server's rhythm is its `max-age`; never faster than this, nor slower. */
+/** The server's `max-age` sets the interval, within these limits. */
 const MIN_POLL_MS = 1_000
 const MAX_POLL_MS = 10_000
-/** Sections whose seats are read in one round: the rest follows in the next. */
+/** One round reads the seats of this many sections; the others follow in the next round. */
 const SECTIONS_A_ROUND = 6
-/** While there are sections of which nothing is known yet. */
+/** The pause between rounds while some sections have not been read yet. */
 const NEXT_ROUND_MS = 250
 const TIMEOUT_MS = 8_000
 
 export interface Fed {
   readonly hall: Hall
-  /** Of all seats of the hall; until they are known they count as taken. */
+  /** The states of all seats of the hall. An unknown state counts as taken. */
   readonly states: Uint8Array
-  /** Free seats by section; a section that is not in it is not known yet. */
+  /** The number of free seats by section. A section that is missing is not known yet. */
   readonly counts: Map<string, number>
 }
 
@@ -25,18 +26,18 @@ interface Feeding {
   /** The path of the sale. */
   readonly sale: string
   readonly fed: Fed
-  /** Sections whose seats are needed now. */
+  /** Returns the sections whose seats are needed now. */
   readonly wanted: () => ReadonlySet<Section>
-  /** Something has changed; `section`: its seats. */
+  /** Called after a change. `section` is set if the states of its seats changed. */
   readonly onChange: (section?: Section) => void
-  /** The hall has another chart by now. */
+  /** Called if the hall has a new chart. */
   readonly onNewChart: (version: number) => void
 }
 
 export class Feed {
   readonly #of: Feeding
   readonly #readAtMs = new Map<string, number>()
-  /** Sections that the stream says have changed since they were read. */
+  /** The sections that have changed since they were read, according to the stream. */
   readonly #changed = new Set<string>()
   readonly #stop = new AbortController()
   #pollMs = 2 * MIN_POLL_MS
@@ -58,7 +59,7 @@ export class Feed {
     this.#rest()
   }
 
-  /** Reads soon what has not been read yet, as after a move of the map. */
+  /** Reads unknown sections soon, for example after the map was moved. */
   hurry(): void {
     if (this.#isHurrying || !this.#isMissingSome() || document.hidden || this.#stop.signal.aborted) return
     this.#isHurrying = true
@@ -79,7 +80,7 @@ export class Feed {
     void this.#round()
   }
 
-  /** Without the stream, as for somebody whose turn is over, the rounds read the counts. */
+  /** If there is no stream, for example after the end of a turn, the rounds read the counts. */
   #listen(): void {
     const events = new EventSource(`${this.#of.sale}/sections/updates`)
     this.#events = events
@@ -106,7 +107,7 @@ export class Feed {
 
   #isMissingSome = () => [...this.#of.wanted()].some(({ id, seats }) => seats.length > 0 && !this.#readAtMs.has(id))
 
-  /** The sections to read: first what has never been read, then what has changed, then what was read longest ago. */
+  /** The sections to read: unread ones first, then changed ones, then those that were read longest ago. */
   #due(): Section[] {
     const age = ({ id }: Section) => (this.#readAtMs.get(id) ?? -Infinity) - (this.#changed.has(id) ? 1e9 : 0)
     const wanted = [...this.#of.wanted()].filter(({ seats }) => seats.length > 0)
@@ -133,7 +134,7 @@ export class Feed {
     onChange(section)
   }
 
-  /** Null where the server did not answer: the next round asks again. */
+  /** Returns null if the server did not respond; the next round tries again. */
   async #get<T>(path: string): Promise<T | null> {
     try {
       const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)])
@@ -147,7 +148,7 @@ export class Feed {
   }
 }
 
-/** A section's count, of the stream or of the document of all. */
+/** The count of a section, from the stream or from the document of all sections. */
 interface Update {
   readonly section_id: string
   readonly available_seats: number

@@ -1,4 +1,7 @@
-/** Which seats the map shows as fitting: by price, with the strength that its seats have, and wheelchair places. */
+/**
+ * Selects the seats that the map highlights: by price category, shown in the shade of its seats, and by wheelchair
+ * places.
+ */
 import type { Filter } from './choice.ts'
 import type { Hall } from './hall-model.ts'
 import { element, type Names } from './parts.ts'

@@ -1,4 +1,7 @@
-/** The hall as the map shows it: from its chart and the states of its seats to what can be drawn, found and reached. Pure. */
+/**
+ * The model of the hall for the map. It is made from the chart and the states of the seats, and says what is drawn,
+ * found and reached. Pure.
+ */
 
 export interface ChartSeat {
   readonly seat_id: string
@@ -12,7 +15,7 @@ export interface ChartSeat {
   readonly price_minor: number
 }
 
-/** `GET /sales/{sale}/chart` */
+/** The response of `GET /sales/{sale}/chart`. */
 export interface Chart {
   readonly version: number
   readonly focal_point: { readonly x: number; readonly y: number }
@@ -29,9 +32,9 @@ export interface Chart {
 export type Point = readonly [x: number, y: number]
 
 export interface Seat extends ChartSeat {
-  /** Among all seats of the hall. */
+  /** The index among all seats of the hall. */
   readonly index: number
-  /** Among the hall's sections. */
+  /** The index among the hall's sections. */
   readonly section: number
 }
 
@@ -39,7 +42,7 @@ export interface Section {
   readonly id: string
   readonly name: string
   readonly seats: readonly Seat[]
-  /** The index of its first seat: they follow each other. */
+  /** The index of the section's first seat. The seats of a section follow each other. */
   readonly first: number
   readonly outline: readonly Point[]
   readonly center: Point
@@ -58,24 +61,28 @@ export interface Hall {
   readonly focalPoint: { readonly x: number; readonly y: number }
   readonly sections: readonly Section[]
   readonly seats: readonly Seat[]
-  /** The distance between neighbours, in the chart's units: it gives seats their size. */
+  /** The distance between neighbouring seats in the chart's units, which determines the size of seats. */
   readonly spacing: number
   readonly bounds: Box
-  /** 1 for the dearest prices to 4 for the least, by category. */
+  /** The tier of each category, from 1 for the highest prices to 4 for the lowest. */
   readonly tiers: ReadonlyMap<string, number>
 }
 
 export const TIERS = 4
 
-// -- States of seats -----------------------------------------------------------------------------------------------------
+// -- States of seats
+// -----------------------------------------------------------------------------------------------------
 
 export const FREE = 0
 
-/** Two bits a seat, the first in the highest bits of the first byte: 0 available, 1 held, 2 sold, 3 blocked. */
+/**
+ * Each seat has two bits, the first one in the highest bits of the first byte: 0 available, 1 held, 2 sold, 3
+ * blocked.
+ */
 export function decodeStates(base64: string, seats: number): Uint8Array {
   const bytes = atob(base64)
   const states = new Uint8Array(seats)
-  // A seat that the answer does not have counts as taken: nobody is led to what may not be there.
+  // A seat that is missing in the response counts as taken, so that no visitor is led to a seat that may not be free.
   for (let i = 0; i < seats; i++) {
     const byte = bytes.charCodeAt(i >> 2)
     states[i] = Number.isNaN(byte) ? 1 : (byte >> (6 - 2 * (i & 3))) & 3
@@ -83,7 +90,8 @@ export function decodeStates(base64: string, seats: number): Uint8Array {
   return states
 }
 
-// -- The hall ------------------------------------------------------------------------------------------------------------
+// -- The hall
+// ------------------------------------------------------------------------------------------------------------
 
 export function hallOf(chart: Chart): Hall {
   const seats: Seat[] = []
@@ -119,7 +127,7 @@ function measuresOf(seats: readonly Seat[], outline: readonly Point[]) {
   }
 }
 
-/** The dearest category first; equal prices share a tier. */
+/** Sorts the categories by price, the highest first. Equal prices share a tier. */
 function tiersOf(categories: Chart['categories']): ReadonlyMap<string, number> {
   const prices = [...new Set(categories.map(({ price_minor }) => price_minor))].sort((a, b) => b - a)
   const tier = (price: number) => 1 + Math.floor((prices.indexOf(price) * TIERS) / Math.max(TIERS, prices.length))
@@ -138,7 +146,7 @@ export function boxOf(points: readonly Point[], margin: number): Box {
   return { x0: x0 - margin, y0: y0 - margin, x1: x1 + margin, y1: y1 + margin }
 }
 
-/** The median distance of two neighbours in a row; 1 where nobody has one. */
+/** The median distance between two neighbours in a row; 1 if no row has neighbours. */
 function spacingOf(seats: readonly Seat[]): number {
   const distances: number[] = []
   for (const [i, seat] of seats.entries()) {
@@ -150,10 +158,13 @@ function spacingOf(seats: readonly Seat[]): number {
   return distances[distances.length >> 1] || 1
 }
 
-/** Around a seat in the outline that its section was not given, of the distance between neighbours. */
+/** The space around seats in a generated outline, as a share of the distance between neighbours. */
 export const ROOM = 0.8
 
-/** The convex hull with room for a seat around (Andrew's monotone chain): the outline of a section that was given none. */
+/**
+ * The convex hull with space for a seat around it (Andrew's monotone chain). It is the outline of a section whose
+ * chart has none.
+ */
 function hullOf(seats: readonly Seat[], room: number): Point[] {
   const around = (by: number) =>
     seats.flatMap(({ x, y }): Point[] => [
@@ -187,9 +198,10 @@ export function isInside([x, y]: Point, outline: readonly Point[]): boolean {
   return inside
 }
 
-// -- Finding seats -------------------------------------------------------------------------------------------------------
+// -- Finding seats
+// -------------------------------------------------------------------------------------------------------
 
-/** Seats by the squares of a grid, so that a press and a frame look at a few of twenty thousand. */
+/** A grid of the seats, so that a press or a frame checks only a few of twenty thousand. */
 export class SeatGrid {
   readonly #cell: number
   readonly #cells = new Map<string, Seat[]>()
@@ -207,10 +219,10 @@ export class SeatGrid {
   #at = (position: number) => Math.floor(position / this.#cell)
   #key = (column: number, row: number) => `${column} ${row}`
 
-  /** Calls `see` with each seat in a box, and some beside it. */
+  /** Calls `see` with each seat in a box, and with some seats near it. */
   inside({ x0, y0, x1, y1 }: Box, see: (seat: Seat) => void): void {
     const [left, right, top, bottom] = [this.#at(x0), this.#at(x1), this.#at(y0), this.#at(y1)]
-    // A box that is much larger than the hall has more squares than there are seats.
+    // A box that is much larger than the hall would have more squares than there are seats.
     if ((right - left) * (bottom - top) > 4 * this.#cells.size)
       for (const seats of this.#cells.values()) seats.forEach(see)
     else
@@ -218,7 +230,7 @@ export class SeatGrid {
         for (let row = top; row <= bottom; row++) this.#cells.get(this.#key(column, row))?.forEach(see)
   }
 
-  /** The seat nearest to a point, within a distance. */
+  /** Returns the seat nearest to a point, within a distance. */
   nearest([x, y]: Point, within: number): Seat | null {
     let found: Seat | null = null
     let least = within
@@ -234,10 +246,10 @@ export class SeatGrid {
 
 export type Direction = 'left' | 'right' | 'up' | 'down'
 const STEPS: Readonly<Record<Direction, Point>> = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] }
-/** A seat ahead that is off to the side counts as further away by so much: a row bends, and goes on in the next section. */
+/** Sideways distance counts this many times, because a row may be curved and continue in the next section. */
 const SIDEWAYS = 2.5
 
-/** The seat that an arrow key leads to; null at the end of the hall. */
+/** Returns the seat to which an arrow key leads; null at the end of the hall. */
 export function neighbourOf(
   { seats, spacing }: Pick<Hall, 'seats' | 'spacing'>,
   of: Seat,

@@ -1,6 +1,6 @@
 /**
- * The map of a hall: loaded on the page of a turn in a sale that has one, and only there. It puts the seats that the visitor
- * chooses into the page's own form, so that they are reserved like anything else; without it, that form still works.
+ * The map of a hall. Only the page of a turn in a sale with a hall loads it. It writes the chosen seats into the
+ * page's own form, so that they are reserved like any other unit. Without the map the form still works.
  */
 import { Camera } from './camera.ts'
 import { type Filter, fits, stillFree, toggled, unitsIn } from './choice.ts'
@@ -25,15 +25,15 @@ import { element, Names, SeatList } from './parts.ts'
 import { fieldOf, showPicked, unitsOf } from './picked.ts'
 import { Tabs, type ViewName } from './tabs.ts'
 
-/** Closer seats are too near each other for a finger: a press comes nearer first. */
+/** Closer seats are too near each other for a finger, so a press zooms in first. */
 const FINGER_PX = 24
 const MOUSE_PX = 12
-/** A press reaches so far around, in pixels: 44 across. */
+/** A press reaches this far around its point in pixels, so its target is 44 pixels wide. */
 const REACH_PX = 22
 const CHART_WITHIN_MS = 15_000
-/** The chart's own address may show the new one a moment later. */
+/** The chart's address may show a new version a moment later. */
 const NEW_CHART_AFTER_MS = 2_000
-/** Screens that show more gain nothing for the eye, and cost. */
+/** A higher resolution is not visible, and costs time. */
 const MAX_DENSITY = 2
 const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowLeft: 'left',
@@ -41,11 +41,11 @@ const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowUp: 'up',
   ArrowDown: 'down',
 }
-/** The hall last shown: the answer to the form shows it again. */
+/** The hall that was shown last. The response to the form shows it again. */
 let latest: { readonly key: string; readonly hall: Hall } | null = null
 let shown: HallMap | null = null
 
-/** Shows the hall in its place on the page; the first script has put that there. */
+/** Shows the hall in its place on the page, which the first script has inserted. */
 export async function start(place: HTMLElement): Promise<void> {
   shown?.stop()
   shown = null
@@ -60,7 +60,7 @@ async function hallAt(sale: string, version: string): Promise<Hall> {
   const response = await fetch(`${sale}/chart?v=${version}`, { signal: AbortSignal.timeout(CHART_WITHIN_MS) })
   if (!response.ok) throw new Error(`chart: ${response.status}`)
   const hall = hallOf((await response.json()) as Chart)
-  // The address of an old version leads to the current one.
+  // The address of an old version redirects to the current one.
   latest = { key: `${sale} ${hall.version}`, hall }
   return hall
 }
@@ -81,7 +81,7 @@ class HallMap {
   readonly #mini: MiniMap
   readonly #drawn = element('div')
   readonly #tabs: Tabs
-  /** The section that one is in, or was last in. */
+  /** The section that the visitor is in, or was in last. */
   #section: Section | null = null
   readonly #readout = element('p', { class: 'hall-readout' })
   readonly #camera: Camera
@@ -89,7 +89,7 @@ class HallMap {
   #active: Seat | null = null
   #filter: Filter = { category: null, accessible: false }
   #isDue = false
-  /** Sections whose seats have been read. */
+  /** The sections whose seats have been read. */
   readonly #known = new Set<Section>()
 
   constructor(place: HTMLElement, hall: Hall, sale: string) {
@@ -140,7 +140,8 @@ class HallMap {
     this.#feed.stop()
   }
 
-  // -- The page ----------------------------------------------------------------------------------------------------------
+  // -- The page
+  // ----------------------------------------------------------------------------------------------------------
 
   #build(): void {
     const { texts } = this.#names
@@ -181,7 +182,7 @@ class HallMap {
       element('p', { class: 'sr', id: 'hall-keys' }, texts.mapKeys ?? ''),
       this.#list.element,
     )
-    // The best seats are one press away, and leave the map its room; but what was typed there stays in sight.
+    // The best seats are folded to leave space for the map, unless the visitor has typed something there.
     const best = document.getElementById('best') as HTMLDetailsElement | null
     if (best && !best.querySelector<HTMLInputElement>('[name=best-quantity]')?.value) best.open = false
   }
@@ -200,7 +201,8 @@ class HallMap {
     this.#redraw()
   }
 
-  // -- Moving ------------------------------------------------------------------------------------------------------------
+  // -- Moving
+  // ------------------------------------------------------------------------------------------------------------
 
   #listen(): void {
     const { signal } = this.#stop
@@ -226,7 +228,7 @@ class HallMap {
     this.#feed.hurry()
   }
 
-  /** Which part of the hall is in view, by the small map and the tab of the section of the seat in the middle. */
+  /** Shows the visible part of the hall on the small map, and the section of the middle seat on its tab. */
   #showWhere(): void {
     const camera = this.#camera
     const { width, height } = camera.size
@@ -239,7 +241,8 @@ class HallMap {
     this.#mini.show(camera.box)
   }
 
-  // -- Pressing ----------------------------------------------------------------------------------------------------------
+  // -- Pressing
+  // ----------------------------------------------------------------------------------------------------------
 
   #onClick(event: PointerEvent): void {
     const camera = this.#camera
@@ -279,7 +282,7 @@ class HallMap {
     else if (event.key === '-') this.#camera.farther()
     else if (event.key === 'Escape') this.#camera.fit()
     else return
-    // Enter would send the form.
+    // Enter would otherwise send the form.
     event.preventDefault()
   }
 
@@ -316,9 +319,10 @@ class HallMap {
       this.#say(`${this.#names.texts.yourSeats}: ${this.#names.all(this.#chosen.map(this.#names.whole)) || '0'}`)
   }
 
-  // -- The choice --------------------------------------------------------------------------------------------------------
+  // -- The choice
+  // --------------------------------------------------------------------------------------------------------
 
-  /** The seats that the page came with: those of a form that met a problem, or that are offered in place of taken ones. */
+  /** Takes the seats that the page contains: those of a form that met a problem, or those that replace taken ones. */
   #takeChosen(): void {
     const came = document.getElementById('chosen-seats')
     const names = [...(came?.querySelectorAll<HTMLInputElement>('input:checked') ?? [])].map(({ name }) => name)
@@ -385,15 +389,16 @@ class HallMap {
     left.focus()
   }
 
-  // -- Saying and drawing ------------------------------------------------------------------------------------------------
+  // -- Saying and drawing
+  // ------------------------------------------------------------------------------------------------
 
-  /** To a screen reader. */
+  /** Announces a text to a screen reader. */
   #say(text: string): void {
     const live = document.getElementById('announcement')
     if (live) live.textContent = text
   }
 
-  /** To everyone: beside the map as well. */
+  /** Shows a text next to the map and announces it. */
   #warn(text: string): void {
     this.#readout.textContent = text
     this.#say(text)

@@ -1,4 +1,4 @@
-/** Where one is in the hall, for those who are close to its seats: its sections, small, with a frame around what is in view. */
+/** A small map for visitors who have zoomed in: the sections, with a frame around the visible part. */
 import type { Box, Hall } from './hall-model.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -17,7 +17,7 @@ export class MiniMap {
     this.show(bounds)
   }
 
-  /** The part of the hall in view; where that is all of it, there is nothing to show. */
+  /** Shows the visible part of the hall. If that is the whole hall, the small map is hidden. */
   show(seen: Box): void {
     const { x0, y0, x1, y1 } = this.#bounds
     const [left, top] = [Math.max(x0, seen.x0), Math.max(y0, seen.y0)]

@@ -1,11 +1,13 @@
-/** Small parts of the map's page: elements, the names of seats, and the list of seats, which says the same as the map. */
+/**
+ * Small parts of the map's page: elements, the names of seats, and a list of seats with the same content as the map.
+ */
 import { count, fill, money } from '../../../shared/format.ts'
 import { fits } from './choice.ts'
 import { FREE, type Hall, type Seat, type Section } from './hall-model.ts'
 
 export type Texts = Readonly<Record<string, string | undefined>>
 
-/** An element with its attributes and content. */
+/** Makes an element with attributes and content. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | boolean>> = {},
@@ -19,7 +21,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** How the hall's seats and sections are called, in the visitor's language. */
+/** Names the hall's seats and sections in the visitor's language. */
 export class Names {
   readonly texts: Texts
   readonly #hall: Hall
@@ -38,16 +40,16 @@ export class Names {
   count = (value: number) => count(this.#lang, value)
   all = (names: readonly string[]) => new Intl.ListFormat(this.#lang, { type: 'unit' }).format(names)
 
-  /** "Row F, seat 7" */
+  /** Returns for example "Row F, seat 7". */
   seat = ({ row, number }: Seat) => this.fill('seat', { row, seat: number })
-  /** "Stalls B, row F, seat 7" */
+  /** Returns for example "Stalls B, row F, seat 7". */
   whole = (seat: Seat) => `${this.section(seat)}, ${this.seat(seat)}`
   section = ({ section }: Seat) => this.#hall.sections[section]?.name ?? ''
-  /** The same as an element, in which names of other scripts keep their places. */
+  /** The same as an element, which isolates names in other scripts. */
   shown = (seat: Seat) =>
     element('span', {}, element('bdi', {}, this.section(seat)), ', ', element('bdi', {}, this.seat(seat)))
 
-  /** With its price and its kind, and whether it is taken. */
+  /** The name with the price and kind of the seat, and whether it is taken. */
   described(seat: Seat, states: Uint8Array): string {
     const kind = this.kind(seat)
     const state = states[seat.index] === FREE ? this.money(seat.price_minor) : (this.texts.occupied ?? '')
@@ -70,12 +72,15 @@ export interface ListOf {
   readonly counts: ReadonlyMap<string, number>
   readonly isChosen: (seat: Seat) => boolean
   readonly filter: () => Parameters<typeof fits>[1]
-  /** Chooses a seat, or takes it out. */
+  /** Chooses a seat, or removes it from the choice. */
   readonly onPress: (seat: Seat) => void
   readonly onOpen: () => void
 }
 
-/** The hall as a list: sections, then rows, then seats. A section's seats are made when it is opened, and left out when it is closed. */
+/**
+ * The hall as a list of sections, rows and seats. The seats of a section are created when it is opened, and removed
+ * when it is closed.
+ */
 export class SeatList {
   readonly element: HTMLElement
   readonly #of: ListOf
@@ -97,10 +102,13 @@ export class SeatList {
     this.update()
   }
 
-  /** The sections whose seats it shows. */
+  /** The sections whose seats are shown. */
   open = (): Section[] => this.#sections.filter(({ details }) => details.open).map(({ section }) => section)
 
-  /** After a change of the choice, the filter or the states; `changed`: of this section's states alone. */
+  /**
+   * Updates the list after a change of the choice, the filter or the states. `changed` limits it to the states of
+   * this section.
+   */
   update(changed?: Section): void {
     for (const { section, details, count } of this.#sections) {
       count.textContent = this.#of.names.left(this.#of.counts.get(section.id))
@@ -108,7 +116,7 @@ export class SeatList {
     }
   }
 
-  /** What is free, and what is chosen; the focus stays on the seat that it was on. */
+  /** Shows the free and the chosen seats. The focus stays on its seat. */
   #fill(section: Section, details: HTMLDetailsElement): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.seat
     details.querySelector('.hall-rows')?.remove()

@@ -1,13 +1,13 @@
-/** The seats that were chosen, above the button that reserves them: their names and prices, and their fields, which go with the form. */
+/** Shows the chosen seats above the button that reserves them: their names, prices and form fields. */
 import { type Units, unitsIn } from './choice.ts'
 import type { Hall, Seat } from './hall-model.ts'
 import { element, type Names } from './parts.ts'
 
-/** As the form's handler reads it (edge/checkout/cart-fields.ts). */
+/** The name of the field as the form's handler expects it (edge/checkout/cart-fields.ts). */
 export const fieldOf = ({ sections }: Hall, { section, seat_id }: Seat) =>
   `seat:${sections[section]?.id ?? ''}:${seat_id}`
 
-/** Standing places, products and the best seats: what the form asks for beside the seats of the map. */
+/** The standing places, products and best seats that the form requests in addition to the seats of the map. */
 export function unitsOf(form: HTMLFormElement | null, { sections }: Hall): Units[] {
   const inputs = [...(form?.querySelectorAll<HTMLInputElement>('input[type=number]') ?? [])]
   const least = sections.reduce((a, { priceFrom }) => Math.min(a, priceFrom ?? Infinity), Infinity)
@@ -44,6 +44,6 @@ export function showPicked({ hall, names, chosen, form, onTakeOut }: Picked): vo
       : []),
     ...(isEmpty ? [element('p', { class: 'small quiet' }, texts.chooseFirst ?? '')] : []),
   )
-  // For the form's own script, which adds it all up.
+  // The form's own script calculates the new total.
   form?.dispatchEvent(new Event('choice'))
 }

@@ -1,4 +1,4 @@
-/** The views of a hall: all of it, the section that one is in or was last in, and the list. */
+/** The views of a hall: the whole hall, the current or last section, and the list. */
 import type { Section } from './hall-model.ts'
 import { element } from './parts.ts'
 

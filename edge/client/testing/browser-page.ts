@@ -1,15 +1,15 @@
 /**
- * The page's script in a browser window of its own, by happy-dom: what it shows, what it requests, and what it is sent. Each
- * test has a new window and loads the script anew, since a page's script ends only with its page.
+ * Runs the page's script in a browser window of its own (happy-dom), and records what it shows, requests and
+ * receives. Each test has a new window and loads the script again, because a page's script ends only with its page.
  */
 import { afterEach, beforeEach, type Mock, vi } from 'vitest'
 import { scheduleIn } from '../../preview/sample-sale.ts'
 
-// Its types would bring along Node's, in which a timer is no number.
+// The package's types would load Node's types, in which a timer is not a number.
 const { Window } = await import('happy-dom' as string)
 
 export const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
-/** On the origin's clock, which is an hour behind. */
+/** The time on the origin's clock, which is an hour behind. */
 export const iso = (inMs: number) => new Date(NOW_MS - 3_600_000 + inMs).toISOString()
 
 const atFirst = () => ({
@@ -17,7 +17,7 @@ const atFirst = () => ({
   answer: (_path: string): unknown => schedule(),
   answersInMs: (_path: string) => 20,
 })
-/** The server. */
+/** The simulated server. */
 export const stub = atFirst()
 export const reload: Mock = vi.fn()
 export const browser = { onLine: true, cookieEnabled: true, language: 'de' }
@@ -32,7 +32,7 @@ export const schedule = (changes: object = {}) => ({
   ...changes,
 })
 
-/** Responds with a schedule, and with something else to any other request. */
+/** Returns a function that responds with a schedule, and with `other` to any other request. */
 export const responding =
   (changes: object, other: object): typeof stub.answer =>
   (path) =>
@@ -40,13 +40,13 @@ export const responding =
 
 /** A redirect to another site, which is opaque to the script. */
 export const ELSEWHERE = { ok: false, status: 0 }
-/** A response with a page of the sale, as it is when the script reads it. */
+/** A response with a page of the sale, in the form in which the script reads it. */
 export const showing = (content: string, page: PageData = {}) => ({ text: async () => htmlOf(content, page) })
 
 export const times = (path: RegExp) => stub.requested.filter((one) => path.test(one)).length
 export const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** The content of the page of someone in line. */
+/** The content of the page of a visitor in the queue. */
 export const IN_LINE = `<div id="line" data-status="waiting">
   <p id="ahead-of-you" data-one="person ahead" data-other="people ahead" data-next="You are next"></p>
   <p id="wait" data-wait-about="About {t}" data-wait-until="at {t}" data-wait-past-end="Too late"></p>
@@ -60,11 +60,11 @@ interface PageData {
   lang?: string
   path?: string | null
   number?: string
-  /** One visitor's page, and not the same for all. */
+  /** True for the page of one visitor, false for the page that is the same for all. */
   own?: boolean
-  /** The host of a CDN from which it reads the schedule. */
+  /** The host of a CDN from which the page reads the schedule. */
   scheduleHost?: string
-  /** The longest pause between two reads, in milliseconds; empty for a page that says none. */
+  /** The longest pause between two reads, in milliseconds; empty for a page without the field. */
   poll?: string
 }
 
@@ -75,7 +75,7 @@ function htmlOf(content: string, page: PageData): string {
     sale: 'demo',
     ...(path !== null && { path }),
     number,
-    // happy-dom leaves empty texts out of `{ ...dataset }`.
+    // happy-dom omits empty texts from `{ ...dataset }`.
     ...(own && { own: 'yes' }),
     ...(scheduleHost && { host: scheduleHost }),
     'now-ms': String(Date.now()),
@@ -88,7 +88,7 @@ function htmlOf(content: string, page: PageData): string {
     <main id="main"><div id="stage" ${attributes.join(' ')}>${content}</div></main></body></html>`
 }
 
-/** The element with an id, which the page has. */
+/** Returns the element with this id, which must exist. */
 export function the<E extends HTMLElement>(id: string): E {
   const element = document.getElementById(id)
   if (!element) throw new Error(`the page has no #${id}`)
@@ -100,14 +100,14 @@ export const heading = () => document.querySelector('h1')?.textContent
 
 let window: typeof globalThis & { readonly happyDOM: { close(): Promise<void> } }
 
-/** Sends an event to an element, the document, or by default the window; true if the script prevents its default. */
+/** Sends an event to an element, the document, or by default the window. True if the script prevents the default. */
 export function fire(name: string, target: EventTarget = window, properties: object = {}) {
   const event = Object.assign(new window.Event(name, { bubbles: true, cancelable: true }), properties)
   target.dispatchEvent(event)
   return event.defaultPrevented
 }
 
-/** Somebody looks at the page, or no longer. */
+/** Makes the page visible or hidden. */
 export function look(isVisible = true): void {
   const visibilityState = { value: isVisible ? 'visible' : 'hidden', configurable: true }
   Object.defineProperty(document, 'visibilityState', visibilityState)
@@ -115,9 +115,9 @@ export function look(isVisible = true): void {
 }
 
 interface ScriptOptions {
-  /** Loads the second script; without it the page does without. */
+  /** Loads the second script. Without this function the page works without it. */
   load?: () => Promise<typeof import('../extras/extras.ts')>
-  /** A browser slows the timers of a page at which nobody looks. */
+  /** The interval of the page's timers, which a browser slows while the page is hidden. */
   beatMs?: number
 }
 
@@ -129,11 +129,14 @@ export async function open(content = '', page: PageData = {}, script: ScriptOpti
   start((act) => void setInterval(act, beatMs), load)
 }
 
-/** What the page's script finds in a browser. Tabs hear nothing of each other: the tests of a run are not tabs of one. */
+/**
+ * Provides the browser's objects that the page's script uses. Tabs do not hear each other, because the tests of a run
+ * are not tabs of one browser.
+ */
 function openWindow(): void {
   window = new Window({ url: 'https://shop.example/sales/demo/buy' })
   const { document, location, history, localStorage, DOMParser, FormData, Element } = window
-  // happy-dom knows no `:enabled`.
+  // happy-dom does not support `:enabled`.
   const { querySelector } = Element.prototype
   Element.prototype.querySelector = function (this: Element, selector: string) {
     return querySelector.call(this, selector.replace(':enabled', ':not([disabled])'))

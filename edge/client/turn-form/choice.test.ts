@@ -1,4 +1,4 @@
-/** What a choice costs before it is reserved, as the page says it. */
+/** The page calculates the price of a choice before it is reserved. */
 import { expect, it } from 'vitest'
 import { NO_DELIVERY } from '../../../shared/api/goods.ts'
 import { choiceIn, sumOf } from './choice.ts'

@@ -1,15 +1,18 @@
-/** What is chosen in the form of a turn, as lines with prices, and what they cost. Pure. */
+/** Converts the choice in a turn's form to priced lines, and calculates their total. Pure. */
 import type { Totals } from '../../../shared/api/public.ts'
 import { billOf, type PricedLine } from '../../../shared/bill.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
 
-/** What the form says, by the names of its fields; `prices` of seats, which the map knows, by the name of their field. */
+/**
+ * The values of the form by field name. `prices` are the prices of seats, which the map knows, by the name of their
+ * field.
+ */
 export interface Said {
   readonly fields: Readonly<Record<string, string>>
   readonly prices: Readonly<Record<string, number>>
 }
 
-/** `hasMore`: seats that the shop picks, whose price is not known before they are reserved. */
+/** `hasMore` is true if the shop picks some seats, whose price is known only after the reservation. */
 export interface Choice {
   readonly lines: readonly PricedLine[]
   readonly hasMore: boolean
@@ -31,7 +34,10 @@ export function choiceIn({ fields, prices }: Said, { units }: Offer): Choice {
   return { lines: [...ofProduct, ...others], hasMore: Number(fields['best-quantity']) > 0 }
 }
 
-/** `away`: not sent to that country, or too heavy for it. `from`: at least so much, since something is not known yet. */
+/**
+ * `away` means that the order cannot be sent to that country, or is too heavy for it. `from` is a lower limit,
+ * because part of the price is not known yet.
+ */
 export type Sum =
   | { readonly kind: 'none' }
   | { readonly kind: 'away' }

@@ -1,10 +1,10 @@
-/** What is wrong with a field, in the page's words, and shown beside it. */
+/** The error messages of fields in the page's words, and their display next to the field. */
 import { count, fill } from '../../../shared/format.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
-/** Empty for a field that is right; `option`: the name of what it chooses. */
+/** Returns an empty text for a valid field. `option` is the name of what the field chooses. */
 export function messageOf(field: Field, { words, limit }: Offer, option: string | undefined, lang: string): string {
   const { validity } = field
   if (validity.valid) return ''
@@ -19,7 +19,7 @@ export function messageOf(field: Field, { words, limit }: Offer, option: string 
   return field.validationMessage
 }
 
-/** Shows a fault, or takes it away; the server's own is replaced. Of radio buttons that belong together there is one. */
+/** Shows an error or removes it, and replaces the server's own. Radio buttons that belong together share one. */
 export function say(field: Field, text: string): void {
   const group = field.type === 'radio' ? field.closest('fieldset') : null
   const id = `fault-${field.name === 'product_id' ? 'product' : field.name}`

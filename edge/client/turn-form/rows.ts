@@ -1,4 +1,4 @@
-/** The rows of the sum, as the server writes them (pages/parts/bill-rows.ts). */
+/** The rows of the total, in the same form as the server writes them (pages/parts/bill-rows.ts). */
 import type { PricedLine } from '../../../shared/bill.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import { textRows, withTax } from '../../pages/parts/bill-rows.ts'

@@ -1,6 +1,7 @@
 /**
- * The form of a turn: it says what the choice costs as one chooses, what is still missing, and what is wrong with a field
- * beside it. Only a turn loads it. Without it the form works, and the server's answer says the same.
+ * The script of a turn's form. It shows the price while the visitor chooses, what is still missing, and the errors
+ * next to their fields. Only a turn loads it. Without it the form works, and the server's response has the same
+ * content.
  */
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Problem } from '../../../shared/problem.ts'
@@ -11,14 +12,14 @@ import { messageOf, say } from './faults.ts'
 import { rowsOf } from './rows.ts'
 
 const QUOTE_WITHIN_MS = 8_000
-/** After the last change. */
+/** The price is requested this long after the last change. */
 const QUOTE_AFTER_MS = 400
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 let shown: TurnForm | null = null
 
-/** Works the form around the offer on the page, which another one may have replaced. */
+/** Attaches the form to the offer on the page, which may have been replaced. */
 export function start(data: HTMLElement): void {
   shown?.stop()
   const form = data.closest('form')
@@ -30,13 +31,13 @@ class TurnForm {
   readonly #offer: Offer
   readonly #lang = document.documentElement.lang
   readonly #stop = new AbortController()
-  /** What it costs with the promo code, as the server said of these fields. */
+  /** The total with the promo code, as the server calculated it for these fields. */
   #quoted: { readonly of: string; readonly totals: Quote } | null = null
   #quoteTimer = 0
   #wasSent = false
   #isFirst = true
   #isPressed = false
-  /** Units that the buttons go up to. */
+  /** The number of units up to which the buttons go. */
   #most = 1
 
   constructor(form: HTMLFormElement, offer: Offer) {
@@ -62,7 +63,8 @@ class TurnForm {
     clearTimeout(this.#quoteTimer)
   }
 
-  // -- What was said -----------------------------------------------------------------------------------------------------
+  // -- What was said
+  // -----------------------------------------------------------------------------------------------------
 
   #field = (name: string) => this.#form.elements.namedItem(name) as Field | RadioNodeList | null
   #value = (name: string) => this.#field(name)?.value ?? ''
@@ -99,7 +101,8 @@ class TurnForm {
     field.dispatchEvent(new Event('input', { bubbles: true }))
   }
 
-  // -- The sum -----------------------------------------------------------------------------------------------------------
+  // -- The sum
+  // -----------------------------------------------------------------------------------------------------------
 
   #show(): void {
     const { fields } = this.#said()
@@ -113,7 +116,10 @@ class TurnForm {
     this.#showBar(sum)
   }
 
-  /** A country that it is not sent to is a fault of that field; what the server said of it stays until another is chosen. */
+  /**
+   * A country without delivery is an error of that field. The server's message about it stays until another country
+   * is chosen.
+   */
   #checkCountry({ kind }: Sum): void {
     const field = this.#field('country')
     if (!(field instanceof HTMLSelectElement)) return
@@ -126,7 +132,7 @@ class TurnForm {
     this.#check(field)
   }
 
-  /** Of the code, as the server said; else as the page computes. */
+  /** The total: the server's if there is a promo code, otherwise the page's own calculation. */
   #sum(): Sum {
     const said = this.#said()
     const choice = choiceIn(said, this.#offer)
@@ -144,12 +150,15 @@ class TurnForm {
     const { lines } = choiceIn(said, this.#offer)
     if (rows) rows.replaceChildren(...(hasTotals ? [rowsOf(sum, lines, this.#offer, this.#lang, this.#code())] : []))
     const shown = this.#field('total_minor') as HTMLInputElement | null
-    // With a code that nobody has looked at yet it is another sum.
+    // The total changes with a promo code that has not been checked yet.
     const isKnown = sum.kind === 'exact' && (this.#code() === '' || this.#quoted?.of === this.#key())
     if (shown) shown.value = isKnown ? String(sum.totals.total_minor) : ''
   }
 
-  /** At most so many of what is chosen. What is left may have changed: beyond that only the buttons do not go. */
+  /**
+   * Limits the number of units. The remaining stock may have changed, so beyond the limit only the buttons are
+   * disabled.
+   */
   #bound(unit: Offer['units'][number] | undefined): void {
     const field = this.#field('quantity')
     if (!(field instanceof HTMLInputElement)) return
@@ -172,7 +181,7 @@ class TurnForm {
     write('bar-sum', missing || (sum.kind === 'from' ? fill(words.from, { m: total }) : total))
   }
 
-  /** What the buyer has to do next: choose; and, once they have tried to reserve, what is left to fill in. */
+  /** The buyer's next step: to choose, and after an attempt to reserve, to fill in the remaining fields. */
   #missing(): string {
     const { words } = this.#offer
     const choices = this.#form.querySelectorAll<HTMLInputElement>('[type=radio][name=product_id]')
@@ -185,9 +194,10 @@ class TurnForm {
     return field ? fill(words.stillNeeded, { what: labelOf(field) }) : ''
   }
 
-  // -- What is wrong -----------------------------------------------------------------------------------------------------
+  // -- What is wrong
+  // -----------------------------------------------------------------------------------------------------
 
-  /** The browser says which fields are wrong; the page says what, beside each, and begins with the first. */
+  /** The browser says which fields are invalid. The page shows the reason next to each, and focuses the first. */
   #onInvalid(event: Event): void {
     event.preventDefault()
     const field = event.target as Field
@@ -206,7 +216,10 @@ class TurnForm {
     this.#isPressed = isPressed
   }
 
-  /** Not while something is pressed: what appears beside the field would move a button away from under the finger. */
+  /**
+   * The check waits until nothing is pressed, because a message that appears would move a button away from under the
+   * finger.
+   */
   #checkAfterPress(field: Field): void {
     const { signal } = this.#stop
     const check = () => this.#check(field)
@@ -220,9 +233,10 @@ class TurnForm {
     say(field, messageOf(field, this.#offer, option, this.#lang))
   }
 
-  // -- The promo code ----------------------------------------------------------------------------------------------------
+  // -- The promo code
+  // ----------------------------------------------------------------------------------------------------
 
-  /** What a quote is of: all that may change the sum. */
+  /** A key of all values on which a quote depends. */
   #key(): string {
     const { fields } = this.#said()
     const apart = new Set(['idempotency_key', 'total_minor', 'email', 'accept', 'name', 'phone', 'note', 'company'])
@@ -256,12 +270,12 @@ class TurnForm {
       if (response.ok) this.#quoted = { of, totals: answer }
       this.#sayCode(field, answer, applied.dataset)
     } catch {
-      // The server looks at it again when the form is sent.
+      // The server checks the code again when the form is sent.
     }
     this.#show()
   }
 
-  /** What the code takes off, or why it does not hold. */
+  /** Shows what the code takes off, or why it is not valid. */
   #sayCode(
     field: HTMLInputElement,
     { type, promo_codes = [], discount_minor }: Quote & Partial<Problem>,
@@ -276,7 +290,7 @@ class TurnForm {
   }
 }
 
-/** The text of a field's label, without what is wrong with it. */
+/** The text of a field's label, without the field's error. */
 const labelOf = (field: Field) => field.labels?.[0]?.firstChild?.textContent?.trim() || field.name
 
 function write(id: string, text: string): void {
