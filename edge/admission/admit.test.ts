@@ -1,4 +1,4 @@
-/** What a sale asks of newcomers, over the Worker: blocks, rules, sign-in, invitations, proof. */
+/** The Worker checks new visitors by a sale's blocks, rules, sign-in, invitations and proofs. */
 import type { Challenge } from 'altcha-lib'
 import { expect, it } from 'vitest'
 import type { Policy } from '../../shared/api/access.ts'
@@ -28,7 +28,7 @@ const ruled = (when: Policy['rules'][number]['when'], action: Policy['rules'][nu
 
 const from = (address: string) => ({ 'cf-connecting-ip': address })
 const BROWSER = { 'sec-fetch-site': 'same-origin' }
-/** It has the form of the origin's order tokens. */
+/** The token has the form of the origin's order tokens. */
 const tokenOf = (claims: object) => `e30.${btoa(JSON.stringify(claims)).replaceAll('=', '')}.${'A'.repeat(43)}`
 
 const joinWith = (sale: TestSale, body: unknown, headers?: Record<string, string>) => sale.joinWith(body, headers)
@@ -41,7 +41,7 @@ it('refuses who is blocked to join, in their place, at their turn, at checkout a
   await stub(`/orders/${order}`, 200, orderOf(sale.name, order))
   await stub(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
   const joined = await sale.join({ ...address, ...BROWSER })
-  // The line page brings the admission only once the turn has come.
+  // The line page sets the admission only once the turn has come.
   await sale.ready({ ...address, cookie: cookiesOf(joined) })
   const line = await sale.line({ ...address, cookie: cookiesOf(joined) })
   const { admission_token, queue_token } = await sale.ready(address)
@@ -144,7 +144,7 @@ it('asks for a session where the sale requires it, and says where to sign in and
   expect((await pinned.json<{ sign_in_url: string }>()).sign_in_url).toContain(
     encodeURIComponent(`https://queue.shop.test/sales/${sale.name}`),
   )
-  // Without the shop's settings nobody can come in, and hears so.
+  // If the edge has no settings of the shop, nobody can join, and the response says so.
   expect(await (await sale.join()).json()).toMatchObject({ sign_in_url: null })
 })
 
@@ -170,7 +170,7 @@ it('lets a visitor in by an invitation, by JSON or form, and says what is wrong 
   expect((await joinWith(sale, { invitation: 'SUMMER-24' })).status).toBe(201)
   const form = await sale.form('/queue', { invitation: 'SUMMER-24' }, { accept: '*/*' })
   expect(form.status).toBe(201)
-  // Whoever has a place is not asked again.
+  // A visitor who has a place is not checked again.
   expect((await sale.join({ cookie: cookiesOf(form) })).status).toBe(200)
   expect(await (await sale.page()).text()).toContain('name="invitation"')
 })
@@ -205,7 +205,7 @@ it('sends the origin what was counted of those who join, once', async () => {
   const altcha = await proofFor(await challengeFor(sale, curl))
   for (const status of [201, 200]) expect((await joinWith(sale, { altcha }, curl)).status).toBe(status)
   const sent = async () => {
-    // A count travels with a request that is made anyway; a ticket shard that has just made one waits for the next.
+    // A count is sent with a request that is made anyway. A ticket shard that has just made one waits for the next.
     await call(`/sales/${sale.name}/schedule`)
     const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
     const counts = requests.flatMap(({ query }) => JSON.parse(new URLSearchParams(query).get('counts') ?? '[]'))
@@ -223,7 +223,8 @@ it('sends the origin what was counted of those who join, once', async () => {
   await expect.poll(sent).toEqual({ joins: 3, crowded: 0, solved: 1, refused: 3, proof: 1, met: 3, asked: 3 })
 })
 
-// -- Proofs ------------------------------------------------------------------------------------------------------------
+// -- Proofs
+// ------------------------------------------------------------------------------------------------------------
 
 const challengeFor = (sale: TestSale, headers = {}) => call(`/sales/${sale.name}/challenge`, { headers })
 async function difficultyFor(sale: TestSale, headers = {}) {

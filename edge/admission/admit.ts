@@ -1,6 +1,6 @@
 /**
- * The checks before somebody gets a place, in the order in which they cost: who is blocked or meets a rule, who must sign in,
- * who needs an invitation, and who must solve a proof of work or pass Turnstile. And the checks on those who have a place.
+ * The checks before a visitor gets a place, the cheapest first: blocks and rules, sign-in, invitation, and proof of
+ * work or Turnstile. It also has the checks on visitors who have a place.
  */
 import * as v from 'valibot'
 import {
@@ -30,24 +30,25 @@ import { type Proof, readProof } from './proofs/proof-of-work.ts'
 import { passesTurnstile } from './proofs/turnstile.ts'
 import { type Applicant, type Decision, decide, isBlocked, isOpenToAll } from './rules.ts'
 
-// -- Newcomers ---------------------------------------------------------------------------------------------------------
+// -- Newcomers
+// ---------------------------------------------------------------------------------------------------------
 
-/** Somebody who may join. */
+/** A visitor who may join. */
 interface Admitted {
-  /** The sale, in the line that they join. */
+  /** The sale, in the line that the visitor joins. */
   readonly now: SaleNow
-  /** Who they are, by what they have shown. */
+  /** The visitor, identified by what they have sent. */
   readonly visitor: Visitor
-  /** The proof of work, where one was asked for. */
+  /** The proof of work, if one was required. */
   readonly proof: Proof | null
-  /** True where they have solved or passed something for this place. */
+  /** True if the visitor solved or passed a challenge for this place. */
   readonly hasProved: boolean
 }
 
 /**
- * The one decision of a join: who the newcomer is, what they have proved, and the line that they join. Throws the refusal:
- * that of the sale's phase, `invalid-fields`, `refused`, `sign-in-required`, `invitation-required`, `proof-required`,
- * `too-many-requests` or `try-again`. Adds the rule that was met to `counts`, also where it refuses.
+ * Decides a join: who the visitor is, what they have proved, and which line they join. Throws the refusal: that of
+ * the sale's phase, `invalid-fields`, `refused`, `sign-in-required`, `invitation-required`, `proof-required`,
+ * `too-many-requests` or `try-again`. Adds the matching rule to `counts`, even if it refuses.
  */
 export async function admit(
   known: SaleNow,
@@ -56,7 +57,7 @@ export async function admit(
   call: Call,
 ): Promise<Admitted> {
   refuseIfFinal(known)
-  // An unreadable request is refused before anything is done, also where the sale needs nothing of it.
+  // An unreadable request is refused first, even if the sale needs none of its fields.
   const sent = await readJoin(call)
   const { policy } = known
   const applicant = await applicantOf(newcomer.name, policy, call)
@@ -67,25 +68,26 @@ export async function admit(
   const { difficulty, turnstile, invitation } = requirementsOf(decision, applicant, now, sent, call)
   const proof = difficulty > 0 ? await readProof(sent.altcha, call) : null
   if (difficulty > 0 && !isEnough(proof, now.sale, difficulty, newcomer)) refuseProof(now)
-  // A client without cookies is the visitor of its proof.
+  // A client without cookies is identified as the visitor of its proof.
   const visitor = proof && !newcomer.known ? { name: proof.visitor, cookie: null, known: true } : newcomer
   if (visitor.known) limitVisitor('join', visitor.name, call.config.JOINS_PER_VISITOR, call)
   if (turnstile && !(await passesTurnstile(sent.turnstile ?? '', call))) refuseTurnstile(now)
   if (invitation !== null) {
-    // Also if the join fails: a redeemed invitation belongs to this visitor, who must come back as the same one.
+    // The cookie is set even if the join fails, because a redeemed invitation belongs to this visitor, who must be
+    // recognised at the next attempt.
     setSecretCookie(visitor, call)
     await redeemInvitation(now.sale, invitation, visitor.name, call)
   }
   return { now, visitor, proof, hasProved: proof !== null || turnstile }
 }
 
-/** What joining still requires of a newcomer after the checks. */
+/** The requirements that remain for a new visitor after the checks. */
 interface Requirements {
-  /** The least difficulty of a proof of work; 0 for none. */
+  /** The minimum difficulty of a proof of work; 0 if none is required. */
   readonly difficulty: number
-  /** True where Turnstile's widget has to be passed as well. */
+  /** True if the visitor must also pass Turnstile's widget. */
   readonly turnstile: boolean
-  /** The invitation to redeem, once it is certain for whom; null where none is needed. */
+  /** The invitation to redeem once the visitor is certain; null if none is needed. */
   readonly invitation: string | null
 }
 
@@ -100,7 +102,7 @@ function requirementsOf(
   if (action === 'blocked' || action === 'refuse') refuse('refused')
   if (access.sign_in === 'required' && !applicant?.session) refuse('sign-in-required', { sign_in_url: signInUrl(call) })
   if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
-  // A visitor without an invitation is refused before they solve or wait for anything.
+  // A visitor without an invitation is refused before they solve a challenge or wait.
   const invitation = access.invitation === 'required' ? (sent.invitation ?? refuseInvitation('none')) : null
   if (action === 'allow') return { difficulty: 0, turnstile: false, invitation }
   const turnstile = access.turnstile && call.config.turnstile !== null
@@ -121,14 +123,14 @@ function refuseUnlessJoinable(now: SaleNow): void {
   refuse('not-open', { opens_at, pre_queue_opens_at, retry_after_seconds })
 }
 
-/** Refuses a place at the end of the queue before the draw: until then the queue has no end. */
+/** Refuses a place at the end of the queue before the draw, because the queue has no end until then. */
 function refuseLast({ schedule, atMs }: SaleNow): never {
   const { opens_at, anchor_at_ms } = schedule
   const detail = 'You can join once the sale is open, at the end of the line.'
   return refuse('not-open', { opens_at, detail, retry_after_seconds: Math.max(1, (anchor_at_ms - atMs) / 1000) })
 }
 
-/** What is known of an applicant takes time to read: null where it does not matter who applies. */
+/** Reads what the rules need to know of an applicant, which takes time; null if no rule depends on the applicant. */
 async function applicantOf(visitor: string, policy: Policy, call: Call): Promise<Applicant | null> {
   if (isOpenToAll(policy)) return null
   const { headers, cf } = call.request
@@ -148,11 +150,14 @@ async function applicantOf(visitor: string, policy: Policy, call: Call): Promise
 const accountIn = (visitor: string) =>
   visitor.startsWith(ACCOUNT_PREFIX) ? { account: visitor.slice(ACCOUNT_PREFIX.length), claims: {} } : null
 
-/** True for a proof for this sale, at least as difficult as asked for now, and for no other known visitor. */
+/**
+ * True if the proof is for this sale, is at least as difficult as required now, and does not belong to another known
+ * visitor.
+ */
 const isEnough = (proof: Proof | null, sale: string, difficulty: number, { name, known }: Visitor) =>
   proof !== null && proof.sale === sale && proof.difficulty >= difficulty && (!known || proof.visitor === name)
 
-/** Names the line's challenge, where a sale has several lines. */
+/** The refusal names the line's challenge if the sale has several lines. */
 export function refuseProof({ sale, line, policy }: SaleNow): never {
   const challenge = `/sales/${sale}/challenge${policy.lines.length > 1 ? `?line=${line}` : ''}`
   return refuse('proof-required', { kind: 'altcha', challenge })
@@ -163,13 +168,17 @@ function refuseTurnstile({ sale }: SaleNow): never {
   return refuse('proof-required', { kind: 'turnstile', challenge: `/sales/${sale}`, detail })
 }
 
-// -- Proofs of work ----------------------------------------------------------------------------------------------------
+// -- Proofs of work
+// ----------------------------------------------------------------------------------------------------
 
 const shares = new NetworkShares()
-/** For visitors who need no proof, on a page that is the same for all and whose widget makes one. */
+/** The difficulty for visitors who need no proof, on a page that is the same for all and whose widget makes one. */
 const TRIFLING = 1
 
-/** The difficulty of the challenge for a newcomer; 0 where the sale asks for no proof. Counts what networks ask for. */
+/**
+ * The difficulty of the challenge for a new visitor; 0 if the sale requires no proof. Counts the requests of each
+ * network.
+ */
 export async function challengeDifficulty(known: SaleNow, visitor: string, wanted: JoinRequest, call: Call) {
   const { policy, sale } = known
   const applicant = await applicantOf(visitor, policy, call)
@@ -181,7 +190,7 @@ export async function challengeDifficulty(known: SaleNow, visitor: string, wante
   return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(sale, networks, call.nowMs)))
 }
 
-/** True where a line asks for a proof: a page that is the same for all then has the way to make one. */
+/** True if any line requires a proof, because a page that is the same for all must then be able to make one. */
 export const asksForProof = ({ lines }: Policy, call: Call) =>
   lines.some(({ access }) => leastDifficulty(access, false, call) > 0)
 
@@ -190,7 +199,8 @@ function leastDifficulty({ proof_of_work }: LineAccess, isRuled: boolean, { conf
   return Math.max(config.POW_DIFFICULTY, asked, isRuled ? USUAL_DIFFICULTY : 0)
 }
 
-// -- Holders of a place, an admission or an order ------------------------------------------------------------------------
+// -- Holders of a place, an admission or an order
+// ------------------------------------------------------------------------
 
 /** Throws `refused` for a visitor who was blocked after they got their place. */
 export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
@@ -198,8 +208,8 @@ export async function refuseBlocked(visitor: string, policy: Policy, call: Call)
 }
 
 /**
- * False for a place whose turn was missed, or which was given up; before the draw none is given up for good. Throws `refused`
- * for a visitor who was blocked meanwhile.
+ * False if the turn of the place was missed, or if the place was given up. Before the draw no place is given up for
+ * good. Throws `refused` for a visitor who was blocked meanwhile.
  */
 export async function keepsPlace({ sub, num }: QueueClaims, now: SaleNow, call: Call): Promise<boolean> {
   await refuseBlocked(sub, now.policy, call)
@@ -215,8 +225,8 @@ export async function refuseLeft({ sub, num, sale }: QueueClaims, now: SaleNow, 
 }
 
 /**
- * As `refuseBlocked`, for a call that needs nothing else of the sale. It continues while the queue's objects are away: the
- * origin checks blocks too, though not by address.
+ * The same check as `refuseBlocked`, for a call that needs no other data of the sale. The call continues while the
+ * queue's objects are away, because the origin checks blocks too, though not by address.
  */
 export async function refuseBlockedIn(
   sale: string,
@@ -234,11 +244,14 @@ export async function refuseBlockedIn(
   await refuseBlocked(typeof visitor === 'string' ? visitor : await visitor(), now.policy, call)
 }
 
-/** As `refuseBlocked`, for a token of a visitor's or of an order's, which names no visitor: their cookie or session may. */
+/**
+ * The same check as `refuseBlocked`, for the token of a visitor or of an order. An order's token names no visitor, so
+ * the cookie or the session does.
+ */
 export async function refuseBlockedHolder(token: string, call: Call): Promise<void> {
   const { iss, sub = '', sale } = claimsIn(token)
   if (!v.is(SaleId, sale)) return
-  // Only where somebody is blocked: to know a visitor by their cookie takes as long as all else here.
+  // The visitor is identified only if anybody is blocked, because that takes as long as the rest of the call.
   const visitor = iss === EDGE_ISSUER ? sub : async () => (await visitorOf(null, call)).name
   await refuseBlockedIn(sale, visitor, call)
 }

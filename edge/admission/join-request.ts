@@ -1,4 +1,4 @@
-/** The body of a join: as JSON from a program or a script, as form fields from a page without one. */
+/** Parses the body of a join: JSON from a program or a script, or form fields from a page without a script. */
 import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
@@ -6,16 +6,16 @@ import { ProblemError } from '../../shared/problem.ts'
 import { type Call, type Fields, formFields, refuse } from '../call.ts'
 
 const NOTHING: JoinRequest = {}
-/** The fields of a form that this page's own script or ALTCHA's widget adds beside ours. */
+/** Fields that the page's script or ALTCHA's widget adds to the form are ignored. */
 const FormFields = v.object(JoinRequest.entries)
 
 const requests = new WeakMap<Call, Promise<JoinRequest>>()
 const typed = new WeakMap<Call, Fields>()
 
-/** The fields of a join's form as they were sent, wrong or not. */
+/** The fields of a join's form as they were sent, valid or not. */
 export const typedIn = (call: Call): Fields => typed.get(call) ?? {}
 
-/** Read once per request. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
+/** Reads the body once per request. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
 export function readJoin(call: Call): Promise<JoinRequest> {
   const known = requests.get(call)
   if (known) return known
@@ -28,10 +28,10 @@ async function readOnce(call: Call): Promise<JoinRequest> {
   const { request } = call
   const { headers } = request
   const type = headers.get('content-type')
-  // Nearly all joins have no body, and reading `body` makes the runtime create a stream.
+  // Nearly all joins have no body, and reading `body` would make the runtime create a stream.
   if (type === null || headers.get('content-length') === '0' || request.body === null) return NOTHING
   const isJson = /^application\/([\w.-]+\+)?json\b/i.test(type)
-  // Too large, or without a length: no client of ours sends that.
+  // The body is too large or has no length, which no client of this system sends.
   const length = Number(headers.get('content-length') ?? Number.NaN)
   if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
   if (!isJson) {
@@ -43,6 +43,6 @@ async function readOnce(call: Call): Promise<JoinRequest> {
   return text === '' ? NOTHING : parseJson(JoinRequest, text)
 }
 
-/** A form sends every field, filled in or not. */
+/** A form sends every field, even an empty one. */
 const withoutEmpty = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))

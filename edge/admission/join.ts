@@ -1,5 +1,6 @@
 /**
- * Joining a queue: what the caller has, the decision, a number, a signed place. A caller who holds a place keeps it.
+ * Joins a queue: identifies the caller, decides, and issues a number and a signed place. A caller who has a place
+ * keeps it.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { problemIn } from '../../shared/problem.ts'
@@ -11,7 +12,7 @@ import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/vi
 import { admit, keepsPlace, refuseProof } from './admit.ts'
 import { isCrowded, limitAddress, limitJoins } from './limits/rate-limits.ts'
 
-/** A visitor's place, in the line of `now`. */
+/** A visitor's place in the line of `now`. */
 interface TakenPlace {
   readonly now: SaleNow
   readonly place: Place
@@ -19,7 +20,7 @@ interface TakenPlace {
   readonly first: boolean
 }
 
-/** The place of a caller who joins: a new one, or the one that they have, renewed. Counts what happened. */
+/** The place of a caller who joins: a new one, or the existing one, renewed. Counts the result. */
 export async function takePlace(publicly: SaleNow, call: Call): Promise<TakenPlace> {
   const counts: Partial<JoinCounts> = {}
   try {
@@ -42,7 +43,7 @@ export async function takePlace(publicly: SaleNow, call: Call): Promise<TakenPla
   }
 }
 
-/** The refusals that are counted: those for a reason of the visitor's, not of the sale's. */
+/** The refusals that are counted: those with a reason in the visitor, not in the sale. */
 const REFUSALS = new Set(['refused', 'sign-in-required', 'invitation-required', 'proof-required', 'too-many-requests'])
 
 async function newPlace(

@@ -1,14 +1,14 @@
-/** Who may join which line: the decision by the blocks, rules and lines of a sale's policy. Pure functions. */
+/** Decides who may join which line, by the blocks, rules and lines of a sale's policy. Pure. */
 import { type JoinRequest, type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import { rangeTest } from './limits/networks.ts'
 
 type When = Policy['rules'][number]['when']
 
-/** What the request itself shows of somebody who wants to join. */
+/** The properties of a request by which a visitor is judged. */
 export interface Applicant {
   readonly address: string
-  /** Null where the platform does not provide it. */
+  /** The autonomous system; null if the platform does not provide it. */
   readonly asn: number | null
   readonly country: string | null
   readonly userAgent: string
@@ -18,20 +18,20 @@ export interface Applicant {
 }
 
 export interface Decision {
-  /** The line that they may join, or that refuses them. */
+  /** The line that the visitor may join, or that refuses them. */
   readonly line: string
-  /** ask: whatever the line asks for. */
+  /** `ask` means that the requirements of the line apply. */
   readonly action: Policy['rules'][number]['action'] | 'ask' | 'blocked'
-  /** The rule that decided; null without one. */
+  /** The rule that decided; null if none did. */
   readonly rule: string | null
-  /** What the line asks for. */
+  /** The requirements of the line. */
   readonly access: LineAccess
 }
 
 /**
- * The decision about somebody who wants to join: in the line that they want, or else in the first whose access they meet, in
- * the order of the sale's list. Who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown
- * line.
+ * Decides about a visitor: in the line that they request, or otherwise in the first line of the sale's list whose
+ * access they meet. A visitor who meets none is refused with the refusal of the public line. Throws `invalid-fields`
+ * for an unknown line.
  */
 export function decide(
   policy: Policy,
@@ -53,8 +53,8 @@ export function decide(
 }
 
 /**
- * A block decides before any rule, then the first rule that is met. Without an applicant (a sale that is open to all) the line
- * asks for whatever it asks for.
+ * A block decides before any rule, followed by the first matching rule. Without an applicant (in a sale that is open
+ * to all) the requirements of the line apply.
  */
 function decideIn(line: string, policy: Policy, applicant: Applicant | null): Decision {
   const ask = { line, action: 'ask', rule: null, access: accessOf(policy, line) } as const
@@ -67,14 +67,14 @@ function decideIn(line: string, policy: Policy, applicant: Applicant | null): De
 export const isBlocked = (policy: Policy, applicant: Applicant | null) =>
   applicant !== null && compiled(policy).isBlocked(applicant)
 
-/** True where it does not matter who applies. */
+/** True if the decision does not depend on the applicant. */
 export function isOpenToAll({ rules, blocks, lines }: Policy): boolean {
   const [only, ...others] = lines
   if (!only || rules.length + blocks.length + others.length > 0) return false
   return only.access.sign_in === 'optional' && only.access.invitation === 'off'
 }
 
-/** The access of a line; of the first line, where this one was removed. */
+/** The access of a line, or of the first line if this one was removed. */
 export function accessOf({ lines }: Policy, line: string): LineAccess {
   const found = lines.find((known) => known.line === line) ?? lines[0]
   if (!found) throw new Error('a sale has no line')
@@ -111,7 +111,7 @@ function blockTest(blocks: Policy['blocks']): (applicant: Applicant) => boolean 
     ranges.some((contains) => contains(address))
 }
 
-/** Compiles a rule's conditions once, before the first caller. All must hold. */
+/** Compiles a rule's conditions once, before the first caller. All of them must hold. */
 function test({ address, asn, country, user_agent, claim, line }: When): Test {
   const tests: Test[] = []
   if (address !== undefined) {
@@ -130,5 +130,5 @@ function test({ address, asn, country, user_agent, claim, line }: When): Test {
   return (applicant, wanted) => tests.every((meets) => meets(applicant, wanted))
 }
 
-/** A claim may be a list, such as groups. */
+/** The value of a claim may be a list, for example of groups. */
 const hasValue = (claim: unknown, value: unknown) => (Array.isArray(claim) ? claim.includes(value) : claim === value)

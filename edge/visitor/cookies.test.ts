@@ -1,4 +1,4 @@
-/** Cookies that no page script and no neighbouring host can read or set. */
+/** No page script and no neighbouring host can read or set the cookies. */
 import { expect, it } from 'vitest'
 import type { Call } from '../call.ts'
 import { readCookie, withoutOurs } from './cookies.ts'
@@ -34,7 +34,7 @@ it('passes the protected site all of its own cookies and none of ours, even with
   expect(shown([...ours, '__Host-basket=1', ...named], true)).toEqual(['__Host-basket=1', ...named])
   const theirs = ['visitor_id1234=abc', 'order-by=price', 'return-url=x', 'queue-another=x']
   expect(shown([...named, ...theirs], false)).toEqual(theirs)
-  // And no empty pairs.
+  // Empty pairs are removed too.
   expect(shown(['', named[0] ?? '', '', 'basket=1', ''], false)).toEqual(['basket=1'])
   expect(shown([' ', named[0] ?? ''], false)).toEqual([''])
 })

@@ -1,6 +1,7 @@
 /**
- * Cookies as this Worker uses them: HttpOnly, out of reach of page script; SameSite=Lax, so that a visitor who arrives by a link
- * keeps their place; over https with the `__Host-` prefix, so that no neighbouring host can plant one.
+ * The Worker's cookies. They are HttpOnly, so page scripts cannot read them; SameSite=Lax, so that a visitor who
+ * follows a link keeps their place; and over https they have the `__Host-` prefix, so that no neighbouring host can
+ * set one.
  */
 import { parse } from 'hono/utils/cookie'
 import * as v from 'valibot'
@@ -8,7 +9,7 @@ import { OrderId } from '../../shared/api/fields.ts'
 import type { Call } from '../call.ts'
 
 const PREFIX = '__Host-'
-/** Browsers keep no cookie for longer. */
+/** Browsers store no cookie for longer. */
 const MAX_AGE_SECONDS = 400 * 24 * 3600
 const fullName = (name: string, secure: boolean) => (secure ? PREFIX + name : name)
 
@@ -19,10 +20,10 @@ function cookiesOf(call: Call): Readonly<Record<string, string>> {
 
 export const readCookie = (name: string, call: Call) => readShopCookie(fullName(name, call.secure), call)
 
-/** A cookie of the shop's own, under its own name. */
+/** Reads a cookie of the shop, under the shop's own name for it. */
 export const readShopCookie = (name: string, call: Call): string | null => cookiesOf(call)[name] ?? null
 
-/** What follows this prefix in the names of our cookies, in the order in which the browser sends them. */
+/** The rest of the name of each cookie with this prefix, in the order in which the browser sends them. */
 export function cookiesNamed(prefix: string, call: Call): string[] {
   const full = fullName(prefix, call.secure)
   return Object.keys(cookiesOf(call))
@@ -30,14 +31,18 @@ export function cookiesNamed(prefix: string, call: Call): string[] {
     .map((name) => name.slice(full.length))
 }
 
-/** The value is written as it is, in the characters of a token or percent-encoded. The last one set under a name counts. */
+/**
+ * The value is written unchanged, so it must consist of a token's characters or be percent-encoded. If a name is set
+ * twice, the last one counts.
+ */
 export function setCookie(name: string, value: string, maxAgeSeconds: number, call: Call): void {
   const { secure, setCookies } = call
   const full = fullName(name, secure)
   const maxAge = Math.max(0, Math.min(MAX_AGE_SECONDS, maxAgeSeconds))
   const before = setCookies.findIndex((cookie) => cookie.startsWith(`${full}=`))
   if (before !== -1) setCookies.splice(before, 1)
-  // By hand: a newcomer's join sets two, and a library checks each name and value again.
+  // The header is written without a library, because a new visitor's join sets two cookies, and a library would check
+  // each name and value again.
   const attributes = `Max-Age=${Math.floor(maxAge)}; Path=/; HttpOnly; ${secure ? 'Secure; ' : ''}SameSite=Lax`
   setCookies.push(`${full}=${value}; ${attributes}`)
 }
@@ -45,13 +50,13 @@ export function setCookie(name: string, value: string, maxAgeSeconds: number, ca
 export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)
 
 export const SECRET_COOKIE = 'visitor-secret'
-/** The language that a visitor chose. */
+/** The cookie with the language that a visitor chose. */
 export const LANGUAGE_COOKIE = 'page-language'
 const OURS = new RegExp(`^${PREFIX}(${SECRET_COOKIE}$|${LANGUAGE_COOKIE}$|queue-|admission-|return-|order-)`)
 
 /**
- * The header without our cookies, for somebody else's server, which may have cookies with names like ours. Over https ours
- * have the prefix; without it they are recognized by the sale.
+ * Removes our cookies from the header for another server, which may have cookies with similar names. Over https ours
+ * have the prefix; without https they are recognised by the sale.
  */
 export function withoutOurs(header: string, sale: string, secure: boolean): string {
   const ours = new Set([SECRET_COOKIE, LANGUAGE_COOKIE, `queue-${sale}`, `admission-${sale}`, `return-${sale}`])

@@ -1,4 +1,4 @@
-/** Places and admissions: their keys and cookies, what is refused, how long they last. */
+/** Places and admissions: their keys and cookies, what is refused, and how long they last. */
 import {
   createLocalJWKSet,
   decodeJwt,
@@ -48,7 +48,8 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
   const path = `/sales/${sale.name}`
   const cookie = knownCookie('somebody-who-is-known', before)
   const first = await sale.joined({ cookie }, before)
-  // The place that the old key signed, and the visitor by their cookie alone, are known while both keys are there.
+  // While both keys are configured, the edge accepts the place that the old key signed, and the visitor by their
+  // cookie alone.
   expect(await sale.statusOf(first.queue_token, during)).toMatchObject({ number: first.number })
   const again = await sale.joined({ cookie }, during)
   expect(again.number).toBe(first.number)
@@ -165,7 +166,7 @@ it('marks cookies as secure and of this host alone over https, and always in pro
   const sale = await new TestSale().publish()
   // The Worker knows the sale from here on.
   await sale.schedule()
-  // Of no network that another test has join too often.
+  // The address is in a network from which no other test joins too often.
   const headers = { 'cf-connecting-ip': '198.18.7.1' }
   const context = { waitUntil } as unknown as ExecutionContext
   for (const [scheme, ENVIRONMENT] of [

@@ -1,6 +1,7 @@
 /**
- * The tokens that the edge issues and accepts: places in line, admissions, and the origin's order tokens. A browser has them in
- * cookies, every other client as `Authorization: Bearer`. Each is read and issued here, and nowhere else.
+ * The tokens that the edge issues and accepts: places in line, admissions, and the origin's order tokens. A browser
+ * has them in cookies, every other client sends `Authorization: Bearer`. All of them are read and issued in this
+ * file.
  */
 import { decodeJwt, type JWTPayload } from 'jose'
 import * as v from 'valibot'
@@ -31,21 +32,22 @@ export function bearer(request: Request): string | null {
 }
 
 /**
- * A token of ours, as a bearer or in the cookie of this name. Where the edge protects another site, the bearer may be that
- * site's own, so the cookie counts first there.
+ * Reads a token from the bearer header or from the cookie of this name. If the edge protects another site, the bearer
+ * may belong to that site, so the cookie counts first there.
  */
 function presented(name: string, call: Call): string | null {
   const [sent, stored] = [bearer(call.request), readCookie(name, call)]
   return (call.config.protect ? (stored ?? sent) : (sent ?? stored)) || null
 }
 
-// -- Places in line ----------------------------------------------------------------------------------------------------
+// -- Places in line
+// ----------------------------------------------------------------------------------------------------
 
-/** How long after the opening (or the end, where one is set) a place is still good. */
+/** A place is valid this long after the opening, or after the end if one is set. */
 const PLACE_TTL_SECONDS = 24 * 3600
-/** A place is renewed only if it then lasts so much longer. */
+/** A place is renewed only if that extends it by at least this long. */
 const RENEWAL_SECONDS = 3600
-/** Places remembered per isolate as verified: an eighth of its memory. */
+/** The number of verified places that an isolate remembers, in an eighth of its memory. */
 const MAX_PLACES = 16_000
 
 export interface Place {
@@ -53,10 +55,13 @@ export interface Place {
   readonly token: string
 }
 
-/** The line of a place or an admission, which names it unless it is the public one. */
+/** The line of a place or an admission, which contains it unless it is the public one. */
 export const lineOf = ({ line = PUBLIC_LINE }: Pick<QueueClaims, 'line'>) => line
 
-/** The place that a request presents for a sale; null without one, `bad` if it is not one of that sale. */
+/**
+ * Reads the place of a request for a sale. The result is null without one, and `bad` if it is not a place of that
+ * sale.
+ */
 export async function readPlace(sale: string, call: Call): Promise<Place | 'bad' | null> {
   const token = presented(`queue-${sale}`, call)
   if (token === null) return isUnreadableBearer(call) ? 'bad' : null
@@ -64,14 +69,14 @@ export async function readPlace(sale: string, call: Call): Promise<Place | 'bad'
   return verified.ok && verified.claims.sale === sale ? { claims: verified.claims, token } : 'bad'
 }
 
-/** Where the edge protects another site, the bearer may be that site's. */
+/** If the edge protects another site, an unreadable bearer may belong to that site. */
 function isUnreadableBearer({ request, config }: Call): boolean {
   return !config.protect && /^bearer\b/i.test(request.headers.get('authorization') ?? '')
 }
 
 const placeReaders = new WeakMap<TokenKeys, TokenReader<QueueClaims>>()
 
-/** Waiting visitors present the same token many times. */
+/** Verified places are remembered, because waiting visitors send the same token many times. */
 function placeReader({ config }: Call): TokenReader<QueueClaims> {
   const { queue } = config.keys
   const reader = placeReaders.get(queue) ?? new TokenReader(QUEUE, queue, MAX_PLACES)
@@ -79,7 +84,7 @@ function placeReader({ config }: Call): TokenReader<QueueClaims> {
   return reader
 }
 
-/** Signs a visitor's place, and sets its cookie. */
+/** Signs a visitor's place and sets its cookie. */
 export function issuePlace(sub: string, num: number, schedule: Schedule, call: Call): Promise<Place> {
   const iat = Math.floor(call.nowMs / 1000)
   const { sale, line } = schedule
@@ -90,8 +95,8 @@ export function issuePlace(sub: string, num: number, schedule: Schedule, call: C
 }
 
 /**
- * The same place for longer, with its cookie: an opening or end was put off, or its holder has waited for a while. Null
- * where it lasts long enough. A place must not have expired when the turn comes.
+ * Extends a place and its cookie, after an opening or end was put off or its holder has waited for a while. Null if
+ * it lasts long enough. A place must not expire before its turn.
  */
 export async function renewPlace({ claims }: Place, schedule: Schedule, call: Call): Promise<Place | null> {
   const exp = placeExpiry(schedule, Math.floor(call.nowMs / 1000))
@@ -112,9 +117,10 @@ function placeExpiry(schedule: Schedule, nowSeconds: number): number {
 export const deletePlaceCookie = (sale: string, call: Call) => deleteCookie(`queue-${sale}`, call)
 export const deleteAdmissionCookie = (sale: string, call: Call) => deleteCookie(`admission-${sale}`, call)
 
-// -- Admissions --------------------------------------------------------------------------------------------------------
+// -- Admissions
+// --------------------------------------------------------------------------------------------------------
 
-/** When a client without an admission may ask again. */
+/** A client without an admission may try again after this time. */
 const RETRY_AFTER_SECONDS = 5
 
 export interface Admission {
@@ -122,10 +128,13 @@ export interface Admission {
   readonly token: string
 }
 
-/** The admission that a call was found to have: the answer to a form needs it once more. */
+/** The admission found for each call, because the response to a form needs it once more. */
 const admissions = new WeakMap<Call, Admission>()
 
-/** An admission of the caller's; `signed-out` for an account's without a session, which is good again after signing in. */
+/**
+ * Verifies the caller's admission. `signed-out` means that it belongs to an account without a session, so it is valid
+ * again after signing in.
+ */
 async function readAdmission(token: string | null, call: Call): Promise<Admission | 'signed-out' | null> {
   if (token === null) return null
   const known = admissions.get(call)
@@ -138,13 +147,16 @@ async function readAdmission(token: string | null, call: Call): Promise<Admissio
   return admission
 }
 
-/** The admission that a request presents for a sale; null without a valid one. */
+/** Returns the admission of a request for a sale; null without a valid one. */
 export async function findAdmission(sale: string, call: Call): Promise<Admission | null> {
   const admission = await readAdmission(presented(`admission-${sale}`, call), call)
   return admission && admission !== 'signed-out' && admission.claims.sale === sale ? admission : null
 }
 
-/** The same, where nothing can be done without one. Throws `not-admitted`, `signed-out` or `wrong-sale`. */
+/**
+ * Returns the admission of a request that cannot continue without one. Throws `not-admitted`, `signed-out` or
+ * `wrong-sale`.
+ */
 export async function requireAdmission(sale: string, call: Call): Promise<Admission> {
   const admission = await readAdmission(presented(`admission-${sale}`, call), call)
   if (admission === 'signed-out') return refuseSignedOut(sale, call)
@@ -170,7 +182,7 @@ export function issueAdmission({ sub, sale, line, num }: QueueClaims, call: Call
   )
 }
 
-/** Extends an admission of which half or less is left, up to a time after it was issued. */
+/** Extends an admission once at most half of its time is left, up to a limit after it was issued. */
 export async function extendAdmission({ claims }: Admission, untilSeconds: number, call: Call): Promise<void> {
   const nowSeconds = Math.floor(call.nowMs / 1000)
   if (claims.exp - nowSeconds > ADMISSION_TTL_SECONDS / 2) return
@@ -184,12 +196,13 @@ async function signAdmission(claims: AdmissionClaims, call: Call): Promise<Admis
   return { claims, token }
 }
 
-// -- Order tokens ------------------------------------------------------------------------------------------------------
+// -- Order tokens
+// ------------------------------------------------------------------------------------------------------
 
 /**
- * What a request presents for an order: the order's own token, or an admission, of that sale where it is known. Only the
- * origin can verify an order token, so what looks like one is passed on; an admission is verified here too, since it may
- * be bound to an account, and is `signed-out` then without its session. Null if there is nothing to pass on.
+ * Reads the token for an order: the order's own token, or an admission, of that sale if it is known. Only the origin
+ * can verify an order token, so a text of that form is passed on. An admission is verified here too, since it may
+ * belong to an account, and is `signed-out` then without a session. Null if there is no usable token.
  */
 async function readOrderToken(order: string, call: Call, sale?: string): Promise<OrderToken | 'signed-out' | null> {
   const ofSale = sale ?? cookiesNamed('admission-', call)[0]
@@ -202,29 +215,35 @@ async function readOrderToken(order: string, call: Call, sale?: string): Promise
 }
 type OrderToken = Pick<Admission, 'token'>
 
-/** The token for an order that a request presents; null without one that can be used. */
+/** Returns the token for an order; null without a usable one. */
 export async function findOrderToken(order: string, call: Call, sale?: string): Promise<string | null> {
   const found = await readOrderToken(order, call, sale)
   return found && found !== 'signed-out' ? found.token : null
 }
 
-/** The same, where nothing can be done without one. Throws `not-admitted`, with the sale if it is known, or `signed-out`. */
+/**
+ * Returns the token for an order, if the request cannot continue without one. Throws `not-admitted`, with the sale if
+ * it is known, or `signed-out`.
+ */
 export async function requireOrderToken(order: string, call: Call, sale?: string): Promise<string> {
   const found = await readOrderToken(order, call, sale)
   if (found && found !== 'signed-out') return found.token
-  // Only the token, if one was sent, can tell of which sale the order is.
+  // The token that was sent is the only way to know the order's sale.
   const named = sale ?? saleNamedIn(presented(`order-${order}`, call) ?? '') ?? cookiesNamed('admission-', call)[0]
   return found === 'signed-out' ? refuseSignedOut(named, call) : refuseAdmission(named)
 }
 
-/** True for the form of the origin's tokens: what has another is refused here. */
+/** True if the text has the form of the origin's tokens; any other text is refused here. */
 const isSigned = (token: string) => token.length <= MAX_TOKEN_LENGTH && /^[\w-]+\.[\w-]+\.[\w-]{43}$/.test(token)
 
 export function setOrderCookie(order: string, token: string, call: Call): void {
   setCookie(`order-${order}`, token, ORDER_TOKEN_TTL_SECONDS, call)
 }
 
-/** The latest order of a sale that the browser has a token of. Whether the token is valid shows on the order's page. */
+/**
+ * The latest order of a sale for which the browser has a token. The order's page finds out whether the token is
+ * valid.
+ */
 export function latestOrder(sale: string, call: Call): string | null {
   const isOfSale = (order: string) => claimsIn(readCookie(`order-${order}`, call) ?? '').sale === sale
   // Browsers send the latest cookie last.
@@ -233,7 +252,7 @@ export function latestOrder(sale: string, call: Call): string | null {
 
 const NO_CLAIMS: JWTPayload = {}
 
-/** The claims in a token, not verified. */
+/** Returns the claims of a token without verifying it. */
 export function claimsIn(token: string): JWTPayload {
   try {
     return decodeJwt(token)

@@ -1,7 +1,7 @@
 /**
- * The language of a response: the one that the visitor chose by a link (`?lang=de`), which a cookie keeps, or else the best
- * of those that their browser asks for. What caches keep for everyone depends on the browser's header alone, which its `Vary`
- * names, and on the address: a page with `?lang=` sets the cookie, and so no cache keeps it.
+ * The language of a response. It is the one that the visitor chose by a link (`?lang=de`), which a cookie stores, or
+ * otherwise the best of those that their browser accepts. A cached page depends only on the browser's header, which
+ * its `Vary` names, and on the address; a page with `?lang=` sets the cookie, so no cache stores it.
  */
 import { preferred } from '../../shared/format.ts'
 import { type Call, wantsHtml } from '../call.ts'
@@ -10,25 +10,25 @@ import { LANGUAGE_COOKIE, readCookie, setCookie } from './cookies.ts'
 
 export interface ChosenLanguage {
   readonly lang: Language
-  /** By the visitor, whatever their browser asks for. */
+  /** True if the visitor chose the language instead of the browser. */
   readonly isChosen: boolean
 }
 
 const YEAR_SECONDS = 365 * 24 * 3600
 
-/** Of a page that is the same for all: it must not depend on a cookie. */
+/** The language of a page that is the same for all visitors, which must not depend on a cookie. */
 export function sharedLanguage(call: Call): ChosenLanguage {
   const chosen = inAddress(call)
   return chosen ? { lang: chosen, isChosen: true } : { lang: asked(call), isChosen: false }
 }
 
-/** Of any other response. */
+/** The language of any other response. */
 export function languageOf(call: Call): ChosenLanguage {
   const chosen = inAddress(call) ?? known(readCookie(LANGUAGE_COOKIE, call))
   return chosen ? { lang: chosen, isChosen: true } : { lang: asked(call), isChosen: false }
 }
 
-/** Keeps the language of the address for the pages to come. */
+/** Stores the language of the address in a cookie for later pages. */
 export function keepLanguage(call: Call): void {
   const chosen = inAddress(call)
   if (chosen && wantsHtml(call.request)) setCookie(LANGUAGE_COOKIE, chosen, YEAR_SECONDS, call)

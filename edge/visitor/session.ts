@@ -1,6 +1,6 @@
 /**
- * The shop's own session: a JWT whose keys are at the shop's JWKS URL. Its subject is the account that a visitor is
- * signed in with.
+ * The shop's own session: a JWT whose keys are at the shop's JWKS URL. Its subject is the account with which a
+ * visitor is signed in.
  */
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
@@ -9,27 +9,33 @@ import { type Call, hostOf, pathOf, refuse } from '../call.ts'
 import { SharedWork } from '../waiting.ts'
 import { readShopCookie } from './cookies.ts'
 
-/** For clients without cookies. */
+/** The header is for clients without cookies. */
 const SESSION_HEADER = 'x-shop-authorization'
-/** With the prefix no longer than a token's subject may be. */
+/** With its prefix, the name must be no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
-/** How far the shop's clock may be ahead of ours. A session still ends on time. */
+/** The shop's clock may be ahead by this much. A session still ends on time. */
 const CLOCK_TOLERANCE_SECONDS = 30
 
-/** The keys are fetched again after so long; sooner for a key that is new, but no more often than the second. */
+/**
+ * The keys are fetched again after the first time, and sooner for an unknown key, but no more often than the second
+ * time.
+ */
 const KEYS_TTL_MS = 5 * 60_000
 const RETRY_MS = 30_000
-/** Without any keys: as often as refused visitors try again. */
+/** Without any keys, a fetch is attempted as often as refused visitors try again. */
 const MISSING_RETRY_MS = 2_000
 const FETCH_TIMEOUT_MS = 3_000
 
-/** Sessions remembered as verified, until the keys are fetched again: some 15 MB, as sessions are about a kilobyte long. */
+/**
+ * The number of verified sessions that are remembered until the keys are fetched again. They take about 15 MB,
+ * because a session has about a kilobyte.
+ */
 const MAX_VERIFIED = 8_000
-/** Longer ones are verified each time. */
+/** Longer sessions are verified each time. */
 const MAX_REMEMBERED_LENGTH = 4_096
 
-/** An account that is signed in at the shop, and its claims. */
+/** An account that is signed in at the shop, with its claims. */
 interface Session {
   readonly account: string
   readonly claims: Readonly<Record<string, unknown>>
@@ -40,8 +46,8 @@ type Shop = NonNullable<Call['config']['shop']>
 const sessions = new WeakMap<Call, Promise<Session | null>>()
 
 /**
- * The session of a request; null without a valid one. Throws `try-again` while the shop's keys cannot be fetched: an account
- * must not be taken for somebody else, and lose its place by that. Read once per request.
+ * The session of a request; null without a valid one. Throws `try-again` while the shop's keys cannot be fetched,
+ * because an account that is taken for an unknown visitor would lose its place. It is read once per request.
  */
 export function sessionOf(call: Call): Promise<Session | null> {
   const known = sessions.get(call)
@@ -51,21 +57,24 @@ export function sessionOf(call: Call): Promise<Session | null> {
   return session
 }
 
-/** The visitor's name by the account they are signed in with. */
+/** The visitor's name by the account with which they are signed in. */
 export async function accountOf(call: Call): Promise<string | null> {
   const session = await sessionOf(call)
   return session && ACCOUNT_PREFIX + session.account
 }
 
 /**
- * True if the caller may use a token of this visitor: an account's token only with a session of that account, so that a
- * copied or sold one admits nobody else.
+ * True if the caller may use a token of this visitor. An account's token needs a session of that account, so a copied
+ * or sold one admits nobody else.
  */
 export async function mayUse(visitor: string, call: Call): Promise<boolean> {
   return !visitor.startsWith(ACCOUNT_PREFIX) || visitor === (await accountOf(call))
 }
 
-/** Where visitors sign in, and come back from to their own page, which knows who is signed in; null where the shop has not said. */
+/**
+ * The address at which visitors sign in and from which they return to their own page, which shows who is signed in;
+ * null if the shop has not configured it.
+ */
 export function signInUrl(call: Call, sale = pathOf(call.request.url).split('/', 3)[2]): string | null {
   const template = call.config.shop?.SHOP_SIGN_IN_URL
   return template?.replace('{return}', encodeURIComponent(`${hostOf(call)}/sales/${sale}/line`)) ?? null
@@ -90,17 +99,23 @@ async function readSession(call: Call): Promise<Session | null> {
 /** The ledger refuses other text, and with it a whole batch of orders. */
 const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() && !/\p{Cc}/u.test(sub)
 
-// -- The shop's keys ---------------------------------------------------------------------------------------------------
+// -- The shop's keys
+// ---------------------------------------------------------------------------------------------------
 
 interface ShopKeys {
   readonly shop: Shop
-  /** Of jose, which takes the keys in and finds them. When it fetches is decided here: one request does, for all. */
+  /**
+   * The key set of jose, which parses and finds the keys. This file decides when it fetches, so that one request
+   * fetches for all.
+   */
   readonly set: ReturnType<typeof createRemoteJWKSet>
   fetchedAtMs: number
   fetching: SharedWork | null
-  /** The last fetch failed; the keys before it are used meanwhile. */
+  /** True if the last fetch failed; the earlier keys stay in use. */
   failed: boolean
-  /** The claims of sessions by their token: a signature takes longer to verify than all else about a request. */
+  /**
+   * The claims of verified sessions by token, because verifying a signature takes longer than the rest of a request.
+   */
   verified: RecentMap<string, JWTPayload>
 }
 
@@ -112,8 +127,8 @@ function refuseForNow(retryMs: number): never {
 }
 
 /**
- * Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. Null for a
- * session that is not in time.
+ * Verifies a session with the current keys, which are renewed behind the response. It waits only for the first keys,
+ * or for an unknown key. Null for a session outside its validity.
  */
 async function verifySession(token: string, shop: Shop, call: Call): Promise<JWTPayload | null> {
   const keys = keysOf(shop)
@@ -150,7 +165,7 @@ async function verifySession(token: string, shop: Shop, call: Call): Promise<JWT
   }
 }
 
-/** True if the shop may have the key by now that signed a session: the keys at hand are older than the session. */
+/** True if the shop may have added the key that signed a session, because the keys are older than the session. */
 function mayHaveKey({ failed, fetchedAtMs }: ShopKeys, token: string, { nowMs }: Call): boolean {
   const { iat } = decodeJwt(token)
   const issuedMs = typeof iat === 'number' ? (iat + CLOCK_TOLERANCE_SECONDS) * 1000 : nowMs
@@ -165,7 +180,7 @@ function isInTime({ exp = 0, nbf = 0 }: JWTPayload, { nowMs }: Call): boolean {
 function keysOf(shop: Shop): ShopKeys {
   const isSame = (name: keyof Shop) => shopKeys?.shop[name] === shop[name]
   if (shopKeys && isSame('SHOP_JWKS_URL') && isSame('SHOP_ISSUER') && isSame('SHOP_AUDIENCE')) return shopKeys
-  // Never fetched again by jose itself: each request would, in Workers.
+  // The options keep jose from fetching by itself, which in Workers each request would do.
   const never = { cacheMaxAge: Number.POSITIVE_INFINITY, cooldownDuration: Number.POSITIVE_INFINITY }
   shopKeys = {
     shop,
@@ -178,15 +193,15 @@ function keysOf(shop: Shop): ShopKeys {
   return shopKeys
 }
 
-/** A clock that was put back must not keep the keys from being fetched. */
+/** The age is absolute, because a clock that was put back must not stop the fetches. */
 const ageMs = ({ fetchedAtMs }: ShopKeys, nowMs: number) => Math.abs(nowMs - fetchedAtMs)
 
-/** Waits for the request that fetches the keys; without one fetches them, unless that was done a short time ago. */
+/** Waits for the request that is fetching the keys, or fetches them unless that was done a short time ago. */
 async function awaitKeys(keys: ShopKeys, retryMs: number, { ctx, nowMs }: Call): Promise<void> {
   if (keys.fetching?.isUnderWay()) return keys.fetching.wait()
   if (ageMs(keys, nowMs) < retryMs) return
   const fetched = fetchKeys(keys, nowMs)
-  // Others wait for it as well, should this visitor go away.
+  // Other requests wait for the fetch too, even if this visitor disconnects.
   ctx.waitUntil(fetched)
   return fetched
 }
@@ -197,7 +212,7 @@ async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
   keys.fetching = fetching
   try {
     await keys.set.reload()
-    // What a key signed that the shop has dropped is not good any more.
+    // A session is no longer valid if the shop has removed its key.
     keys.verified = new RecentMap(MAX_VERIFIED)
     keys.failed = false
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Visitors: signed in with the shop, or known by a cookie. */
+/** Visitors are signed in with the shop, or recognised by a cookie. */
 import { runInDurableObject } from 'cloudflare:test'
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it, vi } from 'vitest'
@@ -132,14 +132,15 @@ it('keeps the place of an account whose session has expired, and offers no other
     expect(response.headers.getSetCookie()).toEqual([])
   }
   const page = await way('/line')
-  // The page's script shows it as the current page.
+  // The page's script shows the response as the current page.
   expect([page.status, page.headers.getSetCookie()]).toEqual([200, []])
   const text = await page.text()
   expect(text).toContain(`class="button" href="${sign_in_url}"`)
   expect(text).toContain('your place is kept')
   expect(text).not.toContain('<form')
   expect(await (await way('/queue', { method: 'POST' }, await signedIn('ada'))).json()).toMatchObject({ number })
-  // Somebody else's session: the device has changed hands. The account finds its number again elsewhere.
+  // The session belongs to another account, because the device has changed hands. The first account finds its number
+  // on another device.
   const other = await way('/line', {}, await signedIn('grace'))
   expect(await other.text()).toContain('<form')
   expect(cookiesOf(other)).toBe('')
@@ -284,7 +285,7 @@ it('keeps a signed-in visitor’s place while the shop’s keys cannot be fetche
   expect(await join(sale, returning)).toMatchObject({ number })
 })
 
-/** A signed-in visitor of a shop with its keys at this path, who comes at a given time. */
+/** A signed-in visitor of a shop whose keys are at this path, at a given time. */
 async function signedInAt(path: string, kid = 'one', changed: Partial<Session> = {}) {
   const config = await readConfig({ ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}${path}` })
   const token = await session('ada', { expires: '2h', kid, ...changed })
@@ -317,7 +318,7 @@ it('refreshes the shop’s keys behind the responses, once for all requests, and
   hanging.mockRestore()
   answer()
   await expect.poll(() => keysAsked(path)).toBe(2)
-  // The fetch failed: the next one waits.
+  // The fetch failed, so the next one waits.
   await visitor(nowMs + 320_000)
   expect(await keysAsked(path)).toBe(2)
   const later = async () => {
@@ -370,7 +371,7 @@ it('responds 503 to a key that the shop may just have added, and ignores one tha
   await shopHas(path, 'one', 'two')
   expect(await comes(6_000, 'two', 5_000)).toEqual([503, 24])
   expect(await comes(6_000, 'two')).toEqual([503, 24])
-  // A session from long before the keys were fetched was signed by a key that the shop has dropped.
+  // A session from long before the keys were fetched was signed by a key that the shop has removed.
   expect(await comes(6_000, 'dropped', -3_600_000)).toBe(false)
   expect(await comes(30_000, 'two', 5_000)).toBe('user:ada')
   expect(await comes(60_000, 'junk', 60_000)).toBe(false)
@@ -402,7 +403,7 @@ it('verifies a session once, until the shop drops its key', async () => {
   for (const laterMs of [0, 1_000, 2_000, 60_000]) expect(await visitor(nowMs + laterMs)).toEqual(ada)
   expect(verify).toHaveBeenCalledTimes(1)
   verify.mockRestore()
-  // The keys are old by then, and fetched behind the response.
+  // The keys are old by then, and are fetched behind the response.
   await shopHas(path, 'another')
   expect(await visitor(nowMs + 6 * 60_000)).toEqual(ada)
   await expect.poll(() => keysAsked(path)).toBe(2)

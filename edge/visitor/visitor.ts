@@ -1,7 +1,7 @@
 /**
- * Who a request comes from. A visitor is the account they are signed in with at the shop, or else the owner of a random secret
- * in a cookie. The visitor's name is derived from that secret with a key: tokens, orders and operators' lists show it, it
- * opens nothing, and nobody can choose one.
+ * Identifies the visitor of a request. A visitor is the account that is signed in at the shop, or otherwise the owner
+ * of a random secret in a cookie. The visitor's name is derived from that secret with a key. Tokens, orders and
+ * operators' lists show the name; it gives no access, and nobody can choose one.
  */
 import { base64url } from 'jose'
 import { type Call, refuse } from '../call.ts'
@@ -10,21 +10,24 @@ import { deletePlaceCookie, type Place, readPlace, refuseSignedOut } from './cre
 import { accountOf, mayUse } from './session.ts'
 import { identityOf, NAME_BYTES } from './visitor-secret.ts'
 
-/** The secret, and the tag by which we know our own. */
+/** The secret, and the tag by which the edge recognises its own cookies. */
 const SECRET = /^([A-Za-z0-9_-]{16,64})\.[A-Za-z0-9_-]{22}$/
-/** It outlives the sale, so that the next one knows the visitor. */
+/** The cookie outlives the sale, so that the next sale knows the visitor. */
 const SECRET_TTL_SECONDS = 365 * 24 * 3600
 
-/** What a request shows of the place it comes from. */
+/** The caller of a request, and their place. */
 export interface Caller {
   readonly sale: string
-  /** Null for a newcomer, and where the place cannot be used. */
+  /** The place; null for a new visitor, or if the place cannot be used. */
   readonly place: Place | null
-  /** Why a place cannot be used. One that is `signed-out` is an account's: it is good again after signing in. */
+  /**
+   * The reason why the place cannot be used. `signed-out` means that it belongs to an account and is valid again
+   * after signing in.
+   */
   readonly refusal: 'signed-out' | 'invalid-token' | null
 }
 
-/** Identifies the caller; once, where a route begins. */
+/** Identifies the caller. A route does this once, at its start. */
 export async function authenticate(sale: string, call: Call): Promise<Caller> {
   const place = await readPlace(sale, call)
   if (place === null) return { sale, place, refusal: null }
@@ -33,7 +36,7 @@ export async function authenticate(sale: string, call: Call): Promise<Caller> {
   return { sale, place: null, refusal: (await accountOf(call)) === null ? 'signed-out' : 'invalid-token' }
 }
 
-/** The place of the caller, null for a newcomer; throws where it cannot be used. */
+/** The place of the caller, null for a new visitor. Throws if the place cannot be used. */
 export function placeOf({ sale, place, refusal }: Caller, call: Call): Place | null {
   return refusal ? refusePlace(sale, refusal, call) : place
 }
@@ -43,7 +46,7 @@ export async function requirePlace(sale: string, call: Call): Promise<Place> {
   return placeOf(await authenticate(sale, call), call) ?? refusePlace(sale, 'invalid-token', call)
 }
 
-/** A browser's bad cookie is deleted, so that it can join again. */
+/** An invalid cookie is deleted, so that the browser can join again. */
 function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call: Call): never {
   if (refusal === 'signed-out') return refuseSignedOut(sale, call)
   deletePlaceCookie(sale, call)
@@ -52,15 +55,15 @@ function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call
 
 export interface Visitor {
   readonly name: string
-  /** The cookie's value; null where something else identifies the visitor. */
+  /** The cookie's value; null if the visitor is identified by other means. */
   readonly cookie: string | null
   /** True for a returning visitor, who is looked up and recorded. */
   readonly known: boolean
 }
 
 /**
- * The visitor behind a request: the account, whosever place it brings, or else the holder of that place; a new one if nothing
- * says who they are.
+ * The visitor behind a request: the account, whatever place it sends, otherwise the holder of the place, or a new
+ * visitor if there is neither.
  */
 export async function visitorOf(place: Place | null, call: Call): Promise<Visitor> {
   const name = (await accountOf(call)) ?? place?.claims.sub
@@ -69,7 +72,7 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
   const [presented, secret] = SECRET.exec(readCookie(SECRET_COOKIE, call) ?? '') ?? []
   if (secret !== undefined) {
     const identity = identityOf(secret, key)
-    // Not in constant time: a guessed tag gives no more than any join does.
+    // The comparison is not in constant time, because a guessed tag gives no more than any join does.
     if (identity.cookie === presented) return { ...identity, known: true }
   }
   const fresh = base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
@@ -77,8 +80,8 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
 }
 
 /**
- * True if the caller is this visitor by more than a token: by the secret in their cookie, or by the session of
- * the account. A token alone could be handed to a hundred others.
+ * True if the caller proves to be this visitor by more than a token: by the secret in their cookie, or by the session
+ * of the account. A token alone could be given to a hundred others.
  */
 export async function isVisitor(name: string, call: Call): Promise<boolean> {
   return (await visitorOf(null, call)).name === name

@@ -1,4 +1,4 @@
-/** The limiter allows no key more than its rate, whatever other keys come. */
+/** The limiter allows no key more than its rate, whatever other keys are used. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Limiter } from './limiter.ts'
@@ -38,7 +38,7 @@ it('allows no key more among many than alone, though they share slots', () => {
       for (const { key, gap } of all) {
         nowMs += gap
         if (shared.take(String(key), rate, nowMs) > 0) continue
-        // As if the key were alone, having made the calls that were allowed.
+        // The check treats the key as the only one, with the calls that were allowed so far.
         const alone = Math.max(nowMs, usedUntilMs.get(key) ?? 0) + 10_000 / calls
         expect(alone).toBeLessThanOrEqual(nowMs + 10_000)
         usedUntilMs.set(key, alone)

@@ -1,37 +1,37 @@
 /**
- * Counts calls by key at a steady rate, in memory of a fixed size. Cheap and approximate: what must be exact (one number
- * per visitor, one order per visitor) is exact elsewhere.
+ * Limits the rate of calls by key, in memory of a fixed size. It is cheap and approximate. Exact limits (one number
+ * per visitor, one order per visitor) are enforced elsewhere.
  */
 import { hashOf } from '../../../shared/lib/hash.ts'
 import type { Rate } from '../../config.ts'
 
-/** Of each row. Half a million keys of one call each share them without anyone being refused. */
+/** The number of slots in each row. Half a million keys with one call each share them without a refusal. */
 const SLOTS = 2 ** 16
 
 /**
- * A steady rate with a burst of as many calls as the rate allows in its period (GCRA): one number per key, the moment at
- * which the key's calls would be used up at the steady rate.
+ * A steady rate with a burst of as many calls as the rate allows in its period (GCRA). Each key has one number: the
+ * moment at which its calls would be used up at the steady rate.
  *
- * The numbers are in two rows of slots, and a key has one slot in each (a count-min sketch): the earlier of the two
- * moments is taken. Keys that share a slot share its calls, so a key may be refused too early, if both of its slots are
- * busy; none is ever allowed more than its rate, however many others come. Nothing is evicted, so nobody can be flushed
- * out, and a crowd of new keys costs no memory.
+ * The numbers are in two rows of slots, and a key has one slot in each (a count-min sketch); the earlier of the two
+ * moments counts. Keys that share a slot share its calls, so a key may be refused too early if both of its slots are
+ * busy, but no key is ever allowed more than its rate. No key is evicted, so an attacker cannot flush out the count
+ * of another, and many new keys need no more memory.
  */
 export class Limiter {
   readonly #rows: readonly [Float64Array, Float64Array]
-  /** Random for each isolate: nobody can choose a key that shares the slots of another. */
+  /** The seed is random in each isolate, so that nobody can choose a key that shares the slots of another. */
   #seed: number | null = null
 
   constructor(slots = SLOTS) {
     this.#rows = [new Float64Array(slots), new Float64Array(slots)]
   }
 
-  /** Takes one call; returns the milliseconds to wait if it is one too many, else 0. */
+  /** Takes one call. Returns the milliseconds to wait if the call exceeds the limit, else 0. */
   take(key: string, rate: Rate, nowMs: number): number {
     return this.#ask(key, rate, nowMs, true)
   }
 
-  /** The milliseconds until a call would be taken; takes none. */
+  /** Returns the milliseconds until a call would be allowed, without taking one. */
   wait(key: string, rate: Rate, nowMs: number): number {
     return this.#ask(key, rate, nowMs, false)
   }
@@ -55,13 +55,16 @@ export class Limiter {
   }
 }
 
-/** A moment further ahead than any call sets it was set before the clock was put back, and must not lock anyone out. */
+/**
+ * A moment further ahead than any call can set it dates from before the clock was put back. It is ignored, so that it
+ * locks nobody out.
+ */
 function momentAt(row: Float64Array, slot: number, latestMs: number): number {
   const moment = row[slot] ?? 0
   return moment > latestMs ? 0 : moment
 }
 
-/** As murmur3 ends: all bits depend on all of the text. */
+/** The final mixing of murmur3: every bit of the result depends on the whole text. */
 function mixed(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35)

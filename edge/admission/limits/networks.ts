@@ -1,13 +1,16 @@
-/** Addresses and the networks that they belong to: what counts as one caller, one subscriber, one company. */
+/** Determines the networks of an address: what counts as one caller, one subscriber, one company. */
 import ipaddr from 'ipaddr.js'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 
-/** Bits that two addresses of one network share, the smallest network first. One subscriber has a whole /64 of IPv6. */
+/**
+ * The prefix lengths of the networks around an address, the smallest network first. One subscriber has a whole /64 of
+ * IPv6.
+ */
 const TIERS = { ipv4: [32, 24], ipv6: [64, 56, 48] } as const
 
 /**
- * The networks of an address, the smallest first, each as a text that no other network has. An address in no known form is
- * one of its own, so that calls without any count as one caller.
+ * The networks of an address, the smallest first, each with a unique name. An address in an unknown form is its own
+ * network, so that calls without an address count as one caller.
  */
 export function networksOf(address: string): readonly string[] {
   const known = networks.get(address)
@@ -20,10 +23,10 @@ export function networksOf(address: string): readonly string[] {
   return found
 }
 
-/** Networks of recent addresses: parsing an address takes ten times as long as a lookup. */
+/** The networks of recent addresses are cached, because parsing an address takes ten times as long as a lookup. */
 const networks = new RecentMap<string, readonly string[]>(10_000)
 
-/** A test of addresses against a range in CIDR notation, or one address. */
+/** Returns a test whether an address is in a range in CIDR notation, or equals one address. */
 export function rangeTest(range: string): (address: string) => boolean {
   const parsed = parseRange(range)
   return (address) => {
@@ -35,7 +38,10 @@ export function rangeTest(range: string): (address: string) => boolean {
 
 const LOCAL = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal'])
 
-/** True for the host in a URL of this machine or of a private network, by its address or by a name that the internet has not. */
+/**
+ * True if a URL's host is this machine or in a private network, by its address or by a name that does not exist on
+ * the internet.
+ */
 export function isLocalHost(hostname: string): boolean {
   const name = hostname.replace(/^\[|\]$/g, '')
   if (ipaddr.isValid(name)) return LOCAL.has(ipaddr.process(name).range())

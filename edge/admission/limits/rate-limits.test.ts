@@ -1,4 +1,7 @@
-/** Limits by address, network and visitor: each attack for many places at once, and what an honest crowd may do. */
+/**
+ * Limits apply by address, network and visitor. The tests try each attack for many places at once, and what an honest
+ * crowd may do.
+ */
 import { expect, it } from 'vitest'
 import type { Call } from '../../call.ts'
 import type { Env } from '../../config.ts'
@@ -90,7 +93,7 @@ it('gives the networks of one company or hoster a multiple of what one address h
   const near = upTo(10).map((last) => ({ 'cf-connecting-ip': `198.51.100.${last}` }))
   expect(await joinsFrom(sale, near, env)).toEqual({ joined: 6, last: 429 })
   expect((await sale.join({ 'cf-connecting-ip': '198.51.101.1' }, env)).status).toBe(201)
-  // The subnets of one /56, then those of its /48.
+  // The subnets of one /56 come first, followed by others of its /48.
   expect(await joinsFrom(sale, upTo(10).map(inSubnet), env)).toEqual({ joined: 6, last: 429 })
   const wide = upTo(10).map((i) => inSubnet(256 * (i + 1)))
   expect(await joinsFrom(sale, wide, env)).toEqual({ joined: 6, last: 429 })
@@ -154,10 +157,10 @@ it('has Cloudflare count joins for all isolates of a location', async () => {
   const from = { 'cf-connecting-ip': '192.0.2.79' }
   let joined = 0
   while (joined <= 40 && (await sale.join(from, env)).status === 201) joined++
-  // A minute of Cloudflare's may end among the joins; then it counts twenty in each.
+  // A minute of Cloudflare's counter may end among the joins, and then it allows twenty in each.
   expect(joined).toBeGreaterThanOrEqual(20)
   expect(joined).toBeLessThanOrEqual(40)
   expect((await sale.join({ 'cf-connecting-ip': '192.0.2.80' }, env)).status).toBe(201)
-  // Where joins are not limited, they are not counted either.
+  // If joins are not limited, they are not counted either.
   expect((await sale.join(from)).status).toBe(201)
 })

@@ -1,7 +1,7 @@
 /**
- * Limits on calls, by address and by visitor: enough to make hammering useless and many places for one caller slow. Each
- * kind of call is counted by itself, in the memory of this isolate; joins are also counted by Cloudflare, for all isolates
- * of one location.
+ * Limits calls by address and by visitor, so that hammering is useless and one caller gets many places only slowly.
+ * Each kind of call has its own count in the memory of this isolate. Joins are also counted by Cloudflare for all
+ * isolates of one location.
  */
 
 import { type Call, refuse } from '../../call.ts'
@@ -9,7 +9,10 @@ import type { Rate } from '../../config.ts'
 import { Limiter } from './limiter.ts'
 import { networksOf } from './networks.ts'
 
-/** By what is counted, one for each size of network: a crowd of one kind must not use up another. */
+/**
+ * There is a limiter for each kind of call and size of network, so that many calls of one kind do not use up the
+ * slots of another.
+ */
 const limiters = new Map<string, Limiter>()
 
 function limiterOf(what: string): Limiter {
@@ -19,8 +22,8 @@ function limiterOf(what: string): Limiter {
 }
 
 /**
- * Counts a call of an address and of the networks around it; throws `too-many-requests` if it is one too many for one of
- * them. The smallest network comes first: calls refused to an address do not count for its neighbours.
+ * Counts a call of an address and of the networks around it. Throws `too-many-requests` if it exceeds the limit of
+ * one of them. The smallest network comes first, so that calls refused to an address do not count for its neighbours.
  */
 export function limitAddress(what: string, rate: Rate | null, call: Call, how: 'take' | 'wait' = 'take'): void {
   if (!rate) return
@@ -30,15 +33,18 @@ export function limitAddress(what: string, rate: Rate | null, call: Call, how: '
   }
 }
 
-/** The same for calls that count only if they turn out to be wrong: this counts none, and refuses after too many of them. */
+/**
+ * Checks the limit for calls that count only if they turn out to be wrong: this counts none, and refuses after too
+ * many wrong ones.
+ */
 export const limitGuesses = (what: string, rate: Rate | null, call: Call) => limitAddress(what, rate, call, 'wait')
 
 const multiplesOf = ({ config }: Call) => [1, ...config.NETWORK_MULTIPLES]
 
-/** Calls without the header count as one address, or leaving it out would be a way round. */
+/** Calls without the header count as one address, because omitting it would otherwise evade the limit. */
 const networksOfCaller = ({ request, config }: Call) => networksOf(request.headers.get(config.ADDRESS_HEADER) ?? '')
 
-/** Counts a call of a visitor by their name. */
+/** Counts a call of a visitor by name. */
 export function limitVisitor(what: string, name: string, rate: Rate | null, call: Call): void {
   if (rate) limit(`${what} of visitor`, name, rate, call)
 }
@@ -48,7 +54,10 @@ function limit(what: string, who: string, rate: Rate, { nowMs }: Call, how: 'tak
   if (waitMs > 0) refuse('too-many-requests', { retry_after_seconds: waitMs / 1000 })
 }
 
-/** The caller's networks with what each may hold unpaid, for EDGE_NETWORKS_HEADER; null where nothing is bounded. */
+/**
+ * The caller's networks with the units that each may hold unpaid, for EDGE_NETWORKS_HEADER; null if there is no
+ * limit.
+ */
 export function unpaidBounds(call: Call): string | null {
   const { UNPAID_PER_ADDRESS: units } = call.config
   if (units === null) return null
@@ -58,10 +67,13 @@ export function unpaidBounds(call: Call): string | null {
   return bounds.join(' ')
 }
 
-/** Of the places of a network only those of the latest so many seconds count. */
+/** The places of a network count for this many seconds. */
 const PLACES_SECONDS = 600
 
-/** Whether a new place is beyond those that its network can use: each to buy as much as one may, and all together as much as it may hold unpaid. */
+/**
+ * True if a network has more places than it can use. Each place may buy the limit of a visitor, and all places
+ * together as much as the network may hold unpaid.
+ */
 export function isCrowded(queue: string, limitPerVisitor: number, call: Call): boolean {
   const { UNPAID_PER_ADDRESS: units } = call.config
   if (units === null) return false
@@ -72,9 +84,11 @@ export function isCrowded(queue: string, limitPerVisitor: number, call: Call): b
   })
 }
 
-/** What Cloudflare counts in: `[[ratelimits]]` of wrangler.toml, by the size of the network. None elsewhere. */
+/**
+ * The counters of Cloudflare, by size of the network: `[[ratelimits]]` of wrangler.toml. They do not exist elsewhere.
+ */
 const JOIN_COUNTERS = ['JOINS_BY_ADDRESS', 'JOINS_BY_NETWORK', 'JOINS_BY_WIDE_NETWORK'] as const
-/** Its period: the longest time until it starts again. */
+/** The period of these counters, which is the longest time until they start again. */
 const COUNTER_SECONDS = 60
 
 /** Counts a call for a new place. */

@@ -4,7 +4,7 @@ import { HALF_LIFE_MS, MAX_FACTOR, NetworkShares } from './difficulty.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
 
-/** So many challenges, spread over a minute and over addresses; returns the price of the last. */
+/** Makes this many challenges, spread over a minute and over addresses, and returns the price of the last. */
 function crowd(shares: NetworkShares, many: number, addressOf: (i: number) => string, fromMs = NOW_MS): number {
   let price = 0
   for (let i = 0; i < many; i++) price = shares.take('drop', networksOf(addressOf(i)), fromMs + (i / many) * 60_000)

@@ -1,22 +1,23 @@
 /**
- * How much a proof of work costs where the sale leaves that open (`auto`): the usual amount, and for a network that asks for a
- * large share of a sale's challenges as many times that as it is above its fair share, up to a limit. Counts fade, so the
- * price falls again. They are kept in the memory of one isolate, which sees a part of the crowd: enough to measure shares.
+ * Sets the difficulty of a proof of work for sales that leave it open (`auto`). It is the usual amount. For a network
+ * that requests more than its fair share of a sale's challenges, it grows in proportion to the excess, up to a limit.
+ * Counts decay, so the difficulty falls again. They are in the memory of one isolate, which sees a part of the
+ * visitors; that is enough to measure shares.
  */
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 
-/** Difficulty counts the SHA-256 hashes that take as long: 100,000 take a phone about half a second. */
+/** Difficulty is measured in SHA-256 hashes that take the same time: 100,000 take a phone about half a second. */
 export const USUAL_DIFFICULTY = 50_000
-/** A large share may be a carrier's customers behind one address: they wait for seconds, and come in. */
+/** The limit matters for a carrier whose customers share one address: they wait for seconds, and can join. */
 export const MAX_FACTOR = 32
 /** The half-life of a count. */
 export const HALF_LIFE_MS = 60_000
-/** Sales and networks remembered; those that ask are among the last used. */
+/** The number of sales and networks remembered. Active ones are among the last used. */
 const MAX_COUNTS = 50_000
 
 /**
- * What the networks of an address may ask for at the usual price, the smallest first: so many challenges, or this share of
- * all, whichever is more. A household or a small office is below it, also while hardly anybody else has come.
+ * The fair share of the networks of an address, the smallest first: this number of challenges, or this share of all,
+ * whichever is more. A household or a small office is below it even while there are hardly any other visitors.
  */
 const FAIR = [
   { challenges: 10, share: 0.01 },
@@ -32,7 +33,10 @@ interface Count {
 export class NetworkShares {
   readonly #counts = new RecentMap<string, Count>(MAX_COUNTS)
 
-  /** Counts a challenge for an address with these networks; returns how many times the usual price it costs. */
+  /**
+   * Counts a challenge for an address with these networks. Returns the factor by which it is more difficult than
+   * usual.
+   */
   take(sale: string, networks: readonly string[], nowMs: number): number {
     const all = this.#add(sale, nowMs)
     const excesses = FAIR.slice(0, networks.length).map(({ challenges, share }, i) => {
@@ -44,7 +48,7 @@ export class NetworkShares {
 
   #add(key: string, nowMs: number): number {
     const before = this.#counts.get(key)
-    // A clock that was put back must not make a count grow.
+    // The age is never negative, because a clock that was put back must not make a count grow.
     const fadedBy = before ? 2 ** (-Math.max(0, nowMs - before.atMs) / HALF_LIFE_MS) : 0
     const value = (before?.value ?? 0) * fadedBy + 1
     this.#counts.set(key, { value, atMs: nowMs })

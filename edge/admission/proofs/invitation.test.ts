@@ -1,4 +1,7 @@
-/** Invitations over the Worker: whose they are when a join fails, and how a link and a mistyped code look on the page. */
+/**
+ * The Worker handles invitations: to whom they belong when a join fails, and how the page shows a link and a mistyped
+ * code.
+ */
 import { expect, it } from 'vitest'
 import type { Env } from '../../config.ts'
 import type { TicketShard } from '../../queue/numbers/ticket-shard.ts'
@@ -11,7 +14,7 @@ import { call, cookiesOf, proofFor, TestSale, withShards } from '../../testing/v
 const access = { sign_in: 'optional', invitation: 'required', proof_of_work: 'off', turnstile: false } as const
 const BY_INVITATION = { ...OPEN_TO_ALL, version: '1', lines: [{ line: 'public', opens_early_seconds: 0, access }] }
 const priced = { ...edgeEnv, POW_DIFFICULTY: '500' }
-/** Shards that know the sale, and give no numbers. */
+/** The shards know the sale but give no numbers. */
 const broken = withShards((name) => {
   const shard = edgeEnv.TICKET_SHARD.getByName(name) as DurableObjectStub<TicketShard>
   return {
@@ -64,7 +67,7 @@ it('refuses an address that guesses, and not one that many invited people share'
     const headers = { ...JSON_CLIENT, 'cf-connecting-ip': address }
     return (await sale.form('/queue', { invitation: 'SUMMER-24' }, headers, env)).status
   }
-  // However long the calls take, it is the same second.
+  // The clock is stopped, so that all calls are in the same second.
   stopClock()
   await result(sale, 'redeemed')
   for (let i = 0; i < 21; i++) expect(await join('192.0.2.1')).toBe(201)
@@ -128,7 +131,7 @@ it.each([-1_000, 60_000])(
         expect(page).toContain(text)
         expect(codesIn(page)).toEqual(['SUMMER-42', 'SUMMER-42'])
         expect(page).toMatch(/aria-invalid="true" aria-describedby="invitation-fault-/)
-        // Whoever types is not interrupted.
+        // A page with a form does not reload while a visitor types.
         expect(page).not.toContain('http-equiv="refresh"')
       }
     await stub(redeemPath(sale), 200, { result: 'unknown', void: true })

@@ -1,4 +1,7 @@
-/** Invitations at the edge: the origin knows who was invited, and lets a visitor in by one; it then holds for all joins of that visitor. */
+/**
+ * Invitations at the edge. The origin knows the invitations, and admits a visitor by one, which then holds for all
+ * joins of that visitor.
+ */
 import * as v from 'valibot'
 import { JoinRequest } from '../../../shared/api/access.ts'
 import { tryParse } from '../../../shared/parse.ts'
@@ -7,17 +10,17 @@ import { type Call, refuse } from '../../call.ts'
 import { askTwice } from '../../origin.ts'
 import { limitAddress, limitGuesses } from '../limits/rate-limits.ts'
 
-/** Unknown invitations from one address: a person mistypes a few times. */
+/** One address may send this many unknown invitations, which allows for a few typing errors. */
 const GUESSES = { calls: 20, seconds: 60 }
 const TIMEOUT_MS = 3_000
 
 const Redeemed = v.object({
   result: v.picklist(['redeemed', 'used_up', 'unknown']),
-  /** A link that has expired or was declared void. */
+  /** True for a link that has expired or was declared void. */
   void: v.optional(v.boolean()),
 })
 
-/** What is wrong with the invitation of a join. */
+/** The reason why the invitation of a join is not valid. */
 export type InvitationFault = keyof typeof WHY
 
 const WHY = {
@@ -28,36 +31,36 @@ const WHY = {
 }
 
 /**
- * Uses an invitation up for this visitor, who may come again with it. Throws `invitation-required` if it is not good, and
+ * Redeems an invitation for this visitor, who may use it again. Throws `invitation-required` if it is not valid, and
  * `try-again` while the origin does not respond.
  */
 export async function redeemInvitation(sale: string, invitation: string, visitor: string, call: Call): Promise<void> {
   const guesses = call.config.production ? GUESSES : null
   limitGuesses('invitation', guesses, call)
   const result = await redeem(sale, invitation, visitor, call)
-  // Valid invitations do not count: many invited people may share an address.
+  // Valid invitations do not count, because many invited people may share an address.
   if (result === 'unknown') limitAddress('invitation', guesses, call)
   if (result !== 'redeemed') refuseInvitation(result)
 }
 
-/** The invitation in the address of a link, `/sales/{sale}?invitation=..`; null where there is none. */
+/** The invitation in the address of a link, `/sales/{sale}?invitation=..`; null if there is none. */
 export function linkedInvitation({ request: { url } }: Call): string | null {
   if (!url.includes('?')) return null
   const invitation = new URL(url).searchParams.get('invitation')
   return tryParse(JoinRequest, { invitation })?.invitation ?? null
 }
 
-/** What is wrong with the invitation of a join that met this problem; null for any other problem. */
+/** The fault of the invitation in this problem of a join; null for any other problem. */
 export function faultIn({ type, errors, reason }: Problem): InvitationFault | null {
   if (type === '/problems/invitation-required') return reason as InvitationFault
   return errors?.some(({ field }) => field === 'invitation') ? 'unknown' : null
 }
 
-/** `reason` is for the page, which says it in the visitor's language. */
+/** `reason` is for the page, which describes it in the visitor's language. */
 export const refuseInvitation = (reason: InvitationFault) =>
   refuse('invitation-required', { detail: WHY[reason], reason })
 
-/** The same visitor may redeem the same invitation again, so the call may be repeated. */
+/** The call may be repeated, because the same visitor may redeem the same invitation again. */
 async function redeem(sale: string, invitation: string, visitor: string, { config }: Call) {
   const result = await askTwice('invitation not checked', async () => {
     const response = await fetch(`${config.ORIGIN_URL}/internal/sales/${sale}/redeem`, {

@@ -29,7 +29,7 @@ it('requires a proof of work only where one is configured', async () => {
   })
   const paid = await joinWith(sale, await solved(sale))
   expect(paid.status).toBe(201)
-  // Whoever has a place need not pay again to see it.
+  // A visitor who has a place needs no new proof to see it.
   const { queue_token, number } = await paid.json<{ queue_token: string; number: number }>()
   expect(await sale.joined({ authorization: `Bearer ${queue_token}` }, priced)).toMatchObject({ number })
 })

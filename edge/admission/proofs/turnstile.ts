@@ -1,6 +1,6 @@
 /**
- * Cloudflare Turnstile, for sales that ask for it where the edge has its keys: its widget gives the page a token, and
- * siteverify says whether the token is valid. It verifies a token once only, so one token is good for one join.
+ * Verifies Cloudflare Turnstile for sales that use it, if the edge has its keys. The widget gives the page a token,
+ * and siteverify says whether the token is valid. It accepts a token only once, so one token is good for one join.
  */
 import * as v from 'valibot'
 import { type Call, refuse } from '../../call.ts'
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 3_000
 
 const Verification = v.object({ success: v.boolean(), 'error-codes': v.optional(v.array(v.string()), []) })
 
-/** Errors caused by the visitor; any other error is ours, or Cloudflare's. */
+/** Errors caused by the visitor. Any other error has its cause in the configuration or at Cloudflare. */
 const BAD_TOKEN = new Set(['missing-input-response', 'invalid-input-response', 'timeout-or-duplicate'])
 
 /** True for a valid token. Throws `try-again` while siteverify does not respond. */
@@ -23,7 +23,7 @@ export async function passesTurnstile(token: string, { config, request }: Call):
     secret: settings.TURNSTILE_SECRET_KEY,
     response: token,
     ...(address !== null && { remoteip: address }),
-    // The second try is the same verification.
+    // The key makes a second attempt count as the same verification.
     idempotency_key: crypto.randomUUID(),
   })
   const isGood = await askTwice('Turnstile token not verified', async () => {

@@ -61,7 +61,7 @@ function notify(title: string, page: Page): void {
       notification.close()
     }
   } catch {
-    // Some phones allow notifications only from a service worker.
+    // A few phones allow notifications only from a service worker.
   }
 }
 
