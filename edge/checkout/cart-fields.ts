@@ -1,23 +1,23 @@
 /**
- * What a visitor chose in the form of a sale with a hall, as fields and as the lines of a checkout. A browser without a script
- * sends the same fields as the map does. Each line remembers the part of the form that it came from, where a fault of it is
- * shown.
+ * Converts the form of a sale with a hall to the lines of a checkout and back. A browser without a script sends the
+ * same fields as the map. Each line remembers the part of the form from which it came, because an error is shown
+ * there.
  */
 import type { CheckoutLine } from '../../shared/api/public.ts'
 import type { Fields } from '../call.ts'
 
-/** `seat:SECTION:SEAT`: a seat that was chosen, with any value. */
+/** The name `seat:SECTION:SEAT` means a chosen seat, whatever its value. */
 export const seatField = (section: string, seat: string) => `seat:${section}:${seat}`
-/** `units:PRODUCT` and `places:SECTION`: how many. */
+/** The names `units:PRODUCT` and `places:SECTION` mean a number of units. */
 export const unitsField = (product: string, isSection: boolean) => `${isSection ? 'places' : 'units'}:${product}`
 
-/** A seat by the names of its section and its own, which is known within the section. */
+/** A seat by the name of its section and its own name, which is unique within the section. */
 export interface NamedSeat {
   readonly section: string
   readonly seat: string
 }
 
-/** The part of the form that a line came from: the seats, the best available ones, or the field of one product. */
+/** The part of the form from which a line came: the seats, the best available ones, or the field of one product. */
 export type Part = 'seats' | 'best' | `units:${string}` | `places:${string}`
 export interface ChosenLine {
   readonly part: Part
@@ -32,7 +32,10 @@ export function seatsIn(fields: Fields): NamedSeat[] {
   })
 }
 
-/** The lines of a form; none where nothing was chosen. What is no number goes on as it is, for the origin to refuse. */
+/**
+ * The lines of a form; none if nothing was chosen. A value that is not a number is passed on unchanged, and the
+ * origin refuses it.
+ */
 export function linesIn(fields: Fields): ChosenLine[] {
   const seats = [...Map.groupBy(seatsIn(fields), ({ section }) => section)].map(
     ([section_id, named]): ChosenLine => ({
@@ -67,7 +70,10 @@ function bestIn(fields: Fields): CheckoutLine | null {
 
 const isNone = (typed: string | undefined) => typed === undefined || /^0*$/.test(typed.trim())
 
-/** The part of the form that a field of a problem is about, as in `lines.2.quantity`; null for one of no line. */
+/**
+ * The part of the form to which a field of a problem belongs, for example `lines.2.quantity`; null for a field of no
+ * line.
+ */
 export function partOf(field: string, lines: readonly ChosenLine[]): Part | null {
   const [, index] = /^lines\.(\d+)(\.|$)/.exec(field) ?? []
   return index === undefined ? null : (lines[Number(index)]?.part ?? null)

@@ -1,8 +1,8 @@
-/** The fields of a purchase that every form of a turn has, as they go into the body of a checkout. */
+/** Converts the fields that every form of a turn has to the body of a checkout. */
 import type { Address, AddressField } from '../../shared/api/goods.ts'
 import type { Fields } from '../call.ts'
 
-/** In the order of the page. */
+/** The fields are in the order of the page. */
 export const ADDRESS_FIELDS = [
   'name',
   'company',
@@ -15,7 +15,7 @@ export const ADDRESS_FIELDS = [
   'note',
 ] as const satisfies readonly AddressField[]
 
-/** What a checkout takes beside what is bought; what was left empty is left out. */
+/** The part of a checkout in addition to what is bought. Empty fields are omitted. */
 export function buyerIn(fields: Fields) {
   const { email, payment_method, accept, total_minor } = fields
   const codes = codesIn(fields)
@@ -30,7 +30,7 @@ export function buyerIn(fields: Fields) {
   }
 }
 
-/** Several codes are written one after another. */
+/** The field may contain several codes. */
 const codesIn = ({ promo_code = '' }: Fields) => promo_code.split(/[\s,;]+/).filter((code) => code !== '')
 
 function addressIn(fields: Fields): Address {

@@ -1,4 +1,4 @@
-/** The way to the origin: what is passed on, what is not, and the calls that the pages' forms become. */
+/** The edge passes calls on to the origin: which ones, which not, and the calls that the pages' forms become. */
 import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { EDGE_ISSUER } from '../../shared/tokens.ts'
@@ -14,7 +14,7 @@ function post(sale: string, headers: Record<string, string>, body = '{"product_i
   return call(`/sales/${sale}/checkout`, { method: 'POST', headers: all, body })
 }
 
-/** A sale whose origin responds so to a checkout, and a visitor whose turn it is. */
+/** A sale whose origin gives this response to a checkout, and a visitor whose turn it is. */
 async function atCheckout({ status = 201, order = ORDER, body = {}, state = {} }: Partial<AtCheckout> = {}) {
   const sale = await new TestSale().publish(state)
   const path = `/sales/${sale.name}/checkout`
@@ -159,7 +159,7 @@ it('passes on to an order only a valid admission, or what looks like the origin�
   const forms = unsigned.map((form) => form + 'A'.repeat(form.endsWith('.') ? 43 : 0))
   for (const bad of ['e30.e30.', ...forms, expired, expired.replace(/.{8}$/, 'AAAAAAAA')])
     expect(await ask(bad)).toBe(429)
-  // Who comes too late is told where to join again.
+  // A visitor who comes too late learns where to join again.
   const late = await call(`/orders/${order}`, { headers: { authorization: `Bearer ${expired}` } })
   expect(late.headers.get('retry-after')).toMatch(/^\d+$/)
   expect(await late.json()).toMatchObject({ type: '/problems/not-admitted', queue: '/sales/drop/queue' })
@@ -237,7 +237,7 @@ it('buys, pays and cancels by plain forms', async () => {
   expect((await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)).status).toBe(303)
   const paid = await requestsTo(`/orders/${order}/payment`)
   expect(JSON.parse(paid.requests[0]?.body ?? '')).toEqual({ payment_method: 'pm_ok' })
-  // Paid in another tab: the order's page shows it.
+  // The order was paid in another tab, which its page shows.
   await stub(`/orders/${order}/payment`, 409, { type: '/problems/conflict', title: 'Conflict', status: 409 })
   const conflict = await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)
   expect(conflict.headers.get('location')).toBe(page)
@@ -265,7 +265,7 @@ it('buys, pays and cancels by plain forms', async () => {
   await stub(checkout, 409, { type: '/problems/all-in-carts', title: 'All in carts', status: 409 })
   const refused = await buy({ product_id: 'lamp', idempotency_key: 'form-2' })
   expect([refused.status, refused.headers.get('content-type')]).toEqual([409, expect.stringContaining('text/html')])
-  // The turn goes on, since a unit may come back.
+  // The turn continues, because a unit may become available again.
   expect(await refused.text()).toContain('What is not paid comes back: this page offers it by itself.')
 })
 
@@ -323,7 +323,7 @@ it('answers a form that the page’s script sends by the order’s page itself, 
   await stub(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
   expect(await (await form('/buy', { product_id: 'lamp' }, cookie)).text()).toContain('You already have an order here')
 
-  // What follows a payment that goes through comes along.
+  // The response contains the page that follows a successful payment.
   await stub(`/orders/${order}/payment`, 202, { ...orderOf(sale.name, order), status: 'paying' })
   const paying = await shows(await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine), 'paying')
   expect(/<template id="order-confirmed" data-title="It is yours">([\s\S]*)<\/template>/.exec(paying)?.[1]).toContain(
@@ -331,7 +331,7 @@ it('answers a form that the page’s script sends by the order’s page itself, 
   )
   expect((await requestsTo(`/orders/${order}`)).calls).toBe(0)
 
-  // In conflict with what the order has become, which the response says, or has to be asked for.
+  // The order has changed, so the response is a conflict. It contains the order, or the edge reads it.
   const conflict = { type: '/problems/conflict', title: 'Conflict', status: 409 }
   const expired = { ...orderOf(sale.name, order), status: 'expired' }
   await stub(`/orders/${order}/payment`, 409, { ...conflict, order: expired })
@@ -366,7 +366,7 @@ it('gives a form without a product back, with what was typed', async () => {
   expect(await received()).toEqual([])
 })
 
-/** A sale of one shoe in two sizes, sent to two countries. */
+/** A sale of one shoe in two sizes, which is sent to two countries. */
 const inSizes = () => {
   const shoe = { ...product(0), product_id: 'shoe', name: 'Shoe', total: 0, available: 0 }
   const size = (value: string) => ({
@@ -396,7 +396,7 @@ const TOTALS = {
   ...{ subtotal_minor: 10_000, discount_minor: 1_000, fees: [], shipping_minor: 690, tax_minor: 0, total_minor: 9_690 },
 }
 
-/** What was typed is in the page again. */
+/** The page contains what was typed. */
 function keeps(page: string): void {
   for (const [name, value] of Object.entries({ street: 'Elm Row 12', postcode: '10119', email: 'ada@example.org' }))
     expect(page, name).toMatch(new RegExp(`name="${name}"[^>]* value="${value}"`))

@@ -1,4 +1,4 @@
-/** Checkout, for those whose turn has come. */
+/** The checkout of visitors whose turn has come. */
 import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER, EDGE_NETWORKS_HEADER } from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { tryParse } from '../../shared/parse.ts'
@@ -9,22 +9,22 @@ import { passOn } from '../origin.ts'
 import { type Admission, requireAdmission, setOrderCookie } from '../visitor/credentials.ts'
 import { languageOf } from '../visitor/language.ts'
 
-/** `POST /sales/{sale}/checkout` */
+/** The route `POST /sales/{sale}/checkout`. */
 export async function checkout(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call)
   const response = await passOn(`/sales/${sale}/checkout`, token, call, aboutBuyer(call))
   return isBrowser(call.request) && response.status < 300 ? tokenInCookie(response, call) : response
 }
 
-/** `POST /sales/{sale}/totals`: what a checkout would cost. */
+/** The route `POST /sales/{sale}/totals`: the price of a checkout before it. */
 export async function totals(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'totals')
   return passOn(`/sales/${sale}/totals`, token, call, networksHeader(call))
 }
 
 /**
- * The admission of a caller who checks out, or does `what`; throws `refused`, or `too-many-requests` where they or their network do so
- * too often.
+ * The admission of a caller who checks out, or does `what`. Throws `refused`, or `too-many-requests` if the caller or
+ * their network does so too often.
  */
 export async function requireBuyer(sale: string, call: Call, what = 'checkout'): Promise<Admission> {
   limitAddress(what, call.config.STATUS_PER_ADDRESS, call)
@@ -35,8 +35,8 @@ export async function requireBuyer(sale: string, call: Call, what = 'checkout'):
 }
 
 /**
- * What the origin may keep with an order, for support and mail: where it came from, and the language of its page; and what the networks
- * of its buyer may hold unpaid.
+ * The headers that the origin may store with an order for support and mail: the address and the language of the page.
+ * They also contain the units that the buyer's networks may hold unpaid.
  */
 export function aboutBuyer(call: Call) {
   const { request, config } = call
@@ -53,7 +53,7 @@ export function networksHeader(call: Call): Readonly<Record<string, string>> {
   return networks === null ? {} : { [EDGE_NETWORKS_HEADER]: networks }
 }
 
-/** A browser's order token goes into a cookie, out of reach of page script. */
+/** The order token of a browser is moved into a cookie that page scripts cannot read. */
 async function tokenInCookie(response: Response, call: Call): Promise<Response> {
   const body: unknown = await response
     .clone()

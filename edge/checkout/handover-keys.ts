@@ -1,6 +1,6 @@
 /**
- * The keys that sign handovers. Shops check these by public halves: of a symmetric key that signs admissions an Ed25519 key is
- * derived, so that no shop needs the secret, with which it could make admissions.
+ * The keys that sign handovers. Shops verify them by public keys. If admissions are signed by a symmetric key, an
+ * Ed25519 key is derived from it, so that no shop needs the secret, which could also sign admissions.
  */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -14,7 +14,7 @@ export async function handoverSet({ keys }: JwkSet): Promise<JwkSet> {
   return { keys: await Promise.all(keys.map((key) => (key.kty === 'OKP' ? key : derived(key)))) }
 }
 
-/** A private Ed25519 key as PKCS #8 has it (RFC 8410), but for its 32 bytes, which follow. */
+/** The beginning of a private Ed25519 key in PKCS #8 (RFC 8410). The 32 bytes of the key follow. */
 const PKCS8 = hexToBytes('302e020100300506032b657004220420')
 
 async function derived({ kid, k }: SecretJwk): Promise<JwkSet['keys'][number]> {

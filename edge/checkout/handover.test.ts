@@ -1,4 +1,6 @@
-/** Back to the shop after the payment: with the order signed, so that the shop can take it over without asking anybody. */
+/**
+ * After the payment the buyer returns to the shop with the signed order, which the shop can verify without a call.
+ */
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose'
 import { expect, it } from 'vitest'
 import type { Env } from '../config.ts'
@@ -9,7 +11,7 @@ const SECRET = 'a-secret-of-the-tests'
 const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
 const jwk = { ...(await exportJWK(privateKey)), kid: 'ed-1', alg: 'EdDSA' }
 const signing = { ...edgeEnv, ADMISSION_KEYS: JSON.stringify({ keys: [jwk] }) }
-/** Admissions are signed by a secret there, which the shop does not know. */
+/** These admissions are signed by a secret that the shop does not know. */
 const withSecret = edgeEnv
 const delivery = { kind: 'handover', return_url: 'https://shop.example/paid?from=drop', ask: {} } as const
 

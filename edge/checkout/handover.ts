@@ -1,6 +1,7 @@
 /**
- * `GET /sales/{sale}/order/{order}/handover`: the buyer of a paid order goes back to the shop, which asks for their address there. The
- * shop gets the order signed in the query, and verifies it by the keys at `/.well-known/handover-keys.json`.
+ * The route `GET /sales/{sale}/order/{order}/handover`: the buyer of a paid order returns to the shop, which asks for
+ * their address there. The shop gets the signed order in the query, and verifies it by the keys at
+ * `/.well-known/handover-keys.json`.
  */
 import type { Order } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
@@ -27,7 +28,7 @@ export async function handOver(sale: string, id: string, call: Call): Promise<Re
 
 function claimsOf(order: Order, nowMs: number): HandoverClaims {
   const { order_id: sub, sale, short_number, total_minor, currency } = order
-  // One for each seat would make an address that is too long.
+  // Units of the same product are summed, because an entry for each seat would make the address too long.
   const quantities = new Map<string, number>()
   for (const { product_id, section_id, quantity, status } of order.lines) {
     const id = product_id ?? section_id ?? ''

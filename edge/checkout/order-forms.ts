@@ -1,7 +1,8 @@
 /**
- * The pages' forms: a checkout, a payment, a cancellation become the contract's calls. A plain form leads to the order's
- * page; to the page's script, which shows the answer in place, the answer is that page. A purchase that met a problem comes
- * back with it, and with what was chosen; the others show it, with the form to send again where that may help.
+ * Handles the pages' forms, which become the contract's calls: a checkout, a payment, a cancellation. A plain form
+ * redirects to the order's page; the page's script gets that page as the response and shows it in place. If a
+ * purchase fails, the form is shown again with the problem and the choice. The other forms show the problem, with a
+ * button to send the form again if that may help.
  */
 import { Order } from '../../shared/api/public.ts'
 import { isLive } from '../../shared/order-status.ts'
@@ -29,7 +30,7 @@ import { buyerIn } from './checkout-body.ts'
 import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.ts'
 import { Quote } from './quote.ts'
 
-/** `POST /sales/{sale}/buy`: buys, or says what it would cost, where the button was that of a promo code. */
+/** The route `POST /sales/{sale}/buy`: buys, or shows the price if the button for a promo code was pressed. */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
   const sent = await formFields(call.request)
   const chosen: Fields | null = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
@@ -51,14 +52,14 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
   const response = await callOrigin(`/sales/${sale}/checkout`, { method: 'POST', headers, body }, call)
   const order = await orderIn(response)
   if (order.order_token) setOrderCookie(order.order_id, order.order_token, call)
-  // Another order than the one asked for: the visitor has as many as one may have.
+  // The visitor has reached their limit, so the response is their existing order instead of a new one.
   const already = response.status === 200 && isLive(order.status)
   return isScript(call.request)
     ? orderShown(sale, order, already, call)
     : seeOther(`${pathOfOrder(sale, order.order_id)}${already ? `?${ALREADY}` : ''}`)
 }
 
-/** What it would cost: the turn's page with the sum, or, for its script, the sum alone. Nothing is reserved. */
+/** Shows the price without a reservation: the turn's page with the total, or for its script the total alone. */
 async function quote(sale: string, fields: Fields, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'totals')
   const { total_minor: _, contact: __, payment_method: ___, ...asked } = buyerIn(fields)
@@ -74,28 +75,28 @@ async function quote(sale: string, fields: Fields, call: Call): Promise<Response
   return visitorPage(await publicNow(sale, call), { kind: 'quote', chosen: fields, totals }, call)
 }
 
-/** The units that a form asks for: of one product, or, from the form of a sale with a hall, lines. */
+/** The units that a form requests: of one product, or lines if the sale has a hall. */
 function chosenIn(fields: Fields) {
   const { product_id, quantity } = fields
   if (product_id) return { product_id, ...(quantity && { quantity: Number(quantity) }) }
   const lines = linesIn(fields).map(({ line }) => line)
   if (lines.length > 0) return { lines }
-  // Without a product the origin takes the sale's first one, which the visitor has not chosen.
+  // Without a product the origin would take the sale's first one, which the visitor has not chosen.
   throw new ProblemError(invalidField('product_id', 'is required'))
 }
 
 const pathOfOrder = (sale: string, order: string) => `/sales/${sale}/order/${order}`
 
-/** The order's page as the answer to a form: it saves the script the request for it. */
+/** Returns the order's page as the response to a form, which saves the script a request for it. */
 async function orderShown(sale: string, order: Order, alreadyHas: boolean, call: Call): Promise<Response> {
   const page = await visitorPage(await publicNow(sale, call), { kind: 'order', order, alreadyHas }, call)
   page.headers.set('content-location', pathOfOrder(sale, order.order_id))
   return page
 }
 
-/** `POST /sales/{sale}/order/{order}/payment` */
+/** The route `POST /sales/{sale}/order/{order}/payment`. */
 export const paymentForm = (sale: string, order: string, call: Call) => orderForm(sale, order, 'payment', call)
-/** `POST /sales/{sale}/order/{order}/cancel` */
+/** The route `POST /sales/{sale}/order/{order}/cancel`. */
 export const cancelForm = (sale: string, order: string, call: Call) => orderForm(sale, order, 'cancel', call)
 
 async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
@@ -113,7 +114,7 @@ async function orderForm(sale: string, order: string, change: 'payment' | 'cance
         : await callOrigin(`/orders/${order}`, { method: 'DELETE', headers }, call)
     if (isScript(call.request))
       return await orderShown(sale, await changedOrder(response, sale, order, call), false, call)
-    // In conflict with what the order has become meanwhile, which its page shows.
+    // A conflict means that the order has changed meanwhile, which its page shows.
     if (!response.ok && response.status !== 409) await orderIn(response)
     await response.body?.cancel()
     return seeOther(page)
@@ -124,7 +125,7 @@ async function orderForm(sale: string, order: string, change: 'payment' | 'cance
   }
 }
 
-/** The order in a response, or, where it was in conflict, what it has become meanwhile: asked for if the response does not say. */
+/** The order in a response. If the response is a conflict without the order, the order is read from the origin. */
 async function changedOrder(response: Response, sale: string, order: string, call: Call): Promise<Order> {
   if (response.status !== 409) return orderIn(response)
   const { order: current } = Object(await response.json().catch(() => null)) as { order?: unknown }

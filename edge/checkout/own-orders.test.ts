@@ -1,4 +1,4 @@
-/** Your orders: whose the list is, and their pages where the browser has no cookie of theirs. */
+/** Visitors see their own orders, whose pages open even if the browser has no cookie for them. */
 import { expect, it } from 'vitest'
 import { edgeEnv, ORDER_TOKEN, orderOf, requestsTo, stub } from '../testing/origin.ts'
 import { admission, call, cookiesOf, knownCookie, TestSale } from '../testing/visitors.ts'
@@ -70,7 +70,7 @@ it('has a receipt of an order that is paid, with what was paid back', async () =
   const headers = { ...HTML, cookie: knownCookie(SECRET) }
   const receipt = await (await call(`${path}/order/${id}/receipt`, { headers })).text()
   for (const text of ['Receipt', id, '€2.00', '€0.50', 'Paid back']) expect(receipt).toContain(text)
-  // Tax and seller are those of its payment: the sale has none by now.
+  // Tax and seller are those at the time of payment, because the sale has none by now.
   const then = { tax: { name: 'VAT', percent: 20 }, seller: { name: 'Ann Lee', tax_id: 'DE1' } }
   const issued = await withOrder({ ...paid, receipt: then })
   const page = await (await call(`${issued.path}/order/${issued.id}/receipt`, { headers })).text()

@@ -1,7 +1,7 @@
 /**
- * A visitor's orders: the contract's calls, passed on to the origin; their list; the page of each and its receipt. A browser
- * has a cookie for each order that it made, for a day. After that, and on an account's other devices, the origin gives the
- * edge the tokens of the visitor's orders.
+ * A visitor's orders: the contract's calls, which are passed on to the origin, the list of orders, and each order's
+ * page and receipt. A browser has a cookie for each order that it made, for a day. After that, and on an account's
+ * other devices, the origin gives the edge the tokens of the visitor's orders.
  */
 import * as v from 'valibot'
 import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
@@ -28,10 +28,10 @@ import {
 import { accountOf } from '../visitor/session.ts'
 import { authenticate, placeOf, visitorOf } from '../visitor/visitor.ts'
 
-/** In the address of an order's page: it is the order that the visitor had, not one they just asked for. */
+/** This parameter in the address of an order's page means that the order existed before, and was not just made. */
 export const ALREADY = 'already'
 
-/** `/orders/{order}` and below */
+/** The routes `/orders/{order}` and below. */
 export async function passOrder(order: string, call: Call): Promise<Response> {
   limitOrders(call)
   const token = await requireOrderToken(order, call)
@@ -39,10 +39,10 @@ export async function passOrder(order: string, call: Call): Promise<Response> {
   return passOn(pathOf(call.request.url), token, call)
 }
 
-/** Only the origin can verify an order token, so calls are limited by address. */
+/** Calls are limited by address, because only the origin can verify an order token. */
 export const limitOrders = (call: Call) => limitAddress('order', call.config.STATUS_PER_ADDRESS, call)
 
-/** `GET /sales/{sale}/order/{order}` */
+/** The route `GET /sales/{sale}/order/{order}`. */
 export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {
   const [now, shows] = await Promise.all([publicNow(sale, call), orderShown(sale, order, call)])
   return visitorPage(now, shows, call)
@@ -51,7 +51,7 @@ export async function showOrder(sale: string, order: string, call: Call): Promis
 async function orderShown(sale: string, order_id: string, call: Call) {
   try {
     const order = await orderOf(sale, order_id, call)
-    // The address stays when the order is over.
+    // The parameter stays in the address when the order is over.
     const alreadyHas = call.request.url.endsWith(`?${ALREADY}`) && isLive(order.status)
     return { kind: 'order', order, alreadyHas } satisfies RequestedPage
   } catch (error) {
@@ -61,7 +61,7 @@ async function orderShown(sale: string, order_id: string, call: Call) {
   }
 }
 
-/** `GET /sales/{sale}/order/{order}/receipt` */
+/** The route `GET /sales/{sale}/order/{order}/receipt`. */
 export async function showReceipt(sale: string, order_id: string, call: Call): Promise<Response> {
   const shows = await orderShown(sale, order_id, call)
   if (shows.kind === 'problem') return visitorPage(await publicNow(sale, call), shows, call)
@@ -70,7 +70,10 @@ export async function showReceipt(sale: string, order_id: string, call: Call): P
   return visitorPage(await publicNow(sale, call), { kind: 'receipt', order }, call)
 }
 
-/** `GET /sales/{sale}/order/{order}/pay`: Stripe's form, or what the bank asks for; for any other order the way to its page. */
+/**
+ * The route `GET /sales/{sale}/order/{order}/pay`: Stripe's form, or the bank's request. An order with nothing to pay
+ * redirects to its page.
+ */
 export async function showPayment(sale: string, order_id: string, call: Call): Promise<Response> {
   const { stripe } = call.config
   if (!stripe) refuse('not-found')
@@ -79,12 +82,12 @@ export async function showPayment(sale: string, order_id: string, call: Call): P
   const { order } = shows
   const confirms = order.payment?.status === 'requires_action' && order.payment.client_secret !== undefined
   const now = await publicNow(sale, call)
-  // A test sale takes the sandbox's methods, which the order's page offers.
+  // A test sale uses the sandbox's payment methods, which the order's page offers.
   if ((order.status !== 'reserved' && !confirms) || now.facts.test) return seeOther(`/sales/${sale}/order/${order_id}`)
   return visitorPage(now, { kind: 'payment', order, stripe }, call)
 }
 
-/** An order of the caller's, by its token, or as one of the visitor's. */
+/** An order of the caller, by its token or as one of the visitor's orders. */
 export async function orderOf(sale: string, id: string, call: Call): Promise<Order> {
   limitOrders(call)
   const token = await findOrderToken(id, call, sale)
@@ -93,31 +96,32 @@ export async function orderOf(sale: string, id: string, call: Call): Promise<Ord
     try {
       return await orderIn(await callOrigin(`/orders/${id}`, { headers: { authorization: `Bearer ${token}` } }, call))
     } catch (error) {
-      // An admission may be another visitor's than the account's.
+      // The admission may belong to another visitor than the account, so the orders of the account are tried next.
       if (!/(unknown-order|not-admitted)$/.test(problemIn(error).type)) throw error
     }
   }
   const found = (await listOrders(sale, call)).find(({ order_id }) => order_id === id) ?? refuse('unknown-order')
   const { order_token, ...order } = found
-  // For its stream of changes, and to pay it or give it back.
+  // The cookie is needed for the order's event stream, and to pay or cancel it.
   if (order_token) setOrderCookie(id, order_token, call)
   return order
 }
 
-// -- The list ------------------------------------------------------------------------------------------------------------
+// -- The list
+// ------------------------------------------------------------------------------------------------------------
 
-/** `GET /sales/{sale}/orders` */
+/** The route `GET /sales/{sale}/orders`. */
 export async function ownOrders(sale: string, call: Call): Promise<Response> {
   limitOrders(call)
   const orders = await listOrders(sale, call)
   if (wantsHtml(call.request)) return visitorPage(await publicNow(sale, call), { kind: 'orders', orders }, call)
-  // A browser's tokens are out of reach of page script.
+  // A browser's tokens stay out of reach of page scripts.
   return sendJson({ orders: isBrowser(call.request) ? orders.map(({ order_token: _, ...order }) => order) : orders })
 }
 
 const Orders = v.object({ orders: v.array(Order) })
 
-/** The caller's orders of a sale, of the last days; none for someone who is not known. */
+/** The caller's orders of a sale in the last days; none for an unknown caller. */
 async function listOrders(sale: string, call: Call): Promise<Order[]> {
   const name = await ownName(sale, call)
   if (name === null) return []
@@ -129,11 +133,14 @@ async function listOrders(sale: string, call: Call): Promise<Order[]> {
   return orders ?? refuseAs(response, body)
 }
 
-/** Whose orders: by a token sent along; else the account's, on any device; else the browser's. */
+/**
+ * The visitor whose orders are listed: by the request's token, otherwise by the account on any device, otherwise by
+ * the browser's cookie.
+ */
 async function ownName(sale: string, call: Call): Promise<string | null> {
   const token = bearer(call.request)
   const sent = token !== null
-  // One for another sale, or too old, is refused as at a checkout.
+  // A token for another sale, or an expired one, is refused as at a checkout.
   if (sent && claimsIn(token).aud === ADMISSION.audience) return (await requireAdmission(sale, call)).claims.sub
   const account = sent ? null : await accountOf(call)
   if (account !== null) return account
@@ -146,7 +153,7 @@ async function ownName(sale: string, call: Call): Promise<string | null> {
   return known ? name : null
 }
 
-/** The order in a response of the origin; throws the problem in it otherwise. */
+/** Returns the order in a response of the origin, or throws the problem in it. */
 export async function orderIn(response: Response): Promise<Order> {
   const body: unknown = await response.json().catch(() => null)
   const order = response.ok ? tryParse(Order, body) : undefined
@@ -154,7 +161,7 @@ export async function orderIn(response: Response): Promise<Order> {
   return refuseAs(response, body)
 }
 
-/** Throws the problem in a response of the origin that is not what was asked for. */
+/** Throws the problem in an unexpected response of the origin. */
 export function refuseAs(response: Response, body: unknown): never {
   const { type, title } = Object(body) as Partial<Problem>
   if (!response.ok && typeof type === 'string' && typeof title === 'string') throw new ProblemError(body as Problem)

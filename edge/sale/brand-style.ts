@@ -1,4 +1,4 @@
-/** The colours of a sale's own brand, as a style sheet of a version of its goods. */
+/** The colours of a sale's own brand, as a style sheet for each version of its goods. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../cache.ts'
 import { type Call, publicNow, refuse } from '../call.ts'
@@ -6,7 +6,10 @@ import type { Asset } from '../pages/assets.ts'
 import { brandSheet } from '../pages/brand.ts'
 import { goodsOf } from './goods.ts'
 
-/** `GET /sales/{sale}/brand.css?v=VERSION`: of the version that is current, for good; any other address leads there. */
+/**
+ * The route `GET /sales/{sale}/brand.css?v=VERSION`: the current version is cached permanently, and any other address
+ * redirects to it.
+ */
 export async function brandStyle(sale: string, call: Call): Promise<Response> {
   const version = (await publicNow(sale, call)).facts.goods_version ?? null
   const style = brandStyleOf(sale, await goodsOf(sale, version, call))
@@ -19,7 +22,7 @@ export async function brandStyle(sale: string, call: Call): Promise<Response> {
   return new Response(style.body, { headers: { ...headers, ...immutableHeaders(sale) } })
 }
 
-/** Null for goods without an accent of their own. */
+/** Returns null for goods without their own accent colour. */
 export function brandStyleOf(sale: string, goods: GoodsDocument | null): Asset | null {
   const accent = goods?.brand?.accent
   if (accent === undefined) return null

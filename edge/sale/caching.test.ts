@@ -1,6 +1,7 @@
 /**
- * A cache stands before the Worker, and serves what it keeps to everybody. So every response, of every route, in every phase,
- * with cookies and without, says what it is; and what is cached is the same for all, has its tag, and sets no cookie.
+ * A cache in front of the Worker serves stored responses to everybody. So every response, of every route, in every
+ * phase, with and without cookies, must have cache headers, and a cached response is the same for all, has its tag,
+ * and sets no cookie.
  */
 import { expect, it, vi } from 'vitest'
 import type { SaleState } from '../../shared/api/internal.ts'
@@ -33,20 +34,23 @@ const OTHER_ROUTES = [
 ]
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'PATCH']
 const ACCEPTS = ['text/html,*/*;q=0.8', 'application/json', '*/*']
-/** For a second at most. */
+/** The response is cached for at most a second. */
 const SCHEDULE = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=0']
-/** And stale for two while it is refreshed. */
+/** The response is cached for a second, and may be stale for two more while it is refreshed. */
 const A_SECOND = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=2']
 const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate=25']
-/** The newest posts. */
+/** The headers of the newest posts. */
 const FEED = ['public, max-age=1', 'public, max-age=2, stale-while-revalidate=0']
 const SEARCHED = ['public, max-age=10', 'public, max-age=30, stale-while-revalidate=60']
 const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
 
-/** Of the shop front. */
+/** The shop front without sales. */
 const NO_SALES = { version: 'none', catalogue: { sales: [], synonyms: [] }, states: {} }
 
-/** What a cache may keep: GET and HEAD of these, as `Cache-Control` and `CDN-Cache-Control` say. */
+/**
+ * The responses that a cache may store: GET and HEAD of these, with the values of `Cache-Control` and
+ * `CDN-Cache-Control`.
+ */
 function cachedAs(path: string, accept: string, phase: string): (string | null)[] | null {
   if (path === style.path) return ['public, max-age=31536000, immutable', null]
   if (path === '/') return LANDING
@@ -61,7 +65,7 @@ function cachedAs(path: string, accept: string, phase: string): (string | null)[
   return accept === 'application/json' ? A_SECOND : LANDING
 }
 
-/** Cookies of somebody with a place, an admission and an order. */
+/** The cookies of a visitor with a place, an admission and an order. */
 async function cookiesIn(sale: string): Promise<string> {
   const { keys } = await readConfig(edgeEnv)
   const iat = Math.floor(Date.now() / 1000)
@@ -71,7 +75,7 @@ async function cookiesIn(sale: string): Promise<string> {
   return `queue-${sale}=${place}; admission-${sale}=${admission}; order-${ORDER}=${ORDER_TOKEN}; visitor-secret=${sale}`
 }
 
-/** Without what changes from moment to moment. */
+/** The body without values that change from moment to moment. */
 const steady = (body: string) => body.replace(/\d+/g, '#')
 
 const SOON = { opensInMs: 600_000 }
@@ -114,7 +118,7 @@ it.each(BOTH)('says of each response what a cache may keep while a sale is %s, %
     await sale.until((schedule) => schedule.phase === phase)
   }
   const order = orderOf(sale.name, ORDER)
-  // The origin says nothing of caches, as if it had been forgotten.
+  // The origin sends no cache headers, as if they had been forgotten.
   for (const path of [`/orders/${ORDER}`, `/orders/${ORDER}/payment`]) await stub(path, 200, order)
   await stub(`/orders/${ORDER}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
   await stub(`/sales/${sale.name}/checkout`, 201, order)
@@ -134,11 +138,11 @@ it.each(BOTH)('says of each response what a cache may keep while a sale is %s, %
           const response = await call(path, { method, headers: { accept, ...cookies } }, env)
           const { headers } = response
           const about = `${phase} ${method} ${path} ${accept} ${Object.keys(cookies)}: ${response.status}`
-          // Before a site it has a front of its own.
+          // A protected site has its own front page.
           const isOff = where !== 'alone' && /^\/(search.*)?$/.test(path)
           const cached = /GET|HEAD/.test(method) && !isOff ? cachedAs(path, accept, phase) : null
           const said = [headers.get('cache-control'), headers.get('cdn-cache-control')]
-          // The site's, which has said nothing.
+          // The response comes from the site, which sent no cache headers.
           if (headers.get('cloudflare-cdn-cache-control') === 'no-store' || said[0]?.startsWith('private')) {
             expect(where, about).toBe('before a site')
             await response.body?.cancel()
@@ -153,7 +157,7 @@ it.each(BOTH)('says of each response what a cache may keep while a sale is %s, %
           }
           expect(response.status, about).toBe(path === '/search/index' ? 302 : 200)
           expect(headers.getSetCookie(), about).toEqual([])
-          // All variants of an address have the same: nothing else may change what is sent.
+          // All variants of an address have the same headers, because nothing else may change the response.
           const isNegotiated = isOfSale ? !/\/(schedule|feed|feed\/1)$/.test(path) : /^\/(search.*q=.*)?$/.test(path)
           expect(headers.get('vary'), about).toBe(isNegotiated ? 'accept, accept-language' : null)
           bodies.push(steady(await response.text()))
@@ -177,7 +181,7 @@ it('keeps nothing of a site’s open paths before the Worker, whatever the site 
     expect(await response.text()).toBe('the site')
     expect(response.headers.get('cloudflare-cdn-cache-control')).toBe('no-store')
   }
-  // Whoever is sent to the line finds the page that all see; whoever has a place, their own.
+  // A new visitor who is sent to the queue gets the page that all see, and a visitor with a place gets their own.
   const newcomer = await call(`/${sale.name}/held`, { headers: { accept: 'text/html' } }, env)
   expect(newcomer.headers.get('location')).toBe(`/sales/${sale.name}`)
   const lobby = await new TestSale(60_000).publish()
@@ -211,15 +215,15 @@ it('gives a revalidating cache no old server time', async () => {
   const sale = await new TestSale().publish({ phase: 'paused' })
   const path = `/sales/${sale.name}/schedule`
   const { version } = await sale.until(({ phase }) => phase === 'paused')
-  // The clock of the test, on which every response comes at once.
+  // The test controls the clock, so every response arrives at once.
   slowTimers()
   stopClock()
   let copy = await call(path)
   const body = async () => copy.clone().json<Schedule>()
   for (let times = 0; times < 3; times++) {
-    // As long as it may be cached.
+    // The clock moves past the time for which the response may be cached.
     vi.setSystemTime(Date.now() + 1_020)
-    // On a busy machine an earlier refresh may still be under way.
+    // On a busy machine an earlier refresh may still be in progress.
     await expect.poll(async () => (await sale.schedule()).server_time_ms).toBe(Date.now())
     const etag = copy.headers.get('etag') ?? ''
     const askedAtMs = Date.now()

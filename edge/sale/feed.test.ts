@@ -6,7 +6,7 @@ import { requestsTo, stub } from '../testing/origin.ts'
 import { call, TestSale } from '../testing/visitors.ts'
 
 const post = (n: number): Post => ({ n, at: '2026-11-21T12:00:00.000Z', urgent: false, text: { en: `Number ${n}` } })
-/** The latest first. */
+/** Posts with the latest first. */
 const posts = (latest: number, oldest: number) =>
   Array.from({ length: latest - oldest + 1 }, (_, i) => post(latest - i))
 
@@ -21,7 +21,7 @@ const numbersIn = async (response: Response) => (await response.json<{ posts: Po
 
 it('serves the newest posts from memory for seconds, with an ETag, and those since a number', async () => {
   const { sale, path } = await saleWith(12)
-  // However long the calls take, they are of one moment.
+  // The clock is stopped, so that all calls are at one moment.
   stopClock()
   const many = await Promise.all(Array.from({ length: 20 }, () => call(path)))
   vi.useRealTimers()
@@ -64,7 +64,7 @@ it('has an empty feed, and none while the origin is away', async () => {
   await stub(`/internal/sales/${away.name}/feed`, 0, {})
   await away.schedule()
   expect((await call(`/sales/${away.name}/feed`)).status).toBe(503)
-  // The page of the sale goes without.
+  // The page of the sale is shown without posts.
   expect(await (await away.page()).text()).toContain('id="posts"')
 })
 

@@ -1,6 +1,6 @@
 /**
- * What the shop says to those who wait. The newest posts are cached for seconds, and a page by its number, which has the same ten
- * numbers for good, for long once it is full. Nothing here reads a cookie.
+ * The shop's posts to waiting visitors. The newest posts are cached for seconds. A page by its number always has the
+ * same ten posts, so it is cached for long once it is full. No cookie is read here.
  */
 import type { Feed, Posts } from '../../shared/api/public.ts'
 import { isFull, nextPollMs, pageOf } from '../../shared/feed.ts'
@@ -16,7 +16,7 @@ import { newestPosts, pageOfPosts } from './posts.ts'
 
 const SINCE = /^\d{1,9}$/
 
-/** `GET /sales/{sale}/feed`: the newest posts; with `?since=12` those of them after number 12. */
+/** The route `GET /sales/{sale}/feed`: the newest posts, or with `?since=12` the posts after number 12. */
 export async function feed(sale: string, call: Call): Promise<Response> {
   limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
   const since = new URL(call.request.url).searchParams.get('since') ?? '0'
@@ -31,7 +31,7 @@ export async function feed(sale: string, call: Call): Promise<Response> {
   return send(newest, cacheHeaders(sale, CACHE_TTL.feed), call)
 }
 
-/** `GET /sales/{sale}/feed/{page}`: page 1 has the oldest posts. */
+/** The route `GET /sales/{sale}/feed/{page}`; page 1 has the oldest posts. */
 export async function feedPage(sale: string, page: number, call: Call): Promise<Response> {
   limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
   await publicNow(sale, call)
@@ -43,7 +43,9 @@ export async function feedPage(sale: string, page: number, call: Call): Promise<
   return send({ posts: found.posts }, headers, call)
 }
 
-/** `GET /sales/{sale}/posts`, and `/posts/{page}`: the same as a page to read, for browsers without a script. */
+/**
+ * The routes `GET /sales/{sale}/posts` and `/posts/{page}`: the same posts as a page, for browsers without a script.
+ */
 export async function postsPage(sale: string, page: number | null, call: Call): Promise<Response> {
   limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
   const now = await publicNow(sale, call)
@@ -65,7 +67,7 @@ async function send(body: Posts | Feed, caching: Readonly<Record<string, string>
 
 function absent(sale: string): Response {
   const response = sendProblem(problem('not-found'))
-  // Those who accept HTML get it as a page.
+  // Clients that accept HTML get the problem as a page.
   const caching = { ...cacheHeaders(sale, CACHE_TTL.feed), vary: PAGE_HEADERS.vary }
   for (const [name, value] of Object.entries(caching)) response.headers.set(name, value)
   return response

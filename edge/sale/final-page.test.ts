@@ -1,4 +1,4 @@
-/** Final responses: sold out and ended, from memory for any number of visitors. */
+/** The final responses (sold out and ended) come from memory for any number of visitors. */
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
@@ -43,7 +43,7 @@ it('serves hundreds of visitors of a sold-out sale with one listening call to an
   await sale.push()
   while ((await phase()) !== 'sold_out') await scheduler.wait(20)
   await expect.poll(() => calls.listening).toBe(1)
-  // Earlier requests may still be under way: until none makes a call.
+  // Earlier requests may still be in progress, so the test waits until no more calls are made.
   const callsOfOne = async () => {
     const { others } = calls
     await phase()
@@ -53,11 +53,11 @@ it('serves hundreds of visitors of a sold-out sale with one listening call to an
   const { others, listened } = calls
 
   const page = await sale.page({}, env)
-  // For half a minute to a minute.
+  // The page is cached for between half a minute and a minute.
   expect(page.headers.get('cache-control')).toMatch(/^public, max-age=([3-5]\d|60)$/)
   expect(page.headers.getSetCookie()).toEqual([])
   const etag = page.headers.get('etag') ?? ''
-  // Published again, the response is still the same.
+  // The sale is published again, and the response stays the same.
   await sale.push()
   const [since, before] = [performance.now(), await requestsTo(`/internal/sales/${sale.name}`)]
   for (let i = 0; i < 500; i += 5) {
@@ -70,12 +70,13 @@ it('serves hundreds of visitors of a sold-out sale with one listening call to an
     ])
     expect(answers.map((answer) => answer.status)).toEqual([200, 304, 200, 200, 410])
   }
-  // One call listens for ten seconds. At its end, on a busy machine, the copy may need a refresh before the next listens.
+  // One call listens for ten seconds. On a busy machine the copy may need a refresh at its end before the next call
+  // listens.
   const ended = calls.listened - listened
   expect(ended).toBeLessThanOrEqual(1 + (performance.now() - since) / 10_000)
   expect(calls.others - others).toBeLessThanOrEqual(ended)
   expect(calls.listening).toBeLessThanOrEqual(1)
-  // While somebody listens, the waiting room asks the origin once a second, however many visitors come.
+  // While a client listens, the waiting room calls the origin once a second, for any number of visitors.
   const { calls: looks } = await requestsTo(`/internal/sales/${sale.name}`)
   expect(looks - before.calls).toBeLessThanOrEqual(2 + (performance.now() - since) / 1000)
 
@@ -91,7 +92,7 @@ it.concurrent.each([
 ] as const)('is live again after %s without a notification', async (_, phase) => {
   const sale = await new TestSale().publish({ phase, products: [product(0, 0, 5)] })
   await sale.until((schedule) => schedule.phase === phase)
-  // One visitor now and then: no request keeps the updates coming.
+  // A single visitor now and then does not keep the updates running.
   await sale.untilAskedAgain()
   await call(`/sales/${sale.name}`)
   await sale.publish({ phase: 'open', products: [product(5, 0, 5)] })

@@ -1,6 +1,6 @@
 /**
- * Final responses: sold out, and ended. They are the same for all and come from memory: no object and no origin is asked for
- * them, and the cache before the Worker keeps them.
+ * The final responses: sold out, and ended. They are the same for all visitors and come from memory, so no object and
+ * no origin is called, and the cache in front of the Worker stores them.
  */
 import type { Schedule } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'
@@ -14,16 +14,16 @@ import { saleDocument } from './sale-document.ts'
 
 type FinalPhase = 'sold_out' | 'ended'
 
-/** As the runtime wants it: an object of headers or a string it takes apart for each of a great many requests. */
+/** The body is bytes, because the runtime would encode a string again for each of very many requests. */
 interface Final {
   readonly body: Uint8Array
   readonly etag: string
   readonly headers: Headers
-  /** Without the goods that it should show, it is not kept for as long. */
+  /** True if the response has its goods. Without them it is cached for a shorter time. */
   readonly isWhole: boolean
 }
 
-/** For each final schedule: the page by its language, and the document. */
+/** The responses of each final schedule: the page by language, and the document. */
 const finals = new WeakMap<Schedule, Map<string, Final>>()
 
 export async function finalResponse(now: SaleNow, phase: FinalPhase, call: Call): Promise<Response> {
@@ -41,7 +41,8 @@ export async function finalResponse(now: SaleNow, phase: FinalPhase, call: Call)
 
 async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Final> {
   const isJson = wantsJson(call.request)
-  // As of the moment it took effect, so that every isolate and every data centre responds the same, byte for byte.
+  // The response shows the moment at which the schedule took effect, so that every isolate and every data centre
+  // sends the same bytes.
   const then = { ...now, atMs: now.schedule.server_time_ms }
   const view = isJson ? null : await viewOf(then, null, { kind: 'final', phase }, call, sharedLanguage(call))
   const goods = view ? view.goods : await goodsOf(now.sale, now.facts.goods_version, call)

@@ -1,4 +1,4 @@
-/** A sale's goods on its pages: names, brand and words of their version; and the language that a visitor chose. */
+/** A sale's pages show its goods: names, brand and words of their version, in the language that the visitor chose. */
 import { expect, it } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
@@ -82,7 +82,7 @@ it('shows a visitor’s own pages in the language that they chose, and says so t
   expect(languageIn(text)).toBe('de')
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(response.headers.has('cache-tag')).toBe(false)
-  // Links back to it keep the language.
+  // Links back to the page keep the language.
   expect(text).toContain(`data-path="${path}?lang=de"`)
   const cookie = cookiesOf(response)
   expect(cookie).toContain('page-language=de')

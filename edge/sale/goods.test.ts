@@ -1,4 +1,7 @@
-/** A sale's goods at the edge: served for good under their version, nested into the public document, and never a fault of a page. */
+/**
+ * The edge caches a sale's goods permanently under their version and includes them in the public document. A page
+ * never fails because of them.
+ */
 import { expect, it } from 'vitest'
 import { requestsTo, stub } from '../testing/origin.ts'
 import { product } from '../testing/simulation.ts'

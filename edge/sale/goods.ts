@@ -1,16 +1,16 @@
 /**
- * What a sale's pages show of its goods: brand, descriptions, pictures. An isolate asks the origin for each version once. Without
- * it pages show names and prices.
+ * The goods on a sale's pages: brand, descriptions, pictures. An isolate reads each version from the origin once.
+ * Without them pages show names and prices.
  */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import { type Call, publicNow } from '../call.ts'
 import { Copies } from '../copies.ts'
 import { loadVersion, sendVersion, type Version } from './versions.ts'
 
-/** A page does not wait for longer; whoever comes next may find the document. */
+/** A page waits for at most this long; the next request may find the document. */
 const WAIT_MS = 1_500
 
-/** Some kilobytes each. */
+/** Each document has some kilobytes. */
 const copies = new Copies<Version & { readonly goods: GoodsDocument }>({
   max: 32,
   freshMs: 86_400_000,
@@ -25,7 +25,10 @@ const read = (sale: string, version: number, call: Call) =>
     return { ...loaded, goods: JSON.parse(new TextDecoder().decode(loaded.body)) }
   })
 
-/** For a page, or whoever else can do without: null for a sale without goods, or while they cannot be read. */
+/**
+ * Reads the goods for a page, or another caller that works without them. Null for a sale without goods, or while they
+ * cannot be read.
+ */
 export async function goodsOf(
   sale: string,
   version: number | null | undefined,
@@ -41,7 +44,7 @@ export async function goodsOf(
   return Promise.race([goods, scheduler.wait(WAIT_MS).then(() => null)])
 }
 
-/** `GET /sales/{sale}/goods?v=VERSION` */
+/** The route `GET /sales/{sale}/goods?v=VERSION`. */
 export async function goods(sale: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
   return sendVersion('goods', sale, facts.goods_version ?? null, call, (version) => read(sale, version, call))

@@ -1,6 +1,7 @@
 /**
- * What pages say of a sale's hall without a map: its prices, and the row and number of a seat. Taken from the hall's chart,
- * which never changes under its version, so an isolate asks the origin for each once. Without it pages offer fewer choices.
+ * The facts of a sale's hall that pages show without a map: its prices, and the row and number of a seat. They come
+ * from the hall's chart, which never changes under its version, so an isolate reads each version from the origin
+ * once. Without them pages offer fewer choices.
  */
 import * as v from 'valibot'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
@@ -10,9 +11,9 @@ import { callInternal } from '../origin.ts'
 import type { HallFacts } from '../pages/view.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 
-/** A hall of 20,000 seats takes some three megabytes here. */
+/** A hall of 20,000 seats takes about three megabytes here. */
 const MAX_HALLS = 4
-/** A turn's page does not wait for longer; whoever comes next may find the chart. */
+/** A turn's page waits for at most this long; the next request may find the chart. */
 const WAIT_MS = 1_500
 
 const Chart = v.object({
@@ -27,10 +28,13 @@ const Chart = v.object({
   ),
 })
 
-/** By sale and version. Only answers: a request under way belongs to the visitor who made it. */
+/**
+ * The facts by sale and version. Only results are stored, because a pending request belongs to the visitor who made
+ * it.
+ */
 const halls = new RecentMap<string, HallFacts>(2 * MAX_HALLS)
 
-/** Null for a sale without a hall, or while its chart cannot be read. */
+/** Returns null for a sale without a hall, or while its chart cannot be read. */
 export async function hallFacts(
   { sale, facts }: Pick<SaleNow, 'sale' | 'facts'>,
   call: Call,

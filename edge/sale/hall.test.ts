@@ -1,4 +1,4 @@
-/** A hall at the edge: what everyone sees is served from memory, and what those see whose turn it is comes from the origin. */
+/** The edge serves a hall: public data from memory, and the data for visitors whose turn it is from the origin. */
 import { expect, it, vi } from 'vitest'
 import type { AvailabilityDocument, SectionsDocument } from '../../shared/api/hall.ts'
 import { CACHE_TTL, cacheHeaders } from '../cache.ts'

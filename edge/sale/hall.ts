@@ -1,6 +1,7 @@
 /**
- * A hall: its sections, its chart and the state of its seats for everyone, and for those whose turn it is the seats one by one and a
- * stream of what is left. What everyone sees reads no cookie; its sections come with the snapshot of the sale, at no further call.
+ * The routes of a hall: its sections, its chart and the state of its seats for everyone, and for visitors whose turn
+ * it is the single seats and a stream of remaining counts. Public routes read no cookie, and the sections are part of
+ * the sale's snapshot, so they need no call of their own.
  */
 import { type AvailabilityDocument, HallAvailability, type SectionsDocument } from '../../shared/api/hall.ts'
 import { tryParse } from '../../shared/parse.ts'
@@ -23,11 +24,12 @@ const headersFor = (sale: string, etag: string) => ({
   ...cacheHeaders(sale, CACHE_TTL.current),
 })
 
-// -- Sections ----------------------------------------------------------------------------------------------------------
+// -- Sections
+// ----------------------------------------------------------------------------------------------------------
 
 const known = new WeakMap<SaleFacts, Written>()
 
-/** `GET /sales/{sale}/sections` */
+/** The route `GET /sales/{sale}/sections`. */
 export async function sections(sale: string, call: Call): Promise<Response> {
   const { facts, stockAtMs } = await publicNow(sale, call)
   const { body, etag } = known.get(facts) ?? (await writeSections(facts))
@@ -35,7 +37,7 @@ export async function sections(sale: string, call: Call): Promise<Response> {
   return sendTagged(call.request, headers, () => `${body.slice(0, -1)},"as_of":"${new Date(stockAtMs).toISOString()}"}`)
 }
 
-/** Without its time: as long as nothing changes, callers keep what they have. */
+/** The ETag does not include the time, so that callers keep their copy as long as nothing changes. */
 async function writeSections(facts: SaleFacts): Promise<Written> {
   const { sale, chart_version = null, products } = facts
   const document: Omit<SectionsDocument, 'as_of'> = {
@@ -61,12 +63,13 @@ async function writeSections(facts: SaleFacts): Promise<Written> {
   return written
 }
 
-// -- The chart ---------------------------------------------------------------------------------------------------------
+// -- The chart
+// ---------------------------------------------------------------------------------------------------------
 
-/** Of some megabytes each. */
+/** Each chart has some megabytes. */
 const charts = new Copies<Version>({ max: 8, freshMs: 86_400_000, waitMs: 5_000 })
 
-/** `GET /sales/{sale}/chart?v=VERSION` */
+/** The route `GET /sales/{sale}/chart?v=VERSION`. */
 export async function chart(sale: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
   return sendVersion('chart', sale, facts.chart_version ?? null, call, (version) =>
@@ -74,16 +77,17 @@ export async function chart(sale: string, call: Call): Promise<Response> {
   )
 }
 
-// -- The state of the seats --------------------------------------------------------------------------------------------
+// -- The state of the seats
+// --------------------------------------------------------------------------------------------
 
-/** Of all sections of a hall, so that one call a second serves them all. */
+/** The copy has all sections of a hall, so that one call a second serves them all. */
 interface HallCopy extends HallAvailability {
   readonly written: Map<string, Written>
 }
 
 const halls = new Copies<HallCopy>({ max: 100, freshMs: 1_000, waitMs: 2_000 })
 
-/** `GET /sales/{sale}/sections/{section}/availability` */
+/** The route `GET /sales/{sale}/sections/{section}/availability`. */
 export async function availability(sale: string, section: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
   const isSection = facts.products.some(({ product_id, section_type }) => section_type && product_id === section)
@@ -108,17 +112,18 @@ async function writeAvailability({ version, sections, written }: HallCopy, secti
   return made
 }
 
-// -- For those whose turn it is ----------------------------------------------------------------------------------------
+// -- For those whose turn it is
+// ----------------------------------------------------------------------------------------
 
-/** `GET /sales/{sale}/sections/{section}/seats` */
+/** The route `GET /sales/{sale}/sections/{section}/seats`. */
 export async function seatsPage(sale: string, section: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'seats')
   return passOn(`/sales/${sale}/sections/${section}/seats${new URL(call.request.url).search}`, token, call)
 }
 
-/** `GET /sales/{sale}/sections/updates` */
+/** The route `GET /sales/{sale}/sections/updates`. */
 export async function followSections(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'section updates')
-  // A stream lasts, whatever its caller says to accept.
+  // The response is a stream, whatever the caller's Accept header says.
   return passOn(`/sales/${sale}/sections/updates`, token, call, { accept: 'text/event-stream' })
 }

@@ -1,4 +1,7 @@
-/** Pictures at the edge: for good, from the origin; other addresses are those of a site behind it. */
+/**
+ * The edge serves pictures from the origin and caches them permanently. Other addresses belong to a site behind the
+ * edge.
+ */
 import { expect, it } from 'vitest'
 import { requestsTo, stub } from '../testing/origin.ts'
 import { call } from '../testing/visitors.ts'

@@ -1,4 +1,7 @@
-/** Pictures of goods, which the origin has. Their addresses name their content: caches before this Worker and browsers keep them for good. */
+/**
+ * Pictures of goods, which the origin stores. Their addresses name their content, so browsers and the caches in front
+ * of this Worker store them permanently.
+ */
 import { CACHE_TTL } from '../cache.ts'
 import { type Call, isCached, pathOf } from '../call.ts'
 import { callOrigin } from '../origin.ts'
@@ -6,7 +9,7 @@ import { callOrigin } from '../origin.ts'
 const KEPT = ['content-type', 'etag', 'location', 'retry-after'] as const
 const { inBrowsers, inCache } = CACHE_TTL.immutable
 
-/** `GET /images/{image}/{width}.{webp|jpg}` */
+/** The route `GET /images/{image}/{width}.{webp|jpg}`. */
 export async function image(call: Call): Promise<Response> {
   const response = await callOrigin(pathOf(call.request.url), {}, call)
   const headers = new Headers({ 'x-content-type-options': 'nosniff' })

@@ -29,7 +29,7 @@ it('mails about their turn those who wait and ask for it, in their language', as
   ])
   expect(await (await line('?mailed')).text()).toContain('You get an e-mail when your turn is near')
   expect((await send(`/sales/${sale.name}/mail`, { email: 'nobody' }, { cookie })).status).toBe(422)
-  // Without a place there is no turn.
+  // A visitor without a place has no turn.
   expect((await send(`/sales/${sale.name}/mail`, { email: 'ada@example.com' })).status).toBe(401)
   await sale.publish({ mails: [] })
   await sale.push()
@@ -99,7 +99,7 @@ it('subscribes a browser in line, or anybody when all is sold, and ends that', a
   expect((await tell('POST', subscribed, { cookie, 'accept-language': 'fr' })).status).toBe(204)
   const [visitor, number] = [expect.any(String), expect.any(Number)]
   expect(await told()).toEqual([{ about: 'turn', push, language: 'fr', line: 'public', visitor, number }])
-  // Without a place there is no turn, and another host's page has no say.
+  // A visitor without a place has no turn, and a page of another host cannot subscribe.
   expect((await tell('POST', subscribed)).status).toBe(401)
   expect((await tell('POST', subscribed, { cookie, 'sec-fetch-site': 'cross-site' })).status).toBe(403)
   const http = { ...push, endpoint: 'http://push.example/a' }
@@ -122,6 +122,6 @@ it('subscribes a browser in line, or anybody when all is sold, and ends that', a
   const refused = await tell('POST', subscribed)
   expect([refused.status, await refused.json()]).toEqual([422, expect.objectContaining({ detail })])
   expect((await told()).at(-1)).toMatchObject({ about: 'restock', number: null })
-  // Known from now on.
+  // The browser is known from now on.
   expect(cookiesOf(refused)).toContain('visitor-secret')
 })

@@ -1,4 +1,4 @@
-/** Mails before an order: visitors ask for one about their turn or a restock, and readers of mails end them. */
+/** Mails before an order: visitors request one about their turn or a restock, and readers of mails end them. */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { MailAsk } from '../../shared/api/internal.ts'
 import { parse } from '../../shared/parse.ts'
@@ -13,7 +13,9 @@ import { keepLanguage, languageOf, sharedLanguage } from '../visitor/language.ts
 import { requirePlace } from '../visitor/visitor.ts'
 import { MAILED } from './visitor-page.ts'
 
-/** `POST /sales/{sale}/mail`: a mail about one's turn; about a restock where all is sold. */
+/**
+ * The route `POST /sales/{sale}/mail`: requests a mail about the visitor's turn, or about a restock if all is sold.
+ */
 export async function askForMail(sale: string, call: Call): Promise<Response> {
   limitAddress('mail', call.config.JOINS_PER_ADDRESS, call)
   const { email } = (await formFields(call.request)) ?? refuse('invalid-request')
@@ -32,7 +34,7 @@ export async function askForMail(sale: string, call: Call): Promise<Response> {
   return seeOther(about === 'turn' ? `/sales/${sale}/line?${MAILED}` : `/sales/${sale}/mail`)
 }
 
-/** `GET /sales/{sale}/mail`: what follows, the same for all who asked. */
+/** The route `GET /sales/{sale}/mail`: the confirmation, which is the same for all. */
 export async function mailedPage(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   keepLanguage(call)
@@ -41,11 +43,12 @@ export async function mailedPage(sale: string, call: Call): Promise<Response> {
 }
 
 /**
- * `/mail/stop/{id}/{mac}`, of an order or of what was asked for, with the MAC that stands in its mail alone: `GET` asks, since programs open links in mails as well, and `POST`, also of a
- * mail program by itself (RFC 8058), ends these mails to the address.
+ * The route `/mail/stop/{id}/{mac}`, for an order or a request, with the MAC that only its mail contains. `GET` asks
+ * for confirmation, because programs open links in mails too. `POST`, which a mail program may send by itself (RFC
+ * 8058), ends these mails to the address.
  */
 export async function stopMail(id: string, mac: string, call: Call): Promise<Response> {
-  // A mail provider calls for many readers.
+  // The limit is generous, because a mail provider calls for many readers.
   limitAddress('mail stop', call.config.STATUS_PER_ADDRESS, call)
   const isDone = call.request.method === 'POST'
   if (isDone) await tell(`/mail/stop/${id}/${mac}`, null, call)
@@ -57,7 +60,7 @@ export async function stopMail(id: string, mac: string, call: Call): Promise<Res
   })
 }
 
-/** Nothing is said of an address that is not known, or wants no mails. */
+/** The response is the same for an unknown address and for one that refuses mails. */
 async function tell(path: string, body: object | null, call: Call): Promise<void> {
   const response = await tellOrigin('POST', path, body, call)
   await response.body?.cancel()

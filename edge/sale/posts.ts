@@ -1,4 +1,4 @@
-/** The posts of a sale as an isolate knows them: the newest, and pages by number. */
+/** The posts of a sale in this isolate: the newest, and pages by number. */
 import { FeedPage } from '../../shared/api/internal.ts'
 import type { Post } from '../../shared/api/public.ts'
 import { pageOf } from '../../shared/feed.ts'
@@ -9,12 +9,12 @@ import { callInternal } from '../origin.ts'
 
 const pages = new Copies<FeedPage>({ max: 1_000, freshMs: 1_000, waitMs: 2_000 })
 
-/** A page of a sale does not wait for longer; its script reads the posts that it has not. */
+/** A page of a sale waits for at most this long; its script reads missing posts later. */
 const WAIT_MS = 300
 
 export const newestPosts = (sale: string, call: Call) => read(sale, null, call)
 
-/** Null for a page that there is not: the origin is not asked for those beyond the newest. */
+/** Returns null for a page that does not exist. The origin is not called for pages beyond the newest. */
 export async function pageOfPosts(sale: string, page: number, call: Call): Promise<FeedPage | null> {
   const { latest } = await newestPosts(sale, call)
   return page > Math.max(1, pageOf(latest)) ? null : read(sale, page, call)

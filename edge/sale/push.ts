@@ -1,4 +1,4 @@
-/** Messages by push: a page's script subscribes its browser to those of a sale, and ends that. */
+/** Push messages: a page's script subscribes its browser to a sale's messages, and ends them. */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { PushAsk } from '../../shared/api/internal.ts'
 import { EndedPush, PushSubscription } from '../../shared/api/mails.ts'
@@ -14,8 +14,8 @@ import { languageOf } from '../visitor/language.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 
 /**
- * `POST /sales/{sale}/push` with a `PushSubscription` of the Push API: about one's turn, if it is to come, and orders; about a restock
- * where all is sold. 422 where no message could be sent to it.
+ * The route `POST /sales/{sale}/push` with a `PushSubscription` of the Push API. Messages are about a future turn and
+ * orders, or about a restock if all is sold. The status is 422 if no message could be sent to the subscription.
  */
 export async function askForPush(sale: string, call: Call): Promise<Response> {
   limitAddress('push', call.config.JOINS_PER_ADDRESS, call)
@@ -34,7 +34,7 @@ export async function askForPush(sale: string, call: Call): Promise<Response> {
   return tell('POST', sale, asked, call)
 }
 
-/** `DELETE /sales/{sale}/push` with its `endpoint`, which nobody else knows. */
+/** The route `DELETE /sales/{sale}/push` with the subscription's `endpoint`, which nobody else knows. */
 export async function endPush(sale: string, call: Call): Promise<Response> {
   limitAddress('push', call.config.JOINS_PER_ADDRESS, call)
   return tell('DELETE', sale, await readJson(EndedPush, call.request), call)
@@ -43,7 +43,7 @@ export async function endPush(sale: string, call: Call): Promise<Response> {
 const waits = async ({ num, ...place }: QueueClaims, publicly: SaleNow, call: Call) =>
   mayLeave((await inLine(publicly, lineOf(place), call)).place(num).status)
 
-/** A buyer whose place has expired is known; where all is sold, anybody is from now on. */
+/** A buyer with an expired place is recognised. If all is sold, any visitor is recorded from now on. */
 async function visitorWithoutPlace(isSoldOut: boolean, call: Call): Promise<string> {
   const visitor = await visitorOf(null, call)
   if (!visitor.known && !isSoldOut) refuse('invalid-token')
@@ -53,7 +53,7 @@ async function visitorWithoutPlace(isSoldOut: boolean, call: Call): Promise<stri
 
 async function tell(method: 'POST' | 'DELETE', sale: string, body: object, call: Call): Promise<Response> {
   const response = await tellOrigin(method, `/sales/${sale}/push-asks`, body, call)
-  // What is wrong with the subscription.
+  // The body names the error in the subscription.
   if (!response.ok) throw new ProblemError(await response.json<Problem>())
   await response.body?.cancel()
   return sendNothing()

@@ -49,10 +49,10 @@ it('does not let a newcomer miss a turn that was called before they joined', asy
   const sale = await new TestSale().publish({ admission: { rate_per_second: 1000, max_inside: null } })
   let last = 0
   for (let i = 0; i < 60; i++) last = (await sale.joined()).number
-  // No number of theirs that was not used comes back any more.
+  // The unused numbers of the aborted objects are never issued.
   await abortAllDurableObjects()
   await sale.until((schedule) => schedule.phase === 'open')
-  // Everybody was called and has missed their turn; the line has been ready for the next one since.
+  // All visitors were called and missed their turn, and the queue is ready for the next one.
   await sale.missed(last)
   const newcomer = await sale.joined()
   expect(newcomer.number).toBeGreaterThan(last)
@@ -71,7 +71,7 @@ it('takes no place for one that was given up, known or not, and turns nobody els
     expect(old.status).toBe(401)
     expect(await problemOf(old)).toMatchObject({ type: '/problems/invalid-token' })
     expect((await sale.line({ cookie: `queue-${sale.name}=${queue_token}` })).status).toBe(401)
-    // Whoever joins by it is a newcomer, and whoever leaves once more loses nothing else.
+    // A visitor who joins by this place gets a new number, and leaving once more has no other effect.
     const again = await sale.joined({ authorization: `Bearer ${queue_token}`, ...headers })
     expect(again.number).toBeGreaterThan(number)
     expect(again.queue_token).not.toBe(queue_token)
@@ -144,7 +144,7 @@ it('responds to unknown sales, paths and methods as the contract says', async ()
     const response = await call(path, { method })
     expect(response.status, `${method} ${path}`).toBe(status)
     expect((await problemOf(response)).type, `${method} ${path}`).toBe(`/problems/${type}`)
-    // A browser is shown it as a page.
+    // A browser gets the problem as a page.
     const page = await call(path, { method, headers: { accept: 'text/html,*/*' } })
     expect(page.status, `${method} ${path}`).toBe(status)
     expect(page.headers.get('content-type')).toContain('text/html')
@@ -295,7 +295,7 @@ it('shows the turn while the admission is valid, even after the time to claim it
 it('names its own address to search engines, and keeps them away from a sale that is not to be found', async () => {
   const sale = await new TestSale(60_000).publish({ indexed: false })
   const noindex = '<meta name="robots" content="noindex">'
-  // What comes before the path lengthens the host.
+  // A prefix before the path is part of the host's name.
   for (const more of ['', '.example']) {
     const response = await call(`${more}/sales/${sale.name}`, { headers: { accept: 'text/html' } })
     const page = await response.text()
@@ -327,6 +327,6 @@ it('responds in the language that the browser prefers', async () => {
   expect([await spoken('de-DE,de;q=0.9,en;q=0.8'), await spoken('en;q=0.1, de')]).toEqual(['de', 'de'])
   expect([await spoken('de;q=0, en'), await spoken('nl, nonsense;q=x')]).toEqual(['en', 'en'])
   expect(await spoken('ar-EG, fr;q=0.8')).toBe('ar')
-  // Slave, spoken in Canada: its code only begins like that of German.
+  // The language is Slave, spoken in Canada, whose code only begins like that of German.
   expect(await spoken('den')).toBe('en')
 })

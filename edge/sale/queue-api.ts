@@ -1,6 +1,6 @@
 /**
- * The queue's API: join, status, leave, challenge. A place is a signed token that says everything, so a status is a signature
- * check and one line of arithmetic; only a new visitor's number comes from somewhere else.
+ * The queue's API: join, status, leave, challenge. A place is a signed token that contains all its data, so a status
+ * needs only a signature check and simple arithmetic. Only the number of a new visitor comes from elsewhere.
  */
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
@@ -35,7 +35,10 @@ import {
 import { authenticate, requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 import { JOINED, joinedPage, pageAskingAgain } from './visitor-page.ts'
 
-/** `POST /sales/{sale}/queue`: a page's script shows its response, a plain form leads to a page, every other client has JSON. */
+/**
+ * The route `POST /sales/{sale}/queue`. A page's script shows its response, a plain form is redirected to a page, and
+ * every other client gets JSON.
+ */
 export async function join(sale: string, call: Call): Promise<Response> {
   const { request } = call
   const publicly = await publicNow(sale, call)
@@ -50,7 +53,7 @@ export async function join(sale: string, call: Call): Promise<Response> {
   }
 }
 
-/** `GET /sales/{sale}/queue/status` */
+/** The route `GET /sales/{sale}/queue/status`. */
 export async function status(sale: string, call: Call): Promise<Response> {
   const { config } = call
   limitAddress('status', config.STATUS_PER_ADDRESS, call)
@@ -62,7 +65,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
     now = await lineNow(sale, lineOf(claims), call)
   } catch (error) {
     if (problemIn(error).status !== 503) throw error
-    // The sale's state is unknown at this moment, but the token holds the place.
+    // The sale's state is unknown at this moment, but the token is enough to keep the place.
     return sendJson(bodyOf(claims, UNKNOWN, call))
   }
   await refuseBlocked(claims.sub, now.policy, call)
@@ -72,8 +75,8 @@ export async function status(sale: string, call: Call): Promise<Response> {
 }
 
 /**
- * `DELETE /sales/{sale}/queue`. A visitor who comes back after the opening joins at the end. Before it they get their old
- * number again: otherwise leaving and joining would be a way to hold many.
+ * The route `DELETE /sales/{sale}/queue`. A visitor who returns after the opening joins at the end. Before the
+ * opening they get their old number again, because leaving and joining would otherwise be a way to hold many.
  */
 export async function leave(sale: string, call: Call): Promise<Response> {
   const { config } = call
@@ -81,7 +84,7 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   const { claims } = await requirePlace(sale, call)
   const { sub, num } = claims
   limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
-  // Where the queue's objects cannot be reached, the visitor leaves nevertheless.
+  // If the queue's objects cannot be reached, the visitor still leaves.
   const now = await lineNow(sale, lineOf(claims), call).catch((error) => void problemIn(error))
   if (now && !isFinal(now.schedule.phase))
     await (isDrawn(now.schedule) ? giveUpPlace(now, sub, num, call) : recordPlace(now, sub, num, call))
@@ -90,16 +93,19 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   return sendNothing()
 }
 
-/** `POST /sales/{sale}/leave`: the same by a plain form. */
+/** The route `POST /sales/{sale}/leave`: leaves by a plain form. */
 export async function leaveForm(sale: string, call: Call): Promise<Response> {
   const left = await leave(sale, call)
   return wantsHtml(call.request) ? seeOther(`/sales/${sale}`) : left
 }
 
-/** `GET /sales/{sale}/challenge`: what to solve before joining, where a sale requires a proof of work. */
+/**
+ * The route `GET /sales/{sale}/challenge`: the challenge to solve before joining, if the sale requires a proof of
+ * work.
+ */
 export async function challenge(sale: string, call: Call): Promise<Response> {
   limitAddress('challenge', call.config.JOINS_PER_ADDRESS, call)
-  // Also for a holder of a place: if its turn has passed, they need a new number.
+  // A visitor with a place also gets a challenge, because they need a new number if its turn has passed.
   const { place } = await authenticate(sale, call)
   const visitor = await visitorOf(place, call)
   const wanted = { line: lineParameter(call) }
@@ -110,7 +116,7 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   return sendJson(challenge)
 }
 
-/** What join and status respond; the place's token only where it is new to the caller. */
+/** The response to join and status. It contains the place's token only if the caller does not have it yet. */
 async function respond(
   httpStatus: 200 | 201,
   now: SaleNow,

@@ -1,4 +1,4 @@
-/** `GET /sales/{sale}` as JSON: the public sale with its goods, and variants in their products. */
+/** The JSON of `GET /sales/{sale}`: the public sale with its goods, and with variants inside their products. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import { productsOf } from '../../shared/goods.ts'
 import { publicSale } from '../pages/respond.ts'

@@ -1,4 +1,6 @@
-/** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
+/**
+ * The sale as all its visitors see it: the landing page, the public document, the schedule. No cookie is read here.
+ */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../admission/proofs/invitation.ts'
 import { requireEdgeToken } from '../backend.ts'
@@ -13,7 +15,7 @@ import { finalResponse } from './final-page.ts'
 import { goodsOf } from './goods.ts'
 import { saleDocument } from './sale-document.ts'
 
-/** `GET /sales/{sale}`: the page, or the public document for those who ask for JSON. */
+/** The route `GET /sales/{sale}`: the page, or the public document for clients that request JSON. */
 export async function showSale(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
@@ -23,7 +25,10 @@ export async function showSale(sale: string, call: Call): Promise<Response> {
   return (await invitedPage(now, call)) ?? landingPage(now, call)
 }
 
-/** The landing page behind an invitation's link: with the code filled in, and never cached, since the cache has one page for all. */
+/**
+ * The landing page behind an invitation's link, with the code filled in. It is never cached, because the cache has
+ * one page for all visitors.
+ */
 async function invitedPage(now: SaleNow, call: Call): Promise<Response | null> {
   const code = linkedInvitation(call)
   if (code === null) return null
@@ -44,7 +49,7 @@ async function publicDocument(now: SaleNow, call: Call): Promise<Response> {
   })
 }
 
-/** How long an isolate sends the same landing page. */
+/** An isolate sends the same landing page for this long. */
 const LANDING_PAGE_MS = 200
 
 interface Landing {
@@ -54,7 +59,7 @@ interface Landing {
   readonly host: string
 }
 
-/** For each schedule, by language, chosen or not. */
+/** The landing pages of each schedule, by language and whether it was chosen. */
 const landings = new WeakMap<Schedule, Map<string, Landing>>()
 
 async function landingPage(now: SaleNow, call: Call): Promise<Response> {
@@ -65,7 +70,7 @@ async function landingPage(now: SaleNow, call: Call): Promise<Response> {
   const key = `${language.lang}${language.isChosen ? ' chosen' : ''}`
   const host = hostOf(call)
   let landing = known.get(key)
-  // It names its own address: no visitor may put another one there.
+  // The page contains its own address, so a request with another host gets another page.
   if (landing?.host !== host || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
     const view = await viewOf(now, null, { kind: 'landing' }, call, language)
     const page = new TextEncoder().encode(renderSale(view))
@@ -80,15 +85,15 @@ async function landingPage(now: SaleNow, call: Call): Promise<Response> {
   return new Response(landing.page, { headers: landing.headers })
 }
 
-/** `GET /sales/{sale}/schedule`; with `?line=members` that of another line. */
+/** The route `GET /sales/{sale}/schedule`; `?line=members` selects another line. */
 export async function schedule(sale: string, call: Call): Promise<Response> {
   const now = await wantedLine(sale, call)
   const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
     const { server_time_ms: _, ...unchanging } = now.schedule
-    // A line paused for lack of updates keeps its version: the phase distinguishes the two. And the second, since a
-    // cache to which nothing has changed hands out its copy as if it were of this moment, time and all.
+    // A line that is paused because updates are missing keeps its version, so the phase is part of the ETag. The
+    // second is too, because a cache would otherwise return an unchanged copy as current, with its old time.
     const { version, phase, line } = now.schedule
     const etag = `W/"${line === undefined ? '' : `${line}-`}${version}-${phase}-${second}"`
     const headers = new Headers({ 'content-type': 'application/json', etag, ...cacheHeaders(sale, CACHE_TTL.schedule) })
@@ -100,7 +105,10 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
 }
 
-/** `GET /internal/sales/{sale}/schedule`: the same for the origin, from which a CDN pulls it; no other cache adds to its age. */
+/**
+ * The route `GET /internal/sales/{sale}/schedule`: the same schedule for the origin, from which a CDN reads it. No
+ * other cache adds to its age.
+ */
 export async function scheduleForOrigin(sale: string, call: Call): Promise<Response> {
   await requireEdgeToken(call)
   const { body, status, headers } = await schedule(sale, call)
@@ -111,13 +119,13 @@ export async function scheduleForOrigin(sale: string, call: Call): Promise<Respo
   })
 }
 
-/** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */
+/** The route `GET /sales/{sale}/opening.ics`; `?line=members` selects another line. */
 export async function calendar(sale: string, call: Call): Promise<Response> {
   const now = await wantedLine(sale, call)
   return sendCalendar(openingCalendar(await sharedView(now, call)), sale)
 }
 
-/** `GET /sales/{sale}/event.ics`: the date of what is sold, where the shop has said one. */
+/** The route `GET /sales/{sale}/event.ics`: the date of the event, if the shop has set one. */
 export async function eventDate(sale: string, call: Call): Promise<Response> {
   const view = await sharedView(await publicNow(sale, call), call)
   const event = view.goods?.event
@@ -135,7 +143,7 @@ function sendCalendar(ics: string, sale: string): Response {
   return new Response(ics, { headers })
 }
 
-/** The line that the query names, without one as all see the sale. */
+/** The line that the query names; without one, the sale as all visitors see it. */
 async function wantedLine(sale: string, call: Call): Promise<SaleNow> {
   const now = await publicNow(sale, call)
   const wanted = lineParameter(call) ?? now.line
@@ -143,7 +151,7 @@ async function wantedLine(sale: string, call: Call): Promise<SaleNow> {
   return isListed ? inLine(now, wanted, call) : refuse('not-found')
 }
 
-/** Schedules as they are sent within one second, except the time: a great many ask for the same one. */
+/** Each schedule is written once a second, without its time, because very many visitors request the same one. */
 const schedules = new WeakMap<
   Schedule,
   { readonly second: number; readonly json: string; readonly etag: string; readonly headers: Headers }

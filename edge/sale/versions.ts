@@ -1,17 +1,23 @@
-/** Documents of a sale that never change under their version, as the origin writes them: a hall's chart, a sale's goods. */
+/**
+ * Documents of a sale that never change under their version, as the origin writes them: a hall's chart, a sale's
+ * goods.
+ */
 import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../cache.ts'
 import { type Call, etagOf, refuse, sendTagged } from '../call.ts'
 import { callInternal } from '../origin.ts'
 
 type Kind = 'chart' | 'goods'
 
-/** A version of a document, as it is sent. */
+/** A version of a document in the form in which it is sent. */
 export interface Version {
   readonly body: Uint8Array
   readonly etag: string
 }
 
-/** `GET /sales/{sale}/{kind}?v=VERSION`: of the version that is current, for good; any other address leads there. */
+/**
+ * The route `GET /sales/{sale}/{kind}?v=VERSION`: the current version is cached permanently, and any other address
+ * redirects to it.
+ */
 export async function sendVersion(
   kind: Kind,
   sale: string,
@@ -35,7 +41,10 @@ export async function loadVersion(kind: Kind, sale: string, version: number, cal
   return { body, etag: await etagOf(body) }
 }
 
-/** What the origin tells the edge. Where another process of it knows a newer version, this one does in a moment. */
+/**
+ * Reads an internal document of the origin. If another process of the origin has a newer version, this one will have
+ * it in a moment.
+ */
 export async function readInternal(path: string, call: Call): Promise<Response> {
   const response = await callInternal(path, call)
   return response.ok ? response : refuse('try-again', { retry_after_seconds: 1 })

@@ -1,4 +1,4 @@
-/** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
+/** A visitor's own page: their place, their turn, or what they requested. No cache stores it. */
 import { type Problem, problem, problemIn, problemResponse } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
@@ -26,22 +26,28 @@ import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
 import { hallFacts } from './hall-facts.ts'
 
-/** In the address of the page that a form's join leads to, which explains if the place did not come along. */
+/**
+ * The parameter in the address of the page to which a form's join redirects. That page explains if the place is
+ * missing.
+ */
 export const JOINED = 'joined'
-/** One that says that they will be mailed. */
+/** The parameter of a page that confirms a request for a mail. */
 export const MAILED = 'mailed'
 
-/** `GET /sales/{sale}/line`: without a place it shows the landing page's content, and after the sale the final page. */
+/**
+ * The route `GET /sales/{sale}/line`. Without a place it shows the landing page's content, and after the sale the
+ * final page.
+ */
 export async function showLine(sale: string, call: Call): Promise<Response> {
   limitAddress('status', call.config.STATUS_PER_ADDRESS, call)
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
   if (!isFinal(phase)) return visitorPage(now, null, call)
-  // Not by a redirect: until it is purged, a cached landing page may lead back here.
+  // The response is not a redirect, because a cached landing page may redirect back here until it is purged.
   return pageOf(await viewOf(now, null, { kind: 'final', phase }, call), 200)
 }
 
-/** The response to a join by a page's script, which shows it: so a join is one request. */
+/** The response to a join by a page's script, which shows it, so that a join needs one request. */
 export async function joinedPage(now: SaleNow, place: Place, first: boolean, call: Call): Promise<Response> {
   const { sale, num } = place.claims
   const isReady = now.place(num).status === 'ready'
@@ -54,14 +60,16 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   return pageOf(await withAccount(view, call), first ? 201 : 200)
 }
 
-/** What the form of a join can say beside what was typed, and the visitor can mend or wait for. */
+/** The problems of a join that its form can show, and that the visitor can correct or wait for. */
 const MENDABLE = /^\/problems\/((sign-in|proof)-required|too-many-requests|try-again)$/
 
-/** The landing page again, with the problem of a join in its form; null for one that trying again does not mend. */
+/**
+ * The landing page with the problem of a join in its form; null for a problem that another attempt does not solve.
+ */
 export async function pageAskingAgain(publicly: SaleNow, refusal: Problem, call: Call): Promise<Response | null> {
   const fault = faultIn(refusal)
   if (fault === null && !MENDABLE.test(refusal.type)) return null
-  // It may have been refused before it was read.
+  // The join may have been refused before its body was read.
   await readJoin(call).catch(() => {})
   const view = await viewOf(publicly, null, { kind: 'landing' }, call)
   const { invitation: code = '' } = typedIn(call)
@@ -69,22 +77,22 @@ export async function pageAskingAgain(publicly: SaleNow, refusal: Problem, call:
     order: latestOrder(publicly.sale, call),
     refusal,
     invitation: { code, fault },
-    // A rule may ask for a proof where the sale's own page does not.
+    // A rule may require a proof even if the sale's own page does not.
     ...(refusal.kind === 'altcha' ? { challenge: String(refusal.challenge) } : {}),
   }
   return pageOf(await withAccount({ ...view, ...asked }, call), refusal.status, problemResponse(refusal).headers)
 }
 
-/** With the name under which the visitor is signed in at the shop, on pages that ask for it. */
+/** Adds the name under which the visitor is signed in at the shop, on pages that ask for it. */
 async function withAccount(view: SaleView, call: Call): Promise<SaleView> {
   if (view.signIn === undefined && view.othersSignIn === undefined) return view
-  // Without the shop's keys nobody is known; joining says so.
+  // If the shop's keys are missing, nobody counts as signed in. Joining reports that error.
   const session = await sessionOf(call).catch((error) => void problemIn(error))
   const { name, email } = session?.claims ?? {}
   return session ? { ...view, signedInAs: [name, email].find((one) => typeof one === 'string') ?? '' } : view
 }
 
-/** A page for one visitor: what they asked for, or else their own place. */
+/** A page for one visitor: what they requested, or otherwise their own place. */
 export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | null, call: Call): Promise<Response> {
   const { sale } = publicly
   keepLanguage(call)
@@ -95,14 +103,16 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   if (holder && wanted === null) limitVisitor('status', holder.claims.sub, call.config.STATUS_PER_VISITOR, call)
   const now = holder ? await inLine(publicly, lineOf(holder.claims), call) : publicly
   if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
-  // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
+  // A turn lasts while its admission is valid, whoever has been called since. Without an admission it begins when the
+  // place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
   if (isReady && !admitted) await refuseLeft(place.claims, now, call)
   const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) {
     if (await isVisitor(admission?.claims.sub ?? '', call)) return seeOther(onwards)
-    // The site would send them back here forever: with somebody else's tokens they can only join again.
+    // The place belongs to another visitor, so the protected site would send them back here again and again. They can
+    // only join again.
     deletePlaceCookie(sale, call)
     deleteAdmissionCookie(sale, call)
     return pageOf({ ...(await viewOf(now, null, { kind: 'landing' }, call)), order: null }, 200)
@@ -117,7 +127,7 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const missing = admission ? null : await missingPlace(caller, call)
   const own = ownPlace(number, admission?.claims.exp, now)
   const shows = (wanted && turnAgain(wanted, own, now)) ?? (wanted?.kind === 'quote' ? own : wanted) ?? missing ?? own
-  // The way back to an order is for pages other than its own.
+  // The link to an order is shown on all pages except its own.
   const order = shows.kind === 'order' ? shows.order.order_id : latestOrder(sale, call)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
   const mail = shows.kind === 'line' ? await mailOf(call) : {}
@@ -126,14 +136,17 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   return pageOf(wanted ? view : await withAccount(view, call), status)
 }
 
-/** What the page knows of mails about the turn: whether they were just asked for, and the address of who is signed in. */
+/** The page's data about mails: whether one was just requested, and the address of the signed-in visitor. */
 async function mailOf(call: Call): Promise<Pick<SaleView, 'mailed' | 'accountEmail'>> {
   const session = await sessionOf(call).catch(() => null)
   const { email } = session?.claims ?? {}
   return { mailed: call.request.url.endsWith(`?${MAILED}`), ...(typeof email === 'string' && { accountEmail: email }) }
 }
 
-/** The turn again where a purchase met a problem that another choice or try may mend, with what was chosen; null for any other. */
+/**
+ * The turn with the visitor's choice, if a purchase met a problem that another choice or attempt may solve; null for
+ * any other problem.
+ */
 function turnAgain(wanted: RequestedPage, own: Shows, { facts }: SaleNow): Shows | null {
   if (own.kind !== 'turn') return null
   if (wanted.kind === 'quote') return { ...own, entered: wanted }
@@ -153,15 +166,16 @@ function ownPlace(number: number | null, admittedUntilSeconds: number | undefine
   return number === null ? { kind: 'landing' } : { kind: 'line', place: now.place(number), number }
 }
 
-/** Why a browser does not show the place that it was given. */
+/** The reason why a browser does not show the place that it was given. */
 async function missingPlace({ place, refusal }: Caller, call: Call) {
   const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
   if (refusal === 'signed-out') return shows(problem('signed-out', { sign_in_url: signInUrl(call) }))
   const { url, headers } = call.request
-  // Sent there by our own form, and not by a link from somebody else.
+  // The visitor was redirected here by the page's own form, and did not follow a link.
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
   if (place || refusal || !hasJoined) return null
-  // The address stays when the place was given up: a visitor who is still known has a browser that keeps cookies.
+  // The address also stays after the place was given up. A visitor who is still known has a browser that stores
+  // cookies.
   const { known } = await visitorOf(null, call)
   return known ? null : shows(problem('cookies-required'))
 }
