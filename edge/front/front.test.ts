@@ -6,7 +6,7 @@ import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { call as callEdge } from '../testing/visitors.ts'
 import { arrange } from './listing.ts'
 
-/** Other files have another front. */
+/** The tests of other files use another shop front. */
 const frontEnv = { ...edgeEnv, ORIGIN_URL: `${edgeEnv.ORIGIN_URL}/front` } as typeof edgeEnv
 const call = (path: string, init: RequestInit = {}, env = frontEnv) => callEdge(path, init, env)
 const HOUR_MS = 3_600_000
@@ -37,7 +37,7 @@ const publish = (sales: readonly ListedSale[], states = STATES) =>
 const page = { headers: { accept: 'text/html' } }
 const json = { headers: { accept: 'application/json' } }
 const read = async <T>(path: string) => (await call(path, json)).json<T>()
-/** This isolate keeps what it has read for some seconds. */
+/** The isolate caches what it has read for some seconds. */
 const until = (path: string, shown: object) => expect.poll(() => read(path)).toMatchObject(shown)
 
 it('lists what runs, comes and is over, as the contract has it', async () => {

@@ -1,4 +1,4 @@
-/** The shop front, the same for all: nothing here reads a cookie but the language of a link. */
+/** The shop front, which is the same for all visitors. No cookie is read here except the language of a link. */
 import { CACHE_TTL, cacheTimes } from '../cache.ts'
 import { type Call, etagOf, hostOf, sendTagged, wantsJson } from '../call.ts'
 import { script, style } from '../pages/assets.ts'
@@ -9,7 +9,7 @@ import { type ChosenLanguage, keepLanguage, sharedLanguage } from '../visitor/la
 import { type Arranged, arrange, type Front, type FrontSale, frontNow } from './listing.ts'
 import { indexPath } from './searched.ts'
 
-/** `GET /`: the page, or a list for those who ask for JSON. */
+/** The route `GET /`: the page, or a list for clients that request JSON. */
 export async function showFront(call: Call): Promise<Response> {
   const front = await frontNow(call)
   const arranged = arrange(front, call.nowMs)
@@ -18,7 +18,7 @@ export async function showFront(call: Call): Promise<Response> {
   if (!isJson) keepLanguage(call)
   const view = frontView(front, call, language)
   const make = isJson ? () => JSON.stringify(listOf(arranged)) : () => renderFront({ ...view, ...arranged })
-  // The page's clock moves while nothing else does.
+  // The page's clock changes even if no data change.
   const shown = [isJson, arranged, language, view.brand, view.host, script.path, style.path]
   const etag = `W/${await etagOf(new TextEncoder().encode(JSON.stringify(shown)))}`
   const headers = {
@@ -44,7 +44,7 @@ function listOf({ now, soon, over }: Arranged) {
   return { sales: [...now, ...soon, ...over].map(toJson) }
 }
 
-/** What the front and its search have in common. */
+/** The data that the front and its search share. */
 export function frontView(front: Front, call: Call, { lang, isChosen }: ChosenLanguage): FrontView {
   const { config, nowMs } = call
   const words = config.WORDS[lang]

@@ -1,6 +1,6 @@
 /**
- * What the shop front lists, and how its sales are at a moment: this isolate's copy of the origin's catalogue, asked for again
- * behind requests. While the origin is away the copy at hand is shown.
+ * The sales that the shop front lists, with their current states. This is the isolate's copy of the origin's
+ * catalogue, which is refreshed behind requests. While the origin is away, the last copy is shown.
  */
 import { type Catalogue, type ListedSale, Listing } from '../../shared/api/front.ts'
 import { tryParse } from '../../shared/parse.ts'
@@ -9,14 +9,14 @@ import { type Call, refuse } from '../call.ts'
 import { Copies } from '../copies.ts'
 import { readInternal } from '../sale/versions.ts'
 
-/** How long an isolate shows the same state. */
+/** An isolate shows the same state for this long. */
 const FRESH_MS = 2_000
-/** A request does not wait for longer where there is an older copy. */
+/** A request waits for at most this long if there is an older copy. */
 const WAIT_MS = 1_500
 
 export interface Front {
   readonly version: string
-  /** The same object for the same version. */
+  /** The object is the same for the same version. */
   readonly catalogue: Catalogue
   readonly states: Listing['states']
 }
@@ -24,12 +24,12 @@ export interface Front {
 const copies = new Copies<Front>({ max: 1, freshMs: FRESH_MS, waitMs: WAIT_MS })
 let latest: Front | null = null
 
-/** Throws `try-again` where the origin is away and nothing was read before. */
+/** Throws `try-again` if the origin is away and there is no copy. */
 export async function frontNow(call: Call): Promise<Front> {
   const fresh = copies.of('', () => load(call))
   const before = latest
   if (!before) return fresh
-  // The next request may find what this one does not wait for.
+  // If this request stops waiting, the next one may find the result.
   const settled = fresh.catch(() => before)
   call.ctx.waitUntil(settled)
   return Promise.race([settled, scheduler.wait(WAIT_MS).then(() => before)])
@@ -44,24 +44,25 @@ async function load(call: Call): Promise<Front> {
   return latest
 }
 
-// -- At a moment ---------------------------------------------------------------------------------------------------------
+// -- At a moment
+// ---------------------------------------------------------------------------------------------------------
 
 export interface FrontSale extends ListedSale {
   readonly phase: Phase
-  /** Units for sale, as of some seconds ago. */
+  /** The units for sale, as of some seconds ago. */
   readonly left: number
-  /** Its page takes addresses, for a mail about a restock. */
+  /** True if the sale's page takes addresses for a mail about a restock. */
   readonly tells_restock: boolean
 }
 
-/** The sales of a front: those that run, then those that come, the next first, then those that are over, the last first. */
+/** The sales of a front: running ones, future ones (the next first), and past ones (the last first). */
 export interface Arranged {
   readonly now: readonly FrontSale[]
   readonly soon: readonly FrontSale[]
   readonly over: readonly FrontSale[]
 }
 
-/** Most of each kind: more are found by searching. */
+/** The front lists at most this many sales of each kind; the search finds the others. */
 const MOST = { now: 24, soon: 48, over: 12 } as const
 
 export function arrange({ catalogue, states }: Pick<Front, 'catalogue' | 'states'>, nowMs: number): Arranged {
@@ -86,7 +87,7 @@ const KIND = {
   ended: 'over',
 } as const satisfies Record<Phase, keyof typeof MOST>
 
-/** Of a sale that is long over the origin says nothing. */
+/** The origin sends no state of a sale that ended long ago. */
 function stateOf(
   sale: ListedSale,
   state: Listing['states'][string] | undefined,

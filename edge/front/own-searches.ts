@@ -1,4 +1,7 @@
-/** `/me/searches`: the latest searches of a visitor who is signed in at the shop, which the origin keeps for all their devices. */
+/**
+ * The route `/me/searches`: the latest searches of a visitor who is signed in at the shop. The origin stores them for
+ * all their devices.
+ */
 import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
 import { limitVisitor } from '../admission/limits/rate-limits.ts'
 import { type Call, isForeignForm, refuse } from '../call.ts'
@@ -7,7 +10,7 @@ import { accountOf } from '../visitor/session.ts'
 
 export async function ownSearches(call: Call): Promise<Response> {
   const { request, config } = call
-  // A link of another host may only read, and sees no answer.
+  // A request from another host may only read, and cannot see the response.
   if (request.method !== 'GET' && request.method !== 'HEAD' && isForeignForm(request)) refuse('forbidden')
   const detail = 'Sign in to the shop: it keeps the searches of accounts alone.'
   const account = (await accountOf(call)) ?? refuse('sign-in-required', { detail })

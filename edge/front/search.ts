@@ -1,6 +1,4 @@
-/**
- * Search at the edge: for whoever has no script, and for catalogues that are too large for a browser.
- */
+/** Searches at the edge, for browsers without a script and for catalogues that are too large for a browser. */
 import * as v from 'valibot'
 import { pageLimit } from '../../shared/api/fields.ts'
 import { parse } from '../../shared/parse.ts'
@@ -22,7 +20,7 @@ const SearchQuery = v.object({
   limit: v.optional(pageLimit(100), '20'),
 })
 
-/** `GET /search?q=&limit=20`: the page for those who ask for HTML. */
+/** The route `GET /search?q=&limit=20`, which is a page for clients that request HTML. */
 export async function search(call: Call): Promise<Response> {
   const { q, limit } = queryOf(call)
   const front = await frontNow(call)
@@ -34,7 +32,7 @@ export async function search(call: Call): Promise<Response> {
   return new Response(page, { headers: { ...PAGE_HEADERS, ...cacheTimes(CACHE_TTL.search) } })
 }
 
-/** `GET /search/suggest?q=`: whole queries that this one may become. */
+/** The route `GET /search/suggest?q=`: complete queries that begin like this one. */
 export async function suggest(call: Call): Promise<Response> {
   const { q } = queryOf(call)
   const index = await indexOf(await frontNow(call))
@@ -42,7 +40,10 @@ export async function suggest(call: Call): Promise<Response> {
   return sendFound({ query: q, completions })
 }
 
-/** `GET /search/index?v=VERSION`: what a browser searches; any other address leads to that of the current version. */
+/**
+ * The route `GET /search/index?v=VERSION`: the list that a browser searches. Any other address redirects to the
+ * current version.
+ */
 export async function searchIndex(call: Call): Promise<Response> {
   const front = await frontNow(call)
   const location = indexPath(front) ?? refuse('not-found')

@@ -1,4 +1,4 @@
-/** Invented goods with all that a sale can say of them: for previews and the tests. */
+/** Invented goods with every field that a sale can have, for previews and tests. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleView } from '../pages/view.ts'
 import { goodsOf } from './shoe-samples.ts'
@@ -33,7 +33,7 @@ const GOODS: GoodsDocument = {
   },
 }
 
-/** A shoe in fourteen sizes, sent to two countries, over the fields of another sale. */
+/** A shoe in fourteen sizes, which is sent to two countries. These fields replace those of another sale. */
 export const withGoods = (state: SaleView['state']) => {
   const sizes = SIZES.map(([size, available]) => ({
     ...SHOE,

@@ -1,4 +1,4 @@
-/** Invented shop fronts and searches, for pictures and the tests. */
+/** Invented shop fronts and searches, for screenshots and tests. */
 import type { ListedSale } from '../../shared/api/front.ts'
 import { entriesOf } from '../../shared/search/entries.ts'
 import { SearchIndex } from '../../shared/search/search-index.ts'
@@ -9,12 +9,12 @@ import { renderFront, renderSearch } from '../pages/index.ts'
 import { WORDS } from '../pages/words/words.ts'
 import type { SampleOptions } from './samples.ts'
 
-/** Whose samples all are. */
+/** The brand of all samples. */
 export const HOUSE: Brand = { name: 'Halfway Records' }
 
 const HOUR_MS = 3_600_000
 
-/** By name, each rendered when it is called for. */
+/** The samples by name, each rendered when it is requested. */
 export function frontSamples({
   lang,
   nowMs,

@@ -1,4 +1,4 @@
-/** An invented hall, and what visitors choose and order in it: for previews and the tests. */
+/** An invented hall, with visitors' choices and orders in it, for previews and tests. */
 import type { Order, OrderLine, PublicProduct } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import { seatField, unitsField } from '../checkout/cart-fields.ts'
@@ -40,7 +40,7 @@ const PROGRAMME = {
 }
 const PRODUCTS: readonly PublicProduct[] = [STALLS, BALCONY, STANDING, PROGRAMME]
 
-/** Rows A to L of 20 seats, the first four the dearest. */
+/** The hall has rows A to L of 20 seats. The first four rows are the most expensive. */
 const HALL: HallFacts = {
   categories: [
     { category: 'A', price_minor: 9_400, price_to_minor: 9_400 },
@@ -52,13 +52,13 @@ const HALL: HallFacts = {
   },
 }
 
-/** The fields of a sale with a hall, over those of another sale. */
+/** The fields of a sale with a hall, which replace those of another sale. */
 export const inHall = (state: SaleView['state']) => ({
   state: { ...state, name: 'Night Orchestra', limit_per_visitor: 6, products: [...PRODUCTS], chart_version: 1 },
   hall: HALL,
 })
 
-/** Two neighbours, and places to stand. */
+/** The choice is two neighbouring seats and standing places. */
 export const chosenSeats = {
   idempotency_key: 'a-key',
   [seatField('stalls-b', 'F-7')]: '1',
@@ -67,7 +67,7 @@ export const chosenSeats = {
   'best-together': '1',
 }
 
-/** The best seats, which are not so many. */
+/** The choice is more best seats than there are. */
 export const chosenBest = {
   idempotency_key: 'a-key',
   'best-quantity': '6',
@@ -82,7 +82,7 @@ export const seatTaken: Problem = {
   offer: [{ section_id: 'stalls-b', seats: ['G-9', 'G-10'] }],
 }
 
-/** An order of two neighbours, places to stand and a book; `returned`: of its first seat. */
+/** An order of two neighbouring seats, standing places and a book. If `returned`, its first seat was returned. */
 export function orderOfSeats(order: Order, returned = false): Order {
   const status = order.lines[0]?.status ?? 'held'
   const seat = (line: number, number: string): OrderLine => ({

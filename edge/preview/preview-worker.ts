@@ -1,6 +1,6 @@
 /**
- * The Worker that renders previews, deployed beside the edge and reached by its service binding alone. Its pages do nothing:
- * no script, no form and no link works in them.
+ * The Worker that renders previews. It is deployed with the edge and reachable only by a service binding. No script,
+ * form or link works in its pages.
  */
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { type Asset, hallStyle, style } from '../pages/assets.ts'
@@ -19,7 +19,7 @@ export default class PreviewWorker extends WorkerEntrypoint {
     return Object.keys(samplePages({ lang: 'en', nowMs: 0 }))
   }
 
-  /** One page; null for a state that does not exist. */
+  /** Renders one page; null for a state that does not exist. */
   page(state: string, { look, brandStyle, ...options }: PreviewOptions): string | null {
     const pages = samplePages(options)
     const page = Object.hasOwn(pages, state) ? pages[state] : undefined
@@ -27,7 +27,7 @@ export default class PreviewWorker extends WorkerEntrypoint {
   }
 }
 
-/** Removes scripts, and what is shown or done where there are none; links lead nowhere. */
+/** Removes scripts, and the content for browsers without scripts. Links lead nowhere. */
 const inert = (page: string, look: Look, brandStyle: Asset | null) =>
   page
     .replace(/<noscript>.*?<\/noscript>/gs, '')
@@ -41,7 +41,7 @@ const inert = (page: string, look: Look, brandStyle: Asset | null) =>
     })
     .replace('<meta name="color-scheme" content="light dark">', `<meta name="color-scheme" content="${look}">`)
 
-/** As in a browser that prefers this look, and as a page's script shows it. */
+/** The style sheet as in a browser that prefers this look and runs the page's script. */
 const inLook = (css: string, look: Look) =>
   css
     .replace(/\(prefers-color-scheme: ?dark\)/g, look === 'dark' ? '(min-width:0)' : '(max-width:0)')

@@ -1,7 +1,7 @@
 /**
- * Previews for operators: each page of a sale in every state, with the real brand, words and products. A Worker of its own
- * (preview-worker.ts) renders them, since their samples serve no visitor. Only the console that the link was made for may
- * frame them.
+ * Previews for operators show each page of a sale in every state, with the real brand, words and products. A separate
+ * Worker (preview-worker.ts) renders them, because visitors do not need the samples. Only the console for which the
+ * link was made may frame them.
  */
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
@@ -15,7 +15,10 @@ import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
 import { brandStyleOf } from '../sale/brand-style.ts'
 import { goodsOf } from '../sale/goods.ts'
 
-/** `GET /sales/{sale}/preview`: the names of all states; `GET /sales/{sale}/preview/{state}?lang=..&look=..`: one page. */
+/**
+ * The routes `GET /sales/{sale}/preview`, with the names of all states, and `GET
+ * /sales/{sale}/preview/{state}?lang=..&look=..`, with one page.
+ */
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {
   const { config, nowMs } = call
   const query = Object.fromEntries(new URL(call.request.url).searchParams)
@@ -28,7 +31,7 @@ export async function preview(sale: string, state: string | undefined, call: Cal
   return new Response(page, {
     headers: {
       ...PAGE_HEADERS,
-      // The style sheets of a look are part of the page.
+      // The style sheets of a look are inline.
       'content-security-policy': `default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors ${framer}`,
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex',
@@ -37,7 +40,10 @@ export async function preview(sale: string, state: string | undefined, call: Cal
   })
 }
 
-/** `POST /internal/sales/{sale}/preview/{state}?lang=..&look=..`: one page with what is not saved yet, for the origin. */
+/**
+ * The route `POST /internal/sales/{sale}/preview/{state}?lang=..&look=..`: one page with unsaved changes, for the
+ * origin.
+ */
 export async function previewDraft(sale: string, state: string, call: Call): Promise<Response> {
   await requireEdgeToken(call)
   const query = Object.fromEntries(new URL(call.request.url).searchParams)

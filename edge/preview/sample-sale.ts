@@ -1,4 +1,4 @@
-/** What the sample pages show: an invented sale with its products, posts and schedules, and an order of it. */
+/** The data of the sample pages: an invented sale with its products, posts and schedules, and an order in it. */
 import type { SaleDraft } from '../../shared/api/internal.ts'
 import type { Order, Post, PublicProduct } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
@@ -30,7 +30,7 @@ export const MEMBERS = { line: 'members', name: { en: 'Members of the club', de:
 export const FREE = { unit_price_minor: 0, total_minor: 0 }
 export const STRIPE = { key: 'pk_test_samples', script: 'https://js.stripe.com/endive/stripe.js' }
 
-/** Announced in English and Arabic; other languages show the English text. */
+/** The announcement is in English and Arabic; other languages show the English text. */
 export const ANNOUNCED = {
   announcement: {
     id: 'a1',
@@ -78,7 +78,7 @@ export const REASONED = {
   },
 } satisfies Partial<Schedule>
 
-/** What is for sale, with something left of it; and the product of which there is one left. */
+/** The products for sale, with units left, and a product of which one unit is left. */
 export function offered(sale: SaleDraft['sale'] | undefined, called: string | undefined) {
   const invented = [
     { ...VINYL, name: called ?? VINYL.name },

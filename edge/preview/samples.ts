@@ -1,4 +1,6 @@
-/** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
+/**
+ * Every page in every state, of an invented sale or with the words and prices of a real one, for previews and tests.
+ */
 import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { SaleDraft } from '../../shared/api/internal.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
@@ -46,20 +48,20 @@ export interface SampleOptions {
   readonly schedule?: object
   /** The name of the sale and of its first product. */
   readonly called?: string
-  /** A real sale, whose pages are shown as they would be in each state. */
+  /** A real sale, whose pages are shown as they would look in each state. */
   readonly sale?: SaleDraft['sale']
   readonly paymentPage?: string | null
   readonly goods?: GoodsDocument | null
 }
 
-/** In the language of its goods, as a view of a real sale is. */
+/** The names are in the language of the goods, as in the view of a real sale. */
 const render = (view: SaleView) => renderSale({ ...view, state: namedIn(view.lang, view.state, view.goods) })
 
 /** All pages, rendered. */
 export const samples = (options: SampleOptions) =>
   Object.entries({ ...samplePages(options), ...frontSamples(options) }).map(([name, page]) => ({ name, html: page() }))
 
-/** By name, each rendered when it is called for. */
+/** The pages by name, each rendered when it is requested. */
 export function samplePages({
   lang,
   nowMs,
@@ -160,7 +162,7 @@ export function samplePages({
     alreadyHas: false,
   })
   const hall = inHall(shop.state)
-  // A real sale has goods of its own.
+  // A real sale has its own goods.
   const goodsOnly = sale ? {} : withGoods(shop.state)
   const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
   const dated = {

@@ -1,4 +1,4 @@
-/** An invented shoe in fourteen sizes, sent to addresses, with a promo code: for previews and the tests. */
+/** An invented shoe in fourteen sizes, which is sent to addresses, with a promo code; for previews and tests. */
 import { type Delivery, type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { Order, PublicProduct } from '../../shared/api/public.ts'
 import type { Quote } from '../checkout/quote.ts'
@@ -14,7 +14,7 @@ const SHOE: PublicProduct = {
   has_terms: true,
   weight_grams: 900,
 }
-/** What is left of each. */
+/** The number of remaining units of each size. */
 const SIZES = {
   ...{ 36: 4, 37: 0, 37.5: 34, 38: 28, 38.5: 0, 39: 61, 40: 44, 41: 80, 42: 52, 42.5: 9, 43: 25, 44: 31, 45: 0, 46: 2 },
 }
@@ -32,11 +32,11 @@ const variantOf = (variant: Record<string, string>, available: number): PublicPr
   }
 }
 
-/** The names of pictures; a preview draws each. */
+/** The names of pictures, each of which a preview draws. */
 const PICTURES = ['a', 'b', 'c', 'd', 'e'].map((letter) => `/images/${letter.repeat(32)}`)
 const ALTS = ['The shoe from the side', 'The wave at the heel', 'The laces', 'The sole', 'The shoe on light ground']
 
-/** All that a shop can say of it, with these options. */
+/** Goods with every field that a shop can set, and with these options. */
 export const goodsOf = (options: readonly { name: string; values: readonly string[] }[]): GoodsDocument => ({
   version: 3,
   brand: { shop: 'Halfway', accent: '#00674b', hero: PICTURES[0] ?? '' },
@@ -83,7 +83,7 @@ const sold = (state: SaleView['state'], variants: readonly PublicProduct[]): Sal
   goods_version: 3,
 })
 
-/** The fields of a sale of one shoe in fourteen sizes, over those of another sale. */
+/** The fields of a sale of one shoe in fourteen sizes, which replace those of another sale. */
 export const inSizes = (state: SaleView['state']) => ({
   state: sold(
     state,
@@ -92,7 +92,7 @@ export const inSizes = (state: SaleView['state']) => ({
   goods: goodsOf([{ name: 'Size', values: inOrder.map(([size]) => size) }]),
 })
 
-/** The same in two colours. */
+/** The same shoe in two colours. */
 export const coloured = (state: SaleView['state']) => ({
   state: sold(
     state,
@@ -115,13 +115,13 @@ export const chosenSize = {
   ...{ name: 'Ada Lindqvist', street: 'Elm Row 12', postcode: '10119', city: 'Berlin', country: 'DE' },
   accept: 'terms',
 }
-/** What an origin finds wrong with an address. */
+/** The errors that an origin finds in an address. */
 export const addressed = [
   { field: 'delivery.street', detail: 'is required' },
   { field: 'delivery.country', detail: 'it is not sent there' },
 ]
 
-/** What it costs with the code, sent to Germany. */
+/** The price with the code and delivery to Germany. */
 export const quoted: Quote = {
   promo_codes: [{ code: 'NOON10', holds: true }],
   needs_country: false,
@@ -133,7 +133,7 @@ export const quoted: Quote = {
   total_minor: 17_700,
 }
 
-/** An order of one pair, with the code. */
+/** An order of one pair with the code. */
 export function billed(order: Order): Order {
   const [line] = order.lines
   const { promo_codes: _, needs_country: __, ...totals } = quoted

@@ -1,9 +1,9 @@
-/** Which paths of the protected site are held, judged as that site will read them. Pure. */
+/** Decides which paths of the protected site are held, as that site will interpret them. Pure. */
 
-/** Whether a path is one of those meant. */
+/** True if the path matches. */
 export type PathTest = (path: string) => boolean
 
-/** Paths in which `*` stands for anything, separated by spaces or commas. */
+/** Parses patterns in which `*` stands for any text, separated by spaces or commas. */
 export function pathTest(patterns: string, read: (path: string) => string = (path) => path): PathTest {
   const each = patterns
     .split(/[\s,]+/)
@@ -15,7 +15,9 @@ export function pathTest(patterns: string, read: (path: string) => string = (pat
   }
 }
 
-/** Finds the parts one after another: an expression with several `*` could take long over a path made for it. */
+/**
+ * Finds the parts one after another, because an expression with several `*` could take very long for a hostile path.
+ */
 function isMadeOf([first = '', ...others]: readonly string[], path: string): boolean {
   const last = others.pop()
   if (last === undefined) return path === first
@@ -28,7 +30,10 @@ function isMadeOf([first = '', ...others]: readonly string[], path: string): boo
   return path.startsWith(first) && path.endsWith(last) && path.length - last.length >= from
 }
 
-/** As a site may read it that ignores case, or takes letters of full width or with marks for the plain ones. */
+/**
+ * The path as a site may interpret it that ignores case, or treats full-width letters and letters with marks as plain
+ * ones.
+ */
 export const looselyRead = (path: string): string =>
   path
     .normalize('NFKD')
@@ -36,15 +41,15 @@ export const looselyRead = (path: string): string =>
     .toLowerCase()
 
 /**
- * What sites read in more ways than one: slashes and backslashes, what is decoded twice, parameters behind a `;`, where
- * some believe the path to end (at a `?`, a `#`, a control character or the end of a line), and dots and spaces that some
- * drop from a name's end.
+ * Spellings that sites interpret differently: slashes and backslashes, double encoding, parameters behind a `;`,
+ * characters at which some end the path (a `?`, a `#`, a control character or the end of a line), and dots and spaces
+ * that some remove from the end of a name.
  */
 const AMBIGUOUS = /[;\\]|\/\/|(?:\.|%20|%2e)(?:\/|$)|%(?:[01].|2[35f]|3[bf]|5c|7f|e2%80%a[89])/i
 
 /**
- * Judges the path as the site will read it: without `..`, and decoded. One that could be read in more ways than one is
- * held, so that no spelling of a protected path gets round the queue.
+ * Judges the path as the site will interpret it: without `..`, and decoded. An ambiguous path is held, so that no
+ * spelling of a protected path evades the queue.
  */
 export function isHeld(pathname: string, isProtected: PathTest, isOpen: PathTest): boolean {
   const path = AMBIGUOUS.test(pathname) ? null : decoded(pathname)

@@ -1,4 +1,4 @@
-/** The waiting room before another site: here, a plain HTTP server that knows nothing of it. */
+/** The waiting room in front of another site, which is a plain HTTP server here and does not know about it. */
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
@@ -74,7 +74,7 @@ it('holds visitors of protected paths until their turn, and lets them through th
   const shown = await call(path, { headers: admitted }, env)
   expect(await shown.text()).toBe('the site')
   const { requests } = await requestsTo(path)
-  // The site receives its own cookies, none of ours, and an admission that it can check.
+  // The site receives its own cookies, none of the edge's, and an admission that it can verify.
   expect(requests[0]?.headers.cookie).toBe('basket=1')
   await call(path, { headers: { ...admitted, cookie: `${cookie}; ${cookiesOf(turn)}` } }, env)
   expect((await requestsTo(path)).requests.at(-1)?.headers).not.toHaveProperty('cookie')
@@ -91,7 +91,7 @@ it('reports https to the site in production, where a front terminates it', async
   await call(path, { headers: { 'x-forwarded-for': '1.2.3.4' } }, env)
   const [request] = (await requestsTo(path)).requests
   expect(request?.headers['x-forwarded-proto']).toBe('https')
-  // Only the visitor has said where they come from.
+  // These headers come only from the visitor.
   expect(request?.headers['x-forwarded-for']).toBeUndefined()
 })
 
@@ -101,9 +101,9 @@ it('reports a visitor’s address itself, and never what the visitor sent', asyn
   const theirs = [
     ...['forwarded', 'x-forwarded-port', 'x-original-forwarded-for', 'cf-connecting-ip', 'true-client-ip'],
     ...['x-client-ip', 'x_forwarded_for', 'x_real_ip', 'x_admission_token', 'x-admission-token'],
-    // They would request another path from the site.
+    // The headers would request another path from the site.
     ...['x-original-url', 'x-rewrite-url', 'x-override-url'],
-    // The site would take the visitor for somebody whom a proxy has signed in.
+    // The headers would make the site accept the visitor as somebody whom a proxy has signed in.
     ...[
       'remote-user',
       'x-remote-user',
@@ -150,7 +150,7 @@ it('responds to programs and forms that it is not their turn, and refuses a forg
     expect(response.status).toBe(429)
     expect(await response.json()).toMatchObject({ type: '/problems/not-admitted', queue: `/sales/${sale.name}/queue` })
   }
-  // A redirect to the line would lose a form's input.
+  // A redirect to the queue would lose a form's input.
   const form = { method: 'POST', body: 'x', headers: page }
   expect((await call(path, form, env)).status).toBe(429)
   expect((await requestsTo(path)).calls).toBe(0)
@@ -171,7 +171,7 @@ it('sends whoever is signed out of the shop to their place, which offers the way
 it('lets in nobody else with an admission or a place, which could be handed to a hundred', async () => {
   const { sale, env, path } = await siteWith('/lamp')
   const own = await ready(sale)
-  // Nor does one lead back and forth between the site and the line.
+  // A visitor is not redirected back and forth between the site and the queue either.
   const line = await sale.line({ cookie: `${own.place}; ${own.admission}` }, env)
   expect([line.status, await line.text()]).toEqual([200, expect.stringContaining('data-own')])
   expect(cookiesOf(line)).toBe('')
@@ -287,7 +287,7 @@ it('knows a visitor whose requests carry the site’s credentials, and passes no
     await call(path, { headers: { authorization: `Bearer ${token.split('=')[1]}`, cookie: secret } }, env)
     expect((await requestsTo(path)).requests.at(-1)?.headers.authorization).toBeUndefined()
   }
-  // An unreadable token may be the site's own, and is no bad place.
+  // An unreadable token may be the site's own, so it does not count as an invalid place.
   expect((await sale.join({ authorization: 'bearer' }, env)).status).toBe(201)
 })
 
@@ -312,7 +312,7 @@ it('lets no shared cache keep what only admitted visitors see', async () => {
     expect(response.status).toBe(200)
     return [response.headers.get('cache-control'), cookiesOf(response).split('=')[0]]
   }
-  // A turn that has come lets in directly, and gives the cookie of an admission.
+  // A visitor whose turn has come gets through at once, and gets the cookie of an admission.
   expect(await seen(`${secret}; ${place}`)).toEqual(['private, no-store', `admission-${sale.name}`])
   const admitted = `${secret}; ${admission}`
   expect(await seen(admitted)).toEqual(['private, max-age=600', ''])

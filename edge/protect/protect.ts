@@ -1,6 +1,6 @@
 /**
- * The waiting room before another site. Protected paths are open to visitors whose turn has come; others are sent
- * to the queue, and everything else passes as it is. The site can check the admission that comes with each request.
+ * The waiting room in front of another site. Visitors whose turn has come can open protected paths; others are sent
+ * to the queue. All other paths pass unchanged. The site can verify the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
@@ -20,16 +20,16 @@ import {
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
 import { isHeld } from './paths.ts'
 
-/** Where the site finds the visitor's admission. */
+/** The header in which the site finds the visitor's admission. */
 const ADMISSION_HEADER = 'x-admission-token'
-/** How long the page somebody wanted is remembered while they wait, and how long its address may be. */
+/** The requested page is remembered this long while the visitor waits, and its address may have this length. */
 const RETURN_SECONDS = 24 * 3600
 const MAX_RETURN = 1_000
 const UPSTREAM_TIMEOUT_MS = 30_000
 
 /**
- * Headers that a site behind a proxy trusts, and that the visitor may have sent: where they come from, who they are, and for
- * some sites the path. Any header with `_` too, since many sites read it as `-`.
+ * Headers that a site behind a proxy trusts and that a visitor could send: about their address, their identity, and
+ * for some sites the path. Any header with `_` is included too, because many sites read it as `-`.
  */
 const TRUSTED = [
   /^(x-)?forwarded(-|$)|(^|-)(client)?ip$|_/,
@@ -41,7 +41,7 @@ const TRUSTED = [
 
 type Protect = NonNullable<Config['protect']>
 
-/** Handles a request for the protected site; null where there is none. */
+/** Handles a request for the protected site; null if there is no such site. */
 export function protectedSite(call: Call): Promise<Response> | null {
   const { protect } = call.config
   if (!protect) return null
@@ -61,11 +61,11 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
     return forOne(response, call)
   }
   const publicly = await publicNow(sale, call)
-  // After the sale there is nothing left to protect.
+  // After the sale, the site no longer needs protection.
   if (publicly.schedule.phase === 'ended') return pass(protect, null, call)
   const { place, refusal } = await authenticate(sale, call)
   const line = `/sales/${sale}/line`
-  // The page of their place offers the way to sign in.
+  // The page of the visitor's place offers the link to sign in.
   if (refusal === 'signed-out') return isPage(call) ? toTheQueue(sale, line, call) : refuseSignedOut(sale, call)
   if (!place || !(await isVisitor(place.claims.sub, call))) return toTheQueue(sale, `/sales/${sale}`, call)
   const now = await inLine(publicly, lineOf(place.claims), call)
@@ -86,20 +86,26 @@ function toTheQueue(sale: string, location: string, call: Call): Response {
   return new Response(null, { status: 302, headers: { location, 'cache-control': NO_STORE } })
 }
 
-/** The page that somebody wanted before they were sent to the queue; null if this sale protects no site. */
+/** The page that a visitor requested before they were sent to the queue; null if this sale protects no site. */
 export function wantedPage(sale: string, call: Call): string | null {
   if (call.config.protect?.PROTECT_SALE !== sale) return null
   const wanted = readCookie(`return-${sale}`, call) ?? '/'
-  // A path of this host, and not of another one; browsers drop control characters before they read one.
+  // The path must be on this host. Browsers remove control characters before they parse a path, so these are refused.
   return /^\/(?![/\\])[^\p{Cc}]*$/u.test(wanted) ? wanted : '/'
 }
 
-/** `GET /sales/{sale}/wanted`: the way there from a page that is the same for all, after the sale. */
+/**
+ * The route `GET /sales/{sale}/wanted`: redirects to the requested page after the sale, from a page that is the same
+ * for all.
+ */
 export function showWantedPage(sale: string, call: Call): Response {
   return seeOther(wantedPage(sale, call) ?? refuse('not-found'))
 }
 
-/** Passes the request on to the site, without our own cookies and with what a site behind a proxy expects. */
+/**
+ * Passes the request on to the site, without the edge's cookies and with the headers that a site behind a proxy
+ * expects.
+ */
 async function pass(protect: Protect, admission: string | null, call: Call): Promise<Response> {
   const { request, config } = call
   const url = new URL(request.url)
@@ -124,10 +130,11 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
       redirect: 'manual',
       signal: AbortSignal.timeout(UPSTREAM_TIMEOUT_MS),
     })
-    // A socket has nothing to keep.
+    // A WebSocket has no headers to change.
     if (response.status === 101) return response
     const passed = new Response(response.body, response)
-    // What the site says of caches is for others: before this Worker it could be sent to somebody who is to wait.
+    // The site's cache headers are not meant for a cache in front of this Worker, which could send the response to a
+    // waiting visitor.
     passed.headers.set('cloudflare-cdn-cache-control', NO_STORE)
     const location = response.headers.get('location')
     if (location?.startsWith(`${protect.PROTECT_UPSTREAM}/`))
@@ -139,7 +146,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   }
 }
 
-/** No shared cache may keep what only admitted visitors see; least of all with somebody's admission. */
+/** No shared cache may store what only admitted visitors may see, in particular with an admission in it. */
 function forOne(response: Response, { setCookies }: Call): Response {
   const passed = new Response(response.body, response)
   const { headers } = passed
