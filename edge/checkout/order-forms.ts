@@ -81,7 +81,8 @@ function chosenIn(fields: Fields) {
   if (product_id) return { product_id, ...(quantity && { quantity: Number(quantity) }) }
   const lines = linesIn(fields).map(({ line }) => line)
   if (lines.length > 0) return { lines }
-  // Without a product the origin would take the sale's first one, which the visitor has not chosen.
+  // The product is required, because the origin would otherwise take the sale's first one, which the visitor has not
+  // chosen.
   throw new ProblemError(invalidField('product_id', 'is required'))
 }
 

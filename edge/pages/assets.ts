@@ -1,7 +1,7 @@
 /**
- * The pages' style sheets and scripts, embedded by dev/build.ts and served under names that hash their content, so a browser
- * loads each once. While a version rolls out, a page of one version may ask the other for its assets: that one sends its
- * own, for the page at hand and for no cache.
+ * The pages' style sheets and scripts. dev/build.ts embeds them, and they are served under names that hash their
+ * content, so a browser loads each once. During a deployment a page of one version may request an asset of the other.
+ * The Worker then sends its own version, which suits the page, without caching.
  */
 import { bytesToHex } from '@noble/hashes/utils.js'
 
@@ -9,9 +9,9 @@ export interface Asset {
   readonly path: string
   readonly type: string
   readonly body: string
-  /** True if the body is not text: it is written in base64. */
+  /** True if the body is binary data in base64. */
   readonly isBinary?: true
-  /** Its content security policy: of a worker that outlives its page. */
+  /** The content security policy of the asset. A worker that outlives its page needs one. */
   readonly policy?: string
 }
 
@@ -36,11 +36,11 @@ type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
 declare const __ASSETS__: Assets
 
 const NONE: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
-/** Empty without a build, as in a unit test. */
+/** The list is empty without a build, as in a unit test. */
 const ASSETS =
   typeof __ASSETS__ === 'undefined' ? (Object.fromEntries(NAMES.map((name) => [name, NONE])) as Assets) : __ASSETS__
 
-/** `proof..` and `turnstile..` are for sales that require a proof or a check. */
+/** The assets `proof..` and `turnstile..` are for sales that require a proof or a check. */
 export const {
   style,
   script,
@@ -59,14 +59,19 @@ export const {
   shareImage,
 } = ASSETS
 
-/** An asset under a name that hashes its content: by the build, or while the Worker runs (a brand's style sheet). */
+/**
+ * Makes an asset under a name that hashes its content, in the build or while the Worker runs (a brand's style sheet).
+ */
 export async function namedByContent(name: string, ending: string, type: string, body: string): Promise<Asset> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
   const hash = bytesToHex(new Uint8Array(digest)).slice(0, 16)
   return { path: `/assets/flash-sale-${name}.${hash}.${ending}`, type, body }
 }
 
-/** The name of an asset in every version; before somebody else's site no other path may be taken for ours. */
+/**
+ * The name of an asset without its hash, the same in every version. A protected site may have similar paths, so the
+ * whole form is matched.
+ */
 const unhashed = (path: string) => path.replace(/^(\/assets\/flash-sale-[a-z-]+)\.[0-9a-f]{16}\./, '$1.')
 
 const FOREVER = 'public, max-age=31536000, immutable'

@@ -1,6 +1,6 @@
 /**
- * A brand's colours as a style sheet. Whoever sets an accent need not think of contrast: text on the accent, and text in it,
- * get a colour that can be read here (WCAG 2.2, at least 4.5 to 1).
+ * A brand's colours as a style sheet. A shop that sets an accent need not consider contrast: text on the accent, and
+ * text in the accent, get a readable colour here (WCAG 2.2, at least 4.5 to 1).
  */
 
 import type { PictureSize } from '../../shared/api/goods.ts'
@@ -8,30 +8,33 @@ import type { PictureSize } from '../../shared/api/goods.ts'
 /** The shop's name and look. */
 export interface Brand {
   readonly name: string
-  /** The address of a picture to show instead of the name: a path of this host, or a `data:` URI. */
+  /** The address of a picture that replaces the name: a path of this host, or a `data:` URI. */
   readonly logo?: string | undefined
   /** The path of the brand's own style sheet, which only sets custom properties. */
   readonly sheet?: string | undefined
 }
 
-/** Hex colours such as #0b6450; without `accentDark`, it follows from `accent`. */
+/** Hex colours such as #0b6450. Without `accentDark`, that colour is derived from `accent`. */
 interface BrandColours {
   readonly accent: string
   readonly accentDark?: string | undefined
 }
 
 export const HEX_COLOUR = /^#[0-9a-f]{6}$/i
-/** `--paper` and `--raised` of styles/tokens.css, and how much of the accent is in `--tint`, which it is read on too. */
+/**
+ * The values of `--paper` and `--raised` in styles/tokens.css, and the share of the accent in `--tint`, on which it
+ * must be readable too.
+ */
 const LOOKS = {
   light: { paper: '#ffffff', raised: '#f2f5f3', tint: 0.08 },
   dark: { paper: '#0a0d0c', raised: '#151a18', tint: 0.12 },
 } as const
 type Look = (typeof LOOKS)[keyof typeof LOOKS]
-/** One of these two can be read on any accent. */
+/** One of these two is readable on any accent. */
 const INKS = ['#ffffff', '#000000'] as const
 const READABLE = 4.5
 
-/** A logo in the width that a header needs; a picture of ours is kept in several. */
+/** The logo in the width that a header needs, if it is a stored picture with several widths. */
 export const logoPath = (logo: string, { widths: [least = 320] }: Pick<PictureSize, 'widths'> = { widths: [] }) =>
   logo.startsWith('/images/') ? `${logo}/${least}.webp` : logo
 
@@ -47,7 +50,10 @@ function rules(accent: string, look: Look): string {
   return `--accent:${accent};--on-accent:${on};--accent-text:${readable(accent, accent, look)}`
 }
 
-/** The colour itself if it can be read on every ground that has this accent, else the first step towards black or white that can. */
+/**
+ * Returns the colour itself if it is readable on every background that has this accent, otherwise the first readable
+ * step towards black or white.
+ */
 function readable(colour: string, accent: string, { paper, raised, tint }: Look): string {
   const [white, black] = INKS
   const grounds = [paper, raised, mix(paper, accent, tint)]

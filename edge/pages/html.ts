@@ -1,4 +1,7 @@
-/** Parts of pages as templates of hono/html, which escapes every value that is not HTML already and leaves out what is false or null. */
+/**
+ * Parts of pages as templates of hono/html, which escapes every value that is not HTML already, and omits false and
+ * null.
+ */
 import { html, raw } from 'hono/html'
 
 export { html }
@@ -13,7 +16,7 @@ export const texts = (of: Readonly<Record<string, string>>) =>
     ([name, text]) => html` data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}="${text}"`,
   )
 
-/** What a page of few words starts with. */
+/** The start of a page with little text. */
 export const heading = (title: string | readonly (Html | string | false)[], text: string | Html) =>
   html`<h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>`
@@ -21,14 +24,17 @@ export const heading = (title: string | readonly (Html | string | false)[], text
 export const buttonTo = (path: string, label: string, more?: 'wide') =>
   html`<a class="button${more && ` ${more}`}" href="${path}">${label}</a>`
 
-/** Data in a script element, which no text of it can end. */
+/** Data in a script element. No text in the data can end the element. */
 export const jsonInScript = (data: unknown) => raw(JSON.stringify(data).replaceAll('<', '\\u003c'))
 
 /** A form that the script sends only once at a time. */
 export const postForm = (action: string, fields: Html) =>
   html`<form method="post" action="${action}" class="once">${fields}</form>`
 
-/** Signs of 24 by 24, drawn in lines; the words beside them say the same. */
+/**
+ * Icons of 24 by 24 units, drawn with lines. They are decorative, because the words next to them have the same
+ * meaning.
+ */
 const ICONS = {
   bag: 'M5 8.5h14l1 12H4ZM8.5 8.5V7a3.5 3.5 0 0 1 7 0v1.5',
   bell: 'M6.5 17V11a5.5 5.5 0 0 1 11 0v6l1.5 1.5H5ZM10 21h4M12 3v2.5',

@@ -1,7 +1,7 @@
 /**
- * The pages: pure functions from a view to a whole HTML document. They work without a script (forms, and pages that reload
- * themselves); with it they are live. A brand changes names and colours, a catalogue changes the words, and neither
- * touches anything here.
+ * The pages: pure functions from a view to a complete HTML document. They work without a script, with forms and
+ * automatic reloads; a script makes them live. A brand changes names and colours, a catalogue changes the words, and
+ * neither changes anything here.
  */
 import type { Problem } from '../../shared/problem.ts'
 import type { Arranged } from '../front/listing.ts'
@@ -67,7 +67,7 @@ interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   readonly mayReload: boolean
 }
 
-/** A page for a problem without a sale, or whose sale cannot be read now. */
+/** A page for a problem without a sale, or with a sale that cannot be read now. */
 export function renderProblem(problem: Problem, view: ProblemView): string {
   const { lang, words, brand, home, mayReload } = view
   const { title, main } = problemContent(problem, words, home)
@@ -77,7 +77,7 @@ export function renderProblem(problem: Problem, view: ProblemView): string {
   return String(shell({ lang, words, brand, hasMark: true, home, title, head }, body))
 }
 
-/** The page at the link of a mail that ends such mails. */
+/** The page at the link with which a mail's reader ends such mails. */
 export function renderStop({
   isDone,
   ...view

@@ -1,4 +1,4 @@
-/** What those see who asked for a mail, or want none any more; and the form that asks. */
+/** The pages for visitors who requested a mail or want no more, and the form for such a request. */
 import type { MailKind } from '../../shared/api/mails.ts'
 import type { OrderStatus } from '../../shared/order-status.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
@@ -12,20 +12,23 @@ export function mailedPage({ view, words }: PageContext): Content {
   return { title, main, reloadSeconds: null }
 }
 
-/** Asks for a mail, where the sale sends it. */
+/** The form that requests a mail, if the sale sends it. */
 export const mailForm = ({ view, words }: PageContext, label: string): Html =>
   html`<form method="post" action="/sales/${view.sale}/mail" class="once stack">
       <div class="field"><label>${words.email}<input type="email" name="email" autocomplete="email" maxlength="254" value="${view.accountEmail ?? ''}" required></label></div>
       <p><button class="button second">${label}</button></p>
     </form>`
 
-/** Switches messages by push on and off, where the sale sends one of those that may come; the script shows it where the browser has them. */
+/**
+ * The switch for push messages, if the sale sends any that may still follow. The script shows it if the browser
+ * supports them.
+ */
 export const pushSwitch = ({ view: { state }, words }: PageContext, mayCome: readonly MailKind[]): Html | false =>
   mayCome.some((kind) => state.push?.kinds.includes(kind)) &&
   html`<button type="button" class="switch" role="switch" id="notice-push" aria-checked="false" data-key="${state.push?.key}" data-failed="${words.proof.error}" hidden><span>${words.noticePush}</span><i aria-hidden="true"></i></button>
       <p class="small quiet" id="push-failed" role="status"></p>`
 
-/** What may still come of an order. */
+/** The mails that may still follow an unpaid order. */
 const OF_UNPAID: readonly MailKind[] = [
   'hold_ends',
   'hold_ended',
@@ -46,11 +49,11 @@ const MAY_COME: Readonly<Record<OrderStatus, readonly MailKind[]>> = {
   refunded: [],
 }
 
-/** The same beside an order. */
+/** The switch for push messages next to an order. */
 export const orderPushSwitch = (context: PageContext, status: OrderStatus): Html | false =>
   pushSwitch(context, MAY_COME[status])
 
-/** `isDone`: otherwise a button ends them. */
+/** If not `isDone`, a button ends the mails. */
 export function stopContent(words: Words, isDone: boolean): Html {
   const [title, text] = isDone ? words.mailStopped : words.stopMail
   return html`<section class="stack says">${heading(title, text)}

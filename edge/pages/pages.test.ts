@@ -13,10 +13,10 @@ const evil = { called: EVIL, brand: { name: EVIL, logo: '/"onerror="x', sheet: '
 const sampled = (lang: Language, changes: Partial<Parameters<typeof samples>[0]> = {}) =>
   samples({ lang, nowMs: NOW_MS, ...changes })
 
-/** Without what the page brings along for its script. */
+/** The page without the data for its script. */
 const withoutData = (html: string) => html.replace(/<script type="application\/json"[\s\S]*?<\/script>/g, '')
 
-/** What is wrong with a page, whatever its state and its sale's name. */
+/** Finds errors that no page may have, whatever its state and its sale's name. */
 function faultsOf(html: string, lang: Language): string[] {
   const faults: string[] = []
   const must = (isSo: boolean, rule: string) => void (isSo || faults.push(rule))
@@ -34,9 +34,9 @@ function faultsOf(html: string, lang: Language): string[] {
     / (?:src|href|action)="(?!\/|data:(?:image\/svg\+xml)?,|#main"|https:\/\/shop\.example\/(sales\/demo(\/posts)?)?")[^"]*/g,
     'address of another host',
   )
-  // Only the script's texts may have placeholders left.
+  // A placeholder may remain only in the script's texts.
   never(/\{\w+\}/g, 'placeholder', withoutData(html).replace(/ data-[\w-]+="[^"]*"/g, ''))
-  // A template is shown in place of what surrounds it.
+  // A template is shown in place of the elements around it.
   const shown = html.replace(/<template [\s\S]*?<\/template>/g, '')
   must(shown.replace(/<div data-when="\w+" hidden>[\s\S]*?<\/h1>/g, '').match(/<h1/g)?.length === 1, 'not one heading')
   const ids = [...shown.matchAll(/ id="([^"]+)"/g)].map((match) => match[1])
@@ -66,7 +66,7 @@ it('every language translates every text', () => {
   const alike = new Set(['/fullStop', '/offline', '/total', '/front/inTime'])
   for (const lang of LANGUAGES) {
     const words = new Map(flat(WORDS[lang]))
-    // Each language has plural forms of its own.
+    // Each language has its own plural forms.
     const forms = new Intl.PluralRules(lang).resolvedOptions().pluralCategories
     for (const counted of COUNTED) expect(Object.keys(WORDS[lang][counted])).toEqual(expect.arrayContaining(forms))
     for (const [at, text] of english) {
@@ -87,7 +87,7 @@ const no = (absent: string | RegExp): Look => ({ absent })
 const [OPENS, OPENED] = [/<small><span[^>]*pre_queue" >Opens</, /<span[^>]*open [^>]*" >Opened</]
 const GIVEN_BACK = /<s><bdi>Stalls B<\/bdi>, <bdi>Row F, seat 7<\/bdi><\/s> <small>\(returned\)<\/small>/
 
-/** What pages have, by the names of the samples. */
+/** The expected parts of pages, by the names of the samples. */
 const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>> = {
   'explains a purchase of more than is left, while something is left': {
     'turn-less-left, turn-too-many': [fault('product', words.lessLeftText)],
@@ -103,11 +103,11 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
       /<option value="B" >B · from €48\.00<\/option>/,
       /name="places:standing"[^>]* value=""[\s\S]*name="units:programme"/,
       no(/name="seat:|name="product_id" value="[^"]/),
-      // The first script knows by it that there is something to choose.
+      // The first script recognises by this field that there is something to choose.
       'name="product_id" value=""',
       /id="hall" [^>]*data-version="1" data-limit="6"/,
     ],
-    // Without its chart there is no map, and prices are not asked for.
+    // The map needs the chart, and prices are not offered as a filter without it.
     'hall-turn-without-chart': [no(/id="hall"|best-category/)],
     turn: [no('hall')],
   },
@@ -134,7 +134,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
     'sale-signed-in': [
       /Signed in to the shop as: <b><bdi>Ada<\/bdi><\/b>[\s\S]*<button class="button wide ">/,
       no('/sign-in'),
-      // A reload asks for the page that knows it.
+      // A reload requests the page with the visitor's place.
       'data-path="/sales/demo/line"',
     ],
   },
@@ -167,7 +167,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
   },
   'says in its own words why a payment was declined, and how often one may try again': {
     'order-declined-once': [words.declinedFor.insufficient_funds, 'You can try 2 more times.'],
-    // A code that only a newer origin knows.
+    // The code is known only to a newer origin.
     'order-declined-twice': [words.declinedFor.declined, 'You can try once more.'],
     'order-declined-once, order-declined-twice': [/id="hold"[\s\S]*value="pm_ok"/],
   },
@@ -177,7 +177,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
   },
   'leads a buyer to their bank, and says until when': {
     'order-awaiting-3ds': [/<a class="button" href="\/bank">/, '>4:48</time>'],
-    // Of the time that the bank gives, not what is left of it.
+    // The maximum is the time that the bank gives, not the remaining time.
     'payment-confirms, order-awaiting-3ds': ['<progress max="300"'],
   },
   'distinguishes too many unpaid orders, which is final, from too many requests': {
@@ -263,7 +263,7 @@ describe('a page', () => {
       expect(page(name), name).toMatch(/name="quantity"[^>]* value="2"/)
       expect(page(name), name).not.toMatch(/invalid-fields|<code>/)
     }
-    // The first may have come through after a 503, and only then.
+    // After a 503 the first attempt may have succeeded, so the key stays. After any other problem it changes.
     expect(page('turn-try-again')).toContain('name="idempotency_key" value="a-key"')
     expect(page('turn-wrong-email')).not.toContain('value="a-key"')
     expect(page('turn-try-again')).toContain(words.problems['try-again'][1])
@@ -301,7 +301,7 @@ describe('a page', () => {
     expect(page('sale-test')).toContain(words.testSale)
     expect(page('sale-test')).toContain('content="noindex"')
     for (const [name, html] of pages) expect(html.includes(words.testSale), name).toBe(name.endsWith('-test'))
-    // The shop's own page would take money.
+    // The shop's own page would take real money.
     expect(page('order-test')).toContain('value="pm_ok"')
     expect(page('order-paid-elsewhere')).not.toContain('value="pm_ok"')
   })

@@ -1,15 +1,15 @@
-/** What a visitor is told who met a problem, and what may help. */
+/** The page that explains a problem and offers what may help. */
 import type { Problem } from '../../shared/problem.ts'
 import { buttonTo, heading, html, postForm } from './html.ts'
 import { wordsFor } from './parts/fault.ts'
 import type { Content, Shows } from './view.ts'
 import type { Words } from './words/words.ts'
 
-/** Spread, so that visitors refused together do not come back together. */
+/** The time is spread, so that visitors who were refused together do not return together. */
 export const retrySeconds = ({ retry_after_seconds = 3 }: Problem) =>
   Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
 
-/** What may help, as far as it is known. */
+/** The remedies that are known for the problem. */
 type Remedies = Pick<Extract<Shows, { kind: 'problem' }>, 'again' | 'path'>
 
 export function problemContent(

@@ -1,6 +1,6 @@
 /**
- * From data to responses: a sale as a view or a document, a problem as a page, in the visitor's language and the shop's
- * brand, with headers that let a page load nothing from other hosts.
+ * Makes responses from data: a sale as a view or a document, a problem as a page, in the visitor's language and the
+ * shop's brand. The headers allow a page to load nothing from other hosts.
  */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
@@ -22,7 +22,7 @@ import type { SaleView, Shows } from './view.ts'
 import { withOwnWords } from './words/own-words.ts'
 import type { Language } from './words/words.ts'
 
-/** Addresses of others that a page may load from, beside our own. */
+/** The addresses of other hosts from which a page may load. */
 interface Allowed {
   readonly scripts?: string
   readonly frames?: string
@@ -30,7 +30,9 @@ interface Allowed {
 }
 const TURNSTILE: Allowed = { scripts: 'https://challenges.cloudflare.com', frames: 'https://challenges.cloudflare.com' }
 
-/** As Stripe documents it (docs.stripe.com/security/guide), for where its script is loaded from. */
+/**
+ * The addresses that Stripe documents (docs.stripe.com/security/guide), with the one from which its script is loaded.
+ */
 const stripe = (script: string): Allowed => ({
   scripts: `${new URL(script).origin} https://*.js.stripe.com`,
   frames: `${new URL(script).origin} https://*.js.stripe.com https://hooks.stripe.com`,
@@ -66,10 +68,13 @@ export function headersOf({ turnstile, shows, scheduleUrl }: Pick<SaleView, 'tur
   return { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy({ ...allowed, calls }) }
 }
 
-/** By their policy: the runtime takes a `Headers` as it is, and an object apart each time. */
+/**
+ * The headers by their policy. The runtime takes a `Headers` object unchanged, but would parse a plain object each
+ * time.
+ */
 const ownHeaders = new Map<string, Headers>()
 
-/** Of a page for one visitor, which no cache keeps; for reading only. */
+/** The headers of a page for one visitor, which no cache stores. Callers must not change them. */
 export function ownHeadersOf(view: Pick<SaleView, 'turnstile' | 'shows' | 'scheduleUrl'>): Headers {
   const headers = headersOf(view)
   const policy = headers['content-security-policy']
@@ -86,11 +91,14 @@ export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'sc
 
 const states = new Kept<SaleView['state']>(1_000)
 
-/** What pages in a language show of a sale: the same object for as long as nothing changes, and so are the parts made of it. */
+/**
+ * The state of a sale in a language. It is the same object as long as nothing changes, so the parts that are made
+ * from it can be reused.
+ */
 const stateIn = (lang: Language, { sale, line, facts, schedule: { phase } }: Moment, goods: GoodsDocument | null) =>
   states.get(`${sale} ${line} ${lang}`, [facts, phase, goods], () => namedIn(lang, { ...facts, phase }, goods))
 
-/** The view of a page for the holder of a ticket number, or for someone without one. */
+/** The view of a page for the holder of a ticket number, or for a visitor without one. */
 export async function viewOf(
   now: Moment,
   number: number | null,
@@ -138,7 +146,7 @@ export async function viewOf(
   }
 }
 
-/** What the sale's other queues ask for or offer, for visitors who may join one of them. */
+/** The requirements and offers of the sale's other queues, for visitors who may join one of them. */
 function othersOf({ line, policy: { lines } }: Moment, call: Call) {
   const others = lines.filter((one) => one.line !== line)
   const early = lines.find((one) => one.line === line)?.opens_early_seconds ?? 0
@@ -149,7 +157,7 @@ function othersOf({ line, policy: { lines } }: Moment, call: Call) {
   }
 }
 
-/** The sale's own brand, else the configured one; without a name that of the sale. */
+/** The sale's own brand, otherwise the configured one. Without a name it gets that of the sale. */
 export function brandOf({ brand }: Config, sale: string, saleName: string, goods: GoodsDocument | null): Brand {
   const { shop, logo, accent, sizes } = goods?.brand ?? {}
   return {
@@ -159,7 +167,7 @@ export function brandOf({ brand }: Config, sale: string, saleName: string, goods
   }
 }
 
-/** For each version of a sale's goods, the texts with those of its brand over them. */
+/** The texts for each version of a sale's goods, with those of its brand on top. */
 const ownWords = new WeakMap<GoodsDocument, Config['WORDS']>()
 
 export function wordsOf({ WORDS }: Config, goods: GoodsDocument | null): Config['WORDS'] {
@@ -170,11 +178,12 @@ export function wordsOf({ WORDS }: Config, goods: GoodsDocument | null): Config[
   return known
 }
 
-// -- Problems ----------------------------------------------------------------------------------------------------------
+// -- Problems
+// ----------------------------------------------------------------------------------------------------------
 
-/** Turns a problem into a page for those who accept HTML; every other response stays. */
+/** Converts a problem to a page for clients that accept HTML. Any other response stays unchanged. */
 export function problemAsPage(response: Response, call: Call): Promise<Response> | Response {
-  // The origin's response to HEAD has no body to make a page of.
+  // The origin's response to HEAD has no body from which a page could be made.
   const isProblem =
     call.request.method !== 'HEAD' &&
     response.status >= 400 &&
@@ -182,7 +191,7 @@ export function problemAsPage(response: Response, call: Call): Promise<Response>
   return isProblem && wantsHtml(call.request) ? problemPage(response, call) : response
 }
 
-/** A problem as a page, with the problem's status and headers. */
+/** A problem as a page with the problem's status and headers. */
 async function problemPage(response: Response, call: Call): Promise<Response> {
   const { request, config } = call
   const { lang } = languageOf(call)
@@ -195,7 +204,7 @@ async function problemPage(response: Response, call: Call): Promise<Response> {
     words: config.WORDS[lang],
     brand: brandOf(config, '', 'Waiting room', null),
     home: known ? home : null,
-    // Loading the response to a form again would request something else.
+    // Reloading the response to a form would request something else.
     mayReload: request.method === 'GET',
   })
   const headers = new Headers(response.headers)

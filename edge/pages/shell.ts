@@ -1,4 +1,6 @@
-/** The frame of every page: its head, the header with the shop, the notices, and the footer with the other languages. */
+/**
+ * The frame of every page: its head, the header with the shop, the notices, and the footer with the other languages.
+ */
 import { exactly, fill } from '../../shared/format.ts'
 import { pollMaxMs } from '../../shared/schedule.ts'
 import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
@@ -38,7 +40,7 @@ ${main}
 ${again !== null && html`<noscript><p class="page small quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
 </div>
 <p class="sr" role="status" id="announcement"></p>`
-  // Without a named brand the header would repeat the sale's name.
+  // If the brand has no name, the header would repeat the sale's name.
   const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
   return shell(
     {
@@ -46,7 +48,7 @@ ${again !== null && html`<noscript><p class="page small quiet">${fill(words.noSc
       words,
       brand,
       hasMark,
-      // Before another site there is no front of ours.
+      // In front of another site there is no shop front.
       home: view.protects ? homeOf(view) : view.choseLanguage ? `/?lang=${lang}` : '/',
       title: title === state.name ? title : `${title} · ${state.name}`,
       head,
@@ -59,7 +61,10 @@ ${again !== null && html`<noscript><p class="page small quiet">${fill(words.noSc
   )
 }
 
-/** On every page of a sale that asks for a proof: its content may be replaced by one with the form. */
+/**
+ * Every page of a sale that requires a proof needs the widget's script, because its content may be replaced by one
+ * with the form.
+ */
 const proofHead = ({
   challenge,
   turnstile,
@@ -72,9 +77,9 @@ const ordersLink = ({ view, words }: PageContext) =>
   html`<nav class="row nav" aria-label="${words.yours}"><a href="/sales/${view.sale}/orders">${icon('bag')} ${words.ownOrders}</a></nav>`
 
 /**
- * The way back to an order, which the script shows in the browser that made it. Where that order is all that one person can
- * have, it replaces their turn, or the notice that the turn has passed. Without a script there is a link, which does not
- * know the order's status.
+ * The link to an order, which the script shows in the browser that made it. If that order reaches the limit per
+ * person, it replaces the turn, or the notice that the turn has passed. Without a script there is a link, which does
+ * not know the order's status.
  */
 function ownOrder({ view, words }: PageContext): Html | false {
   const { sale, shows, state, order } = view
@@ -93,7 +98,7 @@ function ownOrder({ view, words }: PageContext): Html | false {
   return html`<div class="page">${own}${latest}</div>`
 }
 
-/** Where the page can be loaded again; null for the response to a form that met a problem. */
+/** The path from which the page can be loaded again; null for the response to a form that met a problem. */
 function pagePath(view: SaleView): string | null {
   const { sale, shows, signedInAs } = view
   switch (shows.kind) {
@@ -114,7 +119,7 @@ function pagePath(view: SaleView): string | null {
     case 'line':
     case 'turn':
       return `/sales/${sale}/line`
-    // It knows who is signed in, unlike the page of all.
+    // This page shows who is signed in, unlike the page that is the same for all.
     case 'landing':
       return signedInAs === undefined ? homeOf({ ...view, number: null }) : `/sales/${sale}/line`
     default:
@@ -122,32 +127,33 @@ function pagePath(view: SaleView): string | null {
   }
 }
 
-/** What a page in another language is an address of; an invitation comes along. */
+/** The path of the page in another language, with the invitation if there is one. */
 function languagePath(view: SaleView, path: string | null): string {
   const [plain = ''] = (path ?? homeOf(view)).split('?')
   const code = view.shows.kind === 'landing' && view.invitation?.code
   return `${plain}?${code ? `invitation=${encodeURIComponent(code)}&` : ''}lang=`
 }
 
-/** Who sells, on one line. */
+/** The seller on one line. */
 function sellerLine({ state: { seller } }: SaleView): string | null {
   return seller ? [seller.name, ...(seller.address ?? '').split('\n')].filter((part) => part !== '').join(', ') : null
 }
 
-// -- The document --------------------------------------------------------------------------------------------------------
+// -- The document
+// --------------------------------------------------------------------------------------------------------
 
 interface Shell extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
-  /** Whether the header shows the brand. */
+  /** True if the header shows the brand. */
   readonly hasMark: boolean
   readonly home: string | null
   readonly title: string
   readonly head: Html | false
-  /** Whether search engines may show it. */
+  /** True if search engines may index the page. */
   readonly indexed?: boolean
-  /** What the header has beside the brand. */
+  /** The part of the header next to the brand. */
   readonly corner?: Html | false
   readonly seller?: string | null
-  /** The address of this page in another language, without that; left out where there is none. */
+  /** The address of this page without a language, to which the language is added; omitted if there is none. */
   readonly languages?: string
 }
 

@@ -1,4 +1,4 @@
-/** What the pages are made from, and what each part of a page returns. */
+/** The input of the pages, and the result of each part of a page. */
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { Order, Post, PublicSale } from '../../shared/api/public.ts'
@@ -12,75 +12,81 @@ import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
 import type { Language, Words } from './words/words.ts'
 
-/** What every page of a sale is made from. */
+/** The input of every page of a sale. */
 export interface SaleView {
   readonly sale: string
   readonly state: Omit<PublicSale, 'server_time_ms'>
   readonly schedule: Schedule
-  /** The visitor's ticket number; null for someone who has not joined. */
+  /** The visitor's ticket number; null for a visitor who has not joined. */
   readonly number: number | null
-  /** The line of the schedule, where the sale has several; and what one of the others asks for or has. */
+  /** The line of the schedule, if the sale has several; the following fields describe the other lines. */
   readonly line?: Pick<Policy['lines'][number], 'line' | 'name'>
   readonly othersInvite?: boolean
   readonly othersOpenEarlier?: boolean
-  /** Where to sign in for another line; null where the shop has not said. */
+  /** The address to sign in for another line; null if the shop has not configured one. */
   readonly othersSignIn?: string | null
   /** The latest order in the visitor's cookies; absent on pages that are the same for all. */
   readonly order?: string | null
-  /** The edge's clock, milliseconds since the epoch. */
+  /** The edge's clock in milliseconds since the epoch. */
   readonly nowMs: number
-  /** How long a turn may be claimed. */
+  /** The time for which a turn may be claimed. */
   readonly claimSeconds: number
   /** The path of the challenge, if joining requires a proof of work. */
   readonly challenge?: string
   /** Turnstile's site key, if joining requires its check. */
   readonly turnstile?: string | undefined
-  /** Where to sign in before joining, if that is required; null where the shop has not said. */
+  /** The address to sign in before joining, if that is required; null if the shop has not configured one. */
   readonly signIn?: string | null
-  /** The visitor is signed in at the shop, under this name (empty: it gave none). Absent where the page does not know it. */
+  /**
+   * The name under which the visitor is signed in at the shop; empty if the session has none. Absent if the page does
+   * not know it.
+   */
   readonly signedInAs?: string
-  /** Why a join did not succeed, for its form to say. */
+  /** The reason why a join failed, which its form shows. */
   readonly refusal?: Problem
   /** True if joining requires an invitation. */
   readonly invites?: boolean
-  /** What the visitor has brought along, by a link or a form, and what is wrong with it. */
+  /** The visitor's invitation from a link or a form, and what is wrong with it. */
   readonly invitation?: { readonly code: string; readonly fault: InvitationFault | null }
-  /** True if the sale protects another site, which is open to all once the sale has ended. */
+  /** True if the sale protects another site, which is open to all after the sale has ended. */
   readonly protects: boolean
-  /** The path of the shop's own payment page, with `{order}` in it, or of ours; null: the page offers the sandbox's methods. */
+  /**
+   * The path of the shop's own payment page, with `{order}` in it, or of the edge's. Null means that the page offers
+   * the sandbox's payment methods.
+   */
   readonly paymentPage: string | null
-  /** The host from which the page's script reads the schedule; undefined: the edge's. */
+  /** The host from which the page's script reads the schedule; undefined means the edge. */
   readonly scheduleUrl?: string | undefined
   readonly lang: Language
-  /** The visitor chose the language, whatever their browser asks for. */
+  /** True if the visitor chose the language instead of the browser. */
   readonly choseLanguage?: boolean
-  /** The texts in that language, with the shop's own over them. */
+  /** The texts in that language, with the shop's own on top. */
   readonly words: Words
   readonly brand: Brand
-  /** What the sale's pages show of its goods; null where it has none, or while they cannot be read. */
+  /** The sale's goods; null if it has none, or while they cannot be read. */
   readonly goods: GoodsDocument | null
-  /** What visitors reach the edge by: scheme and host. */
+  /** The scheme and host under which visitors reach the edge. */
   readonly host: string
-  /** Of a turn in a sale with a hall; null while its chart cannot be read. */
+  /** The hall of a turn; null while its chart cannot be read. */
   readonly hall?: HallFacts | null
-  /** The visitor has just asked for a mail about their turn. */
+  /** True if the visitor has just requested a mail about their turn. */
   readonly mailed?: boolean
-  /** The address of the account that the visitor is signed in with. */
+  /** The mail address of the account with which the visitor is signed in. */
   readonly accountEmail?: string
   /** The newest posts of the shop, on pages that show them. */
   readonly posts?: readonly Post[]
   readonly shows: Shows
 }
 
-/** What a page says of a hall without its map. */
+/** The facts of a hall that a page shows without its map. */
 export interface HallFacts {
   readonly categories: readonly {
     readonly category: string
     readonly price_minor: number
-    /** The highest price in it. */
+    /** The highest price in the section. */
     readonly price_to_minor: number
   }[]
-  /** A seat by the names of its section and its own; undefined where the hall has no such seat. */
+  /** Returns a seat by the names of its section and its own; undefined if the hall has no such seat. */
   readonly seat: (section: string, seat: string) => SeatFacts | undefined
 }
 
@@ -91,28 +97,33 @@ export interface SeatFacts {
 }
 
 /**
- * The path of the sale's page for this visitor: a visitor with a place has their own page. The one that is the same for all
- * knows no cookie, so its address says the language that was chosen.
+ * The path of the sale's page for this visitor. A visitor with a place has their own page. The page that is the same
+ * for all depends on no cookie, so its address contains the chosen language.
  */
 export const homeOf = ({ sale, number, lang, choseLanguage }: SaleView) =>
   number === null ? `/sales/${sale}${choseLanguage ? `?lang=${lang}` : ''}` : `/sales/${sale}/line`
 
-/** Where the schedule of the page is. */
+/** The address of the page's schedule. */
 export const scheduleOf = ({ sale, schedule: { line } }: Pick<SaleView, 'sale' | 'schedule'>) =>
   `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`
 
 export type Shows =
-  /** The same for all visitors who have not joined. */
+  /** The page is the same for all visitors who have not joined. */
   | { readonly kind: 'landing' }
   | { readonly kind: 'line'; readonly place: Place; readonly number: number }
-  /** Until when the admission is good, on the edge's clock. */
+  /** The time until which the admission is valid, on the edge's clock. */
   | { readonly kind: 'turn'; readonly untilMs: number; readonly entered?: Entered }
-  /** `alreadyHas`: the existing order, returned since a new one would exceed the visitor's limit. */
+  /**
+   * `alreadyHas` is true for an existing order that is returned because a new one would exceed the visitor's limit.
+   */
   | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
   | { readonly kind: 'orders'; readonly orders: readonly Order[] }
   | { readonly kind: 'receipt'; readonly order: Order }
   | { readonly kind: 'payment'; readonly order: Order; readonly stripe: StripePage }
-  /** Where a retry may help: what was chosen, the form to send again, or the path of the page that could not be shown. */
+  /**
+   * The remedies, if a retry may help: the previous choice, the form to send again, or the path of the page that
+   * could not be shown.
+   */
   | {
       readonly kind: 'problem'
       readonly problem: Problem
@@ -121,16 +132,16 @@ export type Shows =
       readonly path?: string | undefined
     }
   | { readonly kind: 'mailed' }
-  /** `page`: null for the newest posts; `older`: the page before, 0 for none. */
+  /** `page` is null for the newest posts. `older` is the page before; 0 means none. */
   | { readonly kind: 'posts'; readonly posts: readonly Post[]; readonly page: number | null; readonly older: number }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
-/** What a page shows that has an address of its own, or that a form asks for: `quote`, what a choice would cost. */
+/** The contents of a page that has its own address or is the response to a form. `quote` is the price of a choice. */
 export type RequestedPage =
   | Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
   | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals: Quote }
 
-/** The form of a turn as it was sent: what was chosen, why it was refused, and what it would cost. */
+/** The form of a turn as it was sent: the choice, the reason of a refusal, and the price. */
 export interface Entered {
   readonly chosen: Fields
   readonly problem?: Problem
@@ -139,13 +150,13 @@ export interface Entered {
 /** A purchase that met a problem. */
 export type Refused = Entered & { readonly problem: Problem }
 
-/** A form to send again as it was. */
+/** A form that can be sent again unchanged. */
 export interface Again {
   readonly action: string
   readonly fields: Fields
 }
 
-/** What every part of a page is made from. */
+/** The input of every part of a page. */
 export interface PageContext {
   readonly view: SaleView
   readonly words: Words
@@ -155,14 +166,14 @@ export interface PageContext {
 /** The body of a page, between header and footer. */
 export interface Content {
   readonly title: string
-  /** What is in the main part. */
+  /** The content of the main part. */
   readonly main: Html
-  /** The classes of the main part: `page` alone unless said; `full` where its parts are as wide as the window. */
+  /** The classes of the main part: `page` by default; `full` if its parts are as wide as the window. */
   readonly look?: string
-  /** Where the page is on the way from a choice to an order; in the header, in place of the link to one's orders. */
+  /** The steps from a choice to an order, which the header shows in place of the link to the visitor's orders. */
   readonly steps?: Html
-  /** Without a script the page reloads itself after so long; null for one that will not change. */
+  /** The page reloads itself after this time if it has no script; null for a page that will not change. */
   readonly reloadSeconds: number | null
-  /** True if it shows the sale's name already. */
+  /** True if the content already shows the sale's name. */
   readonly named?: boolean
 }

@@ -176,7 +176,7 @@ it('looks up no more names for an address that makes them up', async () => {
   for (const name of unknown) statuses.push(await statusOf(name))
   expect(statuses).toEqual([404, 404, 429])
   expect([await statusOf('no-4', '198.51.100.9'), await statusOf(sale.name, '198.51.100.9')]).toEqual([404, 200])
-  // Of what is known nothing is looked up.
+  // A known name needs no lookup.
   expect([await statusOf(unknown[0] ?? ''), await statusOf(sale.name)]).toEqual([404, 200])
 })
 

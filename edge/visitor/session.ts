@@ -23,7 +23,7 @@ const CLOCK_TOLERANCE_SECONDS = 30
  */
 const KEYS_TTL_MS = 5 * 60_000
 const RETRY_MS = 30_000
-/** Without any keys, a fetch is attempted as often as refused visitors try again. */
+/** If there are no keys, a fetch is attempted as often as refused visitors try again. */
 const MISSING_RETRY_MS = 2_000
 const FETCH_TIMEOUT_MS = 3_000
 
@@ -201,7 +201,7 @@ async function awaitKeys(keys: ShopKeys, retryMs: number, { ctx, nowMs }: Call):
   if (keys.fetching?.isUnderWay()) return keys.fetching.wait()
   if (ageMs(keys, nowMs) < retryMs) return
   const fetched = fetchKeys(keys, nowMs)
-  // Other requests wait for the fetch too, even if this visitor disconnects.
+  // The fetch also serves other requests, even if this visitor disconnects.
   ctx.waitUntil(fetched)
   return fetched
 }

@@ -1,4 +1,7 @@
-/** The shop front: the next sale, large; those that run; those that come; those that are over. The same for all. */
+/**
+ * The shop front with the next sale in large, followed by running, future and past sales. It is the same for all
+ * visitors.
+ */
 import { clock, count, fill, isNear, moment, money, shortly } from '../../../shared/format.ts'
 import { titleIn } from '../../../shared/search/entries.ts'
 import type { Arranged, FrontSale } from '../../front/listing.ts'
@@ -9,27 +12,27 @@ import { picture } from '../parts/picture.ts'
 import { shell } from '../shell.ts'
 import type { Language, Words } from '../words/words.ts'
 
-/** What the front and its search are made from. */
+/** The data of the front and its search. */
 export interface FrontView {
   readonly lang: Language
   readonly choseLanguage: boolean
   readonly words: Words
-  /** The edge's clock, milliseconds since the epoch. */
+  /** The edge's clock in milliseconds since the epoch. */
   readonly nowMs: number
   readonly host: string
   readonly brand: Brand
-  /** Where the script finds what it searches; null: it asks the edge. */
+  /** The path of the list that the script searches; null if the edge searches. */
   readonly indexPath: string | null
-  /** Visitors may be signed in at the shop. */
+  /** True if visitors can be signed in at the shop. */
   readonly hasAccounts: boolean
 }
 
 type Front = FrontView & Arranged
 
 const DAY_SECONDS = 86_400
-/** So few units are worth a word. */
+/** This number of remaining units is low enough to be shown. */
 const FEW_LEFT = 20
-/** Without a script. */
+/** The page reloads itself this often without a script. */
 const RELOAD_SECONDS = 60
 
 export function frontPage(front: Front): Html {
@@ -57,13 +60,13 @@ interface Framed {
   readonly title: string
   readonly head?: Html
   readonly indexed: boolean
-  /** Of this page, for its languages. */
+  /** The path of this page, for its links to other languages. */
   readonly path: string
-  /** What was searched for. */
+  /** The query of the search. */
   readonly query?: string
 }
 
-/** The frame of the front's pages: with the search in the header. */
+/** The frame of the front's pages, with the search in the header. */
 export function frontShell(view: FrontView, { title, head, indexed, path, query = '' }: Framed, main: Html): Html {
   const { lang, words, brand } = view
   const languages = `${path}${path.includes('?') ? '&' : '?'}lang=`
@@ -75,10 +78,10 @@ export function frontShell(view: FrontView, { title, head, indexed, path, query 
   )
 }
 
-/** The page that is the same for all knows no cookie: its address says the language that was chosen. */
+/** The page that is the same for all visitors depends on no cookie, so its address contains the chosen language. */
 export const homeOf = ({ lang, choseLanguage }: FrontView) => (choseLanguage ? `/?lang=${lang}` : '/')
 
-/** With a script it suggests as one types; what is found is a page without one. */
+/** With a script the form makes suggestions during typing; without one the results are a page. */
 function searchForm({ words, lang, choseLanguage, indexPath, hasAccounts }: FrontView, query: string): Html {
   const { search, placeholder, ...front } = words.front
   const { recent, deleteAll, deleteOne, didYouMean, found, noResults } = front
@@ -92,7 +95,8 @@ function searchForm({ words, lang, choseLanguage, indexPath, hasAccounts }: Fron
   </form>`
 }
 
-// -- Parts ---------------------------------------------------------------------------------------------------------------
+// -- Parts
+// ---------------------------------------------------------------------------------------------------------------
 
 const LARGE = '(min-width: 60rem) 38rem, 92vw'
 const SMALL = '(min-width: 60rem) 18rem, 46vw'
@@ -165,14 +169,14 @@ function row(front: Front, sale: FrontSale): Html {
       <a class="button second" href="${path}${tells && '#restock'}" aria-label="${fill(named, { name: titleIn(sale, lang) })}">${short}</a></li>`
 }
 
-/** What a sale that runs is like. */
+/** Describes the state of a running sale. */
 function stateOf({ words, lang }: Front, { phase, left }: FrontSale): string {
   if (phase === 'paused') return words.paused
   if (phase === 'all_in_carts') return words.allInCarts
   return left <= FEW_LEFT ? fill(words.checkout.fewLeft, { n: count(lang, left) }) : words.front.onSale
 }
 
-/** Where it is, or what is sold, where the sale's name does not say so. */
+/** Describes the place or the goods, unless the sale's name contains them. */
 function aboutOf({ lang }: Front, sale: FrontSale): string {
   const { venue, products } = sale
   const named = products.map((product) => titleIn(product, lang)).filter((one) => one !== titleIn(sale, lang))
@@ -185,11 +189,11 @@ function priceOf({ words, lang }: Front, { price_from_minor, currency, prices_di
   return prices_differ ? fill(words.hall.from, { m: price }) : price
 }
 
-/** In UTC as the page is made; the script changes it to the visitor's own time. */
+/** The server writes the time in UTC, and the script changes it to the visitor's time zone. */
 const dateOf = ({ lang }: FrontView, at: string) =>
   html`<time datetime="${at}" data-moment>${moment(lang, Date.parse(at), 'UTC')}&nbsp;UTC</time>`
 
-/** The same in few words. */
+/** The date in short form. */
 function shortDate({ lang, nowMs }: FrontView, at: string, more?: Html | false): Html {
   const atMs = Date.parse(at)
   const zone = isNear(atMs, nowMs) && html`&nbsp;UTC`

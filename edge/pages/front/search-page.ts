@@ -1,4 +1,4 @@
-/** What was found for a query, without a script: words that fit are marked. */
+/** The results of a query without a script. Matching words are marked. */
 import { count, fill } from '../../../shared/format.ts'
 import { partsOf } from '../../../shared/search/marks.ts'
 import type { Found, Hit } from '../../../shared/search/search-index.ts'
@@ -26,7 +26,7 @@ export function searchPage(view: SearchView): Html {
   return frontShell(view, { title: fill(said, { q: query }), indexed: false, path, query }, main)
 }
 
-/** Other words than those of the query were searched for. */
+/** Says that other words than those of the query were searched for. */
 function meant({
   words: { front },
   lang,
@@ -39,7 +39,7 @@ function meant({
   return html`<p class="lead">${around(text, html`<a href="${path}"><b><bdi>${corrected}</bdi></b></a>`)}</p>`
 }
 
-/** A text with something in its place for `{q}`. */
+/** Replaces `{q}` in a text by an element. */
 function around(text: string, query: Html): Html {
   const [before, after] = text.split('{q}')
   return after === undefined ? html`${before}` : html`${before}${query}${after}`

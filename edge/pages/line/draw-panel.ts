@@ -1,6 +1,6 @@
 /**
- * The draw, as a visitor sees it: what is fixed before the opening, and afterwards the tick that the page's own script
- * shows once it has checked that the seed fits the commitment published before.
+ * The draw as a visitor sees it: before the opening the published commitment, and afterwards the check mark that the
+ * page's script shows once it has verified the seed against that commitment.
  */
 import { isDrawn } from '../../../shared/schedule.ts'
 import { type Html, hidden, html, icon } from '../html.ts'
@@ -30,7 +30,7 @@ export function drawPanel({ view, words }: PageContext): Html {
   </section>`
 }
 
-/** A draw that went without the beacon that was announced says so. */
+/** The row also says if a draw was made without the announced beacon. */
 function beaconRow({ view: { schedule }, words }: Pick<PageContext, 'view' | 'words'>) {
   const { beacon_announced, draw_beacon } = schedule
   if (draw_beacon !== null) return html`<div><dt>${words.beacon}</dt><dd><code>${draw_beacon}</code></dd></div>`

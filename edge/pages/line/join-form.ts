@@ -1,4 +1,4 @@
-/** The way in: what is asked of all who join, the code of an invitation, and the proofs of a person. */
+/** The form to join: the requirements for all visitors, the code of an invitation, and the proofs against bots. */
 import { buttonTo, type Html, html, postForm } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
 import type { PageContext, SaleView } from '../view.ts'
@@ -11,14 +11,14 @@ export function joinForm(context: PageContext, where: string, label: string): Ht
   return html`${accessNotes(context)}${postForm(`/sales/${view.sale}/queue`, fields)}`
 }
 
-/** Why the form did not lead to a place, unless a field of it says so. */
+/** The reason why the form did not lead to a place, unless a field of it shows the reason. */
 function refusalOf({ view, words }: PageContext): Html | false {
   const { refusal, invitation } = view
   if (!refusal || invitation?.fault) return false
   return faultOf(refusal, words)
 }
 
-/** A code is typed, or comes by a link; a signed one is long, and is pasted. */
+/** A code is typed or comes by a link. A signed code is long, and is pasted. */
 function invitationField({ view, words }: PageContext, where: string): Html | undefined {
   const { invites, othersInvite, invitation } = view
   if (!invites && !othersInvite) return
@@ -29,14 +29,14 @@ function invitationField({ view, words }: PageContext, where: string): Html | un
     ${fault && html`<p class="fault" id="${id}">${words.invitationFaults[fault]}</p>`}`
 }
 
-/** True where signing in comes first, as far as the page knows. */
+/** True if the visitor must sign in first, as far as the page knows. */
 const asksToSignIn = ({ signIn, signedInAs }: SaleView) => typeof signIn === 'string' && signedInAs === undefined
 
-/** What is asked of all who join, said before they wait. */
+/** The requirements for all visitors, which are shown before they wait. */
 export const accessNotes = ({ view, words }: PageContext) =>
   html`${signInNote(view, words)}${view.invites && html`<p class="quiet">${words.invitationNeeded}</p>`}`
 
-/** What a form to join proves: ALTCHA's widget works when the form is sent, and Turnstile's once it is seen. */
+/** The proofs of the form: ALTCHA's widget runs when the form is sent, and Turnstile's when it becomes visible. */
 function proofFields(
   { challenge, turnstile }: Pick<SaleView, 'challenge' | 'turnstile'>,
   words: Words,
@@ -51,7 +51,7 @@ function proofFields(
   return (widget || box) && html`${widget}${box}<noscript><p>${words.proofNeedsScript}</p></noscript>`
 }
 
-/** The page that is the same for all does not know who is signed in. */
+/** The page that is the same for all visitors does not know who is signed in. */
 function signInNote({ signIn, othersSignIn, signedInAs }: SaleView, words: Words): Html | false {
   if (signedInAs === '') return html`<p class="quiet">${words.signedIn}</p>`
   if (signedInAs !== undefined) return html`<p class="quiet">${words.signedInAs} <b><bdi>${signedInAs}</bdi></b></p>`
@@ -61,6 +61,9 @@ function signInNote({ signIn, othersSignIn, signedInAs }: SaleView, words: Words
   return html`<p class="quiet">${words.signInForLine} ${othersSignIn !== null && html`${words.notSignedIn} <a href="${othersSignIn}">${words.signIn}</a>`}</p>`
 }
 
-/** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
+/**
+ * This page is the same for all visitors, so it does not know who has a place. The script redirects them to their own
+ * page.
+ */
 export const toOwnPlace = ({ view, words }: PageContext) =>
   html`<a href="/sales/${view.sale}/line">${words.toOwnPlace}</a>`

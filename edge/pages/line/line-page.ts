@@ -1,6 +1,6 @@
 /**
- * The lobby, and the line in all its states. A page holds every state that it can reach, and its script shows the
- * current one: at the opening, half a million pages turn over without a request.
+ * The lobby, and the queue in all its states. A page contains every state that it can reach, and its script shows the
+ * current one, so half a million pages change at the opening without a request.
  */
 import { PUBLIC_LINE } from '../../../shared/api/access.ts'
 import { count, exactly, fill, type Plural, plural, waitText } from '../../../shared/format.ts'
@@ -63,13 +63,13 @@ export function linePage(context: PageContext, place: Place, number: number): Co
     ${leaveForm(context, place.status)}
   </div>
   ${asideOf(context)}`
-  // Once the turn has passed, only the end of the sale can change the page.
+  // After the turn has passed, only the end of the sale can change the page.
   const isMissed = place.status === 'missed_turn'
   const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
   return { title: titles[place.status], main, look: 'page split', reloadSeconds, named: true }
 }
 
-/** The same for all in line, and most of the page. */
+/** The part that is the same for all visitors in the queue, which is most of the page. */
 function asideOf(context: PageContext): Html {
   const { view, lang, words } = context
   const { sale, line, state, schedule, goods, posts } = view
@@ -80,13 +80,13 @@ function asideOf(context: PageContext): Html {
   )
 }
 
-/** What one waits for, and since when it is open. */
+/** The goods that the visitor waits for, and the time since the sale opened. */
 function saleItem(context: PageContext): Html {
   const { view } = context
   return html`<div class="sale">${thumbnail(view)}<p><b><bdi>${view.state.name}</bdi></b><small>${opens(context)} ${dateAt(context, 'opens_at')}</small>${ofLine(context)}</p></div>`
 }
 
-/** The visitor's line by its name for people, where the sale has several. */
+/** The name of the visitor's line, if the sale has several. */
 function ofLine({ view: { line }, words, lang }: PageContext): Html | false {
   if (line === undefined) return false
   const unnamed = line.line === PUBLIC_LINE ? words.everyone : line.line
@@ -94,7 +94,7 @@ function ofLine({ view: { line }, words, lang }: PageContext): Html | false {
   return html`<small class="of-line"><bdi>${fill(words.ofLine, { line: name })}</bdi></small>`
 }
 
-/** Switches for the notices of a turn, which the second script works; without scripts there are none. */
+/** The switches for notices of a turn, which need the second script. */
 function turnNotices(context: PageContext, status: Status): Html {
   const { view, words } = context
   const button = (kind: string, label: string) =>
@@ -107,7 +107,7 @@ function turnNotices(context: PageContext, status: Status): Html {
     </section>`
 }
 
-/** What to do until the turn: nothing, and be ready. */
+/** What the visitor should do until the turn: nothing except be ready. */
 function meanwhile(context: PageContext, status: Status): Html {
   const { view, words, lang } = context
   const { sale, state, protects, claimSeconds } = view
@@ -126,7 +126,7 @@ function meanwhile(context: PageContext, status: Status): Html {
   })
 }
 
-/** Leaving takes two steps, since it cannot be undone. */
+/** Leaving takes two steps, because it cannot be undone. */
 function leaveForm({ view, words }: PageContext, status: Status): Html {
   return html`<details id="leave" ${hidden(!mayLeave(status))}>
       <summary class="quiet">${words.leave}</summary>
@@ -135,11 +135,11 @@ function leaveForm({ view, words }: PageContext, status: Status): Html {
     </details>`
 }
 
-/** Texts that the page's script may show beside a figure. */
+/** Texts that the page's script may show next to a figure. */
 export type AheadTexts = Plural & { readonly next: string }
 export type WaitTexts = Pick<Words, 'waitAbout' | 'waitUntil' | 'waitSoon' | 'waitUnknown' | 'waitPastEnd'>
 
-/** People ahead, the comb, wait and outlook; the page's script keeps them up to date. */
+/** The number of people ahead, the comb, the wait and the outlook, which the page's script updates. */
 function placeFigures(context: PageContext, place: Place, number: number): Html {
   const { view, words, lang } = context
   const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
@@ -168,7 +168,10 @@ function placeFigures(context: PageContext, place: Place, number: number): Html 
   </div>`
 }
 
-/** The line from its first place: who has been called, who is ahead, and one's own place. The figures below say the same. */
+/**
+ * The queue from its first place: the called visitors, those ahead, and the visitor's own place. The figures below
+ * have the same content.
+ */
 const way = ({ served, own }: ReturnType<typeof wayOf>) =>
   html`<div class="way" aria-hidden="true">
       <svg class="comb"><rect class="ahead" width="${own}" height="100%"/><rect class="served" width="${served}" height="100%"/></svg>

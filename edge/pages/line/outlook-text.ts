@@ -1,4 +1,4 @@
-/** How far the stock is likely to last for somebody in line, and what the page says of it. */
+/** Calculates how far the stock is likely to last for a visitor in the queue, and describes it. */
 import { count, fill } from '../../../shared/format.ts'
 import { endsBeforeTurn, isFinal, isInLine, type Place, type Schedule } from '../../../shared/schedule.ts'
 import { type Html, hidden, html, texts } from '../html.ts'
@@ -6,7 +6,7 @@ import type { PageContext } from '../view.ts'
 
 type Outlook = 'outlookEnough' | 'outlookShort' | 'outlookGone'
 
-/** Null without an estimate, and where the sale ends before the turn anyway. */
+/** Null without an estimate, or if the sale ends before the turn anyway. */
 export function outlookOf(schedule: Schedule, place: Place, atMs: number): Outlook | null {
   const { lasts_for_positions: lasts } = schedule
   const at = place.position_in_queue ?? 0
@@ -15,11 +15,11 @@ export function outlookOf(schedule: Schedule, place: Place, atMs: number): Outlo
   return lasts === 0 ? 'outlookGone' : at <= lasts ? 'outlookEnough' : 'outlookShort'
 }
 
-/** The text with its numbers. */
+/** Fills the numbers into the text. */
 export const outlookText = (text: string, lang: string, { lasts_for_positions }: Schedule, place: Place): string =>
   fill(text, { n: count(lang, lasts_for_positions ?? 0), p: count(lang, place.position_in_queue ?? 0) })
 
-/** Each of the three is part of the page, and its script fills in and shows the one that holds. */
+/** The page contains all three texts, and its script fills in and shows the one that applies. */
 export function outlook({ view, words, lang }: PageContext, place: Place): Html {
   const { schedule, nowMs } = view
   const shown = outlookOf(schedule, place, nowMs)

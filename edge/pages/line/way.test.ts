@@ -12,7 +12,7 @@ it('is never longer than its comb, nor one’s own place before those called', (
       expect(from).toBeGreaterThanOrEqual(0)
       expect(to).toBeGreaterThanOrEqual(from)
       expect(to).toBeLessThanOrEqual(100)
-      // Somebody beyond the stock stands at its end.
+      // A visitor beyond the stock is at the end of the drawing.
       if (lasts === null || lasts <= ahead) expect(to).toBe(serving + ahead === 0 ? 0 : 100)
     }),
   )

@@ -1,10 +1,13 @@
-/** The line as a length, from its first place to the end of the stock, or to one's own place if that is further. */
+/**
+ * The length of the queue in a drawing: from its first place to the end of the stock, or to the visitor's own place
+ * if that is further.
+ */
 
-/** The place to which the stock is likely to last; null where nobody knows. */
+/** The place to which the stock is likely to last; null if unknown. */
 export const endsOf = (serving: number, lastsFor: number | null): number | null =>
   lastsFor === null ? null : Math.round(serving + lastsFor)
 
-/** How far those called and one's own place are along it, as SVG lengths. */
+/** The positions of the called visitors and of the visitor's own place along the queue, as SVG lengths. */
 export function wayOf(serving: number, position: number, lastsFor: number | null) {
   const whole = Math.max(1, position, endsOf(serving, lastsFor) ?? 0)
   const part = (place: number) => `${Math.min(100, (Math.max(0, place) / whole) * 100).toFixed(2)}%`

@@ -1,10 +1,13 @@
-/** The check mark of an order that is paid, in a ring of the comb; drawn once. Hidden from screen readers: the words beside it say the same. */
+/**
+ * The check mark of a paid order in a ring like the comb. It is hidden from screen readers, because the words next to
+ * it have the same meaning.
+ */
 import { html } from '../html.ts'
 
 const TICKS = 48
 const round = (value: number) => value.toFixed(1)
 
-/** Each fourth one longer. */
+/** Every fourth ray is longer. */
 const rays = Array.from({ length: TICKS }, (_, i) => {
   const angle = (i / TICKS) * 2 * Math.PI
   const at = (radius: number) => `${round(60 + radius * Math.cos(angle))} ${round(60 + radius * Math.sin(angle))}`

@@ -1,4 +1,4 @@
-/** The order in each of its states: with the hold's countdown and the ways to pay, then what happens next. */
+/** The order in each of its states, with the hold's countdown and the payment methods, or the next steps. */
 import {
   DECLINE_CODES,
   type DeclineCode,
@@ -20,14 +20,14 @@ import type { Words } from '../words/words.ts'
 import { done } from './done.ts'
 import { whatNext } from './what-next.ts'
 
-/** Without a script, an order in progress reloads so often. */
+/** An order in progress reloads this often without a script. */
 const RELOAD_SECONDS = 3
-/** Longer, so that the page does not reload under the finger of someone about to press the button. */
+/** The pause is longer, so that the page does not reload while the buyer is about to press the button. */
 const RELOAD_IN_3DS_SECONDS = 15
-/** The origin's PAYMENT_ACTION_SECONDS, unless it is set: only the bar's length depends on it. */
+/** The default of the origin's PAYMENT_ACTION_SECONDS. If that is set, only the bar's length is wrong. */
 export const MAX_3DS_SECONDS = 300
 
-/** The step that an order is at; null for one that is over. */
+/** The step that an order has reached; null for one that is over. */
 const STEPS = {
   processing: 0,
   reserved: 1,
@@ -79,7 +79,7 @@ function orderSection(context: PageContext, order: Order): Html {
   </section>`
 }
 
-/** The time that runs, if any does. */
+/** The countdown, if there is one. */
 function top(context: PageContext, order: Order): Html | false {
   const { view, words } = context
   const { status, payment, expires_in_seconds } = order
@@ -93,7 +93,7 @@ function top(context: PageContext, order: Order): Html | false {
   return band(context, { title, text, seconds, of: Math.max(MAX_3DS_SECONDS, seconds), label: words.awaiting3dsEndsIn })
 }
 
-/** What the buyer can do about an order that is not paid, or no more. */
+/** The buyer's actions for an unpaid order, or none if it is over. */
 function unpaid(context: PageContext, order: Order): Html {
   const { view, words } = context
   const { status, payment: paid } = order
@@ -117,7 +117,7 @@ const bought = ({ words }: PageContext, order: Order) => {
   return html`<div>${order.status !== 'refunded' && done}${heading(title, text)}</div>`
 }
 
-/** What it is, and the number that people read to each other. */
+/** The goods, and the number that buyers and support tell each other. */
 export function ticket(context: PageContext, order: Order): Html {
   const { view, words } = context
   const { short_number, lines } = order
@@ -136,7 +136,7 @@ export function ticket(context: PageContext, order: Order): Html {
     </aside>`
 }
 
-/** What follows the head of an order that is paid. */
+/** The part below the head of a paid order. */
 function afterwards(context: PageContext, order: Order): Html {
   const { words } = context
   return html`<div class="stack">
@@ -151,7 +151,7 @@ function afterwards(context: PageContext, order: Order): Html {
     </div>`
 }
 
-/** A page without steps has the link to one's orders in its header. */
+/** A page without steps has the link to the visitor's orders in its header. */
 function links(context: PageContext, order: Order): Html | false {
   const { view, words } = context
   if (view.protects) return false
@@ -160,7 +160,7 @@ function links(context: PageContext, order: Order): Html | false {
   return (receipt || own) && html`<p class="row links actions">${receipt} ${own}</p>`
 }
 
-/** Its lines, and what they cost in all. */
+/** The order lines and their total. */
 function billOf(context: PageContext, order: Order): Html {
   const { words, lang } = context
   const { currency, refunded_minor } = order
@@ -175,14 +175,17 @@ function billOf(context: PageContext, order: Order): Html {
 const copyButton = ({ words }: PageContext, text: string) =>
   html`<button class="icon-button" type="button" data-copy="${text}" aria-label="${words.after.copy}" hidden>${icon('copy')}</button>`
 
-/** What follows a payment that goes through, as nearly all do: the script, which learns of it, need not ask for the page. */
+/**
+ * The page that follows a successful payment, as nearly all are. The script shows it when it learns of the success,
+ * without another request.
+ */
 function whenConfirmed(context: PageContext, order: Order): Html {
   const confirmed = { ...order, status: 'confirmed', payment: { status: 'succeeded' }, expires_in_seconds: 0 } as const
   const [title] = stateOf(context.words, confirmed)
   return html`<template id="order-confirmed" data-title="${title}">${steps(context, 2)}${orderSection(context, confirmed)}</template>`
 }
 
-/** Giving back takes two steps, since it cannot be undone. */
+/** Cancelling takes two steps, because it cannot be undone. */
 function giveBackForm(context: PageContext, order: Order): Html {
   const { words } = context
   return html`<details class="leave">
@@ -194,15 +197,15 @@ function giveBackForm(context: PageContext, order: Order): Html {
 
 export const pathOf = ({ view }: PageContext, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
 
-/** The whole number, for machines: small print. */
+/** The full order number for machines, in small print. */
 export const orderNumber = ({ words }: PageContext, { order_id }: Order) =>
   html`<p class="small quiet order-number">${words.after.fullNumber} <code>${order_id}</code></p>`
 
 export const totalOf = (lang: string, order: Order) => money(lang, order.total_minor, order.currency)
 
 /**
- * What a line is for: a seat by its section, row and number. What was given back of an order that goes on is struck through,
- * and said; of one that is over its status says so.
+ * The name of a line: for a seat its section, row and number. Returned lines of a continuing order are struck through
+ * and marked; the status of an ended order says it for all lines.
  */
 export function lineName({ view, words, lang }: PageContext, line: OrderLine, { status }: Pick<Order, 'status'>): Html {
   const { row, number, quantity } = line
@@ -212,7 +215,7 @@ export function lineName({ view, words, lang }: PageContext, line: OrderLine, { 
   return isReturned ? html`<s>${text}</s> <small>(${words.hall.returned})</small>` : text
 }
 
-/** What the buyer reads first: where the order is, and what they can do. */
+/** The first text that the buyer reads: the state of the order, and what they can do. */
 export function stateOf(words: Words, order: Order): readonly [title: string, text: string] {
   const { status, reason, payment } = order
   const declined = declineOf(order)
@@ -224,9 +227,10 @@ export function stateOf(words: Words, order: Order): readonly [title: string, te
   return [words[status], words[`${status}Text`]]
 }
 
-// -- Paying --------------------------------------------------------------------------------------------------------------
+// -- Paying
+// --------------------------------------------------------------------------------------------------------------
 
-/** Why the last payment of an order that is still reserved was declined; null if it was not. */
+/** The reason why the last payment of a still reserved order was declined; null if it was not. */
 function declineOf({ status, payment }: Order): DeclineCode | null {
   if (status !== 'reserved' || payment?.status !== 'declined') return null
   return DECLINE_CODES.find((code) => code === payment.code) ?? 'declined'
@@ -237,7 +241,7 @@ function attemptsLeft({ words, lang }: PageContext, { payment }: Order): string 
   return fill(plural(lang, left, words.attemptsLeft), { n: count(lang, left) })
 }
 
-/** The bank asks its buyer to confirm (3-D Secure). */
+/** The link to the bank, which asks its customer to confirm (3-D Secure). */
 const toBank = ({ words }: PageContext, { next_action }: Payment) =>
   next_action && html`<p>${buttonTo(next_action.url, words.toBank)}</p>`
 

@@ -1,4 +1,6 @@
-/** A visitor's own orders of a sale as a list, and the receipt of one, which prints on a sheet of paper. */
+/**
+ * The list of a visitor's own orders in a sale, and the receipt of an order, which is printable on a sheet of paper.
+ */
 import type { Order, PublicSale } from '../../../shared/api/public.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { buttonTo, type Html, heading, html } from '../html.ts'
@@ -87,7 +89,10 @@ function sellerRows({ words }: PageContext, { name, address, tax_id }: NonNullab
       ${tax_id && html`<div><dt>${words.taxId}</dt><dd><bdi>${tax_id}</bdi></dd></div>`}`
 }
 
-/** A card, or a method of the sandbox; of any other the provider says no more. */
+/**
+ * Describes the payment method if it is a card or a method of the sandbox. The provider gives no details of any
+ * other.
+ */
 function methodOf(words: Words, { payment }: Order): string {
   const { card, method } = payment ?? {}
   if (card) return fill(words.cardEndingIn, { brand: card.brand, n: card.last4 })

@@ -1,4 +1,6 @@
-/** The payment page with Stripe's form, for an order that is reserved, or whose bank asks its buyer to confirm. */
+/**
+ * The payment page with Stripe's form, for an order that is reserved or needs the buyer's confirmation at the bank.
+ */
 import type { Order } from '../../../shared/api/public.ts'
 import { fill } from '../../../shared/format.ts'
 import { toStripe } from '../../../shared/stripe-amount.ts'
@@ -33,7 +35,7 @@ export function paymentPage(context: PageContext, order: Order, { key, script }:
       data-away="${words.payAway}" data-failed="${words.payFailed}">
       ${confirms ? html`<progress aria-label="${title}"></progress><p class="fault" role="alert"></p>` : form}
     </stripe-payment>`
-  // Stripe refuses a charge of 0. The origin confirms such an order without one.
+  // Stripe refuses a charge of 0, so the origin confirms such an order without one.
   const free = postForm(
     `${back}/payment`,
     html`<input type="hidden" name="payment_method" value="pm_free"><button class="button wide">${pay}</button>`,

@@ -1,4 +1,4 @@
-/** What happens with an order that is paid, by how it reaches its buyer. */
+/** The next steps of a paid order, by its delivery. */
 import type { Order } from '../../../shared/api/public.ts'
 import { fill, money } from '../../../shared/format.ts'
 import { buttonTo, type Html, html, icon } from '../html.ts'
@@ -30,7 +30,7 @@ function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
   const { after } = words
   const { contact, delivery } = view.state
   const paid = { title: after.paid, text: paidText(context, order), isPast: true }
-  // Whether the buyer gave an address, where it is optional, the order does not say.
+  // If an address was optional, the order does not say whether the buyer gave one.
   const told =
     contact === 'required' ? { title: after.mail, text: after.mailText } : { title: after.keep, text: after.keepText }
   const isPast = order.status === 'fulfilled'
@@ -50,7 +50,7 @@ function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
   }
 }
 
-/** When and where it takes place, if the shop has said so. */
+/** The time and place of the event, if the shop has set them. */
 function dateStage(context: PageContext): Stage[] {
   const { view, words } = context
   const event = eventOf(context)
@@ -59,7 +59,7 @@ function dateStage(context: PageContext): Stage[] {
   return [{ title: words.date, text, more: html`<p class="row links">${event.toCalendar}</p>` }]
 }
 
-/** How much, and with what card, where that is known. */
+/** The amount and the card, as far as they are known. */
 function paidText({ words, lang }: PageContext, { payment, total_minor, currency }: Order): string {
   const { card } = payment ?? {}
   const paid = money(lang, total_minor, currency)

@@ -1,9 +1,9 @@
-/** What the shop says to all its visitors, on every page of a sale; and why the line is paused. */
+/** The shop's announcement on every page of a sale, and the reason of a pause. */
 import { moment } from '../../../shared/format.ts'
 import { type Html, hidden, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
 
-/** A text of the shop's in the visitor's language; otherwise in English, or in the first that there is. */
+/** A text of the shop in the visitor's language, otherwise in English, or in the first language that it has. */
 export function inLanguage(
   texts: Readonly<Record<string, string>>,
   lang: string,
@@ -13,8 +13,8 @@ export function inLanguage(
 }
 
 /**
- * A live region, which the page's script fills only when there is another announcement: a screen reader reads each once. It
- * is outside the stage, which the script replaces.
+ * A live region, which the page's script changes only for another announcement, so that a screen reader reads each
+ * once. It is outside the stage, which the script replaces.
  */
 export function announcementBox({ view, words, lang }: PageContext): Html {
   const { announcement } = view.schedule
@@ -33,7 +33,7 @@ function box(
   <p dir="auto" lang="${lang}">${text}</p></div>`
 }
 
-/** Why the sale is paused, in the shop's words; hidden where there is no reason. */
+/** The reason of a pause in the shop's words; hidden if there is none. */
 export function pauseReason({ view, lang }: PageContext): Html {
   const { pause_reason } = view.schedule
   const reason = pause_reason ? inLanguage(pause_reason, lang) : null

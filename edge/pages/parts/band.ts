@@ -1,4 +1,6 @@
-/** The top of a page in which time runs: what it is for, the time left as its large figure, and the comb that measures it. */
+/**
+ * The top of a page with a countdown: its purpose, the remaining time in large figures, and the comb that shows it.
+ */
 import { clock, fill } from '../../../shared/format.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
@@ -7,14 +9,14 @@ interface Running {
   readonly title: string
   readonly text?: Html | string | false
   readonly seconds: number
-  /** How long it runs in all, in seconds. */
+  /** The total time in seconds. */
   readonly of: number
-  /** What the time is for. */
+  /** The purpose of the countdown. */
   readonly label: string
   readonly id?: string
 }
 
-/** Without a script, the time of day at which it is over. */
+/** If scripts are disabled, the page shows the time of day at which the countdown ends. */
 export function band({ view, words, lang }: PageContext, { title, text, seconds, of, label, id }: Running): Html {
   const until = new Date(view.nowMs + seconds * 1000).toISOString()
   return html`<div class="band"><div class="page time-left" ${id && html`id="${id}"`}>
@@ -26,7 +28,7 @@ export function band({ view, words, lang }: PageContext, { title, text, seconds,
   </div></div>`
 }
 
-/** Where in the purchase the visitor is. */
+/** The visitor's current step of the purchase. */
 export function steps({ words }: Pick<PageContext, 'words'>, at: 0 | 1 | 2): Html {
   const names = [words.stepChoose, words.stepPay, words.stepDone]
   return html`<ol class="row steps small quiet" aria-label="${words.steps}">${names.map((name, i) => html`<li ${i === at && html`aria-current="step"`}>${name}</li>`)}</ol>`

@@ -1,6 +1,6 @@
 /**
- * What an order costs, row by row: its lines, what codes take off, fees, delivery, tax, and the total of it all. The script of a
- * turn makes its rows from the same texts.
+ * The price of an order in rows: lines, discounts of codes, fees, delivery, tax, and the total. The script of a turn
+ * makes its rows from the same texts.
  */
 import type { Delivery } from '../../../shared/api/goods.ts'
 import type { Order, Tax, Totals } from '../../../shared/api/public.ts'
@@ -10,9 +10,10 @@ import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 
-// -- As texts ------------------------------------------------------------------------------------------------------------
+// -- As texts
+// ------------------------------------------------------------------------------------------------------------
 
-/** What the texts are made with. */
+/** The values from which the texts are made. */
 interface Billing {
   readonly lang: string
   readonly currency: string
@@ -27,9 +28,9 @@ export interface Row<Name = Html | string> {
 }
 
 interface Known {
-  /** The promo code, where it is known. */
+  /** The promo code, if it is known. */
   readonly code?: string | undefined
-  /** What delivery costs is not known yet. */
+  /** True if the price of delivery is not known yet. */
   readonly isOpen?: boolean
 }
 
@@ -54,7 +55,10 @@ export function textRows(
   return rows
 }
 
-/** "with €29.50 VAT": the tax in the total; nothing where it is a row of its own, or there is none. */
+/**
+ * Describes the tax in the total, for example "with €29.50 VAT". It is empty if the tax has its own row, or if there
+ * is none.
+ */
 export function withTax(
   totals: Pick<Totals, 'total_minor' | 'tax_minor'>,
   { lang, currency, words, tax }: Omit<Billing, 'delivery'>,
@@ -63,18 +67,19 @@ export function withTax(
   return fill(words.withTax, { m: money(lang, taxIn(tax, totals), currency), tax: tax.name })
 }
 
-/** Only an order with a bill says its tax; of any other the prices include it. */
+/** An order's bill contains its tax. If there is no bill, the prices include the tax. */
 export const taxIn = ({ percent }: Tax, { total_minor, tax_minor }: Pick<Totals, 'total_minor' | 'tax_minor'>) =>
   tax_minor || shareWithin(total_minor, percent)
 
-// -- As parts of a page --------------------------------------------------------------------------------------------------
+// -- As parts of a page
+// --------------------------------------------------------------------------------------------------
 
 interface Billed extends Omit<Totals, 'subtotal_minor'> {
   readonly currency: string
   readonly receipt?: Order['receipt']
 }
 
-/** Once it is paid, with the tax of that moment. */
+/** After the payment, the tax is that of the payment's time. */
 export const billingOf = (
   { view, words, lang }: PageContext,
   { currency, receipt }: Pick<Billed, 'currency' | 'receipt'>,
@@ -86,11 +91,11 @@ export const billingOf = (
 const row = ({ name, amount }: Row) => html`<div><dt>${name}</dt><dd>${amount}</dd></div>`
 
 interface More extends Pick<Known, 'code'> {
-  /** After the total. */
+  /** The rows after the total. */
   readonly after?: readonly Row[]
 }
 
-/** As a list; `lines` come first. */
+/** The rows as a list; `lines` come first. */
 export function billRows(
   context: PageContext,
   billed: Billed,

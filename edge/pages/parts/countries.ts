@@ -1,9 +1,9 @@
-/** Where a sale sends things to, by the names of countries in the visitor's language. */
+/** The countries to which a sale delivers, with their names in the visitor's language. */
 import type { Delivery } from '../../../shared/api/goods.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { WITHOUT_POSTCODES } from '../../../shared/postcodes.ts'
 
-/** ISO 3166-1, for a sale that sends everywhere. */
+/** The countries of ISO 3166-1, for a sale that delivers everywhere. */
 export const EVERYWHERE: readonly string[] = (
   'AD AE AF AG AI AL AM AO AR AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA CC CD ' +
   'CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG ER ES ET FI FJ FK FM FO FR GA GB GD ' +
@@ -14,10 +14,10 @@ export const EVERYWHERE: readonly string[] = (
   'UA UG US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ')
 
-/** Whose addresses need a state or province. */
+/** The countries whose addresses need a state or province. */
 const WITH_REGIONS = ['AU', 'BR', 'CA', 'CN', 'ID', 'IN', 'IT', 'JP', 'MX', 'MY', 'US']
 
-/** The countries that a delivery goes to; those without a price are not among them. */
+/** The countries of a delivery, without those that have no price. */
 export function countriesOf({ countries: wanted, prices }: Delivery): readonly string[] {
   const countries: readonly string[] = wanted ?? EVERYWHERE
   if (!prices || prices.some((price) => !price.countries)) return countries
@@ -27,11 +27,11 @@ export function countriesOf({ countries: wanted, prices }: Delivery): readonly s
 export const lacksPostcodes = (countries: readonly string[]) => countries.some((one) => WITHOUT_POSTCODES.has(one))
 export const needsRegion = (countries: readonly string[]) => countries.some((one) => WITH_REGIONS.includes(one))
 
-/** Naming and sorting all countries takes milliseconds; sales and languages are few. */
+/** The lists are cached, because naming and sorting all countries takes milliseconds. Sales and languages are few. */
 const MAX_LISTS = 100
 const lists = new RecentMap<string, readonly (readonly [code: string, name: string])[]>(MAX_LISTS)
 
-/** Sorted as the language sorts. */
+/** The names are sorted by the rules of the language. */
 export const countryNames = (lang: string, countries: readonly string[]) =>
   lists.getOrAdd(`${lang} ${countries.join('')}`, () => {
     const names = new Intl.DisplayNames(lang, { type: 'region' })

@@ -1,4 +1,4 @@
-/** What went wrong, in the page's own words: a problem's title and detail are for programs. */
+/** Describes a problem in the page's own words, because a problem's title and detail are for programs. */
 import type { Problem, ProblemType } from '../../../shared/problem.ts'
 import { type Html, html } from '../html.ts'
 import type { Words } from '../words/words.ts'
@@ -8,7 +8,7 @@ export function wordsFor(
   words: Words,
 ): readonly [string, string] {
   const name = type.slice('/problems/'.length) as ProblemType
-  // Where others come first there is a time to retry.
+  // If other buyers' orders cause the problem, it has a time to retry.
   if (name === 'too-many-orders' && retry_after_seconds === undefined) return words.cancelledFor.too_many
   if (name === 'too-many-requests' && reason === 'unpaid_nearby') return words.unpaidNearby
   if (name === 'ended') return [words.ended, words.endedText]
@@ -16,10 +16,10 @@ export function wordsFor(
   return known[name] ?? [words.problem, errors ? words.problemFields : words.problemText]
 }
 
-/** Beside the button of a form that met a problem. */
+/** The message next to the button of a form that met a problem. */
 export function faultOf(problem: Problem, words: Words): Html {
   const [title, text] = wordsFor(problem, words)
-  // The form says already who the sale is for.
+  // The form already says for whom the sale is.
   const more = !problem.type.endsWith('/sign-in-required') && html`${words.fullStop}${text}`
   return html`<p class="fault" role="alert" tabindex="-1" autofocus><b>${title}</b>${more}</p>`
 }

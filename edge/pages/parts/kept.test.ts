@@ -1,4 +1,4 @@
-/** Parts that many pages share show what is true at their moment, and are made once for it. */
+/** Parts that many pages share show the current state, and are made once for each state. */
 import { expect, it, vi } from 'vitest'
 import { type Html, html } from '../html.ts'
 import { Kept } from './kept.ts'
@@ -10,7 +10,7 @@ it('keeps a part for as long as all that it is made of is the same', () => {
   const part = (name: string, ...of: readonly unknown[]) => String(parts.get(name, of, () => make(JSON.stringify(of))))
   const first = part('a', state, schedule)
   expect([part('a', state, schedule), make.mock.calls.length]).toEqual([first, 1])
-  // Another object, though it says the same, may say something else later.
+  // Another object may have other content later, even if it is equal now.
   part('a', { ...state }, schedule)
   expect(make).toHaveBeenCalledTimes(2)
   expect(part('a', state, { version: 2 })).toContain('2')

@@ -1,16 +1,19 @@
-/** What pages show that is the same for all who come at one moment: made for the first, and kept for the others. */
+/**
+ * Parts of pages that are the same for all visitors at one moment. They are made for the first visitor and reused for
+ * the others.
+ */
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import type { Html } from '../html.ts'
 
 export class Kept<T> {
   readonly #known: RecentMap<string, { readonly of: readonly unknown[]; readonly made: T }>
 
-  /** Keeps `max` of them, those used last. */
+  /** Retains the `max` parts that were used last. */
   constructor(max: number) {
     this.#known = new RecentMap(max)
   }
 
-  /** The one of this name, made anew when anything that it is made `of` is another object or value than it was. */
+  /** Returns the part of this name. It is made again if any value in `of` is another object or value than before. */
   get(name: string, of: readonly unknown[], make: () => T): T {
     const known = this.#known.get(name)
     if (known && known.of.length === of.length && known.of.every((one, i) => one === of[i])) return known.made

@@ -1,4 +1,7 @@
-/** Texts of the shop in markdown. The library escapes HTML and drops unsafe addresses; pictures are left out, since no page loads from others. */
+/**
+ * The shop's markdown texts as HTML. The library escapes HTML and removes unsafe addresses. Pictures are omitted,
+ * because no page loads any from other hosts.
+ */
 import { raw } from 'hono/html'
 import { micromark } from 'micromark'
 import type { Markdown } from '../../../shared/api/goods.ts'
@@ -6,7 +9,7 @@ import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { type Html, html } from '../html.ts'
 import { inLanguage } from './announcement.ts'
 
-/** Texts of some kilobytes, which change only with a version of the goods. */
+/** The cache has texts of some kilobytes, which change only with a version of the goods. */
 const MAX_TEXTS = 200
 const rendered = new RecentMap<string, Html>(MAX_TEXTS)
 
@@ -15,11 +18,14 @@ export const markdown = (text: string): Html =>
     raw(underPage(micromark(text, { extensions: [{ disable: { null: ['labelStartImage'] } }] }))),
   )
 
-/** Headings below those of the page; what looks like a tag is one, since the text's own are escaped. */
+/**
+ * The headings are moved below those of the page. Every tag in the result was made by the library, because the text's
+ * own are escaped.
+ */
 const underPage = (made: string) =>
   made.replace(/<(\/?)h([1-6])>/g, (_, slash, level) => `<${slash}h${Math.min(6, Number(level) + 2)}>`)
 
-/** A text of the shop's in the visitor's language, or in the one that there is, which it names. */
+/** A text of the shop in the visitor's language, or in the one that exists, which its element names. */
 export function prose(text: Markdown, lang: string, look: 'small' | false = false): Html {
   const said = typeof text === 'string' ? { text, lang } : inLanguage(text, lang)
   return html`<div class="prose ${look}" dir="auto" lang="${said.lang}">${markdown(said.text)}</div>`

@@ -1,20 +1,20 @@
-/** Moments of the schedule: counted down to, or as a date. */
+/** Times of the schedule as countdowns or dates. */
 import { clock, moment } from '../../../shared/format.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
 import { AFTER, BEFORE, during } from './phases.ts'
 
-/** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
+/** The times of a schedule that a page shows. Dates show the published times; countdowns use the edge's times. */
 export type ScheduleMoment = 'opens_at' | 'ends_at' | 'pre_queue_opens_at' | Countdown
 type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 
 const DAY_SECONDS = 86_400
-/** Each is formatted once: sales and languages are few. */
+/** Each date is formatted once, because sales and languages are few. */
 const MAX_DATES = 1_000
 const dates = new RecentMap<string, Html>(MAX_DATES)
 
-/** Counts down to one of the schedule's moments by script, above its date. Without a script there is the date alone. */
+/** Counts down to one of the schedule's times by script, above its date. Without a script only the date is shown. */
 export function countdown(context: PageContext, to: Countdown): Html {
   const { view, words, lang } = context
   const { schedule } = view
@@ -32,7 +32,7 @@ export function countdown(context: PageContext, to: Countdown): Html {
     </div>`
 }
 
-/** In UTC as the page is made; the script changes it to the visitor's own time. */
+/** The server writes the time in UTC, and the script changes it to the visitor's time zone. */
 export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' | 'pre_queue_opens_at'): Html {
   const said = view.schedule[at] ?? 0
   return dates.getOrAdd(`${at} ${said} ${lang}`, () => {
@@ -41,7 +41,7 @@ export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' |
   })
 }
 
-/** Any other moment, likewise; `zone`: to the second, and the script names the visitor's zone too. */
+/** Any other time in the same form. `zone` shows seconds, and the script then also names the visitor's time zone. */
 export function timeAt(lang: string, at: string, zone?: 'zone'): Html {
   const text = zone
     ? moment(lang, Date.parse(at), 'UTC', 'long')
@@ -49,7 +49,7 @@ export function timeAt(lang: string, at: string, zone?: 'zone'): Html {
   return html`<time datetime="${at}" data-moment="${zone}">${text}</time>`
 }
 
-/** "Opens", and once it has opened "Opened". */
+/** The label is "Opens", and after the opening "Opened". */
 export const opens = ({ view: { schedule }, words }: PageContext) => [
   during(schedule, BEFORE, words.opensAt, 'span'),
   during(schedule, AFTER, words.openedAt, 'span'),

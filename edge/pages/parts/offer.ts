@@ -1,11 +1,11 @@
-/** What is for sale, as pages name and show it: each product with its variants by option. */
+/** The products for sale as pages name and show them, each with its variants by option. */
 import type { GoodsDocument, Image, ProductGoods } from '../../../shared/api/goods.ts'
 import type { OrderLine, PublicProduct, PublicSale } from '../../../shared/api/public.ts'
 import { fill, money } from '../../../shared/format.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
 
-/** A sale with the names that the shop gives it and its products in this language; the others stay. */
+/** The sale with the names that the shop has set in this language; other names stay. */
 export function namedIn<Sale extends Pick<PublicSale, 'name' | 'products'>>(
   lang: Language,
   sale: Sale,
@@ -22,14 +22,14 @@ export function namedIn<Sale extends Pick<PublicSale, 'name' | 'products'>>(
   return { ...sale, name: goods.names?.[lang] ?? sale.name, products }
 }
 
-/** That of all its prices; any one where nothing is sold. */
+/** The currency of all prices. A sale without products has the default. */
 export const currencyOf = ({ products }: Pick<PublicSale, 'products'>) => products[0]?.currency ?? 'EUR'
 
-/** What the shop says of a product, or of the one that it is a variant of. */
+/** The goods of a product, or of the product of a variant. */
 const aboutIn = (goods: GoodsDocument | null, { product_id, variant_of }: PublicProduct): ProductGoods =>
   goods?.products[variant_of ?? product_id] ?? {}
 
-/** In the visitor's language where the shop has said it in that; else as it was sold. */
+/** The name in the visitor's language if the shop has set it, otherwise the name at the time of sale. */
 export function nameOfLine({ state, goods, lang }: SaleView, { product_id, name }: OrderLine): string {
   const product = state.products.find((one) => one.product_id === product_id)
   return product && aboutIn(goods, product).names?.[lang] ? product.name : name
@@ -37,15 +37,18 @@ export function nameOfLine({ state, goods, lang }: SaleView, { product_id, name 
 
 export interface Item {
   readonly product: PublicProduct
-  /** What the shop says of it; empty where it has said nothing, or while that cannot be read. */
+  /** The product's goods; empty if there are none, or while they cannot be read. */
   readonly goods: ProductGoods
   readonly name: string
   readonly image: Image | null
-  /** What can be bought of it: its variants, or the product itself. */
+  /** The units that visitors can buy: the variants, or the product itself. */
   readonly units: readonly PublicProduct[]
-  /** The units by the values of all options but the last; one group without a heading where there is one option. */
+  /**
+   * The units grouped by the values of all options except the last. With one option there is one group without a
+   * heading.
+   */
   readonly groups: readonly Group[]
-  /** The names of its options; none for a product without variants. */
+  /** The names of the options; empty for a product without variants. */
   readonly options: readonly string[]
 }
 
@@ -76,14 +79,14 @@ export function itemsOf({ state, goods }: Pick<SaleView, 'state' | 'goods'>): It
 
 type Options = readonly { readonly name: string; readonly values: readonly string[] }[]
 
-/** As the shop lists them; while that cannot be read, as the variants have them. */
+/** The options as the shop has listed them, or as the variants have them while the goods cannot be read. */
 function optionsOf({ options }: ProductGoods, variants: readonly PublicProduct[]): Options {
   if (options) return options
   const names = Object.keys(variants[0]?.variant ?? {})
   return names.map((name) => ({ name, values: [...new Set(variants.map(({ variant }) => variant?.[name] ?? ''))] }))
 }
 
-/** In the order of the options' values. */
+/** The groups are in the order of the options' values. */
 function groupsOf(options: Options, variants: readonly PublicProduct[]): Group[] {
   const last = options.at(-1)
   if (!last) return []
@@ -99,14 +102,16 @@ function groupsOf(options: Options, variants: readonly PublicProduct[]): Group[]
   }))
 }
 
-/** The name of a unit within its product: "Size 42", or "Black, 42"; the product's own for the product itself. */
+/**
+ * The name of a unit within its product: "Size 42", or "Black, 42". For the product itself it is the product's name.
+ */
 export function unitName({ name, options }: Item, { variant }: PublicProduct): string {
   if (!variant) return name
   const values = options.map((option) => variant[option] ?? '')
   return values.length === 1 ? `${options[0]} ${values[0]}` : values.join(', ')
 }
 
-/** The price of all these units, or from the lowest; empty where there are none. */
+/** The price of all these units, or the lowest with "from"; empty if there are none. */
 export function priceOf({ words, lang }: PageContext, units: readonly PublicProduct[]): string {
   const [first] = units
   if (!first) return ''
@@ -115,7 +120,7 @@ export function priceOf({ words, lang }: PageContext, units: readonly PublicProd
   return units.every(({ unit_price_minor }) => unit_price_minor === least) ? price : fill(words.hall.from, { m: price })
 }
 
-/** The picture of an order: that of the first line that has one. */
+/** The picture of an order, which is that of the first line with one. */
 export function pictureOf({ goods, state }: SaleView, lines: readonly OrderLine[]): Image | null {
   for (const { product_id = '' } of lines) {
     const parent = state.products.find((product) => product.product_id === product_id)?.variant_of ?? product_id

@@ -1,25 +1,28 @@
-/** A picture of the goods: in the width and format that the browser prefers. One that is elsewhere, or has no widths, stays as it is. */
+/**
+ * A picture of the goods in the width and format that the browser prefers. A picture on another host, or without
+ * several widths, is shown unchanged.
+ */
 import type { Image } from '../../../shared/api/goods.ts'
 import { type Html, html } from '../html.ts'
 
-/** Of a picture in a preview, whose own are not known yet, in pixels. */
+/** The widths of a picture in a preview, whose own are not known yet, in pixels. */
 const USUAL_WIDTHS = [320, 640]
 
 interface Shown {
-  /** How wide the page shows it, as the `sizes` of an `<img>`. */
+  /** The displayed width, as the `sizes` of an `<img>`. */
   readonly sizes: string
-  /** In the first screen: loaded at once. */
+  /** True for a picture in the first screen, which is loaded at once. */
   readonly eager?: boolean
 }
 
-/** A name of ours; the file of each width and format is below it. */
+/** The path of a stored picture; the file of each width and format is below it. */
 const STORED = /^\/images\/[0-9a-f]{32}$/
 
-/** The files of a picture of ours by their widths, as the `srcset` of an `<img>`. */
+/** The files of a stored picture by width, as the `srcset` of an `<img>`. */
 export const fileSet = ({ url, widths = USUAL_WIDTHS }: Image, ending: 'webp' | 'jpg') =>
   widths.map((one) => `${url}/${one}.${ending} ${one}w`).join(', ')
 
-/** The file for a browser that does not choose among them. */
+/** The file for a browser that does not choose among several. */
 export const middleFile = ({ url, widths = USUAL_WIDTHS }: Image) =>
   `${url}/${widths[Math.floor(widths.length / 2)]}.jpg`
 

@@ -1,13 +1,13 @@
-/** The opening of a sale, and the date of what is sold, for a visitor's own calendar (RFC 5545). */
+/** The opening of a sale, and the date of its event, for a visitor's calendar (RFC 5545). */
 import type { EventTime } from '../../../shared/api/goods.ts'
 import { type Html, html, icon } from '../html.ts'
 import { timeAt } from '../parts/moments.ts'
 import type { PageContext, SaleView } from '../view.ts'
 
-/** How long the opening of a sale without an end is in the calendar. */
+/** The calendar shows the opening of a sale without an end for this long. */
 const LASTS_MS = 30 * 60_000
 const REMIND_MINUTES = 10
-/** Octets in a line, without its end. */
+/** The number of octets in a line, without its line break. */
 const LINE_OCTETS = 75
 
 const pathOf = ({ sale, schedule: { line } }: SaleView) =>
@@ -18,7 +18,7 @@ const link = ({ view, words }: PageContext, path: string): Html =>
 
 export const toCalendar = (context: PageContext): Html => link(context, pathOf(context.view))
 
-/** When what is sold takes place or can be picked up, and the way to put that in a calendar; null where no date is known. */
+/** The time of the event or pickup, and the link that adds it to a calendar; null if no date is known. */
 export function eventOf(context: PageContext): { readonly time: Html; readonly toCalendar: Html } | null {
   const { view, lang } = context
   const event = view.goods?.event
@@ -35,7 +35,7 @@ export function openingCalendar(view: SaleView): string {
   const until = schedule.ends_at === null ? from + LASTS_MS : Date.parse(schedule.ends_at)
   return calendar(view, 'opening', [
     `UID:${sale}${schedule.line === undefined ? '' : `-${schedule.line}`}@${new URL(host).hostname}`,
-    // A later version of the same event takes its place: an opening may be put off.
+    // A later version of the same event replaces it in calendars, because an opening may be put off.
     `SEQUENCE:${schedule.version}`,
     `DTSTART:${utc(from)}`,
     `DTEND:${utc(Math.max(from, until))}`,
@@ -48,7 +48,7 @@ export function openingCalendar(view: SaleView): string {
   ])
 }
 
-/** Without a venue it is where the goods are picked up. */
+/** If there is no venue, the place is that of the pickup. */
 export function eventCalendar(view: SaleView, { starts_at, ends_at }: EventTime): string {
   const { sale, state, goods, host } = view
   const place = goods?.venue ?? state.delivery.pickup
@@ -88,7 +88,7 @@ const escaped = (text: string) =>
     .replace(/\r?\n/g, '\\n')
     .replace(/\p{Cc}/gu, ' ')
 
-/** A line that is longer goes on in the next, after a space; never within a character (3.1). */
+/** A longer line continues in the next one after a space, and is never divided within a character (3.1). */
 function folded(line: string): string {
   const encoder = new TextEncoder()
   let [text, octets] = ['', 0]

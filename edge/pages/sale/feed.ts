@@ -1,4 +1,4 @@
-/** The shop's posts on a page: the newest, which its script keeps up to date, and the way to older ones. */
+/** The shop's posts on a page: the newest, which its script updates, and a link to older ones. */
 import type { Post } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
 import { moment } from '../../../shared/format.ts'
@@ -7,10 +7,10 @@ import { inLanguage } from '../parts/announcement.ts'
 import { picture } from '../parts/picture.ts'
 import type { PageContext } from '../view.ts'
 
-/** How wide a post's picture is shown, as the `sizes` of an `<img>`. */
+/** The displayed width of a post's picture, as the `sizes` of an `<img>`. */
 export const POST_PICTURE = '(min-width: 60rem) 32rem, 92vw'
 
-/** Hidden where no posts are known; the script may find some. */
+/** The section is hidden if no posts are known, because the script may find some. */
 export function feedSection(context: PageContext): Html {
   const { view, words } = context
   const { sale, posts = [] } = view
@@ -24,7 +24,7 @@ export function feedSection(context: PageContext): Html {
   ${isEmpty && html`<noscript><p><a href="/sales/${sale}/posts">${words.feed}</a></p></noscript>`}`
 }
 
-/** The same as the script makes it. */
+/** The script makes the same element. */
 export function postItem({ words, lang: around }: PageContext, { n, at, urgent, text: texts, image }: Post): Html {
   const { text, lang } = inLanguage(texts, around)
   return html`<li data-n="${n}" tabindex="-1" ${urgent && html`class="urgent"`}>

@@ -1,4 +1,4 @@
-/** The end of a sale: sold out, or ended. */
+/** The page of a sale that is over: sold out, or ended. */
 import { buttonTo, type Html, heading, html } from '../html.ts'
 import { drawPanel } from '../line/draw-panel.ts'
 import { mailForm, pushSwitch } from '../mail-pages.ts'
@@ -7,7 +7,7 @@ import { feedSection } from './feed.ts'
 import { thumbnail } from './gallery.ts'
 import { aboutSale } from './sold.ts'
 
-/** The same for everyone, so that it can come from a cache. */
+/** The page is the same for everyone, so that a cache can serve it. */
 export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Content {
   const { view, words } = context
   const [title, text] = phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
@@ -24,12 +24,15 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
   return { title, main, reloadSeconds: 60, named: true }
 }
 
-/** One mail if more comes in. */
+/** The form requests one mail if more stock becomes available. */
 function restockForm(context: PageContext): Html {
   const [title, text] = context.words.restock
   return html`<details class="panel"><summary>${title}</summary><p class="quiet" id="restock">${text}</p>${mailForm(context, title)}</details>`
 }
 
-/** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */
+/**
+ * After the sale the protected site is open to all. The link is the same for all visitors, because a cookie contains
+ * the page that a visitor requested.
+ */
 export const toSite = ({ view, words }: PageContext) =>
   view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toSite)}</p>`

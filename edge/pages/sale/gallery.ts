@@ -1,10 +1,10 @@
-/** The pictures of what is sold: swiped on a phone, in a grid on a desk. */
+/** The pictures of the goods: swiped on a phone, in a grid on a large screen. */
 import type { Image } from '../../../shared/api/goods.ts'
 import { type Html, html } from '../html.ts'
 import { picture } from '../parts/picture.ts'
 import type { PageContext, SaleView } from '../view.ts'
 
-/** One large, and two rows of four. */
+/** The grid shows one large picture and two rows of four. */
 const MAX_PICTURES = 9
 const LARGE = '(min-width: 60rem) 56vw, 92vw'
 const SMALL = '(min-width: 60rem) 14vw, 92vw'
@@ -18,7 +18,7 @@ export function gallery({ view, words }: PageContext): Html | false {
   )}</div>`
 }
 
-/** A small one of what is sold, beside its name. */
+/** A small picture of the goods, next to their name. */
 export function thumbnail(view: SaleView): Html | false {
   const [first] = picturesOf(view)
   return (
@@ -27,7 +27,7 @@ export function thumbnail(view: SaleView): Html | false {
   )
 }
 
-/** The sale's own picture first, then those of its products, each once. */
+/** The sale's own picture first, followed by those of its products, each once. */
 export function picturesOf({ goods, state }: Pick<SaleView, 'goods' | 'state'>): readonly Image[] {
   const hero = goods?.brand?.hero
   const ofProducts: readonly Image[] = Object.values(goods?.products ?? {}).flatMap(({ images = [] }) => images)

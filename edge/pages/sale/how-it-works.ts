@@ -1,4 +1,4 @@
-/** How one comes to buy, in steps, each with a drawing: a place among all, the draw, the line that moves. */
+/** Explains a purchase in steps, each with a drawing: a place among all, the draw, the moving queue. */
 import { exactly, fill } from '../../../shared/format.ts'
 import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
@@ -17,15 +17,18 @@ export function howItWorks(context: PageContext, isBefore: boolean): Html {
   </section>`
 }
 
-/** How long a turn waits for someone who closes the page. */
+/** The time for which a turn waits for a visitor who closes the page. */
 export const turnWaits = ({ view, words, lang }: PageContext) =>
   fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
 
-// -- The drawings ------------------------------------------------------------------------------------------------------
+// -- The drawings
+// ------------------------------------------------------------------------------------------------------
 
 const drawing = (body: Html | readonly Html[]) =>
   html`<svg viewBox="0 0 296 116" preserveAspectRatio="xMinYMid meet" aria-hidden="true">${body}</svg>`
-/** Few characters, since all who come load them: rows of dots, or of a comb's teeth, are each one dashed line. */
+/**
+ * The drawings are short, because every visitor loads them. A row of dots, or of a comb's teeth, is one dashed line.
+ */
 const line = (look: 'dots' | 'teeth' | 'way', d: string) => html`<path class="${look}" d="${d}"/>`
 const dot = (x: number, y: number) => html`<circle cx="${x}" cy="${y}" r="8"/>`
 
@@ -34,7 +37,7 @@ const CROWD = drawing([
   html`<g class="own">${dot(132, 70)}</g>`,
 ])
 
-/** Where each of eight comes to stand; the sixth is one's own. */
+/** The positions of eight visitors after the draw; the sixth is the reader's. */
 const DRAWN = [3, 0, 6, 1, 7, 2, 5, 4]
 const OWN = 5
 const at = (place: number) => 16 + 36.5 * place

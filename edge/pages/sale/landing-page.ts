@@ -1,6 +1,7 @@
 /**
- * The sale as all see it who have not joined: its pictures, name and price, when it opens and the way in; below, how it works
- * and what is sold. It holds every phase that it can reach, and its script shows the current one.
+ * The sale as visitors see it before they join: its pictures, name and price, its opening and the button to join, and
+ * below them an explanation and the goods. It contains every phase that it can reach, and its script shows the
+ * current one.
  */
 import { type Html, html } from '../html.ts'
 import { drawPanel } from '../line/draw-panel.ts'
@@ -18,7 +19,7 @@ import { gallery } from './gallery.ts'
 import { howItWorks } from './how-it-works.ts'
 import { aboutSale, priceNote } from './sold.ts'
 
-/** Without a script a page reloads at least so often, since what it shows may end. */
+/** A page without a script reloads at least this often, because its content may be out of date. */
 export const RELOAD_MAX_SECONDS = 60
 
 /** The longer the wait, the less often a page reloads. */
@@ -45,13 +46,13 @@ export function landingPage(context: PageContext): Content {
   ${drawPanel(context)}`
   const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
   if (view.refusal) return { title: wordsFor(view.refusal, words)[0], main, reloadSeconds: null, named: true }
-  // Somebody may be typing a code: reloads seldom.
+  // A page with a code field reloads rarely, because a visitor may be typing.
   const duringSeconds = view.invites || view.othersInvite ? RELOAD_MAX_SECONDS : 15
   const reloadSeconds = BEFORE.includes(phase) ? reload((untilMs - view.nowMs) / 1000) : duringSeconds
   return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
-/** What each phase says, and offers. */
+/** The text and the button of each phase. */
 function wayIn(context: PageContext): Html {
   const { view, words } = context
   const { schedule } = view
@@ -67,7 +68,7 @@ function wayIn(context: PageContext): Html {
       <p class="row links">${during(schedule, BEFORE, toCalendar(context), 'span')}${during(schedule, ['pre_queue', ...DURING], toOwnPlace(context), 'span')}</p>`
 }
 
-/** Another line may be open to this visitor already; only joining shows which one. */
+/** The visitor may belong to another line that is already open, which only joining can find out. */
 const earlierLine = (context: PageContext) =>
   context.view.othersOpenEarlier &&
   html`<p class="quiet">${context.words.earlierLine}</p>${joinForm(context, 'earlier', context.words.joinEarlier)}<p class="row links">${toOwnPlace(context)}</p>`

@@ -1,10 +1,10 @@
-/** The shop's posts as a page of their own: the newest, or those of one page. */
+/** The shop's posts as a separate page: the newest, or those of one page. */
 import type { Post } from '../../../shared/api/public.ts'
 import { buttonTo, html } from '../html.ts'
 import { type Content, homeOf, type PageContext } from '../view.ts'
 import { postItem } from './feed.ts'
 
-/** `older`: the page before; 0 for none. */
+/** `older` is the number of the page before; 0 means none. */
 export function postsPage(context: PageContext, posts: readonly Post[], older: number): Content {
   const { view, words } = context
   const main = html`<section class="stack">

@@ -1,6 +1,6 @@
 /**
- * What the landing page says to search engines and to those who show a link to it: a description, Open Graph's and
- * Twitter's card, and the sale as schema.org's. All of it is data: no browser runs it.
+ * The landing page's data for search engines and link previews: a description, cards for Open Graph and Twitter, and
+ * the sale in schema.org's vocabulary. All of it is data, which no browser runs.
  */
 import type { Post } from '../../../shared/api/public.ts'
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
@@ -12,7 +12,7 @@ import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
 import { picturesOf } from './gallery.ts'
 
-/** Open Graph wants a territory with each language. */
+/** Open Graph requires a territory with each language. */
 const LOCALES: Readonly<Record<Language, string>> = {
   en: 'en_US',
   de: 'de_DE',
@@ -21,12 +21,12 @@ const LOCALES: Readonly<Record<Language, string>> = {
   ja: 'ja_JP',
   ar: 'ar_AR',
 }
-/** Most products in a description: cards cut off longer ones. */
+/** A description lists at most this many products, because previews cut longer ones. */
 const MAX_PRODUCTS = 3
 
 /**
- * True for the pages that may be found, the sale's and its newest posts: a page with somebody's invitation, of a sale that is not to be
- * found, or of a test, may not.
+ * True for pages that search engines may index: those of the sale and its newest posts. A page with an invitation, of
+ * an unlisted sale, or of a test sale may not be indexed.
  */
 export const isIndexed = ({ shows, invitation, state }: SaleView) =>
   (shows.kind === 'landing' || (shows.kind === 'posts' && shows.page === null)) &&
@@ -34,7 +34,7 @@ export const isIndexed = ({ shows, invitation, state }: SaleView) =>
   state.indexed &&
   !state.test
 
-/** Of the page of a sale's posts: where it is, and what the newest one says. */
+/** The head of the page of a sale's posts: its address, and the text of the newest post. */
 export function postsHead({ view, words, lang }: PageContext, [newest]: readonly Post[]): Html {
   const description = [`${words.feed} · ${view.state.name}`, newest && inLanguage(newest.text, lang).text]
   return html`<link rel="canonical" href="${view.host}/sales/${view.sale}/posts">
@@ -62,7 +62,7 @@ ${size && html`<meta property="og:image:width" content="${size[0]}"><meta proper
 <script type="application/ld+json">${jsonInScript({ ...saleEvent(view, url, image), description })}</script>`
 }
 
-/** When it opens, what there is, and how much one person may have. */
+/** Describes the opening, the products, and the limit per person. */
 function describe({ view, words, lang }: PageContext): string {
   const { limit_per_visitor } = view.state
   const items = itemsOf(view)
@@ -76,13 +76,13 @@ function describe({ view, words, lang }: PageContext): string {
   return [when, `${named.join(' · ')}${items.length > MAX_PRODUCTS ? ' …' : ''}`, most].join(words.fullStop)
 }
 
-/** True where the brand has a name. Without one it is the sale's, which names no organizer. */
+/** True if the brand has a name. Without one it has the sale's name, which is not an organizer. */
 const isNamed = ({ brand, state }: SaleView) => brand.name !== state.name
 
-/** As wide as those want a picture who show it with a link. */
+/** The width that link previews require of a picture. */
 const SHARED_WIDTH = 1280
 
-/** The sale's own picture, or the shop's if it is of a kind that others show, else one of ours. */
+/** The sale's own picture, otherwise the shop's if previews support its format, otherwise a default. */
 function imageOf(view: SaleView): { path: string; size?: readonly [number, number] } {
   const { logo = '' } = view.brand
   const [hero] = picturesOf(view)

@@ -1,4 +1,4 @@
-/** What is sold: descriptions, what there is of it by choice, terms, delivery and times. */
+/** The goods: descriptions, available units by option, terms, delivery and times. */
 import type { Delivery } from '../../../shared/api/goods.ts'
 import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
@@ -14,10 +14,10 @@ import { eventOf } from './calendar.ts'
 
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
 
-/** What a variant is, without its product's name: "42", or "Blue, L". */
+/** The name of a variant without its product's name: "42", or "Blue, L". */
 const variantName = ({ variant, name }: PublicProduct): string => Object.values(variant ?? {}).join(', ') || name
 
-/** Beside the price: the tax in it, and how many one person may have. */
+/** The note next to the price: the tax in it, and the limit per person. */
 export function priceNote({ view, words, lang }: PageContext): string {
   const { tax, limit_per_visitor } = view.state
   const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
@@ -47,11 +47,11 @@ export function aboutSale(context: PageContext): Html {
   return html`<section class="two" aria-labelledby="about">${left}${right}</section>`
 }
 
-/** Units left, by the schedule, which its script reads again. */
+/** The remaining units according to the schedule, which the page's script reads again. */
 const availableOf = ({ schedule }: SaleView, { product_id, available }: PublicProduct) =>
   schedule.products.find((one) => one.product_id === product_id)?.available ?? available
 
-/** Nothing once the sale is over: that page is of a later moment than its stock. */
+/** After the end of the sale no stock is shown, because the page is newer than the stock. */
 const isOver = ({ shows }: SaleView) => shows.kind === 'final'
 
 function single(context: PageContext, { product, name, units: [only = product] }: Item): Html {
@@ -79,9 +79,10 @@ function variants({ view, words, lang }: PageContext, { name, goods, units }: It
     </div>`
 }
 
-// -- Facts ---------------------------------------------------------------------------------------------------------------
+// -- Facts
+// ---------------------------------------------------------------------------------------------------------------
 
-/** What holds for all of it. */
+/** The facts that hold for all products. */
 function facts(context: PageContext): Html {
   const { view, words, lang } = context
   const { state, schedule, goods } = view
@@ -107,7 +108,7 @@ function facts(context: PageContext): Html {
     </dl>`
 }
 
-/** Countries named one by one. */
+/** At most this many countries are named one by one. */
 const MAX_COUNTRIES = 6
 
 function deliveryText({ words, lang }: PageContext, delivery: Delivery, currency: string) {

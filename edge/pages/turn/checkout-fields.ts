@@ -1,4 +1,7 @@
-/** What a form of a turn asks for beside what is bought: delivery, e-mail, promo code, terms; and the sum with the button. */
+/**
+ * The fields of a turn's form in addition to the goods: delivery, e-mail, promo code, terms; and the total with the
+ * button.
+ */
 import type { AddressField } from '../../../shared/api/goods.ts'
 import type { PublicProduct } from '../../../shared/api/public.ts'
 import { clock, fill, money } from '../../../shared/format.ts'
@@ -14,7 +17,7 @@ import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { describes, type Faults, faultBeside, totalsIn } from './faults.ts'
 
-/** What is typed where, for the browser to fill in (HTML, 4.10.18.7), and how wide its field is. */
+/** The meaning of each field for the browser's autofill (HTML, 4.10.18.7), and its width. */
 const TYPED: Readonly<
   Record<Exclude<AddressField, 'country' | 'note'>, readonly [autocomplete: string, size?: string]>
 > = {
@@ -27,7 +30,7 @@ const TYPED: Readonly<
   phone: ['tel'],
 }
 
-/** All of them, from the delivery to the button. */
+/** All these fields, from the delivery to the button. */
 export function checkoutFields(
   context: PageContext,
   entered: Entered,
@@ -46,13 +49,17 @@ export function checkoutFields(
     ${orderPushSwitch(context, 'reserved')}`
 }
 
-/** So that sending the form twice makes one order. After a 503 the key stays: the first may have come through. */
+/**
+ * The key makes one order of a form that is sent twice. After a 503 it stays, because the first attempt may have
+ * succeeded.
+ */
 const keyOf = ({ problem, chosen }: Entered) =>
   (problem?.status === 503 && chosen.idempotency_key) || crypto.randomUUID()
 
-// -- Delivery ------------------------------------------------------------------------------------------------------------
+// -- Delivery
+// ------------------------------------------------------------------------------------------------------------
 
-/** Whether a field is asked for, by the kind of delivery or by the shop. */
+/** The requested fields, by the kind of delivery and the shop's settings. */
 function askedOf({ delivery }: PageContext['view']['state'], countries: readonly string[]) {
   const { kind, ask } = delivery
   const isSent = kind === 'address'
@@ -64,7 +71,7 @@ function askedOf({ delivery }: PageContext['view']['state'], countries: readonly
     country: isSent ? 'required' : 'off',
     region: isSent && needsRegion(countries) ? 'optional' : 'off',
   }
-  // Nothing arrives without a name on it.
+  // A parcel needs a name.
   return isSent ? { ...asked, name: 'required' as const } : asked
 }
 
@@ -99,7 +106,7 @@ function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Ht
     </fieldset>`
 }
 
-/** One that is the only one is chosen. */
+/** A single country is preselected. */
 function country(
   { words, lang }: PageContext,
   countries: readonly string[],
@@ -113,7 +120,8 @@ function country(
   return html`<div class="field"><label>${words.checkout.country}<select name="country" autocomplete="country" required ${describes(faults, 'country')}>${only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`}${options}</select></label>${faultBeside(faults, 'country')}</div>`
 }
 
-// -- E-mail, code, terms -------------------------------------------------------------------------------------------------
+// -- E-mail, code, terms
+// -------------------------------------------------------------------------------------------------
 
 function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults): Html | false {
   const { contact } = view.state
@@ -123,7 +131,7 @@ function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults
       <p class="small quiet" id="email-for">${words.emailFor}</p></div>`
 }
 
-/** The button asks what it would cost; a script does so without leaving the page. */
+/** The button shows the new price; with a script that works without leaving the page. */
 function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faults: Faults, totals?: Quote): Html {
   const { checkout } = words
   const currency = currencyOf(view.state)
@@ -134,7 +142,7 @@ function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faul
       <p class="small note" id="code-applied" role="status" ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })}</p></details>`
 }
 
-/** To be accepted where a product has some; the text is at hand, without leaving the turn. */
+/** The box to accept terms, if a product has some. The text opens without leaving the turn. */
 function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html | false {
   const { view, words } = context
   const { products } = view.state
@@ -146,9 +154,10 @@ function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html 
       ${read.length > 0 && html`<details class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => prose(text, context.lang, 'small'))}</details>`}`
 }
 
-// -- The sum -------------------------------------------------------------------------------------------------------------
+// -- The sum
+// -------------------------------------------------------------------------------------------------------------
 
-/** The rows: filled in once they are known, by the script as one chooses. */
+/** The rows of the total, which the script fills in while the visitor chooses. */
 function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Quote): Html {
   const { view, words } = context
   const currency = currencyOf(view.state)
@@ -164,7 +173,7 @@ function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Qu
     </div>`
 }
 
-/** Time, choice, sum and button, always in view. Without a script, the time and the button. */
+/** Remaining time, choice, total and button, always visible. Without a script it has only the time and the button. */
 function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote, cart?: Html): Html {
   const currency = currencyOf(view.state)
   const [before = '', after = ''] = words.checkout.timeLeft.split('{t}')
@@ -176,7 +185,7 @@ function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote
     </div>`
 }
 
-/** What the script computes with: prices, fees, tax and delivery. Data: no browser runs it. */
+/** The data with which the script calculates: prices, fees, tax and delivery. No browser runs them. */
 const offerData = (context: PageContext, totals: Quote | undefined): Html =>
   html`<script type="application/json" id="offer" data-script="${turnScript.path}">${jsonInScript(offerOf(context, totals))}</script>`
 
@@ -188,7 +197,7 @@ function offerOf({ view, words }: PageContext, totals?: Quote) {
     terms: { fees, tax: tax ?? null, delivery },
     currency: currencyOf(view.state),
     limit: limit_per_visitor,
-    /** What the form as it was sent costs, as the server said. */
+    /** The total of the form as it was sent, calculated by the server. */
     totals: totals ?? null,
     words: {
       ...bill,
@@ -228,5 +237,5 @@ const pick = ({
   ...{ choose, chooseProduct, stillNeeded, missing, countryWrong, tooHeavy, acceptFirst },
 })
 
-/** As the script reads it. */
+/** The type of the data that the script reads. */
 export type Offer = ReturnType<typeof offerOf>

@@ -1,4 +1,4 @@
-/** What is wrong with a purchase, each beside the field to mend it in. */
+/** The errors of a purchase, each next to the field that the buyer must correct. */
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
@@ -8,12 +8,12 @@ import { type Html, html } from '../html.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
 
-/** By the name of a field or of a part of the form, in the order of the page. */
+/** The errors by the name of a field or of a part of the form, in the order of the page. */
 export type Faults = Readonly<Record<string, string | undefined>>
 
 const idOf = (name: string) => `fault-${name.replace(':', '-')}`
 
-/** Faults of no single field have the focus themselves. */
+/** An error of no single field is focused itself. */
 const OF_NO_FIELD = ['product', 'cart', 'seats', 'sum']
 
 export const faultBeside = (faults: Faults, name: string): Html | undefined => {
@@ -25,13 +25,13 @@ export const faultBeside = (faults: Faults, name: string): Html | undefined => {
 
 const isFirst = (faults: Faults, name: string) => Object.keys(faults)[0] === name
 
-/** Attributes of the field; the first that is wrong gets the focus. */
+/** The attributes of a field with an error. The first such field gets the focus. */
 export const describes = (faults: Faults, name: string): Html | undefined =>
   faults[name] === undefined
     ? undefined
     : html`aria-invalid="true" aria-describedby="${idOf(name)}" ${isFirst(faults, name) && html`autofocus`}`
 
-/** Of the fields that every checkout has, whatever it sells. */
+/** The errors of the fields that every checkout has, whatever it sells. */
 export function checkoutFaults({ view, words, lang }: PageContext, { problem, chosen, totals }: Entered): Faults {
   const { checkout } = words
   const faults: Record<string, string> = {}
@@ -58,15 +58,15 @@ const ORDER = [...ADDRESS_FIELDS, 'email', 'promo_code', 'sum', 'accept']
 const inOrder = (faults: Faults): Faults =>
   Object.fromEntries(ORDER.flatMap((name) => (faults[name] === undefined ? [] : [[name, faults[name]]])))
 
-/** A fault of the quantity and of the country together; the origin names the first. */
+/** The error belongs to both the quantity and the country; the origin names the first. */
 export const isTooHeavy = ({ errors = [] }: Problem) =>
   errors.some(({ field, detail }) => field === 'quantity' && /heavy/.test(detail))
 
-/** The sum that a problem says in place of the one that the buyer was shown. */
+/** The total that a problem contains, because it differs from the one that the buyer saw. */
 export function totalsIn(problem: Problem): Quote | undefined {
   return tryParse(Quote, problem.totals) ?? tryParse(Quote, problem)
 }
 
-/** At most so many of all together. */
+/** The limit of all units together. */
 export const limitText = ({ view, words, lang }: PageContext) =>
   fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })

@@ -1,6 +1,6 @@
 /**
- * Choosing in a sale with a hall: the best seats, standing places and products, several in one cart. Without a script it is a
- * plain form; the map, which a script adds, puts the seats that were chosen into the same form.
+ * The form of a sale with a hall: the best seats, standing places and products, several in one cart. Without a script
+ * it is a plain form. The map, which a script adds, writes the chosen seats into the same form.
  */
 import { Gone, type PublicProduct, type PublicSale } from '../../../shared/api/public.ts'
 import { count, fill, money } from '../../../shared/format.ts'
@@ -23,7 +23,10 @@ import type { Words } from '../words/words.ts'
 import { checkoutFields } from './checkout-fields.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './faults.ts'
 
-/** By a field of this name the first script knows that the turn has something to choose; empty, it chooses nothing. */
+/**
+ * The first script recognises by a field of this name that the turn has something to choose. The empty value chooses
+ * nothing.
+ */
 const SOMETHING_TO_CHOOSE = html`<input type="hidden" name="product_id" value="">`
 
 export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
@@ -38,7 +41,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   const others = products.filter(({ section_type }) => section_type !== 'reserved')
   const isTaken = problem?.type.endsWith('/seat-taken')
   const map = mapPlace(context)
-  // Named here: a page may be shown before what stands behind has come.
+  // The style sheet is linked here, because a page may be shown before its end has loaded.
   const left = html`${problem && isTaken && takenNotice(context, { chosen, problem })}
     <div class="row tools${map && ' beside'}"><div class="tabs" id="hall-tabs" role="group" hidden></div>${reserved.length > 0 && bestSeats(context, reserved, entered, faults)}</div>
     ${map}
@@ -58,7 +61,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   )
 }
 
-/** Where the script draws the map, and what it needs for that: the hall's version, and texts. */
+/** The element in which the script draws the map, with the data for it: the hall's version, and texts. */
 function mapPlace({ view, words }: PageContext): Html | false {
   const { chart_version, limit_per_visitor, products } = view.state
   if (typeof chart_version !== 'number') return false
@@ -67,20 +70,24 @@ function mapPlace({ view, words }: PageContext): Html | false {
   return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, hallTab: words.checkout.hallTab, listTab: words.checkout.listTab, left, noneLeft, perVisitorTogether, total })}></div>`
 }
 
-// -- Seats by name -------------------------------------------------------------------------------------------------------
+// -- Seats by name
+// -------------------------------------------------------------------------------------------------------
 
-/** What a seat is called, section and seat: "Stalls B" and "Row F, seat 7"; by its own name where the chart is not known. */
+/**
+ * The name of a seat by section and seat: "Stalls B" and "Row F, seat 7". If the chart is unknown, it is the seat's
+ * id.
+ */
 function namesOf({ view, words }: PageContext, { section, seat }: NamedSeat): [section: string, seat: string] {
   const name = view.state.products.find(({ product_id }) => product_id === section)?.name ?? section
   const facts = view.hall?.seat(section, seat)
   return [name, facts ? seatName(words, facts) : seat]
 }
 
-/** "Row F, seat 7" */
+/** Returns for example "Row F, seat 7". */
 export const seatName = (words: Words, { row, number }: Pick<SeatFacts, 'row' | 'number'>) =>
   fill(words.hall.seat, { row, seat: number })
 
-/** The seats that are offered in place of the taken ones. */
+/** The seats that are offered instead of the taken ones. */
 function offerIn({ offer }: Problem): NamedSeat[] {
   if (!Array.isArray(offer)) return []
   return offer.flatMap(({ section_id, seats }: { section_id: string; seats: readonly string[] }) =>
@@ -99,7 +106,7 @@ function takenNotice(context: PageContext, { problem, chosen }: Refused): Html {
       <p>${offerIn(problem).length > 0 ? hall.offer : hall.noOffer}</p></div>`
 }
 
-/** The seats of the form so far, or those that are offered in their place: one press takes them, and each can be left out. */
+/** The chosen seats of the form, or the offered ones: one press takes them all, and each can be left out. */
 function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html | false {
   const { view, words, lang } = context
   const offered = problem?.type.endsWith('/seat-taken') ? offerIn(problem) : []
@@ -118,9 +125,10 @@ function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html |
   return html`<fieldset class="part" id="chosen-seats"><legend>${words.hall.yourSeats}</legend><div class="choices">${choices}</div></fieldset>`
 }
 
-// -- The best seats, places and products ---------------------------------------------------------------------------------
+// -- The best seats, places and products
+// ---------------------------------------------------------------------------------
 
-/** What the shop chooses. A script closes it, where it shows the map. */
+/** The shop chooses these seats. A script folds this part if it shows the map. */
 function bestSeats(
   context: PageContext,
   sections: readonly PublicProduct[],
@@ -157,14 +165,14 @@ function bestSeats(
       </fieldset></details>`
 }
 
-/** How many of a product, or of the places of a standing section. */
+/** The number of units of a product, or of places in a standing section. */
 function unitsOf(context: PageContext, product: PublicProduct, { chosen }: Entered, faults: Faults): Html {
   const { view, words, lang } = context
   const { product_id, available, currency, section_type } = product
   const name = unitsField(product_id, Boolean(section_type))
   const most = Math.min(view.state.limit_per_visitor, available)
   const typed = chosen[name] ?? ''
-  // What was typed stays, although it is gone: it may come back.
+  // The typed number stays even if the product is sold out, because it may become available again.
   const isOff = available === 0 && typed === ''
   return html`<label class="choice units"><span><bdi>${product.name}</bdi>
       <small data-units="${product_id}">${available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })}</small></span>
@@ -172,9 +180,10 @@ function unitsOf(context: PageContext, product: PublicProduct, { chosen }: Enter
       <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric" data-price="${product.unit_price_minor}" ${isOff && html`disabled`} ${describes(faults, name)}></label>${faultBeside(faults, name)}`
 }
 
-// -- What is wrong -------------------------------------------------------------------------------------------------------
+// -- What is wrong
+// -------------------------------------------------------------------------------------------------------
 
-/** What is wrong with a purchase, by the part of the form to mend it in. */
+/** The errors of a purchase, by the part of the form that the buyer must correct. */
 function faultsOf(context: PageContext, entered: Entered): Faults {
   const { problem, chosen } = entered
   if (!problem) return checkoutFaults(context, entered)
@@ -183,7 +192,7 @@ function faultsOf(context: PageContext, entered: Entered): Faults {
   const lines = linesIn(chosen)
   const about = [section_id, product_id].find((id) => typeof id === 'string')
   const isPart = ({ part }: (typeof lines)[number]) => part === `units:${about}` || part === `places:${about}`
-  // The place to choose less: of the product that it names, or else of the best seats.
+  // The part in which to choose less: the named product, or otherwise the best seats.
   const named = lines.find(isPart)?.part ?? lines.find(({ part }) => part === 'best')?.part ?? 'cart'
   if (problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) {
     const gone = (tryParse(Gone, problem.gone) ?? []).map(({ product_id, section_id = product_id }) => section_id)

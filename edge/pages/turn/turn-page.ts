@@ -1,4 +1,4 @@
-/** The turn of a visitor: choose and reserve, or, where all units are in carts, wait for what comes back. */
+/** The turn of a visitor, who chooses and reserves units, or waits for returned ones if all are in carts. */
 import { count, exactly, fill, money } from '../../../shared/format.ts'
 import { ADMISSION_TTL_SECONDS } from '../../../shared/tokens.ts'
 import { type Html, html, icon, postForm } from '../html.ts'
@@ -13,9 +13,9 @@ import { checkoutFields } from './checkout-fields.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, isTooHeavy, limitText } from './faults.ts'
 import { hallForm, hasSections } from './hall-form.ts'
 
-/** A turn with nothing to choose yet reloads so often: few people have a turn, and it runs out. */
+/** A turn without free units reloads this often, because few visitors have a turn, and its time is limited. */
 const RELOAD_IN_CARTS_SECONDS = 5
-/** Of a variant the page says how many are left only where they are few. */
+/** A variant shows its remaining units only if there are at most this many. */
 const FEW = 10
 
 export function turnPage(context: PageContext, untilMs: number, entered: Entered = { chosen: {} }): Content {
@@ -35,7 +35,7 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
     <div class="page notes">${paused}${!hasStock && html`<p class="lead">${words.turnAllInCarts}</p>`}</div>
     ${hasStock && (isHall ? hallForm(context, untilMs, entered) : reserveForm(context, untilMs, entered))}
   </section>`
-  // Not before the turn is over: a reload would take away what the visitor is about to choose.
+  // The page reloads only after the turn is over, because a reload would remove what the visitor is about to choose.
   const reloadSeconds = hasStock ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS
   return { title, main, reloadSeconds, steps: steps(context, 0), look: 'full' }
 }
@@ -59,7 +59,7 @@ function reserveForm(context: PageContext, untilMs: number, entered: Entered): H
 const hint = ({ view, words, lang }: PageContext) =>
   fill(words.chooseText, { t: exactly(lang, view.state.hold_seconds) })
 
-/** What the turn is for: picture, name and price. */
+/** The goods of the turn: picture, name and price. */
 function itemHead(context: PageContext, item: Item): Html {
   const { product, image, units } = item
   const left = units.length === 1 && units[0] === product && unitLeft(context, product)
@@ -72,9 +72,13 @@ function itemHead(context: PageContext, item: Item): Html {
 const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) =>
   html`<small>${available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })}</small>`
 
-// -- What to choose ------------------------------------------------------------------------------------------------------
+// -- What to choose
+// ------------------------------------------------------------------------------------------------------
 
-/** The variants of the one product, which is chosen if it has none; or all products, each with its variants. */
+/**
+ * The variants of a single product, or the product itself, preselected, if it has none. If there are several
+ * products, all of them with their variants.
+ */
 function choices(context: PageContext, items: readonly Item[], entered: Entered, faults: Faults): Html {
   const { words } = context
   const [only] = items
@@ -105,7 +109,7 @@ const isChosen = ({ chosen }: Entered, product: string) => chosen.product_id ===
 function card(context: PageContext, { product, name, image }: Item, entered: Entered): Html {
   const { lang } = context
   const { product_id, available, unit_price_minor, currency } = product
-  // What was chosen stays, although it is gone: it may come back.
+  // A chosen option stays chosen even if it is sold out, because it may become available again.
   const isOff = available === 0 && chosenIsNot(entered, product_id)
   return html`<label class="choice">
       <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}" ${isOff && html`disabled`} required>
@@ -116,7 +120,7 @@ function card(context: PageContext, { product, name, image }: Item, entered: Ent
 
 const chosenIsNot = ({ chosen }: Entered, product: string) => chosen.product_id !== product
 
-/** The values of the last option, for each of the others: the one that is chosen says which variant it is. */
+/** The values of the last option, for each value of the others. The chosen one identifies the variant. */
 function sizes(context: PageContext, item: Item, option: string, entered: Entered, faults: Faults): Html[] {
   const { words, lang } = context
   const { checkout } = words
@@ -134,7 +138,7 @@ function sizes(context: PageContext, item: Item, option: string, entered: Entere
   })
 }
 
-/** Within what is left, and what one person may have. */
+/** The quantity is limited by the remaining units and the limit per person. */
 function quantity(context: PageContext, items: readonly Item[], { chosen }: Entered, faults: Faults): Html | false {
   const { view, words } = context
   const { checkout } = words
@@ -148,14 +152,14 @@ function quantity(context: PageContext, items: readonly Item[], { chosen }: Ente
       <span class="stepper"><button class="icon-button" type="button" data-step="-1" aria-label="${checkout.less}">${icon('minus')}</button><input type="number" name="quantity" min="1" max="${most}" value="${chosen.quantity ?? 1}" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button" type="button" data-step="1" aria-label="${checkout.more}">${icon('plus')}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
 }
 
-/** What is wrong with a purchase, by the field to mend it in. */
+/** The errors of a purchase, by the field that the buyer must correct. */
 function faultsOf(context: PageContext, entered: Entered): Faults {
   const { problem } = entered
   if (!problem) return checkoutFaults(context, entered)
   const { words } = context
   const { type, errors = [], remaining } = problem
   const of = (form: RegExp) => errors.some(({ field }) => form.test(field))
-  // The origin sends what remains where too much was wanted, for now or for good.
+  // If too many units were requested, for now or for good, the origin sends how many remain.
   if (remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) return { product: words.lessLeftText }
   return {
     ...(of(/^product_id$/) && { product: words.chooseAgain }),

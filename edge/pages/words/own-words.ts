@@ -1,9 +1,15 @@
-/** A shop's own words over ours, checked as they are read: a text that no page has would never be seen. */
+/**
+ * Replaces texts of the catalogues by a shop's own, which are checked when they are read, because a text for an
+ * unknown name would never be shown.
+ */
 import { type Language, WORDS, type Words } from './words.ts'
 
 type Catalogues = Readonly<Record<Language, Words>>
 
-/** The catalogues with a shop's own words; `wrong`: where those are that no page has, or that have other `{values}`. */
+/**
+ * The catalogues with a shop's own words. `wrong` lists the texts whose name does not exist, or that have other
+ * `{values}`.
+ */
 export function withOwnWords(
   own: unknown,
   ours: Catalogues = WORDS,
@@ -13,7 +19,7 @@ export function withOwnWords(
   return { words, wrong }
 }
 
-/** Catalogues are texts by name, at some depth; a title and its text are a list. */
+/** Catalogues are texts by name, with nesting; a title with its text is a list. */
 function over<T>(ours: T, own: unknown, at: readonly string[], wrong: string[]): T {
   const refuse = (path: readonly string[]) => {
     wrong.push(path.join('.') || 'the whole')
@@ -31,7 +37,7 @@ function over<T>(ours: T, own: unknown, at: readonly string[], wrong: string[]):
   return merged as T
 }
 
-/** Some text, and no value that the page does not fill in. */
+/** True for a text that is not empty and contains only values that the page fills in. */
 function fits(own: string, ours: string): boolean {
   return own.trim() !== '' && (own.match(/\{\w{1,40}\}/g) ?? []).every((value) => ours.includes(value))
 }

@@ -1,6 +1,7 @@
 /**
- * The pages' texts: a catalogue for each language, as JSON for those who translate. `{n}` and the like are filled in; numbers,
- * money and durations come from Intl. A new language is a new catalogue and a line here; the type names missing words.
+ * The pages' texts: a catalogue for each language, as JSON for translators. Values such as `{n}` are filled in;
+ * numbers, money and durations are formatted by Intl. A new language needs a new catalogue and a line here, and the
+ * type names missing words.
  */
 import type { Plural } from '../../../shared/format.ts'
 import ar from './ar.json' with { type: 'json' }
@@ -10,9 +11,9 @@ import es from './es.json' with { type: 'json' }
 import fr from './fr.json' with { type: 'json' }
 import ja from './ja.json' with { type: 'json' }
 
-/** Texts with plural forms, of which a language may have others. */
+/** Texts with plural forms, which differ between languages. */
 type Counted = 'ahead' | 'attemptsLeft'
-/** The shape of the English catalogue, with `Pair` for a title and its text. */
+/** The structure of the English catalogue, with `Pair` for a title and its text. */
 type Shape<T, Pair> = T extends string
   ? string
   : T extends readonly string[]
@@ -22,11 +23,11 @@ type Catalogue<Pair> = Omit<Shape<typeof en, Pair>, Counted> & { readonly [Key i
 
 export type Words = Catalogue<readonly [title: string, text: string]>
 
-/** JSON has no pairs: a test counts the texts of each list. */
+/** JSON has no pairs, so a test counts the texts of each list. */
 const catalogues = { en, de, fr, es, ja, ar } satisfies Record<string, Catalogue<readonly string[]>>
 export type Language = keyof typeof catalogues
 export const WORDS = catalogues as unknown as Readonly<Record<Language, Words>>
-/** As their speakers write them. */
+/** The names of the languages in those languages. */
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: 'English',
   de: 'Deutsch',
@@ -37,5 +38,5 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
 }
 export const LANGUAGES = Object.keys(WORDS) as Language[]
 
-/** For `dir` of a document. */
+/** The value of a document's `dir`. */
 export const directionOf = (lang: Language) => (lang === 'ar' ? 'rtl' : 'ltr')
