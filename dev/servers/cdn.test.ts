@@ -231,4 +231,15 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     const [, before = 0, after = 0] = fetches.map(({ atMs }) => atMs - (purgesMs[0] ?? 0))
     expect([before <= 0, after >= 0, (fetches[0]?.atMs ?? 0) >= beganMs - 1, isWhole]).toEqual([true, true, true, true])
   })
+
+  test('counts what it served and what it asked for', async () => {
+    const before = await cdn.counts()
+    for (let n = 0; n < 10; n++) await ask()
+    await ask(path(), { method: 'POST' })
+    const since = async () => {
+      const { requests, toEdge, hits } = await cdn.counts()
+      return [requests - before.requests, toEdge - before.toEdge, hits - before.hits]
+    }
+    await expect.poll(since).toEqual([11, 2, 9])
+  })
 })

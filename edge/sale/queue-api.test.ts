@@ -253,7 +253,7 @@ it('redirects the address of a form, opened as a page, to the form’s page', as
   }
 })
 
-it('calls no object when somebody leaves a sold-out sale', async () => {
+it('tells those who still wait that all is sold, and calls no object when they leave', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   await sale.publish({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
@@ -265,6 +265,7 @@ it('calls no object when somebody leaves a sold-out sale', async () => {
     asked++
     return sale.shard(0)
   })
+  expect(await sale.statusOf(queue_token, counting)).toMatchObject({ status: 'sold_out' })
   expect((await sale.leave(queue_token, counting)).status).toBe(204)
   expect(asked).toBe(0)
 })

@@ -167,6 +167,16 @@ it('has one place for an account that brings many places, taken without a sessio
   expect(new Set(again.map(({ queue_token }) => decodeJwt(queue_token).sub))).toEqual(new Set(['user:ada']))
 })
 
+it('shows an account its place on a second device, which has no script', async () => {
+  const sale = await new TestSale().publish()
+  const ada = await signedIn('ada')
+  const { number } = await join(sale, ada)
+  const joined = await sale.form('/queue', {}, ada, env)
+  expect([joined.status, joined.headers.get('location')]).toEqual([303, `/sales/${sale.name}/line?joined`])
+  const page = await sale.line({ cookie: cookiesOf(joined), ...ada }, env)
+  expect(await page.text()).toContain(`data-number="${number}"`)
+})
+
 it('ignores a session that is not valid', async () => {
   const sale = await new TestSale().publish()
   const stranger = await generateKeyPair('ES256')
