@@ -2,13 +2,13 @@
  * The edge's tests run inside workerd, where the Worker and its objects run: the same isolate holds the tests and the
  * Worker, so that a test may put the clock forward or turn an object out of memory. The origin is a plain HTTP server.
  */
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { build } from 'esbuild'
 import { defineConfig } from 'vitest/config'
 import { assetsDefinition, WORKERS, workerOptions } from '../dev/build.ts'
-import { PATIENCE, POLL_WITHIN_MS, TEST_WITHIN_MS } from '../test/run/patience.ts'
+import { PATIENCE } from '../test/run/patience.ts'
+import { many, waiting } from '../test/run/project-options.ts'
 import { testsByProject } from '../test/run/tiers.ts'
 import { settingsOf } from './testing/settings.ts'
 
@@ -56,13 +56,8 @@ export default defineConfig(() => ({
     setupFiles: [path('testing/quiet.ts')],
     // Through Vite's own modules each of its millions of small calls takes many times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
-    expect: { poll: { timeout: POLL_WITHIN_MS } },
     // Files share a workerd, which loads the Worker once; their sales are their own.
-    isolate: false,
-    testTimeout: TEST_WITHIN_MS,
-    hookTimeout: TEST_WITHIN_MS,
-    // As many as those that run beside it have (test/vitest.config.ts): all share one pool.
-    maxWorkers: 2 * availableParallelism(),
-    sequence: { groupOrder: 1 },
+    ...waiting,
+    ...many,
   },
 }))

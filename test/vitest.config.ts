@@ -3,26 +3,22 @@
  *
  *     npm test -- --project origin
  */
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { assetsDefinition } from '../dev/build.ts'
-import { PATIENCE, POLL_WITHIN_MS, TEST_WITHIN_MS } from './run/patience.ts'
+import { PATIENCE } from './run/patience.ts'
+import { few, many, waiting } from './run/project-options.ts'
 import { testsByProject } from './run/tiers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const edge = path('../edge/vitest.config.ts')
 
-/** Whole systems and browsers keep the processors busy: one for each. */
-const SYSTEM_WORKERS = availableParallelism()
-/** Other tests wait more than they compute: with one worker for each processor half of the time would be idle. */
-const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
-/** Files of a project share workers (`isolate: false`), which load its modules once, and are used again only for the same project. */
+/** A worker is used again only for the same project. */
 const ORDER = ['edge', 'origin', 'pure']
 
 class ByProject extends BaseSequencer {
@@ -33,15 +29,6 @@ class ByProject extends BaseSequencer {
 }
 
 const tests = testsByProject(root)
-const waiting = {
-  isolate: false,
-  expect: { poll: { timeout: POLL_WITHIN_MS } },
-  testTimeout: TEST_WITHIN_MS,
-  hookTimeout: TEST_WITHIN_MS,
-}
-/** Whole systems first and apart from all others, few at a time. */
-const few = { maxWorkers: SYSTEM_WORKERS, sequence: { groupOrder: 0 } }
-const many = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } }
 const onServers = {
   ...waiting,
   globalSetup: [path('run/one-run.ts')],
