@@ -16,7 +16,7 @@ import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { type FieldError, ProblemError } from '../../shared/problem.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
-import { isBoxOffice, type RecordVerdict, type Reservation } from '../ledger/record.ts'
+import { isBoxOffice, type Recorded, type RecordVerdict, type Reservation } from '../ledger/record.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
@@ -27,9 +27,9 @@ import { stranded } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
 import { partsOf, usePromoCode } from '../stock/cart.ts'
 import type { Gate, Gates } from '../stock/gate/gate.ts'
-import { refused } from '../stock/gate/hold-ends.ts'
 import { type GateVerdict, quotedOf } from '../stock/gate/verdicts.ts'
 import { askedOf, asksForSeats } from './cart.ts'
+import { endingOf, type InGate, type InLedger } from './ending.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
   type Attempt,
@@ -192,7 +192,7 @@ export class Checkout {
       const { hold_seconds, limit_per_visitor: limit } = sale
       const demand = this.#deps.arrivals.demand(sale)
       const demandForUses = codes.length > 0 ? this.#deps.arrivals.demandForUses(sale.sale_id) : 0
-      const terms = { holdMs: hold_seconds * 1000, limit, demand, demandForUses, limits: limitsOf(sale, codes) }
+      const terms = { holdMs: hold_seconds * 1000, limit, demand, demandForUses, ...limitsOf(sale, codes) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
@@ -221,8 +221,7 @@ export class Checkout {
     const outcome = outcomeOf(attempt, existing)
     if (!outcome) return this.#recordExactly(attempt)
     // The ledger has what it names.
-    if (outcome.kind === 'processing' && !attempt.ledger)
-      return (await this.#isSafe(outcome.reservation)) ? outcome : inDoubt()
+    if (outcome.kind === 'processing' && !attempt.ledger) return this.#promised(outcome, outcome.reservation)
     // The key returns this order from now on, whatever becomes of it.
     if (outcome.kind === 'live' && !outcome.replayed)
       await this.#gateOf(attempt.reservation)
@@ -232,64 +231,69 @@ export class Checkout {
   }
 
   async #recordReserved(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
+    const attempt = { sale, reservation: r, gate }
     // Checking and taking the place is one step, so that simultaneous calls cannot exceed the maximum.
-    if (!this.#pending.takePlace() && !(await this.#pending.takePlaceOnceCounted())) return this.#takeBack(r, false)
-    const late = async () => ((await this.#isSafe(r)) ? processing(r) : inDoubt())
-    return this.#inTime(r, this.#untilRecorded(sale, r, gate), late)
+    if (!this.#pending.takePlace() && !(await this.#pending.takePlaceOnceCounted()))
+      return this.#withdraw(attempt, 'nothing')
+    return this.#inTime(r, this.#untilRecorded(attempt), () => this.#promised(processing(r), r))
   }
 
-  async #untilRecorded(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
+  async #untilRecorded(reserved: Attempt): Promise<Outcome> {
+    const { reservation: r } = reserved
     try {
       const ledger = await this.#recorder.add(r.sale, r).catch((error: Error) => error)
       const isAnswered = this.#pending.end(r.order)
       if (ledger instanceof Error) {
         this.#deps.log.warn({ order: r.order, error: String(ledger) }, 'order not recorded; left to workers')
-        if (!isAnswered && !(await this.#isSafe(r))) return await this.#takeBack(r, mayHaveCommitted(ledger))
-        return this.#leaveToWorkers(r)
+        if (isAnswered || (await this.#promise(r))) return this.#leaveToWorkers(r)
+        return await this.#withdraw(reserved, mayHaveCommitted(ledger) ? 'perhaps an order' : 'nothing')
       }
-      const attempt = { sale, reservation: r, gate, ledger }
-      if (ledger.verdict === 'recorded') {
-        this.#gateOf(r).intents.removeSoon(r.order)
-        return outcomeOf(attempt)
-      }
-      // A buyer who was answered "processing" will ask for the order: a worker notes the refusal.
-      if (isAnswered) return this.#leaveToWorkers(r)
+      const attempt = { ...reserved, ledger }
       // A worker may have been faster.
-      if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).intents.removeSoon(r.order)
-      else if (!(await this.#giveBack(r))) return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
-      return this.#afterRefusal(attempt)
+      const isByWorker = ledger.verdict === 'replay' && ledger.order === r.order
+      if (ledger.verdict !== 'recorded' && !isByWorker) return await this.#withdraw(attempt, 'refused')
+      this.#gateOf(r).intents.removeSoon(r.order)
+      return isByWorker ? await this.#afterRefusal(attempt) : outcomeOf(attempt)
     } finally {
       this.#pending.freePlace()
     }
   }
+
+  /** No 202 leaves without the promise. */
+  #promised = async (outcome: Outcome, r: Reservation) => ((await this.#promise(r)) ? outcome : inDoubt())
 
   #leaveToWorkers(r: Reservation): Outcome {
     this.#pending.leaveToWorkers(r.sale, this.#gateOf(r))
     return processing(r)
   }
 
-  /** Gives back what cannot be promised, unless it may be an order by now: such an order expires if its buyer does not come. */
-  async #takeBack(r: Reservation, mayBeOrder: boolean): Promise<Outcome> {
-    if (!mayBeOrder && (await this.#giveBack(r))) return untaken()
-    this.#leaveToWorkers(r)
-    return inDoubt()
+  /** Ends an attempt whose units the gate has taken. What may be an order keeps them: it expires if its buyer does not come. */
+  async #withdraw(attempt: Attempt, ledger: InLedger): Promise<Outcome> {
+    const { reservation: r } = attempt
+    if (ledger === 'perhaps an order') return this.#end(attempt, 'unknown', ledger)
+    const gate = await this.#gateOf(r)
+      .giveBack(r)
+      .catch((error): InGate => {
+        this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; left to workers')
+        return 'unknown'
+      })
+    return this.#end(attempt, gate, ledger)
   }
 
-  /** False if Redis may have missed it: the intent may be found later. */
-  async #giveBack(r: Reservation): Promise<boolean> {
-    try {
-      await this.#gateOf(r).settle([refused(r)])
-      return true
-    } catch (error) {
-      this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; left to workers')
-      return false
-    }
+  /** Ends an attempt that has not become an order: the only place from which a refusal of its intent leaves. */
+  #end(attempt: Attempt, gate: InGate, ledger: InLedger): Outcome | Promise<Outcome> {
+    const { reservation: r, ledger: verdict } = attempt
+    const ending = endingOf(gate, ledger)
+    if (ending === 'final') return verdict ? this.#afterRefusal({ ...attempt, ledger: verdict }) : untaken()
+    if (ending === 'note') return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
+    if (gate !== 'none') this.#leaveToWorkers(r)
+    return ending === 'processing' ? processing(r) : inDoubt()
   }
 
   /** True if the order will exist even if this process is lost, or the Redis that has its intent. */
-  #isSafe(r: Reservation): Promise<boolean> {
+  #promise(r: Reservation): Promise<boolean> {
     return this.#gateOf(r)
-      .intents.isSafe(r.order)
+      .intents.promise(r.order)
       .catch((error) => {
         this.#deps.log.warn({ order: r.order, error: String(error) }, 'cannot promise an order')
         return false
@@ -307,35 +311,36 @@ export class Checkout {
    */
   async #untilHeard(attempt: Attempt): Promise<Outcome> {
     const { order, sale } = attempt.reservation
-    const { sales, log } = this.#deps
     const untilMs = performance.now() + RETRY_FOR_MS
-    let mayBeTaken = attempt.gate?.verdict === 'unknown'
+    const inGate = attempt.gate?.verdict === 'unknown' ? 'unknown' : 'none'
+    let inLedger: InLedger = 'nothing'
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs *= 2) {
-      // A ledger that was unresponsive before is sent no more than an attempt to connect.
-      const wasUnresponsive = sales.isLedgerUnresponsive()
-      const recorder = mayBeTaken ? this.#notingRecorder : this.#recorder
+      const isNoted = endingOf(inGate, inLedger) !== 'final'
+      const recorder = isNoted ? this.#notingRecorder : this.#recorder
       const ledger = await recorder.add(sale, attempt.reservation).catch((error: Error) => error)
       if (!(ledger instanceof Error)) {
         this.#pending.end(order)
-        return this.#afterExact({ ...attempt, ledger })
+        const heard = { ...attempt, ledger }
+        return ledger.verdict === 'recorded'
+          ? this.#adopted(heard, ledger)
+          : this.#end(heard, inGate, isNoted ? 'noted' : 'refused')
       }
-      mayBeTaken ||= !wasUnresponsive && mayHaveCommitted(ledger)
-      if (!mayBeTaken || performance.now() + pauseMs > untilMs) {
+      if (mayHaveCommitted(ledger)) inLedger = 'perhaps an order'
+      if (endingOf(inGate, inLedger) === 'final' || performance.now() + pauseMs > untilMs) {
         this.#pending.end(order)
-        if (!(ledger instanceof Overloaded)) log.error({ order, error: String(ledger) }, 'neither gate can serve')
-        return mayBeTaken ? inDoubt() : untaken()
+        if (!(ledger instanceof Overloaded))
+          this.#deps.log.error({ order, error: String(ledger) }, 'neither gate can serve')
+        return this.#end(attempt, inGate, inLedger)
       }
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false })
     }
   }
 
-  #afterExact(attempt: Attempt & { ledger: RecordVerdict }): Outcome | Promise<Outcome> {
-    const { ledger } = attempt
-    if (ledger.verdict !== 'recorded') return this.#afterRefusal(attempt)
-    const r = withChosen(attempt.reservation, ledger.chosen ?? {})
+  #adopted(attempt: Attempt & { ledger: RecordVerdict }, { chosen = {}, reservedUntil }: Recorded): Outcome {
+    const r = withChosen(attempt.reservation, chosen)
     // Behind the response: a gate that is away reads it from the ledger.
     this.#gateOf(r)
-      .adopt(r, ledger.reservedUntil.getTime())
+      .adopt(r, reservedUntil.getTime())
       .catch(() => {})
     return outcomeOf({ ...attempt, reservation: r })
   }
@@ -415,15 +420,28 @@ type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact' | 'netw
   readonly errors?: readonly FieldError[]
 }
 
-const limited = new WeakMap<SaleRow, Record<string, number>>()
+interface Limits {
+  readonly limits: Readonly<Record<string, number>>
+  readonly variants: Readonly<Record<string, readonly string[]>>
+}
+const limited = new WeakMap<SaleRow, Limits>()
 
-/** The products of a sale of which a visitor may have only so many, and the codes. */
-function limitsOf(sale: SaleRow, codes: readonly PromoCodeRow[]): Readonly<Record<string, number>> {
-  const limits = limited.get(sale) ?? limitsBy(sale.products.map((p) => [p.product_id, p.limit_per_visitor]))
-  limited.set(sale, limits)
-  return codes.length === 0
-    ? limits
-    : { ...limits, ...limitsBy(codes.map((code) => [usePromoCode(code.code).product, code.uses_per_visitor])) }
+/** The products of a sale of which a visitor may have only so many, all variants together, and the codes. */
+function limitsOf(sale: SaleRow, codes: readonly PromoCodeRow[]): Limits {
+  const known = limited.get(sale) ?? limitsOfProducts(sale)
+  limited.set(sale, known)
+  if (codes.length === 0) return known
+  const ofCodes = limitsBy(codes.map((code) => [usePromoCode(code.code).product, code.uses_per_visitor]))
+  return { ...known, limits: { ...known.limits, ...ofCodes } }
+}
+
+function limitsOfProducts({ products }: SaleRow): Limits {
+  const byProduct = Map.groupBy(products, ({ product_id, variant_of }) => variant_of ?? product_id)
+  const alike = [...byProduct.values()].map((group) => group.map(({ product_id }) => product_id))
+  return {
+    limits: limitsBy(products.map((p) => [p.product_id, p.limit_per_visitor])),
+    variants: Object.fromEntries(alike.flatMap((ids) => ids.map((id) => [id, ids]))),
+  }
 }
 
 const limitsBy = (all: readonly (readonly [string, number | null])[]): Record<string, number> =>

@@ -1,140 +1,41 @@
 /** A checkout on failing stores, without workers: what it promises, refuses, and goes on recording. */
 import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { Redis } from 'ioredis'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LOOPBACK, type Server } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { CheckoutLine, CheckoutRequest } from '../../shared/api/public.ts'
+import type { CheckoutLine } from '../../shared/api/public.ts'
 import { eventually } from '../../test/lib/eventually.ts'
-import { openFlakyProxy } from '../../test/lib/flaky-proxy.ts'
-import { addHall, PLACES, SEATS } from '../../test/lib/hall.ts'
+import { PLACES } from '../../test/lib/hall.ts'
+import {
+  IN_DOUBT,
+  type LoneCheckout,
+  NO_LEDGER,
+  NO_REDIS,
+  orderOf,
+  promise,
+  said,
+  UNTAKEN,
+  useLoneCheckouts,
+} from '../../test/lib/lone-checkout.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
-import { untilLocked, useDatabase, useRedis } from '../../test/lib/servers.ts'
-import { connect, type Queryable, type Sql } from '../ledger/connection.ts'
+import { untilLocked } from '../../test/lib/servers.ts'
+import type { Sql } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import { type Reservation, record } from '../ledger/record.ts'
-import { WarmConnections } from '../ledger/warm-connections.ts'
-import { connectRedis } from '../lib/redis.ts'
-import { createMetrics } from '../metrics.ts'
-import { PromoCodes } from '../promo-codes/promo-codes.ts'
-import { Arrivals } from '../queue/arrivals.ts'
-import { SaleMemory } from '../sales/sale-memory.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { Sales } from '../sales/sales.ts'
-import { Halls } from '../seats/halls.ts'
-import { Gate, Gates } from '../stock/gate/gate.ts'
-import { defineScripts, type Store } from '../stock/scripts.ts'
-import { Checkout } from './checkout.ts'
-import type { Outcome } from './outcome.ts'
+import { Gate } from '../stock/gate/gate.ts'
+import type { Store } from '../stock/scripts.ts'
 
-const database = useDatabase()
-const server = useRedis()
-const NO_REDIS = 'redis://127.0.0.1:1'
-const NO_LEDGER = 'postgres://127.0.0.1:1/none'
-const log = pino({ level: 'silent' })
-const ends: (() => unknown)[] = []
+const { server, database, stores, alone, whileLocked, failingProxy } = useLoneCheckouts()
 let sql: Sql
 let redis: Store
-beforeAll(async () => {
-  redis = defineScripts(new Redis(server.url))
-  sql = connect(database.url)
+beforeAll(() => {
+  ;({ sql, redis } = stores())
 })
-afterAll(async () => {
-  redis.disconnect()
-  for (const end of ends) await end()
-  await sql.end({ timeout: 1 })
-})
-
-interface Asking {
-  readonly visitor: string
-  readonly contact: NonNullable<Reservation['contact']>
-  readonly key: string
-  /** The sale as the process knows it, which may have read it before a change. */
-  readonly at: SaleRow
-}
-
-/** One checkout of one sale, on the stores at these addresses. */
-async function alone({
-  total = 5,
-  limit = 1,
-  hall = false,
-  maxPending = 20_000,
-  ledger = database.url,
-  gate = server.url,
-} = {}) {
-  const sale = `sale-${randomUUID().slice(0, 8)}`
-  await writeSale(sql, sale, saleOf(total, { limit_per_visitor: limit }))
-  if (hall) await addHall(sql, sale)
-  const there = new Sales(sql)
-  await there.refresh()
-  const row = there.get(sale) as SaleRow
-  const store = defineScripts(connectRedis(gate, log))
-  const isThere = gate !== NO_REDIS
-  if (isThere) await once(store, 'ready')
-  const its = connect(ledger)
-  const warm = new WarmConnections(its, () => connect(ledger, 1))
-  ends.push(
-    () => store.disconnect(),
-    () => warm.end(),
-    () => its.end({ timeout: 0 }),
-  )
-  const sales = new Sales(its)
-  await sales.refresh().catch(() => {})
-  const [metrics, memory] = [createMetrics(), new SaleMemory()]
-  const gates = new Gates(store, memory)
-  const arrivals = new Arrivals({ redis: store, metrics, memory, log })
-  const checkout = new Checkout(
-    {
-      sql: its,
-      warm,
-      gates,
-      sales,
-      halls: new Halls(its, memory),
-      promoCodes: new PromoCodes(its),
-      arrivals,
-      metrics,
-      memory,
-      log,
-    },
-    maxPending,
-  )
-  const sections = hall ? { floor: PLACES, stalls: SEATS } : {}
-  const counts = Object.entries({ one: total, ...sections }).map(([product, available]) => ({
-    product,
-    available,
-    held: 0,
-  }))
-  if (isThere) await (await gates.of(sale).fence()).open(counts)
-  const ask = async (request: CheckoutRequest, { at = row, key = 'k', ...buyer }: Partial<Asking> = {}) =>
-    checkout.checkout(at, { visitor: randomUUID(), line: 'public', number: 1, ...buyer }, request, key)
-  const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) => ask({ quantity }, { visitor, key })
-  const buyLines = (lines: CheckoutLine[]) => ask({ lines })
-  return { sale, row, sales, checkout, ask, buy, buyLines, store, its: gates.of(sale) }
-}
-
-/** What is done while the ledger can record nothing of a sale. */
-const whileLocked = <Result>(sale: string, work: (tx: Queryable) => Promise<Result>) =>
-  sql.begin(async (tx) => {
-    await tx`select 1 from sales where sale_id = ${sale} for update`
-    return work(tx)
-  }) as Promise<Result>
-
-async function failingProxy(to: string) {
-  const proxy = await openFlakyProxy(to)
-  ends.push(proxy.close)
-  return proxy
-}
-
-const orderOf = (outcome: Outcome) =>
-  'reservation' in outcome ? outcome.reservation.order : 'order' in outcome ? outcome.order.order_id : ''
-const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
-const promise = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.detail : outcome.kind)
-const IN_DOUBT = expect.stringMatching(/^It is not known .* Try again with the same key: /)
-const UNTAKEN = expect.stringMatching(/Nothing was taken\. Try again with the same key\.$/)
 
 test('gives a key that repeats in one batch the same response, and promises no order that is refused', async () => {
   const { sale, buy } = await alone({ total: 1, gate: NO_REDIS })
@@ -149,13 +50,13 @@ test('gives a key that repeats in one batch the same response, and promises no o
 })
 
 test('finds an order that is recorded during the look-up', async () => {
-  const { sale, checkout, its } = await alone()
+  const { sale, checkout, its, store } = await alone()
   const reservation = reservationOf(sale)
   await its.reserve(reservation, { holdMs: 60_000, limit: 1, demand: [] })
   const [waiting] = await its.intents.read(1)
   // Redis executes what comes on this connection only after the pause.
   await redis.client('PAUSE', 60_000, 'WRITE')
-  const acknowledged = its.intents.remove([waiting?.order ?? ''])
+  const acknowledged = store.hdel(`{${sale}}:unrecorded`, waiting?.order ?? '')
   const found = checkout.existing.byId(sale, reservation.order)
   await record(sql, sale, [reservation], false)
   await redis.client('UNPAUSE')
@@ -283,7 +184,7 @@ describe.concurrent('a checkout', () => {
       client.disconnect()
     }
     /** The answers to a visitor and a repeated call while the ledger does not commit. */
-    const whileSilent = ({ sale, buy }: Awaited<ReturnType<typeof alone>>) =>
+    const whileSilent = ({ sale, buy }: LoneCheckout) =>
       whileLocked(sale, async () => [await buy('ann'), await buy('ann')])
     const isOnReplica = async (sale: string, order: string) => {
       const client = new Redis(replica.url)

@@ -52,7 +52,10 @@ async function chosen(
   })
 }
 
-/** Chooses and records. What cannot be sold at the price of its seats the ledger is not asked for. */
+/**
+ * Chooses and records. For what cannot be sold at the price of its seats the ledger is not asked, or else only to note the refusal, as that of
+ * a cart which nothing fits.
+ */
 async function recordChosen(
   sql: Queryable,
   saleId: string,
@@ -62,11 +65,16 @@ async function recordChosen(
 ): Promise<RecordVerdict[]> {
   const all = await chosen(sql, saleId, batch)
   if (all === batch) return record(sql, saleId, batch, noteRefusals, demand)
-  const sellable = all.flatMap((one) => ('type' in one ? [] : one))
-  const recorded = (sellable.length > 0 ? await record(sql, saleId, sellable, noteRefusals, demand) : []).values()
-  return all.map((one): RecordVerdict => {
-    if ('type' in one) return { verdict: 'priced_out', problem: one }
-    const verdict = recorded.next().value
+  const asked = all.map((one, i): Reservation | undefined => {
+    if (!('type' in one)) return one
+    return noteRefusals ? { ...(batch[i] as Reservation), cart: [] } : undefined
+  })
+  const some = asked.filter((one) => one !== undefined)
+  const recorded = (some.length > 0 ? await record(sql, saleId, some, noteRefusals, demand) : []).values()
+  return all.map((one, i): RecordVerdict => {
+    const verdict = asked[i] && recorded.next().value
+    // Its key has an order, which is the answer.
+    if ('type' in one) return verdict?.verdict === 'replay' ? verdict : { verdict: 'priced_out', problem: one }
     if (!verdict) throw new Error('a reservation has no verdict')
     return verdict.verdict === 'recorded' ? { ...verdict, chosen: quotedOf(one) } : verdict
   })

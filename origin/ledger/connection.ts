@@ -115,9 +115,30 @@ async function applyMigrations(sql: Sql): Promise<void> {
   })
 }
 
+/** A statement that failed before anything of it was sent: it has had no effect, whatever the reason. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent'
+  readonly code: string | undefined
+  constructor(cause: Error & { code?: string }) {
+    super(cause.message, { cause })
+    this.code = cause.code
+  }
+}
+
+/** The result of a statement; fails with NotSent where that is certain. */
+export async function sent<T>(statement: PromiseLike<T>): Promise<T> {
+  try {
+    return await statement
+  } catch (error) {
+    // The driver (postgres.js 3.4.9) sets the state of a query as it writes it to a connection.
+    throw (statement as { state?: unknown }).state === null ? new NotSent(error as Error) : error
+  }
+}
+
 /** True if a failed statement may have taken effect: the connection broke. What Postgres itself rejects has not. */
-export function mayHaveCommitted({ code }: Error & { code?: string }): boolean {
-  return /^(CONNECTION_CLOSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code ?? '')
+export function mayHaveCommitted(error: Error & { code?: string }): boolean {
+  if (error instanceof NotSent) return false
+  return /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(error.code ?? '')
 }
 
 /** True for text that no column can hold: with a NUL, or half of a character. */

@@ -9,7 +9,7 @@ import type { Problem } from '../../shared/problem.ts'
 import type { ProductRow } from '../sales/sale-row.ts'
 import type { CartChoice } from '../seats/cart-choice.ts'
 import { type Cart, partsOf, unitLines } from '../stock/cart.ts'
-import type { Queryable } from './connection.ts'
+import { type Queryable, sent } from './connection.ts'
 import type { StoredLine } from './schema/orders.ts'
 
 /** What recording needs. It also travels as an intent through Redis, so it contains nothing that may change meanwhile. */
@@ -149,8 +149,8 @@ export async function record(
     ? sql`record_carts(${saleId}, ${column('order')}::uuid[], ${buyers}, ${linesOf(sql, batch)})`
     : sql`record_reservations(${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${buyers},
         ${shown}::bigint[])`
-  const [row] = await sql<RecordRow[]>`
-    select recorded, others, numbers, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also} from ${call}`
+  const [row] = await sent(sql<RecordRow[]>`
+    select recorded, others, numbers, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also} from ${call}`)
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)

@@ -222,9 +222,9 @@ export async function findMailOrders(
   const rows = await sql<MailOrder[]>`
     select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill, o.receipt,
       coalesce(c.language, 'en') as language, c.email, null as push, c.delivery as recipient, s.tax, s.delivery,
-      coalesce(g.names ->> c.language, s.name) as sale, coalesce(own.names ->> o.product_id, o.receipt ->> 'name', p.name) as product,
+      coalesce(g.names ->> c.language, s.name) as sale, coalesce(own.names ->> o.product_id, o.receipt ->> 'name', p.name, o.product_id) as product,
       own.names as own_names, g.event as date, g.venue
-    from orders o join sales s using (sale_id) join products p using (sale_id, product_id)
+    from orders o join sales s using (sale_id) left join products p using (sale_id, product_id)
     left join contacts c using (order_id) left join goods g on g.sale_id = o.sale_id
     left join lateral (
       -- A variant's name is its product's name with the variant appended: "Aurora One, 42".

@@ -41,7 +41,10 @@ export async function recordIntents(deps: IntentDeps, saleId: string, minAgeMs: 
   for (let read = READ; read === READ; ) {
     const intents = await gate.intents.read(READ, minAgeMs)
     read = intents.length
-    for (let at = 0; at < read; at += BATCH) await recordBatch({ ...deps, saleId, gate }, intents.slice(at, at + BATCH))
+    for (let at = 0; at < read; at += BATCH) {
+      const taken = await gate.intents.take(intents.slice(at, at + BATCH))
+      if (taken.length > 0) await recordBatch({ ...deps, saleId, gate }, taken)
+    }
   }
 }
 
@@ -84,7 +87,7 @@ async function recordReadable(recording: Recording, batch: readonly Intent[]): P
   await gate.settle(rejected.map(refused))
   // The gate took them for free, and has freed them now.
   await gate.markTaken(verdicts.flatMap((one) => (one.verdict === 'seat_taken' ? (one.seats ?? []) : [])))
-  await gate.intents.remove(reservations.map(({ order }) => order))
+  await gate.intents.remove(batch.filter(({ reservation }) => reservation))
   for (const one of batch) {
     if (!one.reservation) await setAside(recording, one, 'it cannot be read')
   }
@@ -104,8 +107,9 @@ async function setAside(recording: Recording, { order, reservation, stored }: In
   })
   metrics.findings.inc({ sale, kind: 'unreadable_intent' })
   log.error({ sale, order, error }, 'set an intent aside')
+  // With the hold its intent is gone.
   if (reservation) await gate.settle([refused(reservation)])
-  await gate.intents.remove([order])
+  else await gate.intents.remove([{ order, stored }])
 }
 
 /**

@@ -2,6 +2,16 @@
  * The intents of one sale: reservations that wait to be recorded. An origin removes an intent once its order is in the
  * ledger; those of an origin that died, or of a time without the ledger, are left to the workers. They are in a hash by
  * order: one command writes those of a whole batch, and each of them is found and removed by itself.
+ *
+ * An answer about an intent is final only when nobody can read the intent any more. Its state is part of its text, so that each
+ * change is one step, and the state is gone with the intent:
+ *
+ *     own        Only the process that made it acts on it, and may give it back (settle.lua).
+ *     promised   Some process has answered 202, or is about to. It becomes an order, or a cancelled one that says why.
+ *     taken      A worker or a rebuild has taken it to be recorded. It may be an order at any moment.
+ *
+ * A promised or taken one is never given back. Who recorded it removes it, and leaves a note for a while (`remove`): a process that
+ * cannot reach the ledger still knows that the order exists.
  */
 import type { Cluster, Redis } from 'ioredis'
 import type { Reservation } from '../ledger/record.ts'
@@ -20,6 +30,8 @@ const MAX_UNSAFE = 20_000
 const REMOVE_CHUNK = 500
 /** Recorded intents are removed together, this often. Workers look only at much older ones. */
 const REMOVE_EVERY_MS = 25
+/** How long a note of a recorded intent stays: buyers ask for an order again and again in the minutes after a promise. */
+const NOTE_MS = 10 * 60_000
 
 /** An intent as it waits in Redis. */
 export interface Intent {
@@ -29,9 +41,9 @@ export interface Intent {
   readonly stored: string
 }
 
-/** As reserve.lua writes it. */
+/** As reserve.lua writes it, and mark-intents.lua marks it. */
 const STORED =
-  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<product>\S+) (?<key>\S+) (?<hash>\S+) (?<line>\S+) (?<number>\d{1,16}) (?<method>[^\s&@]*)(&(?<charge>[\w-]+))?(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
+  /^(?<atMs>\d{1,15})p?t? (?<quantity>\d{1,9}) (?<product>\S+) (?<key>\S+) (?<hash>\S+) (?<line>\S+) (?<number>\d{1,16}) (?<method>[^\s&@]*)(&(?<charge>[\w-]+))?(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
 
 /**
  * The parts of an intent that reserve.lua only stores. A charge has an `&` before it, a contact an `@`, and both no space; they leave
@@ -79,11 +91,12 @@ export class Intents {
     const byTime = [...found].sort(
       ([a, storedA], [b, storedB]) => Number.parseInt(storedA, 10) - Number.parseInt(storedB, 10) || (a < b ? -1 : 1),
     )
-    return byTime.slice(0, limit).map(([order, stored]) => ({
-      order,
-      stored,
-      reservation: this.#reservationIn(order, stored),
-    }))
+    return byTime.slice(0, limit).map(([order, stored]) => this.intent(order, stored))
+  }
+
+  /** An intent as it is stored. */
+  intent(order: string, stored: string): Intent {
+    return { order, stored, reservation: this.#reservationIn(order, stored) }
   }
 
   /** The reservation of an order. Callers of the same moment share one search. Fails with Overloaded, and as Redis fails. */
@@ -97,40 +110,64 @@ export class Intents {
   )
 
   /**
-   * True if the intent of an order is in Redis, and on a replica where there is one. Callers of one moment share one WAIT. Fails
-   * with Overloaded, and as Redis fails.
+   * Promises an order: true if its intent is promised in Redis, and on a replica where there is one, or if it was recorded lately.
+   * Callers of one moment share each WAIT. Fails with Overloaded, and as Redis fails.
    */
-  isSafe(order: string): Promise<boolean> {
+  promise(order: string): Promise<boolean> {
     return this.#unsafe.add(order)
   }
 
   readonly #unsafe = new Batcher<string, boolean>({ size: MAX_SEARCHES, queue: MAX_UNSAFE }, async (orders) => {
-    const node = await this.#replicas.caughtUp(`${this.#unrecorded}:replicated`)
+    const written = `${this.#unrecorded}:replicated`
+    // Before the mark: what no replica has can still be given back.
+    await this.#replicas.caughtUp(written)
+    await this.#redis.markIntents(this.#unrecorded, 'p', ...orders)
+    const node = await this.#replicas.caughtUp(written)
     // A failover may have lost the intent.
     return (await this.#search(node, orders)).map((intent) => intent !== undefined)
   })
 
-  async #search(redis: Redis | Cluster, orders: readonly string[]): Promise<(Reservation | undefined)[]> {
-    const stored = await redis.hmget(this.#unrecorded, ...orders)
-    return orders.map((order, i) => this.#reservationIn(order, stored[i] ?? '') ?? undefined)
+  /** Takes intents to be recorded: from now on nobody gives them back. Returns those that are still there. */
+  async take(intents: readonly Intent[]): Promise<Intent[]> {
+    if (intents.length === 0) return []
+    const orders = intents.map(({ order }) => order)
+    const stored = await this.#redis.markIntents(this.#unrecorded, 't', ...orders)
+    return intents.filter((_, i) => typeof stored[i] === 'string')
   }
+
+  /** Among those that wait, and those recorded lately. */
+  async #search(redis: Redis | Cluster, orders: readonly string[]): Promise<(Reservation | undefined)[]> {
+    const waiting = await redis.hmget(this.#unrecorded, ...orders)
+    const gone = orders.filter((_, i) => waiting[i] == null)
+    const notes = gone.length > 0 ? await redis.mget(gone.map((order) => this.#noteKey(order))) : []
+    const noted = new Map(gone.map((order, i) => [order, notes[i]]))
+    return orders.map((order, i) => this.#reservationIn(order, waiting[i] ?? noted.get(order) ?? '') ?? undefined)
+  }
+
+  readonly #noteKey = (order: string) => `${this.#unrecorded}:recorded:${order}`
 
   count(): Promise<number> {
     return this.#redis.hlen(this.#unrecorded)
   }
 
-  /** Removes the intents of recorded orders. */
-  async remove(orders: readonly string[]): Promise<void> {
-    for (let at = 0; at < orders.length; at += REMOVE_CHUNK)
-      await this.#redis.hdel(this.#unrecorded, ...orders.slice(at, at + REMOVE_CHUNK))
+  /** Removes intents that others than their processes have recorded, or refused for good, and notes them for those processes. */
+  async remove(intents: readonly Pick<Intent, 'order' | 'stored'>[]): Promise<void> {
+    for (let at = 0; at < intents.length; at += REMOVE_CHUNK) {
+      const chunk = intents.slice(at, at + REMOVE_CHUNK)
+      const commands = this.#redis.multi()
+      for (const { order, stored } of chunk) commands.set(this.#noteKey(order), stored, 'PX', NOTE_MS)
+      await commands.hdel(this.#unrecorded, ...chunk.map(({ order }) => order)).exec()
+    }
   }
 
-  /** The same soon, together with others. Losing this is harmless: a worker finds the order recorded. */
+  /** Removes an intent that its own process has recorded, soon, together with others. Losing this is harmless: a worker finds the order recorded. */
   removeSoon(order: string): void {
     this.#recorded.push(order)
     this.#removing ??= setTimeout(() => {
       this.#removing = undefined
-      this.remove(this.#recorded.splice(0)).catch(() => {})
+      const orders = this.#recorded.splice(0)
+      for (let at = 0; at < orders.length; at += REMOVE_CHUNK)
+        this.#redis.hdel(this.#unrecorded, ...orders.slice(at, at + REMOVE_CHUNK)).catch(() => {})
     }, REMOVE_EVERY_MS)
   }
   readonly #recorded: string[] = []

@@ -9,14 +9,21 @@ import type { Cluster, Redis } from 'ioredis'
 type Script<Result> = (...keysAndArgs: (string | number | (string | number)[])[]) => Promise<Result>
 
 /** A Redis client with the scripts as commands. */
-export type Store = (Redis | Cluster) & Scripts
+export type Store = (Redis | Cluster) & Scripts & BinaryScripts
+
+/** The client has each command a second time, with a reply of bytes: a bitmap is no text. */
+interface BinaryScripts {
+  readGateBuffer: Script<[seats: Buffer, stock: Buffer[], holds: Buffer[], intents: Buffer[] | null] | null>
+}
 
 interface Scripts {
   reserveUnits: Script<(string | number)[]>
   rememberKey: Script<null>
   adoptOrder: Script<number>
-  settleHolds: Script<number>
+  settleHolds: Script<[ended: number, ...becameOfGivenBack: string[]]>
+  markIntents: Script<(string | null)[]>
   readStock: Script<(string | number)[] | null>
+  readGate: Script<unknown>
   restoreOrders: Script<number>
   blockSeats: Script<number>
   moveSeat: Script<null>
@@ -40,7 +47,9 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   rememberKey: { file: 'remember-key', numberOfKeys: 1 },
   adoptOrder: { file: 'adopt', numberOfKeys: 6 },
   settleHolds: { file: 'settle', numberOfKeys: 9 },
+  markIntents: { file: 'mark-intents', numberOfKeys: 1 },
   readStock: { file: 'read-stock', numberOfKeys: 1 },
+  readGate: { file: 'read-gate', numberOfKeys: 4 },
   restoreOrders: { file: 'restore', numberOfKeys: 6 },
   blockSeats: { file: 'block', numberOfKeys: 2 },
   moveSeat: { file: 'move', numberOfKeys: 4 },
@@ -58,8 +67,8 @@ const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, i
 /** What every script may call. */
 const PRELUDE = source('this-run') + source('units-of')
 
-export function defineScripts<R extends Redis | Cluster>(redis: R): R & Scripts {
+export function defineScripts<R extends Redis | Cluster>(redis: R): R & Scripts & BinaryScripts {
   for (const [command, { file, numberOfKeys }] of Object.entries(SCRIPTS))
     redis.defineCommand(command, { lua: PRELUDE + source(file), numberOfKeys })
-  return redis as R & Scripts
+  return redis as R & Scripts & BinaryScripts
 }

@@ -287,8 +287,8 @@ export interface About {
 export async function readAbout(sql: Queryable, ids: readonly string[]): Promise<Map<string, About>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<About[]>`
-    select o.order_id, s.name as sale_name, p.name as product_name, c.email
-    from orders o join sales s using (sale_id) join products p using (sale_id, product_id) left join contacts c using (order_id)
+    select o.order_id, s.name as sale_name, coalesce(p.name, o.product_id) as product_name, c.email
+    from orders o join sales s using (sale_id) left join products p using (sale_id, product_id) left join contacts c using (order_id)
     where o.order_id = any(${ids as string[]}::uuid[])`
   return new Map(rows.map((row) => [row.order_id, row]))
 }

@@ -44,6 +44,8 @@ declare
   v_written boolean;
   v_has_limits boolean;
 begin
+  -- Before the locks, which others wait for.
+  numbers := next_order_numbers(cardinality(p_ids));
   select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second', s.terms_version
     into strict v_limit, v_max_unpaid, v_hold, v_terms
     from sales s where s.sale_id = p_sale for no key update;
@@ -51,7 +53,6 @@ begin
     order by p.product_id for no key update;
   created_at := date_trunc('milliseconds', clock_timestamp());
   reserved_until := created_at + v_hold;
-  numbers := array(select nextval('orders_number_seq') from generate_subscripts(p_ids, 1));
   recorded := 0;
 
   -- What each order would be stored as; null for an order without lines, whose wishes nothing fits.
@@ -96,7 +97,7 @@ begin
       select from products p
       join unnest(p_line_orders, p_line_products, p_line_quantities) as l(i, product, quantity) on l.product = p.product_id
       where p.sale_id = p_sale and p.limit_per_visitor is not null
-      group by l.i, p.product_id, p.limit_per_visitor having sum(l.quantity) > p.limit_per_visitor);
+      group by l.i, coalesce(p.variant_of, p.product_id), p.limit_per_visitor having sum(l.quantity) > p.limit_per_visitor);
   if v_simple then
     insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
                         bill, terms, status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
@@ -172,19 +173,26 @@ begin
           -- The first product of which too few units are left, or which the visitor may have no more of.
           select w.product,
               case when p.total - p.buffer - p.held - p.sold < w.units then 'no_stock'
-                when w.had + w.units > p.limit_per_visitor then 'limit'
+                when of_kind.units > p.limit_per_visitor then 'limit'
                 -- Without the code its buyer may have units.
                 when p.is_promo_code then 'no_stock' else 'unpaid' end
             into v_product, v_verdict
           from (
-            select l.product, sum(l.quantity)::int as units, min(l.n) as n, (
-              select coalesce(sum(units_in(l.product, o.product_id, o.quantity, o.cart)), 0) from orders o
-              where o.sale_id = p_sale and o.visitor = v_one.visitor
-                and o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')) as had
+            select l.product, sum(l.quantity)::int as units, min(l.n) as n
             from unnest(p_line_orders, p_line_products, p_line_quantities) with ordinality as l(i, product, quantity, n)
             where l.i = v_one.i group by l.product) w
           join products p on p.sale_id = p_sale and p.product_id = w.product
-          where p.total - p.buffer - p.held - p.sold < w.units or v_has_limits and w.had + w.units > p.limit_per_visitor
+          -- What the visitor has and wants of it, and of the variants that share its limit.
+          cross join lateral (
+            select sum((
+                select coalesce(sum(units_in(s.product_id, o.product_id, o.quantity, o.cart)), 0) from orders o
+                where o.sale_id = p_sale and o.visitor = v_one.visitor
+                  and o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')) + (
+                select coalesce(sum(l.quantity), 0) from unnest(p_line_orders, p_line_products, p_line_quantities) as l(i, product, quantity)
+                where l.i = v_one.i and l.product = s.product_id)) as units
+            from products s where p.limit_per_visitor is not null and s.sale_id = p_sale
+              and coalesce(s.variant_of, s.product_id) = coalesce(p.variant_of, p.product_id)) of_kind
+          where p.total - p.buffer - p.held - p.sold < w.units or v_has_limits and of_kind.units > p.limit_per_visitor
             or v_has_limits and has.unpaid > 0 and p.total - p.buffer - p.held - p.sold - w.units
               < p_demand[least(has.unpaid, cardinality(p_demand))]
           order by w.n limit 1;
@@ -193,14 +201,17 @@ begin
           if v_verdict = 'limit' then v_order := has.live; v_had := has.units; end if;
         end if;
       end if;
-      v_written := v_verdict = 'recorded' or p_note_refusals and has.noted is null and has.known is distinct from v_one.id
-        and v_first[v_one.i] is not null;
+      v_written := v_verdict = 'recorded' or p_note_refusals and has.noted is null and has.known is distinct from v_one.id;
     end;
     if v_written then
       insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
                           bill, terms, status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
-      values (v_one.id, numbers[v_one.i], p_sale, v_first[v_one.i], v_one.visitor, v_one.line, v_one.number, v_one.quantity, v_price[v_one.i],
-        v_currency[v_one.i], v_carts[v_one.i], p_bills[v_one.i], p_terms[v_one.i], case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end,
+      -- The refusal of what fits nothing, or whose products were removed meanwhile, is noted without a price.
+      values (v_one.id, numbers[v_one.i], p_sale, coalesce(v_first[v_one.i], (
+          select l.product from unnest(p_line_orders, p_line_products) with ordinality as l(i, product, n)
+          where l.i = v_one.i order by l.n limit 1), (select min(p.product_id) from products p where p.sale_id = p_sale), ''),
+        v_one.visitor, v_one.line, v_one.number, v_one.quantity, coalesce(v_price[v_one.i], 0),
+        coalesce(v_currency[v_one.i], (select min(p.currency) from products p where p.sale_id = p_sale), ''), v_carts[v_one.i], p_bills[v_one.i], p_terms[v_one.i], case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end,
         case when v_verdict = 'recorded' then v_one.key else v_one.key || ' ' || v_one.id end, v_one.hash, v_one.method,
         record_carts.created_at,
         case when v_verdict = 'recorded' then record_carts.reserved_until else record_carts.created_at end,

@@ -56,6 +56,8 @@ declare
   v_live uuid[];
   v_left int[];
 begin
+  -- Before the locks, which others wait for.
+  numbers := next_order_numbers(cardinality(p_ids));
   select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second'
     into strict v_limit, v_max_unpaid, v_hold
     from sales s where s.sale_id = p_sale for no key update;
@@ -64,7 +66,6 @@ begin
     order by p.product_id for no key update;
   created_at := date_trunc('milliseconds', clock_timestamp());
   reserved_until := created_at + v_hold;
-  numbers := array(select nextval('orders_number_seq') from generate_subscripts(p_ids, 1));
 
   -- The fast path of most batches: everything fits, and each visitor comes once, within the limit and without an order.
   -- Checked after the locks: an order that ends must not free a unit for a product found oversold before.
@@ -147,7 +148,6 @@ begin
   v_left := v_units;
   for v_one in
     select a.i, a.id, a.quantity, has.*, a.price <> p.unit_price_minor as has_other_price, p.total - p.buffer - p.held - p.sold as units_left,
-      p.product_id is not null as offered,
       min(a.i) over (partition by a.visitor, a.key) as first,
       min(a.i) over (partition by a.visitor) as visitor,
       min(a.i) over (partition by a.product) as product
@@ -170,8 +170,7 @@ begin
     order by a.i
   loop
     -- Whether a refusal is written: not twice, and not for the key's own order.
-    v_written[v_one.i] := p_note_refusals and v_one.offered and v_one.noted is null
-      and v_one.known is distinct from v_one.id;
+    v_written[v_one.i] := p_note_refusals and v_one.noted is null and v_one.known is distinct from v_one.id;
     if v_one.known is not null then
       v_verdicts[v_one.i] := 'replay';
       v_orders[v_one.i] := v_one.known;
@@ -213,7 +212,9 @@ begin
 
   insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
                       status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
-  select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
+  -- A product that was removed meanwhile has no price: the refusal is noted all the same.
+  select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, coalesce(p.unit_price_minor, 0),
+         coalesce(p.currency, (select min(other.currency) from products other where other.sale_id = p_sale), ''),
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
          case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
          record_reservations.created_at,
@@ -222,7 +223,7 @@ begin
   from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts,
               v_written)
     as a(id, of_order, product, visitor, line, number, quantity, key, hash, method, verdict, written)
-  join products p on p.sale_id = p_sale and p.product_id = a.product
+  left join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;
   insert into events (type, order_ids, status)
   select 'order.' || a.status, array_agg(a.id order by a.i), a.status

@@ -13,12 +13,13 @@ import { type CartChoice, chooseQuoted, isNamed } from '../../seats/cart-choice.
 import { Free } from '../../seats/free.ts'
 import { Offers } from '../../seats/offers.ts'
 import { KeptSeats } from '../../seats/precedence.ts'
-import { isPromoCode, unitsText } from '../cart.ts'
+import { isPromoCode, type Units, unitsText } from '../cart.ts'
 import { Intents, storedDetails } from '../intents.ts'
 import { Replicas } from '../replicas.ts'
 import type { Store } from '../scripts.ts'
 import { type GateKeys, gateKeys, listed } from './gate-keys.ts'
-import { type HoldEnd, settleHolds } from './hold-ends.ts'
+import { type GateReading, readGate, readStock } from './gate-reading.ts'
+import { type GivenBack, giveBack, type HoldEnd, settleHolds } from './hold-ends.ts'
 import { Rebuild } from './rebuild.ts'
 import { type GateVerdict, type KnownKey, readKnownKey, readVerdicts, type Stock } from './verdicts.ts'
 
@@ -46,6 +47,8 @@ interface Terms {
   readonly demandForUses?: number
   /** How many units of a product a visitor may have, for products with such a limit. */
   readonly limits?: Readonly<Record<string, number>>
+  /** The variants that share the limit of their product, by each of them. */
+  readonly variants?: Readonly<Record<string, readonly string[]>>
 }
 
 /** A seat by its place in the bitmap of taken seats. */
@@ -53,6 +56,8 @@ export interface SectionSeat {
   readonly section: string
   readonly seat: number
 }
+
+type Adopted = Units & Pick<Reservation, 'order' | 'visitor' | 'key' | 'hash'>
 
 interface Call {
   readonly reservation: Reservation
@@ -202,7 +207,7 @@ export class Gate {
   }
 
   async #take(calls: readonly Call[]): Promise<GateVerdict[]> {
-    const { holdMs, limit, demand, limits } = (calls[0] as Call).terms
+    const { holdMs, limit, demand, limits, variants } = (calls[0] as Call).terms
     // With the calls that use codes, as their limits.
     const demandForUses = Math.max(...calls.map(({ terms }) => terms.demandForUses ?? 0))
     const products = [
@@ -222,7 +227,11 @@ export class Gate {
       isPromoCode(product)
         ? calls.find(({ terms }) => terms.limits?.[product])?.terms.limits?.[product]
         : limits?.[product]
-    for (const product of products) args.push(limitOf(product) ?? '')
+    for (const product of products) {
+      const most = limitOf(product)
+      const others = variants?.[product]?.filter((variant) => variant !== product) ?? []
+      args.push(most === undefined ? '' : [most, ...others].join(' '))
+    }
     for (const { reservation: r } of calls) {
       const units = r.cart ? unitsText(r) : (placeOf.get(r.product) ?? 0)
       args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r), r.networks ?? '')
@@ -252,7 +261,7 @@ export class Gate {
   }
 
   /** Takes in an order that was recorded without this gate. */
-  async adopt(reservation: Reservation, holdEndsAtMs: number): Promise<void> {
+  async adopt(reservation: Adopted, holdEndsAtMs: number): Promise<void> {
     const { stock, holds, keys, visitors, seats, limited } = this.#key
     const { order, visitor, key, hash, quantity } = reservation
     const args = [order, visitor, key, hash, unitsText(reservation), quantity, holdEndsAtMs]
@@ -283,6 +292,11 @@ export class Gate {
   settle(ends: readonly HoldEnd[]): Promise<number> {
     if (ends.length === 0) return Promise.resolve(0)
     return settleHolds(this.#redis, this.#key, ends)
+  }
+
+  /** Gives back what was reserved, unless somebody else knows of its intent: see intents.ts. */
+  giveBack(reservation: Reservation): Promise<GivenBack> {
+    return giveBack(this.#redis, this.#key, reservation)
   }
 
   /** Takes in what the ledger knows of a visitor: a rebuild keeps these, a Redis that came back empty has lost them. */
@@ -317,11 +331,12 @@ export class Gate {
   /** What the counters say, by product; null while the gate is fenced. */
   async stock(): Promise<ReadonlyMap<string, Stock> | null> {
     const reply = await this.#redis.readStock(this.#key.stock)
-    if (reply === null) return null
-    const stock = new Map<string, Stock>()
-    for (let i = 0; i < reply.length; i += 3)
-      stock.set(String(reply[i]), { available: Number(reply[i + 1]), held: Number(reply[i + 2]) })
-    return stock
+    return reply && readStock(reply)
+  }
+
+  /** All of the gate at one moment, for a comparison; null while it is fenced. */
+  read(): Promise<GateReading | null> {
+    return readGate(this.#redis, this.#key, this.intents)
   }
 
   /** Whether the gate is in use for all of these products. */

@@ -10,10 +10,13 @@ export interface HoldEnd extends Units {
   readonly key: string
   /**
    * release: the units come back; unpaid: they do, and the order counts as failed; declined: the same from the visitor's second one on;
-   * sell: they stay gone; refuse: they come back, the key is free again, the intent is gone.
+   * sell: they stay gone; refuse: they come back, the key is free again, the intent is gone, since the ledger has noted the refusal.
    */
   readonly how: 'release' | 'unpaid' | 'declined' | 'sell' | 'refuse'
 }
+
+/** What became of an intent that was to be given back; where it was not, its state (intents.ts), or that it was gone already. */
+export type GivenBack = 'given back' | 'promised' | 'taken' | 'gone'
 
 export const refused = ({ order, visitor, product, quantity, cart, key }: Reservation): HoldEnd => ({
   order,
@@ -25,8 +28,23 @@ export const refused = ({ order, visitor, product, quantity, cart, key }: Reserv
   how: 'refuse',
 })
 
-const argsOf = (end: HoldEnd) => [end.order, end.visitor, unitsText(end), end.quantity, end.key, end.how]
+const argsOf = (end: Omit<HoldEnd, 'how'>, how: string) => [
+  end.order,
+  end.visitor,
+  unitsText(end),
+  end.quantity,
+  end.key,
+  how,
+]
 
 /** Ends holds, each once; returns how many it ended. `fence`: of the rebuild that ends them; none in a gate that is in use. */
-export const settleHolds = (redis: Store, key: GateKeys, ends: readonly HoldEnd[], fence = ''): Promise<number> =>
-  redis.settleHolds(listed(key), fence, ...ends.flatMap(argsOf))
+export async function settleHolds(redis: Store, key: GateKeys, ends: readonly HoldEnd[], fence = ''): Promise<number> {
+  const [ended] = await redis.settleHolds(listed(key), fence, ...ends.flatMap((end) => argsOf(end, end.how)))
+  return ended
+}
+
+/** Gives back units that were reserved, unless somebody else knows of the intent. */
+export async function giveBack(redis: Store, key: GateKeys, reservation: Reservation): Promise<GivenBack> {
+  const [, became] = await redis.settleHolds(listed(key), '', ...argsOf(reservation, 'give back'))
+  return became as GivenBack
+}

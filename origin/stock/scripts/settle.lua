@@ -4,18 +4,27 @@
 --       (as in reserve.lua)
 -- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
 --       then six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back), 'unpaid' (they
---       come back, and the visitor's order counts as failed), 'declined' (the same, from the visitor's second one on), 'sell' (they stay gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used
---       again, and no worker records the order any more)
--- Returns how many holds were ended; 0 if another rebuild has begun, and nothing was changed
+--       come back, and the visitor's order counts as failed), 'declined' (the same, from the visitor's second one on), 'sell' (they stay gone),
+--       'refuse' (the ledger has noted that there is no such order: the units come back, the key may be used again, and no worker
+--       records the order any more) or 'give back' (the same, unless the intent is promised, taken to be recorded, or gone)
+-- Returns how many holds were ended, followed for each 'give back' by 'given back', or by why it was not: 'promised', 'taken' or 'gone'.
+--       {0} if another rebuild has begun, and nothing was changed
 local stock = redis.call('HMGET', KEYS[1], 'fence', 'run')
 local fence = stock[1]
 local isCounted = ARGV[1] ~= ''
-if isCounted and fence ~= ARGV[1] then return 0 end
+if isCounted and fence ~= ARGV[1] then return { 0 } end
 local hasNetworks = redis.call('EXISTS', KEYS[9]) == 1
-local ended, backOf, heldOf = 0, {}, {}
-for i = 2, #ARGV, 6 do
-  local order, visitor, quantity = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 3])
-  local key, how = ARGV[i + 4], ARGV[i + 5]
+local ended, backOf, heldOf, answer = 0, {}, {}, {}
+
+-- What becomes of an intent that is to be given back. Its marks follow its time: see intents.ts.
+local function givingBack(order)
+  local stored = redis.call('HGET', KEYS[5], order)
+  if not stored then return 'gone' end
+  local promised, taken = string.match(stored, '^%d+(p?)(t?)')
+  return promised == 'p' and 'promised' or taken == 't' and 'taken' or 'given back'
+end
+
+local function settleOne(order, visitor, product, quantity, key, how)
   local isHeld = redis.call('ZREM', KEYS[2], order) == 1
   -- Its networks hold it no longer.
   local note = hasNetworks and redis.call('HGET', KEYS[9], 'order ' .. order)
@@ -28,7 +37,7 @@ for i = 2, #ARGV, 6 do
   end
   if isHeld then
     ended = ended + 1
-    local parts, notes = unitsOf(ARGV[i + 2], ARGV[i + 3]), {}
+    local parts, notes = unitsOf(product, quantity), {}
     for k, part in ipairs(parts) do
       local product, units = part[1], part[2]
       local back = how == 'sell' and 0 or units
@@ -55,12 +64,24 @@ for i = 2, #ARGV, 6 do
     end
     local isFailed = how == 'unpaid' or how == 'declined' and redis.call('HINCRBY', KEYS[6], '% ' .. visitor, 1) > 1
     if isFailed then redis.call('HINCRBY', KEYS[6], visitor, 1) end
-    if how == 'refuse' then redis.call('HDEL', KEYS[3], visitor .. ' ' .. key) end
+    if how == 'refuse' then
+      -- The key may have another order by now.
+      local known = redis.call('HGET', KEYS[3], visitor .. ' ' .. key)
+      if known and string.match(known, '^[^|]*') == order then redis.call('HDEL', KEYS[3], visitor .. ' ' .. key) end
+    end
   end
   if how == 'refuse' then redis.call('HDEL', KEYS[5], order) end
   if isCounted and (redis.call('HDEL', KEYS[1], 'ended ' .. order) == 1 or isHeld) then
     redis.call('HDEL', KEYS[1], 'begun ' .. order)
   end
+end
+
+for i = 2, #ARGV, 6 do
+  local order, how = ARGV[i], ARGV[i + 5]
+  local became = how == 'give back' and givingBack(order)
+  if became then answer[#answer + 1] = became end
+  if became == 'given back' then how = 'refuse' end
+  if how ~= 'give back' then settleOne(order, ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4], how) end
 end
 if stock[2] then
   for product, held in pairs(heldOf) do
@@ -70,4 +91,5 @@ if stock[2] then
     end
   end
 end
-return ended
+table.insert(answer, 1, ended)
+return answer

@@ -1,0 +1,144 @@
+/**
+ * Answers of several processes about one intent, by events in an order that is given: what one has promised, or may be recording, another
+ * does not refuse. Real stores.
+ */
+import { beforeAll, describe, test, vi } from 'vitest'
+import { eventually } from '../../test/lib/eventually.ts'
+import {
+  IN_DOUBT,
+  type LoneCheckout,
+  NO_LEDGER,
+  NO_REDIS,
+  orderOf,
+  promise,
+  said,
+  useLoneCheckouts,
+} from '../../test/lib/lone-checkout.ts'
+import { saleOf } from '../../test/lib/samples.ts'
+import { untilLocked } from '../../test/lib/servers.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { findOrder } from '../ledger/order-statements.ts'
+import { type Reservation, record } from '../ledger/record.ts'
+import { writeSale } from '../sales/sale-queries.ts'
+
+const { database, stores, alone, whileLocked, failingProxy } = useLoneCheckouts()
+let sql: Sql
+beforeAll(() => {
+  ;({ sql } = stores())
+})
+
+/** A process that takes the ledger for unresponsive, and waits for nothing there. */
+async function without(ledger: LoneCheckout) {
+  const other = await alone({ of: ledger.sale })
+  vi.spyOn(other.sales, 'isLedgerUnresponsive').mockReturnValue(true)
+  return other
+}
+const statusOf = async (order: string) => (await findOrder(sql, order))?.status
+const reservationsOf = async ({ its }: LoneCheckout) => {
+  const taken = await its.intents.take(await its.intents.read(10))
+  return taken.flatMap(({ reservation }) => reservation ?? []) as Reservation[]
+}
+
+test('says the order that a ledger records which is just back, though its connection broke', async ({ expect }) => {
+  const proxy = await failingProxy(database.url)
+  const one = await alone({ gate: NO_REDIS, ledger: proxy.url })
+  vi.spyOn(one.sales, 'isLedgerUnresponsive').mockReturnValue(true)
+  const { asked } = await whileLocked(one.sale, async () => {
+    const asked = one.buy('ann')
+    await untilLocked(sql)
+    proxy.cut()
+    return { asked }
+  })
+  const answer = await asked
+  expect(['recorded', 'processing']).toContain(said(answer))
+  const orders = () => sql`select order_id from orders where sale_id = ${one.sale}`
+  expect(await eventually(orders, (found) => found.length > 0)).toMatchObject([{ order_id: orderOf(answer) }])
+})
+
+describe.concurrent('an answer about an intent', () => {
+  test('is the promise of another process, where the ledger refuses the order', async ({ expect }) => {
+    const one = await alone({ total: 1 })
+    const other = await without(one)
+    const { asked, promised } = await whileLocked(one.sale, async (tx) => {
+      const asked = one.buy('ann')
+      await expect.poll(() => one.its.intents.count()).toBe(1)
+      const promised = await other.buy('ann')
+      await tx`update products set total = 0 where sale_id = ${one.sale}`
+      return { asked, promised }
+    })
+    expect([said(promised), said(await asked)]).toEqual(['processing', 'processing'])
+    await one.recordAll()
+    expect(await statusOf(orderOf(promised))).toBe('cancelled')
+  })
+
+  test('is the promise of a double click, where the seat that was chosen is blocked', async ({ expect }) => {
+    const one = await alone({ limit: 2, hall: true })
+    const other = await without(one)
+    const best = [{ section_id: 'stalls', quantity: 1 }]
+    const { asked, promised } = await whileLocked(one.sale, async (tx) => {
+      const asked = one.ask({ lines: best }, { visitor: 'ann' })
+      await expect.poll(() => one.its.intents.count()).toBe(1)
+      const promised = await other.ask({ lines: best }, { visitor: 'ann' })
+      const [seat] = ('reservation' in promised && promised.reservation.cart?.[0]?.seats) || []
+      await tx`insert into seat_claims (sale_id, seat_index, reason) values (${one.sale}, ${seat ?? -1}, 'broken')`
+      return { asked, promised }
+    })
+    expect([said(promised), said(await asked)]).toEqual(['processing', 'processing'])
+    await one.recordAll()
+    expect(await statusOf(orderOf(promised))).toBe('cancelled')
+  })
+
+  test('is the promise of another process, where its own check of safety fails', async ({ expect }) => {
+    const one = await alone({ ledger: NO_LEDGER })
+    const other = await alone({ of: one.sale, ledger: NO_LEDGER })
+    vi.spyOn(one.its.intents, 'promise').mockImplementationOnce(async () => {
+      expect(said(await other.buy('ann'))).toBe('processing')
+      return false
+    })
+    expect(said(await one.buy('ann'))).toBe('processing')
+    expect(await one.its.intents.count()).toBe(1)
+  })
+
+  test.for(['taken', 'recorded'])('is in doubt once a worker or a rebuild has it %s', async (how, { expect }) => {
+    const one = await alone({ ledger: NO_LEDGER })
+    const worker = await alone({ of: one.sale })
+    vi.spyOn(one.its.intents, 'promise').mockImplementationOnce(async () => {
+      await (how === 'taken' ? reservationsOf(worker) : worker.recordAll())
+      return false
+    })
+    expect(promise(await one.buy('ann'))).toEqual(IN_DOUBT)
+    await worker.recordAll()
+    await worker.sales.refresh()
+    expect(said(await worker.buy('ann'))).toBe('recorded')
+  })
+
+  test('is a refusal that the ledger has noted, where a rebuild has taken it', async ({ expect }) => {
+    const one = await alone({ total: 1 })
+    const { asked, taken } = await whileLocked(one.sale, async (tx) => {
+      const asked = one.buy('ann')
+      await expect.poll(() => one.its.intents.count()).toBe(1)
+      const taken = await reservationsOf(one)
+      await tx`update products set total = 0 where sale_id = ${one.sale}`
+      return { asked, taken }
+    })
+    expect(said(await asked)).toBe('/problems/sold-out')
+    await sql`update products set total = 1 where sale_id = ${one.sale}`
+    expect(await record(sql, one.sale, taken, true)).toMatchObject([{ verdict: 'no_stock' }])
+  })
+
+  test('is a promise that ends as a cancelled order, where the product is removed meanwhile', async ({ expect }) => {
+    const one = await alone({ limit: 2, ledger: NO_LEDGER })
+    const worker = await alone({ of: one.sale })
+    const lines = [{ product_id: 'one', quantity: 1 }]
+    const promised = [await one.buy('ann'), await one.ask({ lines }, { visitor: 'bob' })]
+    expect(promised.map(said)).toEqual(['processing', 'processing'])
+    const [product] = saleOf(5).products
+    await writeSale(sql, one.sale, saleOf(5, { products: product ? [{ ...product, product_id: 'two' }] : [] }))
+    await worker.recordAll()
+    const found = await Promise.all(
+      promised.map((outcome) => worker.checkout.existing.byId(one.sale, orderOf(outcome))),
+    )
+    const noted = { status: 'cancelled', reason: 'no_stock', product_id: 'one', currency: 'EUR' }
+    expect(found).toMatchObject([noted, noted])
+  })
+})
