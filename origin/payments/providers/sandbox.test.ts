@@ -129,6 +129,12 @@ test('approves no charge once it is cancelled', async () => {
   expect(await provider.find(order)).toMatchObject({ status: 'cancelled' })
 })
 
+test('cancels a charge that was declined: a refund of it is done', async () => {
+  const { charge, order, url } = await needed('pm_3ds')
+  await post(`${url}/decline`)
+  expect(await provider.cancel(charge)).toEqual({ charge, order, status: 'cancelled' })
+})
+
 test('declines pm_insufficient_funds with that code', async () => {
   const declined = { result: 'declined', code: 'insufficient_funds' }
   expect(await authorize(randomUUID(), 'pm_insufficient_funds')).toEqual(declined)

@@ -169,6 +169,8 @@ export async function startSandbox(options: SandboxOptions) {
     const from: ChargeStatus[] = [
       'authorized',
       'requires_action',
+      // Nothing comes of it any more: its buyer pays with another charge.
+      'declined',
       ...(row.method === 'pm_late' ? [] : ['pending' as const]),
     ]
     return c.json(view((await changeOrFind(row.charge_id, 'cancelled', from)) ?? row))
