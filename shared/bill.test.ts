@@ -20,7 +20,8 @@ describe('the tax within a total', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), rates, (total, thousandths) => {
         const tax = BigInt(shareWithin(total, thousandths / 1000))
-        // tax = total * rate / (1 + rate), times twice the divisor: the error is at most half a minor unit.
+        // The identity tax = total * rate / (1 + rate) is multiplied by twice the divisor. The error is at most half
+        // a minor unit.
         const [rate, whole] = [BigInt(thousandths), 100_000n + BigInt(thousandths)]
         const error = 2n * (tax * whole - BigInt(total) * rate)
         expect(error > -whole && error <= whole).toBe(true)
@@ -178,7 +179,7 @@ describe('a bill', () => {
           expect(chargeable.filter((one) => one % step !== 0)).toEqual([])
           const goods = totals.subtotal_minor >= leastOf(currency)
           if (goods) expect(chargeIssue(totals.total_minor, currency)).toBeUndefined()
-          // As seats, of which each is a line.
+          // Seats are tested too, of which each is a line.
           const single = lines.flatMap((line) => Array(Math.min(line.quantity, 3)).fill({ ...line, quantity: 1 }))
           const few = lines.map((line) => ({ ...line, quantity: Math.min(line.quantity, 3) }))
           const of = (lines: readonly PricedLine[]) =>
@@ -190,7 +191,7 @@ describe('a bill', () => {
   })
 
   it.each([
-    // 10.005 dinar, 12.345 ariary, 0.20 euro and one yen could not be charged.
+    // These amounts cannot be charged: 10.005 dinar, 12.345 ariary, 0.20 euro and one yen.
     ['KWD', 11_117, { percent: 10 }, 10_010],
     ['MGA', 1_371_700, { percent: 10 }, 1_234_500],
     ['EUR', 2_000, { percent: 99 }, 50],

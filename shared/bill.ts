@@ -1,22 +1,22 @@
 /**
- * What an order costs: its lines at their prices, less what promo codes take off, plus fees, shipping and tax. Pure and exact, in
- * minor units; the origin decides with it, and the pages show with it what the buyer will be asked for.
+ * What an order costs: its lines at their prices, less what promo codes take off, plus fees, shipping and tax. Pure
+ * and exact, in minor units; the origin decides with it, and the pages show with it what the buyer will be asked for.
  *
- * One rule rounds: each percentage is taken once, of the sum that it is for, and halves round up. What it comes to is spread over
- * the lines by what they cost, so that ten seats cost what ten units do. Whatever is charged is a multiple of what the currency's
- * payments have, and a code leaves nothing to pay, or the least payment.
+ * One rule rounds: each percentage is taken once, of the sum that it is for, and halves round up. What it comes to is
+ * spread over the lines by what they cost, so that ten seats cost what ten units do. Whatever is charged is a
+ * multiple of what the currency's payments have, and a code leaves nothing to pay, or the least payment.
  */
 import type { Delivery, Fee, PromoCode } from './api/goods.ts'
 import type { Tax, Totals } from './api/public.ts'
 import { leastOf, stepOf } from './stripe-amount.ts'
 
-/** A line of the bill beside the goods. Discounts are negative. */
+/** A row of the bill in addition to the goods. Discounts are negative. */
 export interface BillLine {
   readonly kind: 'discount' | 'fee' | 'shipping' | 'tax'
   /** The code, or the name of the fee or tax. */
   readonly name: string
   readonly amount_minor: number
-  /** In the prices already: said, and not added. */
+  /** True if the prices include the amount, which is listed but not added. */
   readonly included?: true
 }
 
@@ -28,20 +28,23 @@ export interface PricedLine {
   readonly weight_grams?: number | null
 }
 
-/** What a sale adds to its prices. */
+/** The costs that a sale adds to its prices. */
 export interface Terms {
   readonly fees: readonly Fee[]
   readonly tax: Tax | null
   readonly delivery: Delivery
 }
-/** What a code takes off: one of the three sums. `products`: null for all. */
+/** The discount of a code, which is one of three amounts. `products` is null for all products. */
 export type Discount = Pick<PromoCode, 'code' | 'percent' | 'amount_minor' | 'price_minor' | 'units_per_use'> & {
   readonly products: readonly string[] | null
 }
 
 export interface Bill {
   readonly bill: readonly BillLine[]
-  /** What each line costs with its share of discounts, fees for each unit and tax: the rest is for the order as a whole. */
+  /**
+   * The cost of each line with its share of discounts, fees per unit and tax. The remaining costs belong to the order
+   * as a whole.
+   */
   readonly shares: readonly number[]
   readonly totals: Totals
 }
@@ -49,13 +52,14 @@ export interface Bill {
 interface Known {
   readonly discounts?: readonly Discount[]
   readonly country?: string | undefined
-  /** Of all lines. */
+  /** The currency of all lines. */
   readonly currency: string
 }
 
-/** Null: it is not sent to that country, or is too heavy for it. */
+/** Returns null if there is no delivery to that country, or if the order is too heavy for it. */
 export function billOf(lines: readonly PricedLine[], terms: Terms, known: Known): Bill | null {
-  // Seats are a line each. The bill is of what costs the same together, and does not depend on how many lines it is.
+  // Each seat is a line. Lines with the same price are calculated together, so the bill does not depend on how many
+  // lines there are.
   const kinds = [...Map.groupBy(lines.keys(), (i) => `${lines[i]?.product} ${lines[i]?.unit_price_minor}`).values()]
   const merged = kinds.map((of) => ({ ...lines[of[0] ?? 0], quantity: sum(quantitiesOf(lines, of)) }) as PricedLine)
   const full = billOfKinds(merged, terms, known, 0)
@@ -73,7 +77,7 @@ export function billOf(lines: readonly PricedLine[], terms: Terms, known: Known)
 
 const quantitiesOf = (lines: readonly PricedLine[], of: readonly number[]) => of.map((i) => lines[i]?.quantity ?? 0)
 
-/** `keepMinor`: codes leave so much of what the lines cost. */
+/** `keepMinor` is the amount that codes must leave of the lines' price. */
 function billOfKinds(
   lines: readonly PricedLine[],
   { fees, tax, delivery }: Terms,
@@ -124,7 +128,7 @@ function billOfKinds(
   return { bill, shares, totals }
 }
 
-/** What a code takes off each line, of what the lines still cost. */
+/** The discount of a code for each line, calculated from the remaining price of the lines. */
 function offOf(
   lines: readonly PricedLine[],
   shares: readonly number[],
@@ -140,7 +144,7 @@ function offOf(
   return costs.map((cost, i) => whole(Math.max(0, cost - (price_minor ?? 0) * (units[i] ?? 0))))
 }
 
-/** How many units of each line a code is for. */
+/** The number of units of each line to which a code applies. */
 function unitsMeant(lines: readonly PricedLine[], { products, units_per_use }: Discount): readonly number[] {
   const units = lines.map(({ product, variant_of, quantity }) =>
     products === null || products.some((id) => id === product || id === variant_of) ? quantity : 0,
@@ -154,7 +158,7 @@ function unitsMeant(lines: readonly PricedLine[], { products, units_per_use }: D
   return units
 }
 
-/** What so many units of a line cost. */
+/** The price of some units of a line. */
 const partOf = (minor: number, units: number, quantity: number) =>
   units === quantity ? minor : Number((2n * BigInt(minor) * BigInt(units) + BigInt(quantity)) / (2n * BigInt(quantity)))
 
@@ -177,20 +181,23 @@ function shippingOf(
 
 const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0)
 
-/** In thousandths of a percent, so that it is whole. */
+/** The rate is in thousandths of a percent, so that it is an integer. */
 const rateOf = (percent: number) => BigInt(Math.round(percent * 1000))
 
-/** So many percent of an amount. */
+/** Returns this percentage of an amount. */
 export const shareOf = (minor: number, percent: number): number =>
   Number((2n * BigInt(minor) * rateOf(percent) + 100_000n) / 200_000n)
 
-/** What of an amount is tax, or a fee, that it includes: exact for each amount and each rate of up to three decimals. */
+/** The tax or fee that an amount includes. It is exact for each amount and each rate of up to three decimals. */
 export function shareWithin(minor: number, percent: number): number {
   const whole = 100_000n + rateOf(percent)
   return Number((2n * BigInt(minor) * rateOf(percent) + whole) / (2n * whole))
 }
 
-/** An amount spread over parts by their size, to the last `step`: what rounding leaves goes to the largest remainders. */
+/**
+ * Distributes an amount over parts in proportion to their size, in multiples of `step`. The remainder goes to the
+ * parts with the largest fractions.
+ */
 export function spread(minor: number, parts: readonly number[], step = 1): number[] {
   if (step > 1) return spread(minor / step, parts).map((part) => part * step)
   const all = sum(parts)
@@ -205,7 +212,7 @@ export function spread(minor: number, parts: readonly number[], step = 1): numbe
   return whole.map((amount, i) => Number(amount) + (more.has(i) ? 1 : 0))
 }
 
-/** The totals of an order as it is stored. */
+/** The totals of a stored order. */
 export function totalsOf(subtotal: number, bill: readonly BillLine[]): Totals {
   const of = (kind: BillLine['kind']) => bill.filter((line) => line.kind === kind)
   const all = (lines: readonly BillLine[]) => sum(lines.map(({ amount_minor }) => amount_minor))

@@ -5,7 +5,7 @@ import { commitmentHolds, commitmentOf, permute, positionOf, positionsOf } from 
 const key32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const hex = (bytes: Uint8Array) => Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('')
 
-/** Upper bound of a chi-square statistic with `freedom` degrees at about p = 1e-6 (Wilson-Hilferty, z = 4.75). */
+/** The upper bound of a chi-square statistic with `freedom` degrees at about p = 1e-6 (Wilson-Hilferty, z = 4.75). */
 function chiSquareBound(freedom: number): number {
   const spread = 2 / (9 * freedom)
   return freedom * (1 - spread + 4.75 * Math.sqrt(spread)) ** 3

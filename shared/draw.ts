@@ -1,30 +1,30 @@
 /**
  * The draw: visitors who came before the opening get an order that nobody could choose or foresee.
  *
- * Commit and reveal: before the sale the edge publishes SHA-256(seed); at the opening it closes the pre-queue at M numbers
- * and reveals the seed. From then on anyone can compute any position:
+ * Commit and reveal: before the sale the edge publishes SHA-256(seed); at the opening it closes the pre-queue at M
+ * numbers and reveals the seed. From then on anyone can compute any position:
  *
  *     key      = seed                       without an announced beacon (32 bytes)
  *              = SHA-256(seed || beacon)    with one
  *     position = 1 + permute(key, M, number - 1)       for 1 <= number <= M
  *     position = number                                for number > M
  *
- * `permute` is a balanced Feistel network over 2w bits with cycle walking (Black & Rogaway, "Ciphers with Arbitrary Finite
- * Domains", 2002): a bijection of {0 .. M-1} that needs no table, so that the Worker, the browser and an auditor compute
- * a position in microseconds.
+ * `permute` is a balanced Feistel network over 2w bits with cycle walking (Black & Rogaway, "Ciphers with Arbitrary
+ * Finite Domains", 2002): a bijection of {0 .. M-1} that needs no table, so that the Worker, the browser and an
+ * auditor compute a position in microseconds.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 
-/** Ten rounds: Luby-Rackoff needs four; eight and more leave a margin that costs only microseconds. */
+/** Luby-Rackoff needs four rounds; eight or more leave a margin that costs only microseconds. */
 const ROUNDS = 10
-/** Bytes of a seed, and of the key made from it. */
+/** The number of bytes of a seed, and of the key made from it. */
 const KEY_BYTES = 32
-/** A tiny pre-queue must not be permuted by a network of one-bit halves. */
+/** A very small pre-queue must not be permuted by a network of one-bit halves. */
 const MIN_HALF_BITS = 3
-/** The largest pre-queue that can be drawn: the halves of the network must fit 26 bits. */
+/** The largest pre-queue that can be drawn, because each half of the network must fit into 26 bits. */
 const MAX_DRAW_SIZE = 2 ** 52
-/** All values of a draw of 100 million are 160,000. */
+/** A draw of 100 million has 160,000 round values in all, so all of them fit. */
 const MAX_KNOWN = 200_000
 
 /** The published commitment: hex SHA-256 of the seed's bytes. Throws if `seedHex` is not hex. */
@@ -47,15 +47,15 @@ export interface Draw {
 }
 
 /**
- * The position of a ticket number after the draw: a bijection on 1 .. draw.size, the identity above it. Throws RangeError
- * unless the number is a positive safe integer.
+ * The position of a ticket number after the draw: a bijection on 1 .. draw.size, the identity above it. Throws
+ * RangeError unless the number is a positive safe integer.
  */
 export function positionOf(draw: Draw, number: number): number {
   if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`not a ticket number: ${number}`)
   return number > draw.size ? number : 1 + permute(keyOf(draw), draw.size, number - 1)
 }
 
-/** The same for many numbers of one draw: it remembers what the rounds gave, so that each costs a hundredth. */
+/** The same for many numbers of one draw. It caches the results of the rounds, so each number costs a hundredth. */
 export function positionsOf(draw: Draw): (number: number) => number {
   const key = keyOf(draw)
   const known = new Map<number, number>()
@@ -70,11 +70,12 @@ function keyOf({ seed, beacon }: Draw): Uint8Array {
 }
 
 /**
- * A keyed permutation of {0 .. size-1}. Round i = 0 .. 9 maps (L, R) to (R, L xor F_i(R)) on halves of w bits, where F_i(R)
- * is the first 32 bits (big-endian) of SHA-256(key || byte i || R as 32 bits big-endian), cut to its lowest w bits, and w
- * is the smallest number >= 3 with 2^(2w) >= size. A result outside the domain is permuted again. A round's input has a
- * fixed length and fits one block, so the prefix-keyed hash needs no HMAC. Throws RangeError for a key of another length
- * than 32 bytes, and for a size or index out of range. `known`, kept between calls with one key and size, saves hashes.
+ * A keyed permutation of {0 .. size-1}. Round i = 0 .. 9 maps (L, R) to (R, L xor F_i(R)) on halves of w bits, where
+ * F_i(R) is the first 32 bits (big-endian) of SHA-256(key || byte i || R as 32 bits big-endian), cut to its lowest w
+ * bits, and w is the smallest number >= 3 with 2^(2w) >= size. A result outside the domain is permuted again. A
+ * round's input has a fixed length and fits one block, so the prefix-keyed hash needs no HMAC. Throws RangeError for
+ * a key of another length than 32 bytes, and for a size or index out of range. `known`, kept between calls with one
+ * key and size, saves hashes.
  */
 export function permute(key: Uint8Array, size: number, index: number, known?: Map<number, number>): number {
   if (key.length !== KEY_BYTES) throw new RangeError(`a key has ${KEY_BYTES} bytes, not ${key.length}`)

@@ -1,6 +1,11 @@
-/** Numbers, durations and money in a visitor's language, the same on the server and in the browser. `lang` is a BCP 47 tag. */
+/**
+ * Numbers, durations and money in a visitor's language, the same on the server and in the browser. `lang` is a BCP 47
+ * tag.
+ */
 
-/** The preferred one of some languages (Accept-Language, RFC 9110, 12.5.4); of equal ones, the first. */
+/**
+ * The preferred one of several languages (Accept-Language, RFC 9110, 12.5.4); the first of equally preferred ones.
+ */
 export function preferred<L extends string>(languages: readonly L[], accepted: string): L | undefined {
   let best: { language: L | undefined; weight: number } = { language: undefined, weight: 0 }
   for (const item of accepted.slice(0, 200).split(',')) {
@@ -12,16 +17,16 @@ export function preferred<L extends string>(languages: readonly L[], accepted: s
   return best.language
 }
 
-/** Fills each `{name}` in a text; a name without a value stays. */
+/** Replaces each `{name}` in a text; a name without a value stays unchanged. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/{(\w{1,30})}/g, (whole, name: string) => values[name] ?? whole)
 }
 
-/** Most formatters kept: languages, units and currencies are few. */
+/** The maximum number of cached formatters, since languages, units and currencies are few. */
 const MAX_FORMATTERS = 200
 const formatters = new Map<string, unknown>()
 
-/** A formatter, kept: making one takes a thousand times as long as using it. */
+/** Formatters are cached, because making one takes a thousand times as long as using it. */
 function formatter<T, O>(Kind: new (lang: string, options: O) => T, lang: string, options: O): T {
   const key = `${Kind.name} ${lang} ${JSON.stringify(options)}`
   const known = formatters.get(key)
@@ -53,21 +58,22 @@ export function count(lang: string, value: number): string {
 }
 
 /**
- * Currencies whose minor unit is not a hundredth: those without one, and those with a thousandth (ISO 4217, list one).
- * Intl's digits are CLDR's, which show no fillér for a forint: a price of 12900 would be a hundred times too high.
+ * Currencies whose minor unit is not a hundredth: those without one, and those with a thousandth (ISO 4217, list
+ * one). Intl uses CLDR's digits, which show no fillér for a forint: a price of 12900 would be a hundred times too
+ * high.
  */
 const WITHOUT_MINOR = /^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF)$/
 const IN_THOUSANDTHS = /^(BHD|IQD|JOD|KWD|LYD|OMR|TND)$/
 
 const digitsOf = (currency: string) => (WITHOUT_MINOR.test(currency) ? 0 : IN_THOUSANDTHS.test(currency) ? 3 : 2)
 
-/** For programs: "39.00". */
+/** Formats an amount for programs: "39.00". */
 export function decimal(minor: number, currency: string): string {
   const digits = digitsOf(currency)
   return (minor / 10 ** digits).toFixed(digits)
 }
 
-/** The other way: "39", "39.5" and "39,50" as a person writes them. Null for what is no amount of this currency. */
+/** Parses an amount as a person writes it: "39", "39.5" or "39,50". Null if it is not an amount of this currency. */
 export function minorOf(text: string, currency: string): number | null {
   const [, whole = '', part = ''] = /^\s*(\d{1,12})(?:[.,](\d*))?\s*$/.exec(text) ?? []
   const digits = digitsOf(currency)
@@ -81,25 +87,25 @@ export function money(lang: string, minor: number, currency: string): string {
   return numbers(lang, options).format(minor / 10 ** digits)
 }
 
-/** "8.1%", of 8.1. */
+/** Formats for example 8.1 as "8.1%". */
 export const percentage = (lang: string, percent: number) =>
   numbers(lang, { style: 'percent', maximumFractionDigits: 3 }).format(percent / 100)
 
-/** A rough duration for a wait: "3 minutes", "40 seconds", "2 hours". */
+/** Formats a wait approximately: "3 minutes", "40 seconds", "2 hours". */
 export function roughly(lang: string, seconds: number): string {
   if (seconds < 55) return unit(lang, Math.max(5, Math.ceil(seconds / 5) * 5), 'second')
   if (seconds < 5_400) return unit(lang, Math.round(seconds / 60), 'minute')
   return unit(lang, Math.round(seconds / 1_800) / 2, 'hour')
 }
 
-/** An exact duration: "90 seconds", "5 minutes", "7:30". */
+/** Formats a duration exactly: "90 seconds", "5 minutes", "7:30". */
 export function exactly(lang: string, seconds: number): string {
   const whole = seconds % 60 === 0 && seconds >= 120
   if (!whole && seconds > 180) return clock(lang, seconds)
   return whole ? unit(lang, seconds / 60, 'minute') : unit(lang, seconds, 'second')
 }
 
-/** A countdown: 1:04:09, 4:09, 0:09; with days in front, if any. */
+/** Formats a countdown: 1:04:09, 4:09, 0:09, with days in front if there are any. */
 export function clock(lang: string, seconds: number): string {
   const left = Math.max(0, Math.ceil(seconds))
   const two = (value: number) => String(value).padStart(2, '0')
@@ -108,17 +114,20 @@ export function clock(lang: string, seconds: number): string {
   return `${inDays}${hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}`
 }
 
-/** A date and time (`atMs` since the epoch), in the reader's time zone unless one is given; `timeStyle` long says the zone. */
+/**
+ * Formats a date and time (`atMs` since the epoch) in the reader's time zone unless one is given. The `timeStyle`
+ * long includes the zone.
+ */
 export function moment(lang: string, atMs: number, timeZone?: string, timeStyle: 'short' | 'long' = 'short'): string {
   const options = { dateStyle: 'medium', timeStyle, timeZone } as const
   return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
 }
 
-/** Within six days of now a weekday says which day it is. */
+/** Within six days of now, a weekday identifies the day. */
 const WEEKDAYS_MS = 518_400_000
 export const isNear = (atMs: number, nowMs: number) => Math.abs(atMs - nowMs) < WEEKDAYS_MS
 
-/** The same in few words: "Sat, 12:00" where it is near, else "December 3". */
+/** Formats a time briefly: "Sat, 12:00" if it is near, else "December 3". */
 export function shortly(lang: string, atMs: number, nowMs: number, timeZone?: string): string {
   const near = { weekday: 'short', hour: 'numeric', minute: '2-digit', timeZone } as const
   const far = { day: 'numeric', month: 'long', timeZone } as const
@@ -126,7 +135,7 @@ export function shortly(lang: string, atMs: number, nowMs: number, timeZone?: st
   return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
 }
 
-/** An estimated wait as a sentence; null: not known. */
+/** Describes an estimated wait in a sentence; null means unknown. */
 export function waitText(
   words: { readonly waitAbout: string; readonly waitSoon: string; readonly waitUnknown: string },
   lang: string,

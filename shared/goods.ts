@@ -1,7 +1,7 @@
-/** Products as everyone reads and writes them: each with the variants that it comes in, and with what its pages show. */
+/** Groups the units of a sale as products: each with its variants and the content of its pages. */
 import type { GoodsDocument, ProductGoods } from './api/goods.ts'
 
-/** What units are sold by: a product, or one of its variants, which has what a product has except its goods. */
+/** A unit of sale: a product, or one of its variants, which has all fields of a product except its goods. */
 interface Unit {
   readonly product_id: string
   readonly name: string
@@ -25,7 +25,7 @@ export type Variant<U extends Unit> = Omit<U, OfVariants | OfProducts> & {
 }
 export type Product<U extends Unit> = Omit<U, OfVariants> & ProductGoods & { readonly variants?: readonly Variant<U>[] }
 
-/** `goods`: null where the sale has none. */
+/** `goods` is null if the sale has none. */
 export function productsOf<U extends Unit>(units: readonly U[], goods: GoodsDocument | null): Product<U>[] {
   const variants = Map.groupBy(units, ({ variant_of }) => variant_of ?? null)
   return (variants.get(null) ?? []).map(({ variant_of, variant, sku, ...product }) => {

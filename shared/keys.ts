@@ -1,18 +1,20 @@
 /**
- * The keys that sign and verify tokens (tokens.ts). They come as a JWK set: the first signs, all verify. The key decides the
- * algorithm: a symmetric key HS256, an Ed25519 key EdDSA. Symmetric keys sign and verify without a promise.
+ * The keys that sign and verify tokens (tokens.ts). They are a JWK set: the first key signs, all verify. The key
+ * determines the algorithm: HS256 for a symmetric key, EdDSA for an Ed25519 key. Symmetric keys sign and verify
+ * without a promise.
  */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url, type CryptoKey } from 'jose'
 import * as v from 'valibot'
 
-// -- Key sets ---------------------------------------------------------------------------------------------------------
+// -- Key sets
+// ---------------------------------------------------------------------------------------------------------
 
 const MIN_SECRET_BYTES = 32
 const MAX_KEYS = 10
 
-/** Sent in the header of every token. */
+/** The `kid` is sent in the header of every token. */
 const kid = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,100}$/))
 const base64 = v.pipe(v.string(), v.regex(/^[\w-]+$/))
 const ed25519Bytes = v.pipe(base64, v.length(43))
@@ -28,7 +30,7 @@ const Ed25519Jwk = v.object({
   crv: v.literal('Ed25519'),
   kid,
   x: ed25519Bytes,
-  /** The private half, of a key that signs. */
+  /** The private half, which a signing key has. */
   d: v.optional(ed25519Bytes),
   alg: v.optional(v.picklist(['EdDSA', 'Ed25519'])),
 })
@@ -43,7 +45,7 @@ const jwkSet = <Jwk extends { kid: string }>(jwk: v.GenericSchema<unknown, Jwk>)
     ),
   })
 
-/** Keys that may be symmetric or Ed25519. */
+/** A key set that may contain symmetric and Ed25519 keys. */
 const JwkSet = jwkSet(v.variant('kty', [SecretJwk, Ed25519Jwk]))
 export const SecretJwkSet = jwkSet(SecretJwk)
 export type JwkSet = v.InferOutput<typeof JwkSet>
@@ -62,35 +64,36 @@ const keySetting = <Set extends JwkSet>(schema: v.GenericSchema<unknown, Set>, k
 const NO_KEY_SET = 'must be a JWK Set as JSON, each key with a kid of its own: '
 const OCT = `"oct" of ${MIN_SECRET_BYTES} bytes or more`
 
-/** The settings that hold key sets, as JSON. Their messages never repeat a value. */
+/** The settings that contain key sets, as JSON. Their error messages never repeat a value. */
 export const AdmissionKeySetting = keySetting(JwkSet, `${OCT}, or "OKP" Ed25519`)
 export const SecretKeySetting = keySetting(SecretJwkSet, OCT)
 
-/** True if a key is known to the public: all keys in the documentation and the tests have such a `kid`. */
+/** True if a key is publicly known: all keys in the documentation and the tests have such a `kid`. */
 export const isDevelopmentSet = ({ keys }: JwkSet) => keys.some((key) => key.kid.startsWith('development'))
 
 /** True if the first key can sign. */
 export const canSign = ({ keys: [first] }: JwkSet) => first?.kty === 'oct' || first?.d !== undefined
 
-/** The public halves of a set's Ed25519 keys, to publish (RFC 7517). */
+/** The public keys of a set's Ed25519 keys, to publish (RFC 7517). */
 export function publicJwks({ keys }: JwkSet): { keys: object[] } {
   const pairs = keys.filter((key) => key.kty === 'OKP')
   return { keys: pairs.map(({ kty, crv, kid, x }) => ({ kty, crv, kid, x, alg: 'EdDSA', use: 'sig' })) }
 }
 
-/** A set of one random symmetric key. */
+/** Makes a set with one random symmetric key. */
 export function newKeySet(): SecretJwkSet {
   const random = (bytes: number) => base64url.encode(crypto.getRandomValues(new Uint8Array(bytes)))
   return { keys: [{ kty: 'oct', kid: random(8), k: random(MIN_SECRET_BYTES) }] }
 }
 
-// -- Imported keys ----------------------------------------------------------------------------------------------------
+// -- Imported keys
+// ----------------------------------------------------------------------------------------------------
 
 export type Awaitable<T> = T | Promise<T>
 
 /** An imported key. Signatures are base64url. */
 export interface Key {
-  /** The header of the tokens that it signs, base64url. */
+  /** The base64url header of the tokens that the key signs. */
   readonly header: string
   sign(text: string): Awaitable<string>
   verify(text: string, signature: string): Awaitable<boolean>
@@ -104,7 +107,7 @@ export interface SyncKey extends Key {
 
 export interface TokenKeys<K extends Key = Key> {
   readonly first: K
-  /** Keys by their header. readToken adds the headers that other signers write for the same key. */
+  /** The keys by header. readToken adds the headers that other signers write for the same key. */
   readonly byHeader: Map<string, K>
 }
 
@@ -129,8 +132,8 @@ export async function importKeys(
 }
 
 /**
- * Imports symmetric keys, without a promise; `last` is a secret without a `kid`, which signs where there are no others. Throws
- * TypeError if there is none at all.
+ * Imports symmetric keys without a promise. `last` is a secret without a `kid`, which signs if there are no others.
+ * Throws TypeError if there is no key at all.
  */
 export function importSecrets(
   { keys }: Pick<SecretJwkSet, 'keys'>,
@@ -143,17 +146,17 @@ export function importSecrets(
   ])
 }
 
-/** The header of a key's tokens, base64url. */
+/** The base64url header of a key's tokens. */
 export const headerOf = (alg: string, kid: string) => base64url.encode(JSON.stringify({ alg, typ: 'JWT', kid }))
 
-/** HMAC in JavaScript, which runs anywhere: 6 us a token. Edge and origin each have a faster one. */
+/** HMAC in JavaScript, which runs anywhere and takes 6 us per token. Edge and origin each have a faster one. */
 function nobleKey(header: string, secret: Uint8Array): SyncKey {
   const keyed = hmac.create(sha256, secret)
   const sign = (text: string) => base64url.encode(keyed.clone().update(encoder.encode(text)).digest())
   return { header, sign, verify: (text, signature) => isSame(sign(text), signature) }
 }
 
-/** HMAC by WebCrypto: a third of that time in workerd, four times as long in Node. */
+/** HMAC by WebCrypto, which takes a third of that time in workerd, and four times as long in Node. */
 export async function webCryptoKey(header: string, secret: Uint8Array): Promise<Key> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['sign'])
@@ -161,7 +164,7 @@ export async function webCryptoKey(header: string, secret: Uint8Array): Promise<
   return { header, sign, verify: async (text, signature) => isSame(await sign(text), signature) }
 }
 
-/** Decoders ignore some bits of base64url's last letter. This pattern allows one spelling per signature. */
+/** Decoders ignore some bits of base64url's last letter, so this pattern allows only one spelling of a signature. */
 const ED25519_SIGNATURE = /^[\w-]{85}[AQgw]$/
 
 async function ed25519Key({ kid, x, d }: v.InferOutput<typeof Ed25519Jwk>): Promise<Key> {
@@ -195,7 +198,7 @@ export function isSame(a: string, b: string): boolean {
   return difference === 0
 }
 
-/** What Workers, Node and browsers all have. */
+/** The part of `crypto` that exists in Workers, Node and browsers. */
 declare const crypto: {
   getRandomValues(bytes: Uint8Array): Uint8Array
   readonly subtle: {

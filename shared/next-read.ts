@@ -1,38 +1,39 @@
 /**
- * When whoever looks at a sale's page reads the schedule next: soon while the sale may be over at any moment, otherwise as seldom
- * as an announcement allows. The server decides and publishes it (`next_read_ms`); the opening and one's own turn are known from
- * the schedule itself, and pages read it then whatever this says. Pure.
+ * Decides when a page reads the schedule next: soon while the sale may end at any moment, otherwise as rarely as the
+ * delay of an announcement allows. The server calculates and publishes it (`next_read_ms`). The opening and the
+ * visitor's own turn are known from the schedule itself, and pages read it then in any case. Pure.
  */
 import type { Phase } from './api/public.ts'
 import { isFinal } from './schedule.ts'
 
 /*
- * The waiting room knows of a change after 0.2 s. It holds 0.5 s later (ANNOUNCE_MS in edge/queue/timeline.ts), except the end of a line
- * that stands, which isolates know up to 0.45 s later; and a cache keeps the copy before for up to a second more.
+ * The times below start from these delays. The waiting room knows of a change after 0.2 s. The change takes effect
+ * 0.5 s later (ANNOUNCE_MS in edge/queue/timeline.ts), except the end of a stopped line, which isolates know up to
+ * 0.45 s later. A cache serves the copy before for up to a second more.
  */
 
-/** The end of the sale is seen by 95 % within 3 s .. */
+/** With this interval, 95 % of visitors see the end of the sale within 3 s. */
 export const SOON_MS = 1_900
-/** .. and an announcement within 10 s. */
+/** With this interval, visitors see an announcement within 10 s. */
 export const USUAL_MS = 9_200
-/** The operator who has said something may correct it. */
+/** For this long after an announcement, the operator may correct it. */
 export const JUST_ANNOUNCED_MS = 20_000
 /** After the end only a restock could matter. */
 const FINAL_MS = 30_000
-/** A sale that has just opened has no pace yet. */
+/** A sale that opened more recently has no measured pace yet. */
 export const JUST_OPENED_MS = 8_000
-/** As many units as may be paid for within this time, in which every page reads once more, are the last ones .. */
+/** All pages read once more within this time. The units that can be sold in it are the last ones. */
 const LAST_SECONDS = 10
-/** .. and so few in any case. */
+/** A stock of at most this size also counts as the last units. */
 const LAST_UNITS = 1
 
 export interface Prospect {
   readonly phase: Phase
-  /** Units that are not paid for, also those in carts. */
+  /** The units that are not paid for, including those in carts. */
   readonly unitsLeft: number
-  /** How fast they are being paid for. */
+  /** The number of units paid for per second. */
   readonly paidPerSecond: number
-  /** Null: nothing was announced, or the sale has not opened. */
+  /** The time since the announcement; null if there was none, or the sale has not opened. */
   readonly announcedAgoMs: number | null
   readonly openedAgoMs: number | null
 }
@@ -46,10 +47,10 @@ export function nextReadMs({ phase, unitsLeft, paidPerSecond, ...ago }: Prospect
   return isLast || isJust ? SOON_MS : USUAL_MS
 }
 
-/** How much of the pace is left a second later: it rises at once, and falls slowly. */
+/** The share of the pace that remains a second later: it rises at once, and falls slowly. */
 const PACE_KEPT = 0.5
 
-/** Units paid for in a second, after another look at the count. */
+/** The units paid for per second, after another reading of the count. */
 export const paidPerSecondAfter = (before: number, paid: number, elapsedSeconds: number): number =>
   elapsedSeconds <= 0
     ? before

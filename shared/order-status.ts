@@ -23,23 +23,26 @@ export const ORDER_STATUSES = [
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
 /**
- * The status in the ledger, by which it counts units. A refunded order's units stay gone; those of a `returned` one, which is
- * refunded too, are for sale again.
+ * The status in the ledger, which determines how units are counted. The units of a refunded order stay sold; those of
+ * a `returned` one, which is refunded too, are for sale again.
  */
 export type LedgerStatus = Exclude<OrderStatus, 'processing'> | 'returned'
-/** As everyone outside the ledger sees it. */
+/** The status as the rest of the system sees it. */
 export const statusOf = (status: LedgerStatus) => (status === 'returned' ? 'refunded' : status)
 
-/** States in which the order's units are held, sold, or either. */
+/** The statuses in which the order's units are held, sold, or either. */
 export const HELD = ['reserved', 'paying'] as const
 export const SOLD = ['confirmed', 'fulfilled', 'refunded'] as const
-/** Both. Written out, and the sets marked as pure: so the page's script, which needs none, is built without them. */
+/**
+ * The held and the sold statuses together. They are listed again, and the sets are marked as pure, so that the page's
+ * script is built without the sets it does not use.
+ */
 export const LIVE = ['reserved', 'paying', 'confirmed', 'fulfilled', 'refunded'] as const
 export const isLive = (status: string) => live.has(status)
 const live: ReadonlySet<string> = /* @__PURE__ */ new Set<OrderStatus>(LIVE)
 export const isSold = (status: string | undefined) => SOLD.some((one) => one === status)
 
-/** True once the buyer has nothing left to wait for. A confirmed order may still be fulfilled, days later. */
+/** True once the buyer has nothing left to wait for. A confirmed order may still be fulfilled days later. */
 export const isSettled = (status: string) => settled.has(status)
 const settled: ReadonlySet<string> = /* @__PURE__ */ new Set<string>([
   'confirmed',
@@ -58,8 +61,9 @@ const settled: ReadonlySet<string> = /* @__PURE__ */ new Set<string>([
  * not_authenticated the buyer did not confirm the payment with their bank in time
  * payment_timeout   the provider did not respond in time
  * oversold          live orders exceeded the stock
- * blocked, by_shop  by an operator
- * no_stock, limit, replay   accepted while the ledger was away, which then found no unit left, the visitor's limit used up,
+ * blocked, by_shop by an operator
+ * no_stock, limit, replay accepted while the ledger was away, which then found no unit left, the visitor's limit used
+ * up,
  *                   or another order with the same key
  * seat_taken        the same, where another order has the seat
  * price_changed     the same, where its price changed meanwhile
@@ -81,7 +85,10 @@ export const CANCEL_REASONS = [
   'too_many',
 ] as const
 
-/** Those of which buyers get a message that says why: not what they did themselves, nor what the shop did, which it says itself. */
+/**
+ * The reasons that are mailed to buyers. The buyer's own actions are not among them, nor are the shop's, which
+ * informs buyers itself.
+ */
 export const MAILED_REASONS = [
   'not_authenticated',
   'payment_timeout',
@@ -95,7 +102,10 @@ export const MAILED_REASONS = [
 ] as const satisfies (typeof CANCEL_REASONS)[number][]
 export type MailedReason = (typeof MAILED_REASONS)[number]
 
-/** What of an order its page shows, as one text to compare: its payment may change while its status does not. */
+/**
+ * The state of an order that its page shows, as one text to compare, because the payment may change while the status
+ * does not.
+ */
 export const progressOf = ({ status, payment }: Progress) =>
   [status, payment?.status, payment?.attempts_left].join(' ').trimEnd()
 interface Progress {
@@ -103,5 +113,5 @@ interface Progress {
   readonly payment?: { readonly status: string; readonly attempts_left?: number | undefined } | null
 }
 
-/** Payments that may be tried for one order: the unit returns after the last one is declined. */
+/** The number of payment attempts for one order. The units return after the last one is declined. */
 export const PAYMENT_ATTEMPTS = 3

@@ -1,14 +1,18 @@
-/** Parses input by a valibot schema. Parsing happens once, at the http edge; behind it the types are true. */
+/**
+ * Parses input by a valibot schema. Parsing happens once, at the http edge, so that later code can rely on the types.
+ */
 import * as v from 'valibot'
 import { type FieldError, type Problem, ProblemError, problem } from './problem.ts'
 
-/** Longest body of a request, in bytes, where nothing else is said. */
+/** The maximum size of a request's body in bytes, unless a route sets another. */
 export const MAX_BODY_BYTES = 64 * 1024
 
-/** In one problem. */
+/** One problem lists at most this many errors. */
 const MAX_ERRORS = 20
 
-/** The value as the schema reads it. Throws a ProblemError, `invalid-fields` (422), whose `errors` name each wrong field. */
+/**
+ * Parses a value by a schema. Throws a ProblemError, `invalid-fields` (422), whose `errors` name each wrong field.
+ */
 export function parse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
   const result = v.safeParse(schema, value, { abortPipeEarly: true })
   if (result.success) return result.output
@@ -18,7 +22,7 @@ export function parse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T
   throw new ProblemError(problem('invalid-fields', listed(errors)))
 }
 
-/** The first of what is wrong, as a problem says it. */
+/** The first errors, in the form of a problem. */
 export function listed(all: readonly FieldError[]): {
   readonly detail: string
   readonly errors: readonly FieldError[]
@@ -27,13 +31,13 @@ export function listed(all: readonly FieldError[]): {
   return { detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join('; '), errors }
 }
 
-/** The same, but undefined where the value does not fit: for callers that decide something else then. */
+/** Parses a value, but returns undefined if it does not match, for callers that then decide themselves. */
 export function tryParse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T | undefined {
   const result = v.safeParse(schema, value)
   return result.success ? result.output : undefined
 }
 
-/** The JSON body as it is. Throws `invalid-request` (400). */
+/** Parses a JSON body. Throws `invalid-request` (400). */
 export function jsonIn(body: string): unknown {
   try {
     return JSON.parse(body)
@@ -43,8 +47,8 @@ export function jsonIn(body: string): unknown {
 }
 
 /**
- * The JSON body as the schema reads it. Throws a ProblemError: `invalid-request` (400) if it is not JSON or not an
- * object, `invalid-fields` (422) if fields are wrong.
+ * Parses a JSON body by a schema. Throws a ProblemError: `invalid-request` (400) if it is not JSON or not an object,
+ * `invalid-fields` (422) if fields are wrong.
  */
 export function parseJson<T>(schema: v.GenericSchema<unknown, T>, body: string): T {
   const value = jsonIn(body)
@@ -53,7 +57,7 @@ export function parseJson<T>(schema: v.GenericSchema<unknown, T>, body: string):
   return parse(schema, value)
 }
 
-/** The same, but undefined where the text is not JSON or does not fit. */
+/** Parses a text, but returns undefined if it is not JSON or does not match. */
 export function tryParseJson<T>(schema: v.GenericSchema<unknown, T>, body: string): T | undefined {
   try {
     return parseJson(schema, body)

@@ -1,6 +1,6 @@
 /**
- * A link to the previews of a sale's pages: signed by the origin for an operator, checked by the edge, good for a while and for
- * the pages of one console to frame.
+ * A link to the previews of a sale's pages. The origin signs it for an operator, and the edge verifies it. It is
+ * valid for a limited time, and only one console may frame the pages.
  */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -10,21 +10,21 @@ import { isSame } from './keys.ts'
 interface Link {
   readonly sale: string
   readonly expiresMs: number
-  /** The console's own scheme and host, the only one that may frame the pages. */
+  /** The scheme and host of the console, which is the only one that may frame the pages. */
   readonly from: string
 }
 
-/** Nothing else is signed by this secret; the words say so of this too. */
+/** The prefix keeps these signatures distinct from any others made with the same secret. */
 const signatureOf = (edgeToken: string, { sale, expiresMs, from }: Link) =>
   bytesToHex(hmac(sha256, utf8ToBytes(edgeToken), utf8ToBytes(`preview\n${sale}\n${expiresMs}\n${from}`)))
 
-/** The query of the link, by name. */
+/** The parameters of the link by name. */
 export function previewQuery(edgeToken: string, link: Link): Record<'expires' | 'from' | 'signature', string> {
   const { expiresMs, from } = link
   return { expires: String(expiresMs), from, signature: signatureOf(edgeToken, link) }
 }
 
-/** Who may frame the page; null for a link that is wrong, or of another sale, or has expired. */
+/** Returns the address that may frame the page; null for a link that is invalid, for another sale, or expired. */
 export function framerOf(
   edgeToken: string,
   sale: string,

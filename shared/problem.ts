@@ -1,9 +1,9 @@
 /**
- * Problem details (RFC 9457): the form of every error that leaves the system, and the catalogue of all types. Code throws a
- * ProblemError; the http edge of either half turns it into a response with `problemResponse`.
+ * Problem details (RFC 9457), which are the form of every error response, and the catalogue of all types. Code throws
+ * a ProblemError; the http edge of either half converts it with `problemResponse`.
  */
 
-/** By type: the status, the title and the default detail. */
+/** Each type has a status, a title and a default detail. */
 const CATALOGUE = {
   'invalid-request': [400, 'The request is malformed', 'It could not be parsed.'],
   'idempotency-key-required': [
@@ -73,11 +73,11 @@ export interface FieldError {
 export interface ProblemFields {
   readonly detail?: string
   readonly errors?: readonly FieldError[]
-  /** The path at which to join the queue, with `not-admitted`. */
+  /** With `not-admitted`, the path at which to join the queue. */
   readonly queue?: string
-  /** ISO 8601, with `not-open`. */
+  /** With `not-open`, the opening in ISO 8601. */
   readonly opens_at?: string
-  /** Sent in whole seconds, and as the Retry-After header as well. */
+  /** The time in whole seconds, which is also sent as the Retry-After header. */
   readonly retry_after_seconds?: number
   readonly [extension: string]: unknown
 }
@@ -89,7 +89,7 @@ export interface Problem extends ProblemFields {
   readonly detail: string
 }
 
-/** A problem of a known type. `detail` is a sentence for the reader, without anything internal. */
+/** A problem of a known type. `detail` is a sentence for the reader, without internal details. */
 export function problem(type: ProblemType, fields: ProblemFields = {}): Problem {
   const [status, title, detail] = CATALOGUE[type]
   return { type: `/problems/${type}`, title, status, detail, ...fields }
@@ -98,7 +98,7 @@ export function problem(type: ProblemType, fields: ProblemFields = {}): Problem 
 export const invalidField = (field: string, detail: string) =>
   problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] })
 
-/** Status, headers and body of a problem, for the server of either half. */
+/** The status, headers and body of a problem, for the server of either half. */
 export function problemResponse(p: Problem): {
   status: number
   headers: Record<string, string>
@@ -114,7 +114,7 @@ export function problemResponse(p: Problem): {
   }
 }
 
-/** A problem on its way to the http edge. */
+/** The exception that carries a problem to the http edge. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly problem: Problem
@@ -124,7 +124,10 @@ export class ProblemError extends Error {
   }
 }
 
-/** The problem that was thrown, for a caller that decides by it (`.catch(problemIn)`); throws every other error again. */
+/**
+ * Returns the problem of a thrown error for a caller that decides by it (`.catch(problemIn)`), and throws every other
+ * error again.
+ */
 export function problemIn(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem
   throw error

@@ -3,24 +3,24 @@
  *
  *     serving(t) = min(ceiling, anchor_position + rate_per_second * (t - anchor_at_ms) / 1000)
  *
- * It is a line, not a counter: admission at a fixed rate needs no state and no tick. The coordinator publishes a new line
- * when something changes, always anchored on the old one, so that serving never moves back. All functions are pure; times
- * are milliseconds since the epoch on the edge's clock, positions start at 1.
+ * It is a line, not a counter: admission at a fixed rate needs no state and no tick. The coordinator publishes a new
+ * line when something changes, always anchored on the old one, so that serving never moves back. All functions are
+ * pure; times are milliseconds since the epoch on the edge's clock, positions start at 1.
  */
 import type { Phase, Schedule, Status } from './api/public.ts'
 import { positionOf } from './draw.ts'
 
 export type { Phase, Schedule, Status }
 
-/** Nobody can join any more, and every visitor sees the same. */
+/** True if nobody can join any more, so that every visitor sees the same page. */
 export function isFinal(phase: Phase | Status): phase is 'sold_out' | 'ended' {
   return phase === 'sold_out' || phase === 'ended'
 }
 
-/** The part of a schedule that is the line. */
+/** The part of a schedule that defines the line. */
 type Line = Pick<Schedule, 'anchor_at_ms' | 'anchor_position' | 'rate_per_second' | 'ceiling'>
 
-/** The point on the line at a moment, with its fraction. Before the anchor's time it is the anchor. */
+/** The exact point on the line at a moment, with its fraction. Before the anchor's time it is the anchor. */
 export function servingExactly(line: Line, atMs: number): number {
   const elapsedSeconds = Math.max(0, atMs - line.anchor_at_ms) / 1000
   const onLine = line.anchor_position + line.rate_per_second * elapsedSeconds
@@ -32,7 +32,7 @@ export function serving(line: Line, atMs: number): number {
   return Math.floor(servingExactly(line, atMs))
 }
 
-/** When the line as it is now reaches a position (ms since the epoch): Infinity if it never does. */
+/** The time at which the current line reaches a position (ms since the epoch); Infinity if it never does. */
 export function calledAtMs(line: Line, position: number): number {
   if (position <= line.anchor_position) return line.anchor_at_ms
   if (position > line.ceiling || line.rate_per_second <= 0) return Number.POSITIVE_INFINITY
@@ -44,16 +44,16 @@ export interface Place {
   readonly status: Status
   /** The position in the drawn order; null before the draw. */
   readonly position: number | null
-  /** People ahead plus one; 0 when ready; null before the draw. */
+  /** The number of people ahead plus one; 0 when ready; null before the draw. */
   readonly position_in_queue: number | null
   readonly now_serving: number
-  /** Seconds; null when not known. */
+  /** The wait in seconds; null if unknown. */
   readonly estimated_wait_time: number | null
 }
 
 /**
- * The place of a ticket number at a moment, from the number and the schedule alone. `drawn` may be a cached
- * `positionOf`, since positions never change.
+ * The place of a ticket number at a moment, calculated from the number and the schedule alone. `drawn` may be a
+ * cached `positionOf`, because positions never change.
  */
 export function placeOf(schedule: Schedule, number: number, nowMs: number, drawn = positionOf): Place {
   if (!isDrawn(schedule)) {
@@ -88,12 +88,15 @@ function statusAt({ phase, missed_through }: Schedule, position: number, nowServ
   return phase === 'paused' || phase === 'all_in_carts' ? phase : 'waiting'
 }
 
-/** True once the seed is revealed: only then does a number have a position. */
+/** True once the seed is revealed, because a number has a position only then. */
 export function isDrawn(schedule: Schedule): schedule is Schedule & { draw_seed: string } {
   return schedule.draw_seed !== null
 }
 
-/** Seconds until a position is called; null while the line is stopped or held back by its ceiling, for an unknown time. */
+/**
+ * The seconds until a position is called; null while the line is stopped or held back by its ceiling for an unknown
+ * time.
+ */
 export function estimatedWaitSeconds(schedule: Schedule, position: number, nowMs: number): number | null {
   const served = servingExactly(schedule, nowMs)
   if (schedule.rate_per_second <= 0 || served >= schedule.ceiling) return null
@@ -115,19 +118,32 @@ export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }
 
 const POLL_MIN_MS = 1_000
 const POLL_MAX_MS = 120_000
-/** While the wait is not known (paused, all in carts, held back by the ceiling) .. */
+/**
+ * The interval while the wait is unknown (paused, all in carts, held back by the ceiling). It is longer for visitors
+ * far back.
+ */
 const POLL_UNKNOWN_MS = 5_000
-/** .. with up to so many people ahead, and ten times as long with a hundred times as many: they are called later when the line goes on. */
+/**
+ * The interval applies up to this many people ahead, and is ten times as long with a hundred times as many, because
+ * they are called later when the line continues.
+ */
 const NEAR = 1_000
-/** The draw is published half a second after the opening (ANNOUNCE_MS), and a cache keeps the copy before for a second more. */
+/**
+ * The draw is published half a second after the opening (ANNOUNCE_MS), and a cache serves the copy before for a
+ * second more.
+ */
 const DRAWN_AFTER_MS = 1_600
 
-/** The longest pause between two polls, where a turn can be claimed for so long: whoever keeps to it misses none that comes at once. */
+/**
+ * The longest pause between two polls if a turn can be claimed for this long. With it a visitor misses no turn, even
+ * one that comes at once.
+ */
 export const pollMaxMs = (claimSeconds: number) => Math.min(POLL_MAX_MS, Math.round((claimSeconds * 2_000) / 3))
 
 /**
- * When to poll again, in milliseconds from now: the further away the turn, the longer; spread by `random` (uniform in
- * [0, 1)), so that a crowd that started together does not poll together. Whoever polls waits no longer than `pollMaxMs`.
+ * The time until the next poll in milliseconds. It is longer the further away the turn is, and varies by `random`
+ * (uniform in [0, 1)), so that visitors who started together do not poll together. It is never longer than
+ * `pollMaxMs`.
  */
 export function pollAfterMs({ status, estimated_wait_time, position_in_queue }: Place, random: number): number {
   if (isFinal(status) || status === 'missed_turn') return Number.POSITIVE_INFINITY

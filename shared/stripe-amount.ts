@@ -1,26 +1,34 @@
 /**
- * Amounts as Stripe counts them (docs.stripe.com/currencies): for charges at the origin, for the form on the edge's payment page, and
- * for prices, which are refused where they could not be charged. Pure.
+ * Converts and checks amounts by Stripe's rules (docs.stripe.com/currencies): for charges at the origin, for the form
+ * on the edge's payment page, and for prices, which are refused if they could not be charged. Pure.
  */
 
-/** Extra decimals of Stripe's smallest unit compared to the minor unit of ISO 4217 (docs.stripe.com/currencies). */
+/**
+ * The additional decimals of Stripe's smallest unit compared to the minor unit of ISO 4217
+ * (docs.stripe.com/currencies).
+ */
 const MORE_DECIMALS: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: -2 }
 
-/** Divides by a power of ten, since those below 1 are inexact. Stripe rejects a fraction. */
+/** A negative shift divides, because powers of ten below 1 are inexact. Stripe rejects a fraction. */
 const shifted = (amount: number, decimals: number) =>
   decimals < 0 ? amount / 10 ** -decimals : amount * 10 ** decimals
 
-/** From minor units to Stripe's, by the currency's code in capitals. */
+/** Converts minor units to Stripe's, by the currency's code in capitals. */
 export const toStripe = (minor: number, currency: string) => shifted(minor, MORE_DECIMALS[currency] ?? 0)
 export const fromStripe = (amount: number, currency: string) => shifted(amount, -(MORE_DECIMALS[currency] ?? 0))
 
-/** Three-decimal currencies, whose last digit must be 0. */
+/** The three-decimal currencies, whose last digit must be 0. */
 const IN_TENS = ['BHD', 'JOD', 'KWD', 'OMR', 'TND']
 
-/** What can be charged is a multiple of so many minor units. An ariary has hundredths by ISO 4217, and none at Stripe. */
+/**
+ * A charge must be a multiple of this number of minor units. An ariary has hundredths by ISO 4217, but not at Stripe.
+ */
 export const stepOf = (currency: string) => (currency === 'MGA' ? 100 : IN_TENS.includes(currency) ? 10 : 1)
 
-/** The least charges in minor units, of an account that is paid out in the same currency. Where Stripe converts, its own least holds. */
+/**
+ * The smallest charges in minor units, for an account that is paid out in the same currency. If Stripe converts, the
+ * limit of the other currency applies.
+ */
 const LEAST: Readonly<Record<string, number>> = {
   ...{
     USD: 50,
@@ -41,13 +49,13 @@ const LEAST: Readonly<Record<string, number>> = {
 }
 export const leastOf = (currency: string) => LEAST[currency] ?? 1
 
-/** Why an amount cannot be a part of a charge or refund; undefined if it can. */
+/** The reason why an amount cannot be part of a charge or refund; undefined if it can. */
 export function amountIssue(minor: number, currency: string): string | undefined {
   const step = stepOf(currency)
   return minor % step === 0 ? undefined : `must be a multiple of ${step}: a payment in ${currency} has no smaller part`
 }
 
-/** Why an amount cannot be charged by itself, which nothing can be. */
+/** The reason why an amount cannot be charged on its own. Zero is allowed, because a free order needs no charge. */
 export function chargeIssue(minor: number, currency: string): string | undefined {
   const least = leastOf(currency)
   if (minor > 0 && minor < least) return `must be 0 or at least ${least}, the least payment in ${currency}`

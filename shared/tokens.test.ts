@@ -48,7 +48,7 @@ async function ed25519Set(kid: string): Promise<JwkSet> {
   return { keys: [{ kty: 'OKP', crv: 'Ed25519', kid, x: x as string, d: d as string }] }
 }
 
-/** The same symmetric key by both implementations of HMAC, and an Ed25519 key. */
+/** The same symmetric key in both implementations of HMAC, and an Ed25519 key. */
 const keySets: { name: string; alg: string; kid: string; keys: TokenKeys; jose: CryptoKey | Uint8Array }[] = []
 beforeAll(async () => {
   const ed25519 = await ed25519Set('e')
@@ -74,7 +74,7 @@ describe('a token', () => {
     const signed = (header: { typ?: string; kid: string; alg: string }) =>
       new SignJWT({ ...place, iss: EDGE_ISSUER, aud: 'queue' }).setProtectedHeader(header).sign(secretA)
     expect(await signed({ alg: 'HS256', typ: 'JWT', kid: 'a' })).toBe(await signToken(QUEUE, a, { ...place }))
-    // Another signer may order its header otherwise, and leave out the type.
+    // The header of another signer may be ordered differently and lack the type.
     for (const header of [
       { alg: 'HS256', typ: 'JWT', kid: 'a' },
       { typ: 'JWT', kid: 'a', alg: 'HS256' },
@@ -102,7 +102,7 @@ describe('a token', () => {
         fc.asyncProperty(fc.oneof(changed, fc.string({ maxLength: 300 })), async (other) => {
           fc.pre(other !== token)
           expect(await readToken(ADMISSION, keys, other, NOW)).toEqual(refused)
-          // The last letter of a part carries bits that jose ignores.
+          // The last letter of a part contains bits that jose ignores.
           if (other.slice(0, -1) !== token.slice(0, -1)) await expect(compactVerify(other, jose)).rejects.toThrow()
         }),
         { numRuns: 150 },
@@ -151,7 +151,7 @@ describe('a token', () => {
       { exp: undefined },
       { num: 0 },
       { num: 1.5 },
-      // What the ledger cannot store would have a whole batch refused.
+      // The ledger would refuse a whole batch because of text that it cannot store.
       ...['', 'nul\0', 'line\nend', 'lone surrogate \ud800', 'x'.repeat(201)].map((sub) => ({ sub })),
     ])
       expect(readToken(QUEUE, a, sign(changed), NOW), JSON.stringify(changed)).toEqual(refused)

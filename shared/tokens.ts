@@ -2,13 +2,13 @@
  * Every token of the system is signed and read here (JWT, RFC 7519, pinned as RFC 8725 advises):
  *
  *   queue      a place in line                          signed by the edge    read by the edge            aud "queue"
- *   admission  the right to check out                   signed by the edge    read by edge and origin     aud "checkout"
+ *   admission the right to check out signed by the edge read by edge and origin aud "checkout"
  *   order      the right to see one order               signed by the origin  read by the origin          aud "order"
- *   handover   a paid order, for its shop               signed by the edge    read by the shop            aud "handover"
- *   invitation the right of some visitors to join       signed by the origin  read by the origin          aud "invitation"
+ *   handover a paid order, for its shop signed by the edge read by the shop aud "handover"
+ *   invitation the right of some visitors to join signed by the origin read by the origin aud "invitation"
  *
- * A token's header names a key by its `kid` and must agree with that key's algorithm (keys.ts): it chooses nothing else.
- * Reading returns a value and never throws. The caller passes the time in milliseconds.
+ * A token's header names a key by its `kid` and must agree with that key's algorithm (keys.ts): it chooses nothing
+ * else. Reading returns a value and never throws. The caller passes the time in milliseconds.
  */
 import { base64url, decodeJwt } from 'jose'
 import * as v from 'valibot'
@@ -18,14 +18,18 @@ import { RecentMap } from './lib/recent-map.ts'
 import { tryParse } from './parse.ts'
 
 export const EDGE_ISSUER = 'flash-sale-edge'
-/** Long enough to fill in a form, short enough not to be sold on. */
+/** The time is long enough to fill in a form, and short enough to make reselling hard. */
 export const ADMISSION_TTL_SECONDS = 300
 export const ORDER_TOKEN_TTL_SECONDS = 24 * 3600
 export const HANDOVER_TTL_SECONDS = 3600
 
-// -- Kinds and claims --------------------------------------------------------------------------------------------------
+// -- Kinds and claims
+// --------------------------------------------------------------------------------------------------
 
-/** No control characters and no lone surrogates: Postgres refuses them, and with them the whole batch of orders. */
+/**
+ * The pattern excludes control characters and lone surrogates, because Postgres refuses them, and with them the whole
+ * batch of orders.
+ */
 const text = v.pipe(v.string(), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cs}]+$/u))
 const ticketNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const seconds = v.pipe(v.number(), v.finite())
@@ -33,7 +37,7 @@ const seconds = v.pipe(v.number(), v.finite())
 const QueueClaims = v.object({
   sub: text,
   sale: text,
-  /** Left out for the public line. */
+  /** The line; omitted for the public line. */
   line: v.optional(text),
   num: ticketNumber,
   iat: seconds,
@@ -44,7 +48,7 @@ const InvitationClaims = v.object({
   sub: text,
   sale: text,
   uses: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  /** Left out by 0.2.0. */
+  /** Version 0.2.0 omits it. */
   iat: v.optional(seconds),
   exp: seconds,
 })
@@ -61,17 +65,19 @@ const HandoverClaims = v.object({
   exp: seconds,
 })
 
-/** Visitor (`sub`), sale, line and ticket number (`num`) in it; `iat` and `exp` in seconds since the epoch. */
+/**
+ * A place: the visitor (`sub`), sale, line and ticket number (`num`); `iat` and `exp` are in seconds since the epoch.
+ */
 export type QueueClaims = v.InferOutput<typeof QueueClaims>
-/** A place that was called, with an id of its own (`jti`). */
+/** The admission of a called place, with its own id (`jti`). */
 export type AdmissionClaims = v.InferOutput<typeof AdmissionClaims>
-/** An order (`sub`) of a sale. */
+/** The token of an order (`sub`) in a sale. */
 type OrderClaims = v.InferOutput<typeof OrderClaims>
 
-/** An order (`sub`) that is paid, as its shop takes it over; sections of a hall count as products. */
+/** A paid order (`sub`) for its shop. Sections of a hall count as products. */
 export type HandoverClaims = v.InferOutput<typeof HandoverClaims>
 
-/** A signed link that lets `uses` visitors into a sale. */
+/** A signed link that admits `uses` visitors to a sale. */
 type InvitationClaims = v.InferOutput<typeof InvitationClaims>
 
 interface Kind<Claims> {
@@ -100,20 +106,21 @@ export const INVITATION: Kind<InvitationClaims> = {
   claims: InvitationClaims,
 }
 
-// -- Signing and reading -----------------------------------------------------------------------------------------------
+// -- Signing and reading
+// -----------------------------------------------------------------------------------------------
 
 export type Verified<Claims> =
   | { readonly ok: true; readonly claims: Claims }
   | { readonly ok: false; readonly reason: 'expired' | 'invalid' }
 
 const INVALID = { ok: false, reason: 'invalid' } as const
-/** Longer tokens are refused. The longest claims make half of it. */
+/** Longer tokens are refused. The longest possible claims need half of it. */
 export const MAX_TOKEN_LENGTH = 4_096
 
-/** Headers of other signers that are remembered. */
+/** At most this many headers of other signers are remembered. */
 const MAX_HEADERS = 100
 
-/** The key that a header names. Other signers may order its members differently, or leave out `typ` (RFC 7515, 4.1). */
+/** The key that a header names. Other signers may order its members differently, or omit `typ` (RFC 7515, 4.1). */
 function keyOf<K extends Key>({ byHeader }: TokenKeys<K>, encoded: string): K | undefined {
   const known = byHeader.get(encoded)
   if (known) return known
@@ -153,14 +160,17 @@ export function readToken<C extends { exp: number }, K extends Key>(
 }
 
 /**
- * Reads tokens of one kind, and remembers the latest ones, because clients present the same token many times. Tokens of a
- * synchronous key are not remembered: reading them again costs as little.
+ * Reads tokens of one kind and remembers the latest ones, because clients send the same token many times. Tokens of a
+ * synchronous key are not remembered, since verifying them again costs as little.
  */
 export class TokenReader<C extends { exp: number }> {
   readonly #kind: Kind<C>
   readonly #keys: TokenKeys
   readonly #maxKnown: number
-  /** Undefined until the first entry: even a lookup in an empty map hashes the token, which takes 1 us. */
+  /**
+   * The map is undefined until the first entry, because even a lookup in an empty map hashes the token, which takes 1
+   * us.
+   */
   #known: RecentMap<string, C> | undefined
 
   constructor(kind: Kind<C>, keys: TokenKeys, maxKnown: number) {
@@ -169,7 +179,7 @@ export class TokenReader<C extends { exp: number }> {
     this.#maxKnown = maxKnown
   }
 
-  /** Checks only the expiry of a remembered token. */
+  /** For a remembered token it checks only the expiry. */
   read(token: string, nowMs: number): Awaitable<Verified<C>> {
     const known = this.#known?.get(token)
     if (known) return unlessExpired(known, nowMs)
@@ -188,7 +198,7 @@ export class TokenReader<C extends { exp: number }> {
 const settled = <T, R>(value: Awaitable<T>, then: (value: T) => R): Awaitable<R> =>
   value instanceof Promise ? value.then(then) : then(value)
 
-/** A part of a token, base64url. Most JSON is ASCII, for which btoa suffices. */
+/** Encodes a part of a token as base64url. Most JSON is ASCII, for which btoa is enough. */
 const encoded = (json: string) =>
   /[^ -~]/.test(json)
     ? base64url.encode(json)
@@ -197,11 +207,11 @@ const encoded = (json: string) =>
         .replaceAll('/', '_')
         .replace(/={1,2}$/, '')
 
-/** The JSON in a part of a token; undefined if there is none. */
+/** Decodes the JSON in a part of a token; undefined if there is none. */
 function decoded(part: string): Record<string, unknown> | undefined {
   try {
     const text = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
-    // Most JSON is ASCII, for which atob suffices.
+    // Almost all JSON is ASCII, for which atob is enough.
     return Object(JSON.parse(/[\x80-\xff]/.test(text) ? decoder.decode(base64url.decode(part)) : text))
   } catch {
     return undefined
@@ -216,18 +226,18 @@ function claimsIn<C extends { exp: number }>(kind: Kind<C>, payload: string, now
   return unlessExpired(claims.output, nowMs)
 }
 
-/** The clocks of two machines, both set over the network, differ by less. */
+/** The clocks of two machines that are set over the network differ by less. */
 const LEEWAY_SECONDS = 5
 
 const unlessExpired = <C extends { exp: number }>(claims: C, nowMs: number): Verified<C> =>
   (claims.exp + LEEWAY_SECONDS) * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
 
-/** The sale that a token names, valid or not: where its holder may join. */
+/** The sale that a token names, valid or not. Its holder may join there. */
 export function saleNamedIn(token: string): string | undefined {
   return tryParse(SaleId, decoded(token.split('.', 2)[1] ?? '')?.sale)
 }
 
-/** True if a text claims to be a token of the edge, valid or not. */
+/** True if a text looks like a token of the edge, valid or not. */
 export function isEdgeToken(token: string): boolean {
   try {
     return decodeJwt(token).iss === EDGE_ISSUER
@@ -236,7 +246,7 @@ export function isEdgeToken(token: string): boolean {
   }
 }
 
-/** What Workers, Node and browsers all have. */
+/** The part of TextDecoder that exists in Workers, Node and browsers. */
 declare const TextDecoder: new (label: string, options: { fatal: boolean }) => { decode(bytes: Uint8Array): string }
 declare const atob: (base64: string) => string
 declare const btoa: (letters: string) => string

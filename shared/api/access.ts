@@ -1,32 +1,34 @@
 /**
- * Who may come into a sale, and in which line. A sale's own settings, held by the origin, sent to the edge with its state and
- * changed while the sale runs; the rules and blocks beside them. The edge enforces them where visitors join.
+ * Decides who may join a sale, and in which line. The access settings of a sale, its rules and the blocks are stored
+ * by the origin and sent to the edge with the sale's state; they can change while the sale runs. The edge enforces
+ * them when visitors join.
  */
 import * as v from 'valibot'
 import { exactly, ID, ID_FORM, instant, note, OrderId, Texts, whole } from './fields.ts'
 
-/** The line of a sale that has no other. */
+/** The line of a sale that has only one. */
 export const PUBLIC_LINE = 'public'
 const MAX_LINES = 10
-/** Each of them is looked at for every newcomer. */
+/** The number of rules is limited, because each is checked for every new visitor. */
 export const MAX_RULES = 100
-/** They travel to the edge as one document. */
+/** The number of blocks is limited, because they are sent to the edge as one document. */
 export const MAX_BLOCKS = 5_000
-/** The most that a proof of work costs. */
+/** The maximum difficulty of a proof of work. */
 export const MAX_DIFFICULTY = 10_000_000
 
 export const LineId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
 
-// -- Access ------------------------------------------------------------------------------------------------------------
+// -- Access
+// ------------------------------------------------------------------------------------------------------------
 
-/** What a visitor must meet before they get a place. */
+/** The requirements that a visitor must meet before they get a place. */
 export const Access = exactly({
-  /** required: a session of the shop's; one account has one place and one limit, on all its devices. */
+  /** `required` means a session of the shop. One account has one place and one limit on all its devices. */
   sign_in: v.optional(v.picklist(['optional', 'required'], 'optional or required'), 'optional'),
   invitation: v.optional(v.picklist(['off', 'required'], 'off or required'), 'off'),
   /**
-   * How much: 100,000 take a phone about half a second. auto: half of that, and more for a network with a large share of the
-   * joins; null: as the origin is set.
+   * The difficulty: 100,000 take a phone about half a second. `auto` is half of that, and more for a network with a
+   * large share of the joins; null takes the origin's setting.
    */
   proof_of_work: v.optional(
     v.nullable(
@@ -38,15 +40,18 @@ export const Access = exactly({
 })
 export type Access = v.InferOutput<typeof Access>
 
-/** A waiting room of its own, with its own draw and numbers. The lines share the sale's rate by weight. */
+/** A separate queue with its own draw and numbers. The lines share the sale's rate by weight. */
 export const Line = exactly({
   line: LineId,
-  /** For people, by language; without one the public line is "for everyone", and another shows its id. */
+  /**
+   * The name for people, by language. Without a name, the public line is "for everyone", and another line shows its
+   * id.
+   */
   name: v.optional(v.nullable(Texts)),
   weight: v.optional(v.pipe(v.number('a number is required'), v.minValue(0.01), v.maxValue(1000)), 1),
-  /** Turns of this line begin this much earlier than the sale's `opens_at`. */
+  /** The turns of this line begin this much earlier than the sale's `opens_at`. */
   opens_early_seconds: v.optional(whole(0, 30 * 24 * 3600), 0),
-  /** What this line asks instead of what the sale asks; null: the same. */
+  /** The requirements of this line instead of the sale's; null means the same. */
   access: v.optional(v.nullable(Access), null),
 })
 export type Line = v.InferOutput<typeof Line>
@@ -61,12 +66,15 @@ export const Lines = v.pipe(
 export const ONE_LINE: readonly Line[] = [{ line: PUBLIC_LINE, weight: 1, opens_early_seconds: 0, access: null }]
 
 /**
- * The name of a line's queue: of its waiting room, its schedule in memory and its state at the origin. The sale's own name
- * for the public line.
+ * The name of a line's queue, under which its waiting room, its schedule in memory and its state at the origin are
+ * found. For the public line it is the sale's own name.
  */
 export const queueName = (sale: string, line: string) => (line === PUBLIC_LINE ? sale : `${sale}~${line}`)
 
-/** All the queues of a sale. Its own is always there: it knows of the others, and where no line is public nobody joins it. */
+/**
+ * All queues of a sale. The sale's own queue always exists, because it knows the others; if no line is public, nobody
+ * joins it.
+ */
 export const queueNamesOf = (sale: string, lines: readonly { readonly line: string }[]): string[] => [
   ...new Set([sale, ...lines.map(({ line }) => queueName(sale, line))]),
 ]
@@ -77,10 +85,11 @@ export function saleAndLineOf(queue: string): { sale: string; line: string } {
   return { sale, line }
 }
 
-/** Begins the visitor's name of an account, so that no visitor known by a cookie has the same. */
+/** The prefix of an account's visitor name, which no visitor identified by a cookie can have. */
 export const ACCOUNT_PREFIX = 'user:'
 
-// -- Rules and blocks --------------------------------------------------------------------------------------------------
+// -- Rules and blocks
+// --------------------------------------------------------------------------------------------------
 
 /** An address, or a range of them in CIDR notation (RFC 4632, RFC 4291). */
 const NO_RANGE = 'an address or a range such as 192.0.2.0/24'
@@ -91,20 +100,23 @@ function isRange(text: string): boolean {
 }
 const words = v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(200, 'at most 200 characters'))
 
-/** All of the conditions given must be met. */
+/** All conditions that are present must be met. */
 const RuleWhen = exactly({
   address: v.optional(v.pipe(v.string(), v.check(isRange, NO_RANGE))),
   asn: v.optional(whole(1, 4_294_967_295)),
-  /** ISO 3166-1 alpha-2. */
+  /** The code is ISO 3166-1 alpha-2. */
   country: v.optional(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{2}$/, 'a country such as DE'))),
-  /** A part of the User-Agent header, in any case. */
+  /** A part of the User-Agent header, ignoring case. */
   user_agent: v.optional(words),
   /** A claim of the shop's session that has this value. */
   claim: v.optional(exactly({ name: words, value: v.union([words, v.number(), v.boolean()]) })),
   line: v.optional(LineId),
 })
 
-/** prove: a proof of work first, whatever the sale asks; last: a number at the end of the line, also before the draw. */
+/**
+ * `prove` requires a proof of work first, whatever the sale requires. `last` gives a number at the end of the line,
+ * even before the draw.
+ */
 const RULE_ACTIONS = ['allow', 'prove', 'last', 'refuse'] as const
 
 const when = v.pipe(
@@ -113,7 +125,7 @@ const when = v.pipe(
 )
 const action = v.picklist(RULE_ACTIONS, `one of ${RULE_ACTIONS.join(', ')} is required`)
 
-/** Rules are looked at in order; the first that is met decides. */
+/** Rules are checked in order; the first that matches decides. */
 export const RuleConfig = exactly({ when, action, note }, ['rule', 'met'])
 export type RuleConfig = v.InferOutput<typeof RuleConfig>
 
@@ -122,14 +134,14 @@ export const RuleChange = exactly(
   ['rule', 'met'],
 )
 
-/** Exactly one of the four. */
+/** A block has exactly one of the four fields. */
 export const BlockConfig = v.pipe(
   exactly(
     {
       visitor: v.optional(words),
       account: v.optional(words),
       address: v.optional(v.pipe(v.string(), v.check(isRange, NO_RANGE))),
-      /** Names its visitor or account. */
+      /** The order whose visitor or account is blocked. */
       order: v.optional(OrderId),
       note,
     },
@@ -143,7 +155,8 @@ export const BlockConfig = v.pipe(
 )
 export type BlockConfig = v.InferOutput<typeof BlockConfig>
 
-// -- Invitations -------------------------------------------------------------------------------------------------------
+// -- Invitations
+// -------------------------------------------------------------------------------------------------------
 
 export const InvitationCode = v.pipe(
   v.string('text is required'),
@@ -159,7 +172,7 @@ const SignLinks = exactly({
   valid_for_seconds: v.optional(whole(60, 366 * 24 * 3600), 30 * 24 * 3600),
 })
 const VoidLinks = exactly({ void_before: instant })
-/** New links; or, with `void_before`, that those signed earlier let nobody in any more. */
+/** Requests new links, or with `void_before` declares void the links that were signed earlier. */
 export const InvitationLinks = v.lazy((sent) => ('void_before' in Object(sent) ? VoidLinks : SignLinks))
 
 const invitation = v.pipe(
@@ -168,7 +181,7 @@ const invitation = v.pipe(
   v.regex(/^\S{4,1000}$/, 'a code or the token of a link'),
 )
 
-/** What a join may bring along. */
+/** The optional fields of a join. */
 export const JoinRequest = v.strictObject(
   {
     line: v.optional(LineId),
@@ -181,17 +194,21 @@ export const JoinRequest = v.strictObject(
 )
 export type JoinRequest = v.InferOutput<typeof JoinRequest>
 
-/** What the edge sends to let a visitor in. */
+/** The edge's request to admit a visitor. */
 export const RedeemRequest = v.object({
   visitor: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   invitation,
 })
 
-// -- What the edge enforces --------------------------------------------------------------------------------------------
+// -- What the edge enforces
+// --------------------------------------------------------------------------------------------
 
-/** All that the edge must know to decide who joins a sale: sent with the state when its version is new to the caller. */
+/**
+ * All data by which the edge decides who joins a sale. They are sent with the state if the caller does not have their
+ * version.
+ */
 export const Policy = v.object({
-  /** Differs whenever anything else of it differs. */
+  /** The version changes whenever any other field of the policy changes. */
   version: v.string(),
   lines: v.array(
     v.object({

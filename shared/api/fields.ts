@@ -1,7 +1,8 @@
-/** Forms of single fields that several bodies share: ids, the shop's words, numbers and times. */
+/** Schemas of single fields that several bodies share: ids, the shop's words, numbers and times. */
 import * as v from 'valibot'
 
-// -- Ids -------------------------------------------------------------------------------------------------------------
+// -- Ids
+// -------------------------------------------------------------------------------------------------------------
 
 export const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
@@ -10,16 +11,17 @@ export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
 export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
 export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
 
-/** Printable ASCII, as draft-ietf-httpapi-idempotency-key-header asks; 1 to 255 characters. */
+/** Printable ASCII of 1 to 255 characters, as draft-ietf-httpapi-idempotency-key-header requires. */
 export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
 
-// -- Words of the shop -----------------------------------------------------------------------------------------------
+// -- Words of the shop
+// -----------------------------------------------------------------------------------------------
 
-/** The languages of the pages. The first is shown where nothing is said in the visitor's own. */
+/** The languages of the pages. A text that is missing in the visitor's language is shown in the first one. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** A text by language; at least one. */
+/** A text by language, with at least one language. */
 export const Texts = v.pipe(
   v.record(
     v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`),
@@ -38,12 +40,14 @@ export const Email = v.pipe(
   v.string('text is required'),
   v.trim(),
   v.maxLength(254, 'at most 254 characters'),
-  // As browsers check it, so that a page takes what its form takes; but of a domain that others can reach.
+  // The rule is the browsers' own, so that a page accepts what its form accepts, with a domain that is reachable by
+  // others.
   v.rfcEmail('an e-mail address is required'),
   v.regex(/\.[a-z][a-z0-9-]{0,62}$/i, 'an e-mail address is required'),
 )
 
-// -- Numbers, times and names -----------------------------------------------------------------------------------------
+// -- Numbers, times and names
+// -----------------------------------------------------------------------------------------
 
 export const whole = (min: number, max: number) =>
   v.pipe(
@@ -53,7 +57,7 @@ export const whole = (min: number, max: number) =>
     v.maxValue(max, `at most ${max}`),
   )
 
-/** `?limit=`: how many rows a page has, from 1 to `max`. */
+/** The parameter `?limit=`: the number of rows of a page, from 1 to `max`. */
 export const pageLimit = (max: number) =>
   v.pipe(
     v.string(),
@@ -63,7 +67,10 @@ export const pageLimit = (max: number) =>
     v.maxValue(max, `at most ${max}`),
   )
 
-/** From the epoch, which some send for "long ago", to beyond any sale: Postgres cannot store every time that parses. */
+/**
+ * The range starts at the epoch, which some clients send for "long ago", and ends after any sale. Postgres cannot
+ * store every time that parses.
+ */
 const [FIRST_YEAR, LAST_YEAR] = [1970, 2100] as const
 
 export const instant = v.pipe(
@@ -80,7 +87,7 @@ export const instant = v.pipe(
   v.transform((text) => new Date(text).toISOString()),
 )
 
-/** `Date` reads the 30th of February as a day in March. */
+/** `Date` parses the 30th of February as a day in March. */
 const isDay = (day: string) => new Date(day).toISOString().startsWith(day)
 
 export const name = v.pipe(
@@ -92,13 +99,13 @@ export const name = v.pipe(
   v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
 )
 
-/** For people; may be left out. */
+/** A note for people, which is optional. */
 export const note = v.optional(v.pipe(v.string('text is required'), v.maxLength(500, 'at most 500 characters')), '')
 
 /**
- * An object without unknown fields: a misspelt field is an error, since a default would silently take its place. An
- * operator may send back what a GET returned, with a change in it: `readOnly` names the fields that a GET adds, which
- * are ignored.
+ * An object without unknown fields. A misspelt field is an error, because a default would otherwise replace it
+ * unnoticed. An operator may send back what a GET returned, with a change in it: `readOnly` names the fields that
+ * only a GET has, which are ignored.
  */
 export function exactly<const T extends v.ObjectEntries>(entries: T, readOnly: readonly string[] = []) {
   const ignored = Object.fromEntries(readOnly.map((name) => [name, v.optional(v.unknown())]))

@@ -1,22 +1,22 @@
-/** The shop front: the sales that it lists, what is searched, and what the shop says means the same. */
+/** The shop front: the listed sales, the searchable texts, and the shop's synonyms. */
 import * as v from 'valibot'
 import { LANGUAGES, SaleId, type Texts } from './fields.ts'
 import type { Image } from './goods.ts'
 
-/** A sale that anyone may find: neither a test nor one that search engines may not show. */
+/** A sale that is listed publicly: neither a test nor excluded from search engines. */
 export interface ListedSale {
   readonly sale: string
   readonly name: string
   readonly names?: Texts
   readonly opens_at: string
   readonly pre_queue_opens_at: string
-  /** When it ends or has ended; null: once all is sold. */
+  /** The end of the sale; null means that it ends when all is sold. */
   readonly ends_at: string | null
   readonly image: Image | null
-  /** The lowest price of what it sells; null where it sells nothing yet. */
+  /** The lowest price of its products; null if it sells nothing yet. */
   readonly price_from_minor: number | null
   readonly currency: string | null
-  /** Not all of it costs the same. */
+  /** True if its prices differ. */
   readonly prices_differ: boolean
   readonly venue: string | null
   readonly shop: string | null
@@ -27,14 +27,14 @@ export interface ListedProduct {
   readonly product_id: string
   readonly name: string
   readonly names?: Texts
-  /** Plain text, cut at MAX_DESCRIPTION characters. */
+  /** The description as plain text, cut at MAX_DESCRIPTION characters. */
   readonly description?: Texts
   readonly tags?: readonly string[]
   readonly image?: Image
 }
 
 export const MAX_DESCRIPTION = 600
-/** Sales and products in a catalogue; of more, those that open last count. */
+/** The maximum number of sales and products in a catalogue. If there are more, those that open last are listed. */
 export const MAX_ENTRIES = 10_000
 
 const word = v.pipe(
@@ -44,7 +44,7 @@ const word = v.pipe(
   v.maxLength(60, 'at most 60 characters'),
   v.check((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'no control characters'),
 )
-/** Each list is of words that mean the same: `[["home", "house"], ..]`. */
+/** Each list contains words with the same meaning: `[["home", "house"], ..]`. */
 export const Synonyms = v.pipe(
   v.array(
     v.pipe(
@@ -58,7 +58,7 @@ export const Synonyms = v.pipe(
 )
 export type Synonyms = v.InferOutput<typeof Synonyms>
 
-/** All that changes with a publication; its version is a hash of it. */
+/** The part of the front that changes with a publication. Its version is a hash of it. */
 export interface Catalogue {
   readonly sales: readonly ListedSale[]
   readonly synonyms: Synonyms
@@ -66,7 +66,10 @@ export interface Catalogue {
 
 export const LISTED_PHASES = ['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended'] as const
 
-/** `GET /internal/catalogue?has=VERSION`: the catalogue where the edge has another version, and how the sales in use are now. */
+/**
+ * The response of `GET /internal/catalogue?has=VERSION`: the catalogue if the edge has another version, and the
+ * current states of the sales in use.
+ */
 export const Listing = v.object({
   version: v.string(),
   catalogue: v.nullable(v.custom<Catalogue>((value) => typeof value === 'object' && value !== null)),
@@ -75,18 +78,18 @@ export const Listing = v.object({
     v.object({
       phase: v.picklist(LISTED_PHASES),
       left: v.number(),
-      /** Its page takes addresses, for a mail about a restock. */
+      /** True if the sale's page takes addresses, for a mail about a restock. */
       tells_restock: v.optional(v.boolean(), false),
     }),
   ),
 })
 export type Listing = v.InferOutput<typeof Listing>
 
-/** In `lang`, else in the first language that has it. */
+/** The text in `lang`, otherwise in the first language that exists. */
 export const textIn = (texts: Texts | undefined, lang: keyof Texts): string | undefined =>
   texts?.[lang] ?? LANGUAGES.map((one) => texts?.[one]).find((text) => text !== undefined)
 
-/** `POST /me/searches` */
+/** The body of `POST /me/searches`. */
 export const SearchMade = v.object({
   q: v.pipe(
     v.string('text is required'),

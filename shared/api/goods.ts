@@ -1,9 +1,9 @@
-/** What is sold, how it looks, and what it costs beside its price: goods, brand, fees, delivery, promo codes. */
+/** The goods of a sale, their look, and their costs in addition to prices: brand, fees, delivery, promo codes. */
 import * as v from 'valibot'
 import { exactly, instant, LANGUAGES, name, ProductId, whole } from './fields.ts'
 
 export const MAX_PRICE_MINOR = 1_000_000_000
-/** The most that an order may cost: more than any provider takes, and exact in a double. */
+/** The maximum total of an order. It is more than any provider accepts, and exact in a double. */
 export const MAX_TOTAL_MINOR = 100_000_000_000
 
 const isText = (text: string) => text.isWellFormed() && !text.includes('\0')
@@ -16,18 +16,18 @@ const longText = v.pipe(
 )
 const LanguageName = v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`)
 
-/** Markdown in one language, or by language. */
+/** A text in markdown, in one language or by language. */
 export const Markdown = v.union(
   [longText, v.record(LanguageName, longText)],
   'a text, or texts by language are required',
 )
 export type Markdown = v.InferOutput<typeof Markdown>
 
-/** A name by language; the plain one is shown where nothing is said in the visitor's own. */
+/** A name by language. The plain name is shown if there is none in the visitor's language. */
 export const Names = v.record(LanguageName, name)
 export type Names = v.InferOutput<typeof Names>
 
-/** When what is sold takes place, or can be picked up. */
+/** The time of the event or of the pickup. */
 export const EventTime = v.pipe(
   exactly({ starts_at: instant, ends_at: v.optional(v.nullable(instant), null) }),
   v.forward(
@@ -37,7 +37,10 @@ export const EventTime = v.pipe(
 )
 export type EventTime = v.InferOutput<typeof EventTime>
 
-/** A picture of ours by its path, or one elsewhere, which is fetched and kept when the sale is written. */
+/**
+ * The path of a stored picture, or the address of one on another host, which is fetched and stored when the sale is
+ * written.
+ */
 export const ImageUrl = v.pipe(
   v.string('text is required'),
   v.maxLength(2_000, 'at most 2000 characters'),
@@ -46,10 +49,13 @@ export const ImageUrl = v.pipe(
     'the path of an uploaded picture or an https address is required',
   ),
 )
-/** Of its widest file in pixels; the widths of all its files, each as WebP and as JPEG: `/images/<hash>/640.webp`. */
+/**
+ * The size of the widest file in pixels, and the widths of all files, each as WebP and as JPEG:
+ * `/images/<hash>/640.webp`.
+ */
 export const PictureSize = v.object({ width: v.number(), height: v.number(), widths: v.array(v.number()) })
 export type PictureSize = v.InferOutput<typeof PictureSize>
-/** Its size is noted as the sale is written, whatever is said of it. */
+/** The size is measured when the sale is written, and a size in the request is ignored. */
 export const Image = exactly({
   url: ImageUrl,
   alt: v.optional(v.pipe(v.string('text is required'), v.maxLength(200, 'at most 200 characters')), ''),
@@ -60,7 +66,7 @@ export const Image = exactly({
 export type Image = v.InferOutput<typeof Image>
 
 const label = v.pipe(name, v.maxLength(40, 'at most 40 characters'))
-/** A thing to choose, such as a size, and its values in the order of the page. */
+/** An option of a product, such as a size, with its values in the order of the page. */
 const Option = exactly({
   name: label,
   values: v.pipe(
@@ -69,7 +75,7 @@ const Option = exactly({
     v.maxLength(60, 'at most 60 values'),
   ),
 })
-/** What a variant is, by option: { size: "42" }. */
+/** The values of a variant by option: { size: "42" }. */
 const Chosen = v.record(v.string(), label)
 
 const Variant = exactly(
@@ -84,14 +90,14 @@ const Variant = exactly(
   ['available', 'held', 'sold'],
 )
 
-/** What a product may have beside its name, price and total; none of it decides who gets a unit. */
+/** Optional fields of a product in addition to name, price and total. None of them affects who gets a unit. */
 export const productGoods = {
   names: v.optional(v.nullable(Names)),
   description: v.optional(v.nullable(Markdown)),
   images: v.optional(v.pipe(v.array(Image, 'a list is required'), v.maxLength(12, 'at most 12 pictures'))),
   options: v.optional(v.pipe(v.array(Option, 'a list is required'), v.maxLength(3, 'at most 3 options'))),
   variants: v.optional(v.pipe(v.array(Variant, 'a list is required'), v.maxLength(100, 'at most 100 variants'))),
-  /** To be accepted by whoever buys it. */
+  /** The terms that a buyer of this product must accept. */
   terms: v.optional(v.nullable(Markdown)),
   tags: v.optional(v.pipe(v.array(label, 'a list is required'), v.maxLength(20, 'at most 20 tags'))),
   weight_grams: v.optional(v.nullable(whole(0, 10_000_000))),
@@ -104,9 +110,9 @@ export const Brand = exactly({
     v.pipe(v.string('text is required'), v.regex(/^#[0-9a-f]{6}$/i, 'a colour such as #00674b is required')),
   ),
   hero: v.optional(ImageUrl),
-  /** Noted as the sale is written, whatever is said of them. */
+  /** The sizes are measured when the sale is written, and sizes in the request are ignored. */
   sizes: v.optional(v.object({ logo: v.optional(PictureSize), hero: v.optional(PictureSize) })),
-  /** The shop's own words on the pages, by language and name of the text. */
+  /** The shop's own texts for the pages, by language and name of the text. */
   words: v.optional(
     v.record(LanguageName, v.record(v.string(), v.pipe(v.string(), v.maxLength(500, 'at most 500 characters')))),
   ),
@@ -120,7 +126,10 @@ const percent = v.pipe(
   v.check((value) => Number(value.toFixed(3)) === value, 'at most three decimals'),
 )
 
-/** Added to the price, or included in it; so much for each unit or once an order, or a share of what they cost. */
+/**
+ * A fee that is added to the price or included in it. It is an amount per unit or per order, or a share of the
+ * prices.
+ */
 const Fee = v.pipe(
   exactly({
     name,
@@ -151,13 +160,16 @@ const Countries = v.pipe(
 )
 const asked = v.optional(v.picklist(['off', 'optional', 'required'], 'off, optional or required is required'), 'off')
 
-/** How an order reaches its buyer. `handover`: the shop asks for the address itself, at `return_url`, after the payment. */
+/**
+ * How an order reaches its buyer. With `handover` the shop asks for the address itself, at `return_url`, after the
+ * payment.
+ */
 export const Delivery = v.pipe(
   exactly({
     kind: v.picklist(['none', 'pickup', 'address', 'handover'], 'none, pickup, address or handover is required'),
-    /** Where it is sent to; left out: everywhere. */
+    /** The countries of delivery; if missing, all countries. */
     countries: v.optional(Countries),
-    /** The first that fits the country and the weight of the order holds. Left out: free. */
+    /** The first price that matches the country and the weight of the order applies. If missing, delivery is free. */
     prices: v.optional(
       v.pipe(
         v.array(
@@ -172,7 +184,7 @@ export const Delivery = v.pipe(
         v.maxLength(500, 'at most 500 prices'),
       ),
     ),
-    /** Where and when it is picked up, for people. */
+    /** The place and time of the pickup, for people. */
     pickup: v.optional(
       v.pipe(
         v.string('text is required'),
@@ -185,7 +197,7 @@ export const Delivery = v.pipe(
     return_url: v.optional(
       v.pipe(v.string('text is required'), v.maxLength(2_000), v.regex(/^https?:\/\/\S+$/, 'an address is required')),
     ),
-    /** What the checkout asks for beside an address, whose own fields follow from `kind`. */
+    /** The fields that the checkout requests in addition to the address, whose own fields follow from `kind`. */
     ask: v.optional(exactly({ name: asked, phone: asked, company: asked, note: asked }), {}),
   }),
   v.forward(
@@ -204,7 +216,7 @@ const line = v.optional(
     v.check((text) => isText(text) && !/\p{Cc}/u.test(text), 'no control characters'),
   ),
 )
-/** What a buyer says of where it goes; empty lines count as left out. */
+/** The buyer's delivery address. Empty lines count as missing. */
 export const Address = exactly({
   name: line,
   phone: line,
@@ -221,7 +233,7 @@ export const Address = exactly({
 export type Address = v.InferOutput<typeof Address>
 export type AddressField = keyof Address
 
-/** Letters, digits and a few signs; upper and lower case are the same code. */
+/** Letters, digits and a few symbols. Upper and lower case are equal. */
 export const PromoCodeText = v.pipe(
   v.string('text is required'),
   v.trim(),
@@ -232,23 +244,25 @@ export const PromoCode = v.pipe(
   exactly(
     {
       code: PromoCodeText,
-      /** One of the three: off the price; off the order; or what each unit costs instead. */
+      /**
+       * One of three discounts: a percentage off the price, an amount off the order, or a new price for each unit.
+       */
       percent: v.optional(percent),
       amount_minor: v.optional(whole(1, MAX_PRICE_MINOR)),
       price_minor: v.optional(whole(0, MAX_PRICE_MINOR)),
-      /** Orders in all, and of one visitor. Null: no limit. */
+      /** The limit of orders in all, and of one visitor. Null means no limit. */
       uses: v.optional(v.nullable(whole(0, 10_000_000)), null),
       uses_per_visitor: v.optional(v.nullable(whole(1, 1_000)), null),
-      /** Units of an order that a use makes cheaper, the dearest. Null: all. */
+      /** The number of units that one use makes cheaper, the most expensive first. Null means all. */
       units_per_use: v.optional(v.nullable(whole(1, 1_000_000)), null),
       from: v.optional(v.nullable(instant), null),
       until: v.optional(v.nullable(instant), null),
-      /** Null: all. A product's variants are meant by its own id too. */
+      /** The products to which the code applies; null means all. The id of a product includes its variants. */
       products: v.optional(
         v.nullable(v.pipe(v.array(ProductId, 'a list is required'), v.minLength(1), v.maxLength(100))),
         null,
       ),
-      /** Whether another code may be used beside it. */
+      /** True if another code may be used with this one. */
       combined: v.optional(v.boolean('true or false is required'), false),
     },
     ['used'],
@@ -264,15 +278,18 @@ export const PromoCode = v.pipe(
 export type PromoCode = v.InferOutput<typeof PromoCode>
 export const MAX_PROMO_CODES = 10_000
 
-/** `GET /sales/{sale}/goods?v=VERSION`: never changes. What the pages show beside names and prices. */
+/**
+ * The response of `GET /sales/{sale}/goods?v=VERSION`, which never changes. It has the content of the pages in
+ * addition to names and prices.
+ */
 export interface GoodsDocument {
   readonly version: number
   readonly brand: Brand | null
   readonly venue: string | null
-  /** Of the sale. */
+  /** The names of the sale. */
   readonly names?: Readonly<Names> | null
   readonly event?: EventTime | null
-  /** By product. */
+  /** The goods of each product. */
   readonly products: Readonly<Record<string, ProductGoods>>
 }
 export interface ProductGoods {

@@ -1,4 +1,4 @@
-/** The hall of a sale as operators send it and read it: sections, seats, blocks, moves and the box office. */
+/** The hall of a sale in the operators' API: sections, seats, blocks, moves and the box office. */
 import * as v from 'valibot'
 import { chargeIssue } from '../stripe-amount.ts'
 import { exactly, name, note, whole } from './fields.ts'
@@ -6,16 +6,16 @@ import type { SeatState, SectionType } from './hall.ts'
 import { MAX_UNITS } from './operator.ts'
 import { CheckoutRequest, SeatId, SectionId } from './public.ts'
 
-/** Seats of one sale. */
+/** The maximum number of seats of a sale. */
 export const MAX_SEATS = 200_000
-/** Sections of one sale. */
+/** The maximum number of sections of a sale. */
 export const MAX_SECTIONS = 500
-/** Seats that one call blocks or releases; the body's own limit is a little more. */
+/** One call blocks or releases at most this many seats. The limit of its body is slightly higher. */
 const MAX_CHANGED = 5_000
-/** Points of a section's outline. */
+/** The maximum number of points of a section's outline. */
 const MAX_POINTS = 500
 
-/** Of a seat, an outline or the focal point, in whatever unit the hall is drawn in. */
+/** A coordinate of a seat, an outline or the focal point, in any unit that the whole hall uses. */
 const coordinate = v.pipe(
   v.number('a number is required'),
   v.finite('a number is required'),
@@ -33,14 +33,14 @@ export const SectionConfig = v.pipe(
     {
       name,
       type: v.picklist(SECTION_TYPES, 'reserved or general_admission is required'),
-      /** Places of a standing section. Those of a section with seats are its seats. */
+      /** The number of places of a standing section. A section with seats has as many places as seats. */
       total: v.optional(whole(0, MAX_UNITS)),
-      /** Of a section with seats: shown until it has some, since each seat has its own. */
+      /** The price of a section with seats is shown until it has some, because each seat has its own. */
       price_minor: whole(0, MAX_PRICE_MINOR),
       currency: v.pipe(v.string('text is required'), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required')),
-      /** Its place among the sections. Left out: as it is, a new one last. */
+      /** The position among the sections. If missing it stays unchanged, and a new section is last. */
       order: v.optional(whole(0, 100_000)),
-      /** A closed line of points; left out: none. */
+      /** A closed polygon; if missing, there is no outline. */
       outline: v.optional(
         v.pipe(
           v.array(v.tuple([coordinate, coordinate], 'two numbers are required'), 'a list of points is required'),
@@ -70,16 +70,16 @@ export const SectionConfig = v.pipe(
 export type SectionConfig = v.InferOutput<typeof SectionConfig>
 
 export const ChartConfig = exactly({
-  /** Left out: as it is. */
+  /** If missing, it stays unchanged. */
   focal_point: v.optional(exactly({ x: coordinate, y: coordinate })),
-  /** Whether a choice by name is refused that leaves a single seat. Left out: as it is. */
+  /** True if a choice of seats that leaves a single free seat is refused. If missing, it stays unchanged. */
   refuse_single: v.optional(v.boolean('true or false is required')),
 })
 export type ChartConfig = v.InferOutput<typeof ChartConfig>
 
 const reason = v.pipe(name, v.maxLength(200, 'at most 200 characters'))
 const seatsOf = {
-  /** May be left out where the seats' ids are unique in the sale. */
+  /** May be missing if the seats' ids are unique in the sale. */
   section_id: v.optional(SectionId),
   seats: v.pipe(
     v.array(SeatId, 'a list is required'),
@@ -93,10 +93,10 @@ export const ReleaseSeats = exactly({ ...seatsOf, reason: v.optional(reason) })
 export type ReleaseSeats = v.InferOutput<typeof ReleaseSeats>
 
 export const MoveRequest = exactly({
-  /** As the order's lines are numbered, from 1. */
+  /** The number of the order line, from 1. */
   line: whole(1, 10_000),
   seat_id: SeatId,
-  /** Left out: that of the line. */
+  /** If missing, it is the section of the line. */
   section_id: v.optional(SectionId),
 })
 export type MoveRequest = v.InferOutput<typeof MoveRequest>
@@ -104,13 +104,14 @@ export type MoveRequest = v.InferOutput<typeof MoveRequest>
 const { lines, contact } = CheckoutRequest.entries
 export const BoxOfficeRequest = exactly({
   lines: v.nonOptional(lines, 'is required'),
-  /** For those who read the order later. */
+  /** The note is for people who read the order later. */
   note,
   contact,
 })
 export type BoxOfficeRequest = v.InferOutput<typeof BoxOfficeRequest>
 
-// -- What operators read -----------------------------------------------------------------------------------------------
+// -- What operators read
+// -----------------------------------------------------------------------------------------------
 
 export interface SectionState {
   readonly section_id: string
@@ -125,14 +126,17 @@ export interface SectionState {
   readonly currency: string
 }
 
-/** `GET /admin/sales/{sale}/hall`. */
+/** The response of `GET /admin/sales/{sale}/hall`. */
 export interface HallState {
   readonly version: number
-  /** In their order. */
+  /** The sections in their order. */
   readonly sections: readonly SectionState[]
-  /** Two bits a seat, in base64, the first in the highest ones: section by section, the seats of each as its chart lists them. */
+  /**
+   * Two bits per seat in base64, the first seat in the highest bits. Sections follow each other, and the seats of
+   * each are in the order of its chart.
+   */
   readonly seats: string
-  /** The newest first. */
+  /** The blocks, the newest first. */
   readonly blocks: readonly BlockedSeat[]
 }
 interface BlockedSeat {
@@ -143,21 +147,21 @@ interface BlockedSeat {
   readonly since: Date
 }
 
-/** `GET /admin/sales/{sale}/hall/seats/{section}/{seat}`. */
+/** The response of `GET /admin/sales/{sale}/hall/seats/{section}/{seat}`. */
 export interface SeatOwner {
   readonly section_id: string
   readonly seat_id: string
   readonly state: SeatState
-  /** Of a held or sold one. */
+  /** The order of a held or sold seat. */
   readonly order?: string
   readonly status?: string
-  /** Of a blocked one. */
+  /** The reason of a blocked seat. */
   readonly reason?: string
   readonly operator?: string
   readonly since?: Date
 }
 
-/** What an import does to the seats of its section, or would do. */
+/** The changes that an import makes to the seats of its section, or would make. */
 export interface SeatImport {
   readonly added: number
   readonly changed: number

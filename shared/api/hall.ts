@@ -1,16 +1,16 @@
-/** What everyone sees of a hall: its sections, the geometry of its chart, and the state of its seats. */
+/** The public data of a hall: its sections, the geometry of its chart, and the state of its seats. */
 import * as v from 'valibot'
 import type { SeatKind } from './public.ts'
 
-/** A section with seats by name, or a standing section, of which only the places are counted. */
+/** A section with named seats, or a standing section, in which only the number of places counts. */
 export type SectionType = 'reserved' | 'general_admission'
 
-/** `GET /sales/{sale}/sections` */
+/** The response of `GET /sales/{sale}/sections`. */
 export interface SectionsDocument {
   readonly sale: string
-  /** Of the chart; null without one. */
+  /** The version of the chart; null if there is none. */
   readonly version: number | null
-  /** When the ledger was read. */
+  /** The time at which the ledger was read. */
   readonly as_of: string
   readonly sections: readonly {
     readonly section_id: string
@@ -37,11 +37,11 @@ export interface ChartSeat {
   readonly price_minor: number
 }
 
-/** `GET /sales/{sale}/chart?v=VERSION`: never changes. */
+/** The response of `GET /sales/{sale}/chart?v=VERSION`, which never changes. */
 export interface ChartDocument {
   readonly version: number
   readonly focal_point: { readonly x: number; readonly y: number }
-  /** With the least price of their seats, and the highest where it is another. */
+  /** The price categories, each with the lowest price of its seats, and the highest if that differs. */
   readonly categories: readonly {
     readonly category: string
     readonly price_minor: number
@@ -56,13 +56,13 @@ export interface ChartDocument {
   }[]
 }
 
-/** States of a seat, each at its number in an availability document. */
+/** The states of a seat. The index of each is its number in an availability document. */
 export const SEAT_STATES = ['available', 'held', 'sold', 'blocked'] as const
 export type SeatState = (typeof SEAT_STATES)[number]
 
 /**
- * `GET /sales/{sale}/sections/{section}/availability`: the states of its seats in the chart's order, two bits each, the first seat in
- * the highest bits of the first byte, as base64.
+ * The response of `GET /sales/{sale}/sections/{section}/availability`: the states of its seats in the chart's order,
+ * two bits each, the first seat in the highest bits of the first byte, as base64.
  */
 export interface AvailabilityDocument {
   readonly section_id: string
@@ -70,11 +70,11 @@ export interface AvailabilityDocument {
   readonly seats: string
 }
 
-/** The same of all sections, as the origin sends it to the edge. */
+/** The states of all sections, as the origin sends them to the edge. */
 export const HallAvailability = v.object({ version: v.number(), sections: v.record(v.string(), v.string()) })
 export type HallAvailability = v.InferOutput<typeof HallAvailability>
 
-/** `GET /sales/{sale}/sections/{section}/seats` */
+/** The response of `GET /sales/{sale}/sections/{section}/seats`. */
 export interface SeatsPage {
   readonly section_id: string
   readonly total_seats: number
@@ -91,7 +91,7 @@ export interface SeatsPage {
   }[]
 }
 
-/** Data of an event of `GET /sales/{sale}/sections/updates`. */
+/** The data of an event of `GET /sales/{sale}/sections/updates`. */
 export interface SectionUpdate {
   readonly section_id: string
   readonly available_seats: number

@@ -1,71 +1,74 @@
-/** A running sale as the origin streams it to the console, and what the minutes of a sale are. Only types: the origin writes it. */
+/** The types of a running sale as the origin streams it to the console, and of the minutes of a sale. */
 import type { Rule } from './operator.ts'
 
 export type Figures = Readonly<Record<string, number>>
 
-/** What happened in one minute: counts add up over all processes, of a gauge the last value stays. */
+/** The figures of one minute. Counts add up over all processes; a gauge keeps its last value. */
 export interface Minute {
-  /** ISO 8601; the minute's beginning. */
+  /** The minute's beginning in ISO 8601. */
   readonly minute: string
   readonly counts: Figures
   readonly gauges: Figures
 }
 
 export interface Backlog {
-  /** Counted up to a hundred thousand. */
+  /** The number of waiting items, counted up to a hundred thousand. */
   readonly waiting: number
-  /** Since the oldest was added; null if none waits. */
+  /** The age of the oldest in seconds; null if none waits. */
   readonly oldest_seconds: number | null
 }
 
-/** What waits for the workers. */
+/** The backlogs of the workers. */
 export type Backlogs = Readonly<Record<'charges' | 'captures' | 'refunds' | 'webhooks' | 'mails', Backlog>>
 
-/** What a live sale depends on. */
+/** The systems on which a live sale depends. */
 export interface Health {
   readonly ledger: boolean
   readonly redis: boolean
-  /** Seconds since the edge asked for the state last; null if it never did, and while Postgres does not answer. */
+  /**
+   * The seconds since the edge's last request for the state; null if there was none, and while Postgres does not
+   * respond.
+   */
   readonly edge_seconds: number | null
-  /** Workers that reported lately; null while Redis, where they do, does not answer. */
+  /** The number of workers that reported recently; null while Redis, which has the reports, does not respond. */
   readonly workers: number | null
-  /** Whether the provider of payments answers the workers; null while none of them can say. */
+  /** The state of the provider of payments as the workers see it; null while none of them knows. */
   readonly provider: 'answers' | 'fails' | 'unused' | null
 }
 
 export type Level = 'good' | 'watch' | 'bad'
 
-/** A page of the console, or a part of the sale's own; of buyers, an address. */
+/** A page of the console, or a part of the sale's own page; for buyers, an address. */
 export interface Place {
   readonly text: string
   readonly href: string
 }
 
-/** Something that an operator should see to. */
+/** A problem that an operator should handle. */
 export interface Need {
   readonly part: string
   readonly level: 'watch' | 'bad'
   readonly what: string
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly since: string
-  /** What buyers notice, and what to do. */
+  /** What buyers notice, and what the operator should do. */
   readonly advice: string
   readonly place: Place
 }
 
-/** Something that the sale depends on, or that waits. */
+/** A system on which the sale depends, or a backlog. */
 export interface Part {
   readonly name: string
   readonly level: Level | 'unknown'
   readonly text: string
 }
 
-/** How the sale does. Its level is that of the worst part. */
+/** The health of the sale. Its level is that of the worst part. */
 export interface HealthSummary {
   readonly level: Level
-  /** A state and a demand. */
+  /** A state and an instruction. */
   readonly text: string
-  /** The worst first. */
+  /** The problems, the worst first. */
   readonly needs: readonly Need[]
   readonly parts: readonly Part[]
 }
@@ -80,32 +83,35 @@ export interface OpenFinding {
   readonly first_seen_at: Date
 }
 
-/** From joining to paying, since the sale was created. Null: nobody knows. `called` = `arrived` + `may_come` + `did_not_come`. */
+/**
+ * The visitors from joining to paying, since the sale was created. Null means unknown. `called` = `arrived` +
+ * `may_come` + `did_not_come`.
+ */
 export interface Funnel {
   readonly joined: number
   readonly waiting: number | null
   readonly called: number | null
   readonly arrived: number | null
-  /** Called, and their turn has not passed. */
+  /** The called visitors whose turn has not passed. */
   readonly may_come: number | null
   readonly did_not_come: number | null
   readonly reserved: number
   readonly paid: number
 }
 
-/** What `GET /admin/sales/{sale}/live` says beside the sale's state. */
+/** The fields of `GET /admin/sales/{sale}/live` in addition to the sale's state. */
 export interface LiveReading {
   readonly environment: { readonly name: string; readonly payments: string; readonly test: boolean }
   readonly summary: HealthSummary
   readonly forecast: { readonly sold_out_at: string | null }
   readonly health: Health
-  /** Intents are the sale's own; null while Redis does not answer. */
+  /** The intents are those of this sale; null while Redis does not respond. */
   readonly backlogs: Backlogs & { readonly intents: Backlog | null }
   readonly findings: readonly OpenFinding[]
   readonly rules: readonly Rule[]
   readonly funnel: Funnel
   readonly minutes: readonly Minute[]
-  /** Counts of the minutes before those. */
+  /** The counts of the earlier minutes. */
   readonly before: Figures
   readonly read_at: string
 }

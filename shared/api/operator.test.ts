@@ -88,7 +88,7 @@ describe('a sale', () => {
       ['access.sign_in', 'lines', 'max_unpaid_orders'],
     ],
     [{ event: { starts_at: sale.opens_at, ends_at: sale.opens_at } }, ['event.ends_at']],
-    // Unknown fields, at any depth.
+    // Unknown fields are found at any depth.
     [{ hold_secondz: 5 }, ['hold_secondz']],
     [{ products: [{ ...product, price: 5 }] }, ['products.0.price']],
     [{ admission: { rate_per_second: 5, max: 5 } }, ['admission.max']],

@@ -4,7 +4,7 @@ import { parse, parseJson, tryParse, tryParseJson } from '../parse.ts'
 import { IdempotencyKey, OrderId } from './fields.ts'
 import { CheckoutRequest, Order, PaymentRequest } from './public.ts'
 
-/** Matches the error that `parse` throws. */
+/** Matches an error that `parse` throws. */
 const problemLike = (problem: object) => expect.objectContaining({ problem: expect.objectContaining(problem) })
 
 describe('a checkout request', () => {

@@ -1,11 +1,12 @@
-/** The shapes that buyers send and that buyers and browsers see, at either half. */
+/** The schemas and types of the public API, which both halves and the browser use. */
 import * as v from 'valibot'
 import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
 import { Email, exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
 import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
 import { PushOffer } from './mails.ts'
 
-// -- Announcements ----------------------------------------------------------------------------------------------------
+// -- Announcements
+// ----------------------------------------------------------------------------------------------------
 
 export const Announcement = v.object({
   id: v.string(),
@@ -15,9 +16,13 @@ export const Announcement = v.object({
 })
 export type Announcement = v.InferOutput<typeof Announcement>
 
-// -- Feed ---------------------------------------------------------------------------------------------------------------
+// -- Feed
+// ---------------------------------------------------------------------------------------------------------------
 
-/** What the shop says to those who wait; an urgent one is an announcement as well. `n` counts those of a sale from 1. */
+/**
+ * A post of the shop to waiting visitors; an urgent one is an announcement too. `n` counts the posts of a sale from
+ * 1.
+ */
 export const Post = v.object({
   n: v.number(),
   at: v.string(),
@@ -30,12 +35,13 @@ export type Post = v.InferOutput<typeof Post>
 /** The newest posts, or a page of older ones, the latest first. */
 export const Posts = v.object({ posts: v.array(Post) })
 export type Posts = v.InferOutput<typeof Posts>
-/** `next_poll_ms`: when to read again. */
+/** `next_poll_ms` is the time until the next read. */
 export type Feed = Posts & { readonly next_poll_ms: number }
 
-// -- Receipts -----------------------------------------------------------------------------------------------------------
+// -- Receipts
+// -----------------------------------------------------------------------------------------------------------
 
-/** Who sells, as receipts say it; the address in lines. */
+/** The seller on receipts. The address may have several lines. */
 export const Seller = exactly({
   name,
   address: v.optional(
@@ -58,10 +64,10 @@ export const Seller = exactly({
 })
 export type Seller = v.InferOutput<typeof Seller>
 
-/** The tax on the prices: "VAT", 19. */
+/** The tax on the prices, for example "VAT", 19. */
 export const Tax = exactly({
   name,
-  /** Whether the prices include it, as where nothing is said, or it is added to them. */
+  /** True if the prices include the tax, which is the default; false if it is added to them. */
   included: v.optional(v.boolean('true or false is required')),
   percent: v.pipe(
     v.number('a number is required'),
@@ -72,30 +78,34 @@ export const Tax = exactly({
 })
 export type Tax = v.InferOutput<typeof Tax>
 
-/** What a sale says on receipts, as programs read it. */
+/** The data of a sale that receipts show. */
 export const OnReceipts = {
   seller: v.optional(v.nullable(v.object(Seller.entries))),
   tax: v.optional(v.nullable(v.object(Tax.entries))),
 }
 
-// -- Checkout and orders ---------------------------------------------------------------------------------------------
+// -- Checkout and orders
+// ---------------------------------------------------------------------------------------------
 
 const PaymentMethod = v.pipe(
   v.string('text is required'),
-  // The second is what a page with Stripe's own form makes of one.
+  // The second prefix is for tokens that a page with Stripe's own form makes from a payment method.
   v.regex(/^(pm|ctoken)_[A-Za-z0-9_]{1,100}$/, 'a payment method such as pm_ok is required'),
 )
 
 export const MAX_LINES = 20
 const MAX_QUANTITY = 1_000
 const Quantity = whole(1, MAX_QUANTITY)
-/** As a chart names them: "A-101". */
+/** The name of a seat in a chart, for example "A-101". */
 export const SeatId = v.pipe(v.string('text is required'), v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, ID_FORM))
 export const SectionId = ProductId
 export const SEAT_KINDS = ['standard', 'accessible', 'companion', 'restricted_view'] as const
 export type SeatKind = (typeof SEAT_KINDS)[number]
 
-/** One line: units of a product; seats by name; places of a standing section; or the best seats that are available. */
+/**
+ * One line of a checkout: units of a product, seats by name, places of a standing section, or the best available
+ * seats.
+ */
 export const CheckoutLine = exactly({
   product_id: v.optional(ProductId),
   section_id: v.optional(SectionId),
@@ -135,22 +145,24 @@ export const CheckoutRequest = exactly({
     ),
   ),
   delivery: v.optional(Address),
-  /** What is accepted: `terms`. */
+  /** The conditions that the buyer accepts: `terms`. */
   accept: v.optional(v.pipe(v.array(v.literal('terms', 'terms is required'), 'a list is required'), v.maxLength(1))),
-  /** What the buyer was shown: another total is refused, with the new one. */
+  /** The total that the buyer saw. If the real one differs, the checkout is refused with the new total. */
   total_minor: v.optional(whole(0, MAX_TOTAL_MINOR)),
   contact: v.optional(exactly({ email: Email })),
 })
 export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
 
-/** What a refused cart asks for and is not there, with what is left of it. */
+/** The unavailable parts of a refused cart, with what is left of each. */
 export const Gone = v.array(
   v.object({ product_id: v.optional(v.string()), section_id: v.optional(v.string()), left: v.number() }),
 )
 
 export const PaymentRequest = v.object({ payment_method: PaymentMethod }, 'is required')
 
-/** Why a payment was declined, as the API shows its buyer; any other code of a provider counts as `declined`. */
+/**
+ * The reasons of a declined payment that the API shows the buyer. Any other code of a provider becomes `declined`.
+ */
 export const DECLINE_CODES = [
   'declined',
   'insufficient_funds',
@@ -160,21 +172,21 @@ export const DECLINE_CODES = [
 ] as const
 export type DeclineCode = (typeof DECLINE_CODES)[number]
 
-/** The card that an order was paid with. */
+/** The card with which an order was paid. */
 export const Card = v.object({ brand: v.string(), last4: v.string() })
 export type Card = v.InferOutput<typeof Card>
 
-/** Where the payment of an order is. Null: none was begun. */
+/** The state of an order's payment. Null means that none was started. */
 export const Payment = v.object({
   status: v.picklist(['pending', 'requires_action', 'declined', 'succeeded', 'refunded']),
-  /** With `requires_action`: where the buyer authenticates the payment, and by when. */
+  /** With `requires_action` it says where the buyer authenticates the payment, and by when. */
   next_action: v.optional(v.object({ type: v.literal('redirect'), url: v.string() })),
   client_secret: v.optional(v.string()),
   expires_in_seconds: v.optional(v.number()),
   code: v.optional(v.string()),
   message: v.optional(v.string()),
   attempts_left: v.optional(v.number()),
-  /** What it was paid with, for the order's buyer: a method of the sandbox, or a card once its money was taken. */
+  /** The payment method, for the order's buyer: a method of the sandbox, or a card once it was charged. */
   method: v.optional(v.string()),
   card: v.optional(Card),
 })
@@ -182,7 +194,7 @@ export type Payment = v.InferOutput<typeof Payment>
 
 /** A line of an order: units of a product, places of a standing section, or one seat. */
 export const OrderLine = v.object({
-  /** From 1. */
+  /** The number of the line, from 1. */
   line: v.number(),
   product_id: v.optional(v.string()),
   section_id: v.optional(v.string()),
@@ -196,7 +208,10 @@ export const OrderLine = v.object({
 })
 export type OrderLine = v.InferOutput<typeof OrderLine>
 
-/** What an order costs: `total_minor` is all of it. Fees and tax that the prices include are said, and not added. */
+/**
+ * The price of an order; `total_minor` includes everything. Fees and tax that the prices include are listed, but not
+ * added.
+ */
 export const Totals = v.object({
   subtotal_minor: v.number(),
   discount_minor: v.number(),
@@ -215,28 +230,32 @@ export const Order = v.object({
   unit_price_minor: v.number(),
   currency: v.string(),
   status: v.picklist(ORDER_STATUSES),
-  /** Only on a cancelled order. A reason that only a newer version knows is dropped; the order is still read. */
+  /**
+   * The reason is set only on a cancelled order. A reason that only a newer version knows is dropped, so that the
+   * order can still be parsed.
+   */
   reason: v.fallback(v.optional(v.picklist(CANCEL_REASONS)), undefined),
-  /** ISO 8601; null while the order is still being recorded. */
+  /** The time in ISO 8601; null while the order is still being recorded. */
   reserved_until: v.nullable(v.string()),
-  /** Seconds left of the hold, by the server's clock; 0 without a hold. */
+  /** The remaining seconds of the hold by the server's clock; 0 if there is no hold. */
   expires_in_seconds: v.number(),
   created_at: v.string(),
   lines: v.array(OrderLine),
-  /** For people: `K7Q-4MX`. Null while the order is still being recorded. */
+  /** The number for people, such as `K7Q-4MX`. Null while the order is still being recorded. */
   short_number: v.nullable(v.string()),
   ...Totals.entries,
   refunded_minor: v.number(),
-  /** Of a paid order: tax and seller as they were at the payment. */
+  /** The receipt of a paid order, with tax and seller as they were at the payment. */
   receipt: v.optional(v.object(OnReceipts)),
   payment: v.nullable(Payment),
-  /** About how many units are left, for the page; only in the response of a checkout. */
+  /** The approximate number of remaining units for the page; only in the response of a checkout. */
   remaining: v.optional(v.number()),
   order_token: v.optional(v.string()),
 })
 export type Order = v.InferOutput<typeof Order>
 
-// -- The queue -------------------------------------------------------------------------------------------------------
+// -- The queue
+// -------------------------------------------------------------------------------------------------------
 
 /** A visitor's state in the queue. */
 const STATUSES = [
@@ -265,7 +284,8 @@ export const QueueAnswer = v.object({
 })
 export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
 
-// -- The sale and its schedule ---------------------------------------------------------------------------------------
+// -- The sale and its schedule
+// ---------------------------------------------------------------------------------------
 
 /**
  * upcoming      published, and the pre-queue is not open yet
@@ -286,26 +306,26 @@ export const PublicProduct = v.object({
   currency: v.string(),
   total: v.number(),
   available: v.number(),
-  /** Of a section of a hall. */
+  /** The type of the section, for a section of a hall. */
   section_type: v.optional(v.nullable(v.picklist(['reserved', 'general_admission']))),
-  /** Of a variant: the product that it is one of, and what it is by option. */
+  /** The product of a variant, and the variant's values by option. */
   variant_of: v.optional(v.nullable(v.string())),
   variant: v.optional(v.nullable(v.record(v.string(), v.string()))),
   sku: v.optional(v.nullable(v.string())),
-  /** Units that a visitor may have of it. */
+  /** The units of the product that one visitor may have. */
   limit: v.optional(v.nullable(v.number())),
   weight_grams: v.optional(v.nullable(v.number())),
-  /** Whether its terms are to be accepted. */
+  /** True if its terms must be accepted. */
   has_terms: v.optional(v.boolean()),
 })
 export type PublicProduct = v.InferOutput<typeof PublicProduct>
 
-/** Whether a checkout asks for an e-mail address. */
+/** The setting of the e-mail address in a checkout. */
 export const AskedContact = v.picklist(['off', 'optional', 'required'], 'off, optional or required is required')
 
 /**
- * What anyone may know of a sale: `GET /sales/{sale}` as JSON, and what the pages show. `available` is approximate, a
- * second or two old; checkout gives the exact answer.
+ * The public data of a sale: `GET /sales/{sale}` as JSON, and the input of the pages. `available` is approximate and
+ * a second or two old; the checkout gives the exact answer.
  */
 export const PublicSale = v.object({
   sale: v.string(),
@@ -318,20 +338,20 @@ export const PublicSale = v.object({
   limit_per_visitor: v.number(),
   contact: AskedContact,
   ...OnReceipts,
-  /** Whether search engines may show the sale's page. */
+  /** True if search engines may show the sale's page. */
   indexed: v.boolean(),
-  /** The mails that it sends; none where mail is not set up. */
+  /** The mails that the sale sends; none if mail is not set up. */
   mails: v.optional(v.array(v.string()), []),
-  /** Null where push is not set up. */
+  /** Null if push is not set up. */
   push: v.optional(v.nullable(PushOffer), null),
-  /** A sale to try things with: no money moves. */
+  /** True for a test sale, in which no money moves. */
   test: v.boolean(),
   products: v.array(PublicProduct),
   fees: v.optional(Fees, []),
   delivery: v.optional(Delivery, { ...NO_DELIVERY }),
-  /** Of what its pages show, which is at `/sales/{sale}/goods?v=`; null without anything. */
+  /** The version of the content of its pages, which is at `/sales/{sale}/goods?v=`; null if there is none. */
   goods_version: v.optional(v.nullable(v.number())),
-  /** Of the chart of its hall, which is at `/sales/{sale}/chart?v=`; null without one. */
+  /** The version of the chart of its hall, which is at `/sales/{sale}/chart?v=`; null if there is none. */
   chart_version: v.optional(v.nullable(v.number())),
   server_time_ms: v.number(),
 })
@@ -339,53 +359,62 @@ export type PublicSale = v.InferOutput<typeof PublicSale>
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const hex = v.pipe(v.string(), v.regex(/^([0-9a-f]{2})*$/))
-/** 32 bytes, in hex. */
+/** A value of 32 bytes in hex. */
 const hex32 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
-/** The public admission schedule. schedule.ts computes with it, and does so in the browser without valibot. */
+/** The public admission schedule. schedule.ts calculates with it, in the browser without valibot. */
 export const Schedule = v.object({
   sale: v.string(),
-  /** Left out for the public line. */
+  /** The line; omitted for the public line. */
   line: v.optional(v.string()),
-  /** Grows with every publication; of two documents the higher version holds. */
+  /** The version grows with every publication. The document with the higher version is current. */
   version: count,
   phase: v.picklist(PHASES),
-  /** Until the draw, the opening. */
+  /** Before the draw it is the opening. */
   anchor_at_ms: v.number(),
   anchor_position: v.pipe(v.number(), v.minValue(0)),
-  /** Positions per second; 0 while the line is stopped. */
+  /** The positions called per second; 0 while the line is stopped. */
   rate_per_second: v.pipe(v.number(), v.minValue(0)),
   /** The highest position that may be served for now. */
   ceiling: count,
-  /** Turns up to this position have passed: called longer ago than the claim window. */
+  /** Turns up to this position have passed, because they were called longer ago than the claim window. */
   missed_through: count,
-  /** Numbers issued before the opening: so far, in phases upcoming and pre_queue; final once the seed is revealed. */
+  /**
+   * The number of tickets issued before the opening: the current number in the phases upcoming and pre_queue, and the
+   * final one after the seed is revealed.
+   */
   pre_queue_size: count,
-  /** SHA-256 of the seed's bytes. */
+  /** The SHA-256 of the seed's bytes. */
   draw_commitment: hex32,
-  /** Null until the draw. */
+  /** The seed; null until the draw. */
   draw_seed: v.nullable(hex32),
-  /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or none has come yet. */
+  /**
+   * The value of the announced public beacon in hex, which is mixed into the seed; null if none was announced, or
+   * none has been published yet.
+   */
   draw_beacon: v.nullable(hex),
-  /** True where a public beacon is to be mixed into the seed: a draw without one then says so by its `draw_beacon`. */
+  /**
+   * True if a public beacon is to be mixed into the seed. If a draw had to be made without it, `draw_beacon` stays
+   * null.
+   */
   beacon_announced: v.boolean(),
-  /** For people, on the origin's clock. */
+  /** The time for people, on the origin's clock. */
   pre_queue_opens_at: v.string(),
   opens_at: v.string(),
   ends_at: v.nullable(v.string()),
-  /** The same moments to calculate with, on the edge's clock. */
+  /** The same times for calculations, on the edge's clock. */
   pre_queue_opens_at_ms: v.number(),
   ends_at_ms: v.nullable(v.number()),
-  /** What is left of each product, about. */
+  /** The approximate number of remaining units of each product. */
   products: v.array(v.object({ product_id: v.string(), available: v.number() })),
-  /** For how many more positions the stock is likely to last; null while nobody knows. */
+  /** The number of further positions for which the stock is likely to last; null if unknown. */
   lasts_for_positions: v.nullable(v.number()),
-  /** The announcement, and why the sale is paused. */
+  /** The announcement, and the reason of a pause. */
   announcement: v.nullable(Announcement),
   pause_reason: v.nullable(v.record(v.string(), v.string())),
-  /** Another one after each post, and after one is taken away: then there is something to read in the feed. */
+  /** The version changes after each new or removed post, when the feed must be read again. */
   feed_version: count,
-  /** How long whoever looks at the page waits before the next read, unless their own turn comes earlier. */
+  /** The time that a visible page waits before the next read, unless its visitor's own turn comes earlier. */
   next_read_ms: v.number(),
   server_time_ms: v.number(),
 })

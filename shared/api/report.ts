@@ -1,4 +1,4 @@
-/** The report of a sale, as `GET /admin/sales/{sale}/report` sends it and the console shows it. */
+/** The report of a sale, which `GET /admin/sales/{sale}/report` returns and the console shows. */
 
 import type { Texts } from './fields.ts'
 import type { Minute } from './live.ts'
@@ -12,7 +12,7 @@ export interface SaleReport {
   readonly figures: {
     readonly joined: number | null
     readonly called: number | null
-    /** `called` = `arrived` + `may_come` + `did_not_come`. */
+    /** The sum is `called` = `arrived` + `may_come` + `did_not_come`. */
     readonly arrived: number | null
     readonly may_come: number | null
     readonly did_not_come: number | null
@@ -27,9 +27,9 @@ export interface SaleReport {
       readonly refunded_minor: number
       readonly left_minor: number
     }[]
-    /** `sold` + `held` + `free` + `withheld` = `total`. */
+    /** The sum is `sold` + `held` + `free` + `withheld` = `total`. */
     readonly units: Readonly<Record<'sold' | 'held' | 'free' | 'withheld' | 'total', number>>
-    /** The same of each product and section, with the price of what is sold of it. */
+    /** The units of each product and section, with the price of its sold units. */
     readonly products: readonly (Readonly<
       Record<'sold' | 'held' | 'free' | 'withheld' | 'total' | 'sold_minor', number>
     > & {
@@ -47,7 +47,7 @@ export interface SaleReport {
     readonly duration_seconds: number
   }
   readonly curves: { readonly minutes_per_point: number; readonly minutes: readonly Minute[] }
-  /** Of each line. */
+  /** The fairness of each line. */
   readonly fairness: readonly {
     readonly line: string
     readonly draw: {
@@ -92,21 +92,24 @@ export interface SaleReport {
   }
 }
 
-/** Of a minute, the wait of somebody last in line that was furthest off; while all of them still wait, the latest. */
+/**
+ * The wait in a minute that was furthest off among those of the last visitors in the queue, or the latest one while
+ * all of them still wait.
+ */
 export interface ShownWait {
   readonly minute: string
   readonly shown_seconds: number
   readonly real_seconds: number | null
 }
 
-/** What operators and the reconciler did about a sale (orders apart), and what was found. */
+/** An action of an operator or the reconciler on a sale (except on orders), or a finding. */
 export interface Incident {
   readonly at: Date
   readonly kind: 'action' | 'finding'
   readonly what: string
-  /** Who did it; null for a finding. */
+  /** The name of the actor; null for a finding. */
   readonly by: string | null
-  /** When a finding was closed. */
+  /** The time at which a finding was closed. */
   readonly until: Date | null
   readonly detail: Readonly<Record<string, unknown>>
 }

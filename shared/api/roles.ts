@@ -1,4 +1,4 @@
-/** What each role of an operator may do. Pure. */
+/** The rights of each operator role. Pure. */
 
 /**
  * viewer     reads everything but secrets
@@ -8,11 +8,11 @@
 export const ROLES = ['viewer', 'operator', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-/** An operator as their calls show them: by name in every audit entry. */
+/** An operator, whose name is in every audit entry. */
 export interface Operator {
   readonly name: string
   readonly role: Role
 }
 
-/** True if a role has all that another one has. */
+/** True if a role includes another one. */
 export const hasRole = (role: Role, needed: Role) => ROLES.indexOf(role) >= ROLES.indexOf(needed)

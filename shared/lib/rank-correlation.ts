@@ -1,6 +1,9 @@
-/** Spearman's rank correlation: whether two lists of figures have one order. */
+/** Spearman's rank correlation, which measures whether two lists of figures have the same order. */
 
-/** 1 if the two are in one order, -1 in the opposite one; null for fewer than three pairs, or where one list has one value only. */
+/**
+ * Returns 1 for the same order, -1 for the opposite one, and null for fewer than three pairs or a list with a single
+ * value.
+ */
 export function rankCorrelation(a: readonly number[], b: readonly number[]): number | null {
   if (a.length < 3) return null
   const [ranksA, ranksB] = [ranksOf(a), ranksOf(b)]
@@ -15,9 +18,9 @@ export function rankCorrelation(a: readonly number[], b: readonly number[]): num
   return squaresA === 0 || squaresB === 0 ? null : together / Math.sqrt(squaresA * squaresB)
 }
 
-/** Ranks of values, from 1; equal values share the mean of theirs. */
+/** The ranks of values, from 1; equal values share the mean of their ranks. */
 function ranksOf(values: readonly number[]): Float64Array {
-  // An array, since its sort is quick with what is in order already.
+  // An array is used, because its sort is fast for sorted input.
   const order = [...values.keys()].sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0))
   const ranks = new Float64Array(values.length)
   for (let from = 0; from < order.length; ) {

@@ -12,7 +12,7 @@ describe('a recent map', () => {
       property(array(call, { maxLength: 100, size: 'max' }), (calls) => {
         const recent = new RecentMap<number, number>(MAX)
         const all = new Map<number, number>()
-        /** Keys in the order of their last use, with those deleted since. */
+        /** The keys in the order of their last use, including those that were deleted since. */
         let used: number[] = []
         calls.forEach(([what, key], at) => {
           if (what === 'delete') {

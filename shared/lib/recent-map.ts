@@ -1,9 +1,10 @@
 /**
- * A map of at most `max` entries that drops those used longest ago, in constant time. It has two generations: entries in
- * use are in the young one; when that holds half of `max`, it becomes the old one, and the previous old one is dropped. So
- * at least the last half of `max` entries used are kept.
+ * A map of at most `max` entries that drops those used longest ago, in constant time. It has two generations: entries
+ * in use are in the young one. When that has half of `max`, it becomes the old one, and the previous old one is
+ * dropped. So at least the last half of `max` used entries are retained.
  *
- * (Deleting the oldest key of a full Map takes 20 us with 50,000 keys, on every call, since the Map skips all deleted keys.)
+ * Deleting the oldest key of a full Map would take 20 us with 50,000 keys on every call, because the Map skips all
+ * deleted keys.
  */
 export class RecentMap<Key, Value extends {}> {
   readonly #half: number
@@ -22,7 +23,7 @@ export class RecentMap<Key, Value extends {}> {
     return old
   }
 
-  /** The value of a key; that of `make`, added, where there is none. */
+  /** Returns the value of a key. If there is none, it adds the result of `make`. */
   getOrAdd(key: Key, make: () => Value): Value {
     const found = this.get(key)
     if (found !== undefined) return found

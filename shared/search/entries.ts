@@ -1,4 +1,4 @@
-/** What of a catalogue is searched: its sales, their products and their places. */
+/** The searchable entries of a catalogue: its sales, their products and their places. */
 
 import type { Language, Texts } from '../api/fields.ts'
 import type { Catalogue, ListedSale } from '../api/front.ts'
@@ -13,9 +13,9 @@ export interface Entry {
   readonly name: string
   readonly names?: Texts
   readonly tags: readonly string[]
-  /** By language; empty where nothing is said. */
+  /** The description by language; empty if there is none. */
   readonly description: Texts
-  /** What else it is found by: the names around it. */
+  /** Further searchable texts: related names. */
   readonly body: string
   readonly image?: Image
 }
@@ -52,7 +52,7 @@ function ofSale({ sale, name, names, image, venue, shop, products }: ListedSale)
   return [{ ...itself, type: 'sale' as const }, ...ofProducts]
 }
 
-/** A place leads to the sale there that opens last. */
+/** The entry of a place leads to the sale there that opens last. */
 function venuesOf(sales: readonly ListedSale[]): Omit<Entry, 'id'>[] {
   const placed = sales.filter(({ venue }) => venue !== null)
   return [...Map.groupBy(placed, ({ venue }) => venue ?? '')].flatMap(([venue, there]) => {

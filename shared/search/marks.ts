@@ -1,4 +1,4 @@
-/** Which parts of a text were searched for, and the piece of it to show. */
+/** Marks the matching parts of a text, and selects the piece of it to show. */
 import type { Marked } from './search-index.ts'
 import { fold, wordsOf } from './words.ts'
 
@@ -7,7 +7,7 @@ export interface Part {
   readonly isHit: boolean
 }
 
-/** The text in parts, which together are the text. */
+/** Divides a text into parts, which together are the whole text. */
 export function partsOf(text: string, { terms, beginnings }: Marked): Part[] {
   const parts: Part[] = []
   let at = 0
@@ -23,14 +23,17 @@ export function partsOf(text: string, { terms, beginnings }: Marked): Part[] {
   return parts
 }
 
-/** How much of a word as written is its beginning as folded: accents and ligatures have other lengths. */
+/**
+ * The length of a word's beginning as written, given its folded form, because accents and ligatures change the
+ * length.
+ */
 function lengthOf(written: string, beginning: string): number {
   for (let length = 1; length < written.length; length++)
     if (fold(written.slice(0, length)).length >= beginning.length) return length
   return written.length
 }
 
-/** Characters of a snippet, and of them before the first word that was searched for. */
+/** The maximum length of a snippet, and the number of characters in it before the first match. */
 const SNIPPET = 160
 const BEFORE = 40
 
@@ -44,7 +47,7 @@ export function snippetOf(text: string, marked: Marked): string {
   return `${start > 0 ? '… ' : ''}${flat.slice(start, end).trim()}${end < flat.length ? ' …' : ''}`.toWellFormed()
 }
 
-/** The last beginning of a word up to a place; the place itself in a script without spaces. */
+/** The start of the last word before a place; the place itself in a script without spaces. */
 function wordStart(text: string, at: number): number {
   const space = text.lastIndexOf(' ', at)
   return space > at - BEFORE ? space + 1 : at

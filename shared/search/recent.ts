@@ -1,8 +1,10 @@
-/** A visitor's latest searches: ten, the newest first, one each whatever its case or spaces. */
+/**
+ * A visitor's latest searches: at most ten, the newest first, without duplicates that differ only in case or spaces.
+ */
 export const MAX_RECENT = 10
 
 export const asTyped = (q: string): string => q.trim().replace(/\s+/g, ' ')
-/** The same for searches that differ in case or spaces alone. */
+/** A key that is the same for searches that differ only in case or spaces. */
 export const sameSearch = (q: string): string => asTyped(q).toLowerCase()
 
 export const latestFirst = (searches: readonly string[], q: string): string[] =>

@@ -1,6 +1,6 @@
 /**
- * Search over a catalogue's entries: an inverted index (MiniSearch) by exact words, and a vocabulary that decides which
- * words a query means. The same at the edge and in the browser; pure, and made once for each version.
+ * Searches a catalogue's entries with an inverted index (MiniSearch) of exact words, and a vocabulary that decides
+ * which words a query means. Edge and browser use the same code. Pure, and built once for each version.
  */
 import MiniSearch, { type Query } from 'minisearch'
 import type { Language } from '../api/fields.ts'
@@ -10,12 +10,15 @@ import { snippetOf } from './marks.ts'
 import { isShort, type Meaning, Vocabulary } from './vocabulary.ts'
 import { mayBeJoined, meantWords, type Word, wordsOf } from './words.ts'
 
-/** Longest query in characters, and most of its words that count. */
+/** The maximum length of a query in characters, and the number of its words that count. */
 export const MAX_QUERY = 200
 const MAX_WORDS = 10
-/** Words of a query that are corrected: each takes some milliseconds of the edge, and more are no typing errors. */
+/**
+ * At most this many words of a query are corrected. Each takes some milliseconds of the edge, and a query with more
+ * unknown words has no mere typing errors.
+ */
 const MAX_CORRECTED = 3
-/** Entries that are indexed at a time. */
+/** One step indexes this many entries. */
 const STEP = 50
 const WEIGHTS = { title: 10, tags: 5, description: 3, body: 1 } as const
 type Field = keyof typeof WEIGHTS
@@ -29,22 +32,22 @@ export interface Hit {
 
 export interface Found {
   readonly query: string
-  /** The words that were searched for in place of the query's. */
+  /** The words that were searched for instead of the query's. */
   readonly corrected?: string
-  /** The same where it is a guess at what was meant, by a typing error or a sound. */
+  /** The words that were searched for, if they are a guess based on a typing error or a sound. */
   readonly did_you_mean?: string
   readonly hits: readonly Hit[]
-  /** What a text's words are marked by. */
+  /** The terms that are marked in texts. */
   readonly marked: Marked
 }
 
 export interface Marked {
   readonly terms: ReadonlySet<string>
-  /** Of longer words: only what was typed is marked. */
+  /** The beginnings of longer words, of which only the typed part is marked. */
   readonly beginnings: readonly string[]
 }
 
-/** A part of a query, and what it may mean. */
+/** A part of a query with its possible meanings. */
 interface Slot {
   readonly from: number
   readonly to: number
@@ -71,7 +74,7 @@ export class SearchIndex {
       extractField: (entry, field) => (field === 'id' ? entry.id : TEXTS[field as Field](entry)) as string,
       tokenize: (text, field) => vocabulary.learn(text, field === 'title' || field === 'tags'),
       processTerm: (term) => term,
-      // A query's words are terms already.
+      // The words of a query are already terms.
       searchOptions: { boost: WEIGHTS, tokenize: (term) => [term], processTerm: (term) => term },
     })
   }
@@ -82,7 +85,10 @@ export class SearchIndex {
     return made
   }
 
-  /** The same in steps of some milliseconds, with a pause after each: whatever else runs here does not wait for thousands of entries. */
+  /**
+   * Builds the index in steps of some milliseconds, with a pause after each, so that other work does not wait for
+   * thousands of entries.
+   */
   static async inSteps(
     entries: readonly Entry[],
     synonyms: Synonyms,
@@ -111,7 +117,7 @@ export class SearchIndex {
     return { query, ...(hits.length > 0 && corrections(query, slots)), hits, marked }
   }
 
-  /** Whole queries that this one may become, the likeliest first. */
+  /** Complete queries that begin like this one, the most likely first. */
   complete(query: string, limit: number): string[] {
     const last = wordsOf(query).at(-1)
     if (!last || last.to !== query.trimEnd().length || query.endsWith(' ')) return []
@@ -129,7 +135,7 @@ export class SearchIndex {
       .slice(0, limit)
   }
 
-  /** `isTyped`: the last word may go on. */
+  /** If `isTyped`, the last word may be incomplete. */
   #slotsOf(words: readonly Word[], isTyped: boolean): Slot[] {
     let corrected = 0
     return words.map(({ term, from, to }, i) => {
@@ -139,7 +145,7 @@ export class SearchIndex {
     })
   }
 
-  /** Entries with all of the words; where there are none, with any of them. */
+  /** Finds the entries with all of the words, or if there are none, with any of them. */
   #lookUp(query: string, words: readonly Word[], slots: readonly Slot[]) {
     const results = this.#withAll([slots, ...this.#joinings(query, words, slots)])
     const any = slots.filter(hasMeaning)
@@ -147,14 +153,14 @@ export class SearchIndex {
     return this.#index.search({ combineWith: 'OR', queries: any.map(queryOf) })
   }
 
-  /** Entries with all the words of one of these readings. */
+  /** Finds the entries with all words of one of these readings. */
   #withAll(readings: readonly (readonly Slot[])[]) {
     const possible = readings.filter((slots) => slots.length > 0 && slots.every(hasMeaning))
     const queries = possible.map((slots): Query => ({ combineWith: 'AND', queries: slots.map(queryOf) }))
     return queries.length > 0 ? this.#index.search({ combineWith: 'OR', queries }) : []
   }
 
-  /** The query with two neighbours taken for one. */
+  /** Readings of the query in which two neighbouring words are one. */
   #joinings(query: string, words: readonly Word[], slots: readonly Slot[]): Slot[][] {
     return words.slice(0, -1).flatMap((word, i) => {
       const next = words[i + 1]
@@ -166,7 +172,7 @@ export class SearchIndex {
   }
 }
 
-/** In all languages: a visitor searches in theirs. */
+/** The texts are in all languages, because each visitor searches in their own. */
 const TEXTS: Readonly<Record<Field, (entry: Entry) => string>> = {
   title: ({ name, names = {} }) => [...new Set([name, ...Object.values(names)])].join('\n'),
   tags: ({ tags }) => tags.join('\n'),
@@ -186,7 +192,7 @@ const queryOf = ({ term, meanings }: Slot): Query => ({
   })),
 })
 
-/** The query with the likeliest word in place of each that the index has not. */
+/** The query with the most likely word in place of each that the index does not have. */
 function corrections(query: string, slots: readonly Slot[]): Pick<Found, 'corrected' | 'did_you_mean'> {
   const wrong = slots.flatMap((slot) => {
     const [best] = slot.meanings

@@ -1,51 +1,51 @@
 /**
- * The words of an index as people write them: by their beginning, by a typing error, by their sound, written together or
- * apart, and by what the shop says means the same.
+ * The words of an index and their variants: by beginning, typing error, sound, spelling as one word or two, and the
+ * shop's synonyms.
  */
 import { doubleMetaphone } from 'double-metaphone'
 import SearchableMap from 'minisearch/SearchableMap'
 import type { Synonyms } from '../api/front.ts'
 import { fold, isStopWord, mayBeJoined, type Word, wordsOf } from './words.ts'
 
-/** What a word of a query may stand for. */
+/** A possible meaning of a query's word. */
 export interface Meaning {
-  /** All of them are searched for. */
+  /** The index terms, which are all searched for. */
   readonly terms: readonly string[]
-  /** From 0 to 1. */
+  /** The weight, from 0 to 1. */
   readonly weight: number
-  /** As people write it. */
+  /** The word as people write it. */
   readonly surface: string
   readonly by: 'itself' | 'spacing' | 'synonym' | 'beginning' | 'typing error' | 'sound'
 }
 
 interface Known {
   readonly terms: readonly string[]
-  /** How it was written where it was met first. */
+  /** The spelling in which the word was first found. */
   readonly surface: string
   count: number
-  /** Of these in names and tags. */
+  /** The number of occurrences in names and tags. */
   named: number
 }
 
-/** Meanings of one kind that are looked at: a beginning of one letter has thousands. */
+/** At most this many meanings of one kind are considered, because a beginning of one letter has thousands. */
 const MAX_MEANINGS = 8
-/** A shorter beginning is looked for in names and tags alone: a text has a word for each. */
+/** A shorter beginning is looked up in names and tags only, because texts have too many words with it. */
 const LONG_BEGINNING = 3
 export const isShort = (beginning: string) => beginning.length < LONG_BEGINNING
-/** Words in sound shorter than this are alike too often. */
+/** Shorter words or sound codes are alike too often. */
 const MIN_SOUND = { letters: 5, code: 3 }
-/** Of codes this long one letter may differ: "Swarzeneger" has a J where "Schwarzenegger" has a K. */
+/** In codes of at least this length one letter may differ: "Swarzeneger" has a J where "Schwarzenegger" has a K. */
 const LONG_SOUND = 6
 const LATIN = /^[a-z]+$/
 
-/** So many letters may be wrong. */
+/** The number of wrong letters that are allowed. */
 const errorsIn = (term: string) => (term.length < 4 ? 0 : term.length < 8 ? 1 : 2)
 
 export class Vocabulary {
   readonly #words = new SearchableMap<Known>()
-  /** Neighbours, as if written together. */
+  /** Neighbouring words as if they were written together. */
   readonly #joined = new SearchableMap<Known>()
-  /** Words by each of their sounds. */
+  /** The words by each of their sounds. */
   readonly #sounds = new SearchableMap<Set<string>>()
   readonly #synonyms = new Map<string, Known[]>()
 
@@ -59,7 +59,7 @@ export class Vocabulary {
     }
   }
 
-  /** Takes in the words of a text, and of a name also its neighbours as one; returns the terms. */
+  /** Adds the words of a text, and for a name also its neighbouring words as one. Returns the terms. */
   learn(text: string, isName: boolean): string[] {
     const words = wordsOf(text)
     words.forEach((word, i) => {
@@ -81,7 +81,7 @@ export class Vocabulary {
     }
   }
 
-  /** What a word stands for, the likeliest first; `isTyped`: it may go on. */
+  /** The possible meanings of a word, the most likely first. If `isTyped`, the word may be incomplete. */
   meaningsOf(term: string, isTyped: boolean): Meaning[] {
     return [
       ...this.#itself(term),
@@ -92,12 +92,12 @@ export class Vocabulary {
     ]
   }
 
-  /** What a word may stand for that has no meaning: looked for among all words, which takes some milliseconds. */
+  /** Guesses for a word without a meaning. They are searched among all words, which takes some milliseconds. */
   guessesOf(term: string): Meaning[] {
     return [...this.#misspelt(term), ...this.#soundingLike(term)]
   }
 
-  /** Two words that are one in the index, or that mean the same as others together. */
+  /** The meanings of two words that are one word in the index, or that together have a synonym. */
   joinedMeaningsOf(first: string, second: string): Meaning[] {
     const one = this.#words.get(first + second)
     const joined = one ? [asMeaning(one, 'spacing', 1)] : []
@@ -118,7 +118,7 @@ export class Vocabulary {
     return known.map((one) => asMeaning(one, 'synonym', 0.7))
   }
 
-  /** Longer words that begin with it, those met most often first; none that a search leaves out. */
+  /** Longer words that begin with this text, the most frequent first, without stop words. */
   completions(beginning: string): Meaning[] {
     const longer: Known[] = []
     for (const map of [this.#words, this.#joined])
@@ -145,7 +145,7 @@ export class Vocabulary {
       .map(({ known, errors }) => asMeaning(known, 'typing error', 0.5 / errors))
   }
 
-  /** By the same sound, else by one that differs a little. */
+  /** Finds words with the same sound, or otherwise with a slightly different one. */
   #soundingLike(term: string): Meaning[] {
     const heard = soundsOf(term).flatMap((code) => [
       ...this.#sounds.fuzzyGet(code, code.length < LONG_SOUND ? 0 : 1).values(),
@@ -160,7 +160,7 @@ export class Vocabulary {
   }
 }
 
-/** True for two words of which the first one alone goes on as was typed. */
+/** True for two words of which the first already continues the typed text. */
 const isLonger = (terms: readonly string[], beginning: string) =>
   terms.length > 1 && terms[0]?.startsWith(beginning) === true
 
@@ -171,7 +171,7 @@ const asMeaning = ({ terms, surface }: Known, by: Meaning['by'], weight: number)
   weight,
 })
 
-/** True for a word that was not known. */
+/** Counts a word. Returns true if it was not known. */
 function meet(
   map: SearchableMap<Known>,
   term: string,

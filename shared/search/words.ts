@@ -1,6 +1,6 @@
-/** How a text becomes the words of an index: folded, so that case, accents and scripts' variants do not matter. */
+/** Splits a text into the words of an index, folded so that case, accents and variants of scripts do not matter. */
 
-/** A word of a text, and where it is: `text.slice(from, to)`. */
+/** A word of a text with its position: `text.slice(from, to)`. */
 export interface Word {
   readonly term: string
   readonly from: number
@@ -14,7 +14,7 @@ const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+/gu
 
 /** Combining marks of Latin letters, and the vowel signs of Arabic. */
 const MARKS = /[\u0300-\u036f\u064b-\u065f\u0670]/g
-/** Letters that no normal form takes apart. */
+/** Letters that no Unicode normal form decomposes. */
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ı: 'i' }
 
 export const fold = (text: string): string =>
@@ -27,7 +27,7 @@ export const fold = (text: string): string =>
         .normalize('NFC')
         .replace(/[ßæœøđðłı]/g, (letter) => LETTERS[letter] ?? letter)
 
-/** A script without spaces gives its pairs of letters. */
+/** A text in a script without spaces is split into pairs of letters. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = []
   for (const { 0: found, index } of text.matchAll(WORD)) {
@@ -58,11 +58,11 @@ function pairsOf(run: string, at: number): Word[] {
   })
 }
 
-/** Whether two words that follow each other may also be written as one: "T-shirt", "New York". */
+/** True if two neighbouring words may also be written as one: "T-shirt", "New York". */
 export const mayBeJoined = (text: string, a: Word, b: Word): boolean =>
   b.from > a.to && /^[ \u00a0\-_'’./&]{1,3}$/.test(text.slice(a.to, b.from))
 
-/** Words that a search may leave out, in the pages' languages. */
+/** Words that a search may ignore, in the pages' languages. */
 const STOP_WORDS = new Set(
   [
     'a an and are as at be by for from in into is it of on or that the this to with',
