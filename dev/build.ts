@@ -14,7 +14,7 @@ const path = (relative: string) => fileURLToPath(new URL(`../edge/${relative}`, 
 const ALTCHA = '../node_modules/altcha/dist'
 const SCRIPT = 'text/javascript'
 
-/** Bundles one asset of the edge; its path has a hash of its content. */
+/** Bundles one asset of the edge. Its path contains a hash of its content. */
 async function bundleAsset(entry: string, name: string, type: string, options: BuildOptions = {}) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, minify: true, target: 'es2022', format: 'esm', logLevel: 'warning' },
@@ -24,12 +24,12 @@ async function bundleAsset(entry: string, name: string, type: string, options: B
   return namedByContent(name, type === SCRIPT ? 'js' : 'css', type, outputFiles?.[0]?.text ?? '')
 }
 
-/** The pages' style sheet, in one piece. */
+/** The pages' style sheet as a single file. */
 export const styleSheet = () => bundleAsset('pages/style.css', 'style', 'text/css')
 
-/** The assets as the constant that assets.ts declares; the tests inside workerd define it too. */
+/** The assets as the constant that assets.ts declares. The tests inside workerd define it too. */
 export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
-  // Classic: not every browser has modules in service workers. It loads nothing.
+  // The worker is a classic script and loads nothing, because some browsers have no modules in service workers.
   const pushWorker = {
     ...(await bundleAsset('client/push-worker.ts', 'push-worker', SCRIPT, { format: 'iife' })),
     policy: "default-src 'none'",
@@ -38,7 +38,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     define: { __PUSH_WORKER__: JSON.stringify(pushWorker.path) },
   })
   const proofWorker = await bundleAsset(`${ALTCHA}/workers/scrypt.js`, 'proof-worker', SCRIPT, { format: 'iife' })
-  // 1200 by 630, for those who show a link to a sale: they take no SVG.
+  // The picture of 1200 by 630 pixels is for link previews, which do not show SVG.
   const picture = readFileSync(path('pages/share.png')).toString('base64')
   const assets = {
     style: await styleSheet(),
@@ -65,10 +65,10 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
   return { __ASSETS__: JSON.stringify(assets) }
 }
 
-/** The Worker that visitors reach, and the one that renders previews for the console. */
+/** The Worker for visitors, and the one that renders previews for the console. */
 export const WORKERS = { 'worker.js': 'worker.ts', 'preview.js': 'preview/preview-worker.ts' } as const
 
-/** How to bundle one of the Workers, or a part of one. */
+/** The options to bundle one of the Workers, or a part of one. */
 export const workerOptions = (entry: string, assets: { __ASSETS__: string }) =>
   ({
     entryPoints: [path(entry)],
@@ -82,7 +82,7 @@ export const workerOptions = (entry: string, assets: { __ASSETS__: string }) =>
     logLevel: 'warning',
   }) satisfies BuildOptions
 
-/** Bundled once in a process: a run of tests starts a dozen edges from the same sources. */
+/** The Workers are bundled once in a process, because a test run starts a dozen edges from the same sources. */
 let bundled: Promise<ReadonlyMap<string, string>> | undefined
 
 async function bundleWorkers(): Promise<ReadonlyMap<string, string>> {

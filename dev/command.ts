@@ -1,27 +1,31 @@
-/** What the commands share: options, the lines they show in a terminal, and the one way out. */
+/** Shared by the commands: options, progress lines in a terminal, and the way a command ends. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { killEverything, LocalError, stopEverything } from './processes.ts'
 
-/** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
+/**
+ * npm passes Ctrl-C on to the command, which also gets it from the terminal. Two signals this close together count as
+ * one.
+ */
 const SAME_KEYSTROKE_MS = 500
-/** Longest that stopping in good order may take, all together. */
+/** Stopping all parts in order may take this long altogether. */
 const STOP_ALL_WITHIN_MS = 30_000
-/** How often to check that npm, which started us, still runs. */
+/** The command checks this often that the npm that started it still runs. */
 const PARENT_CHECK_EVERY_MS = 1000
 
-/** The person asked for something impossible; the message is one line for the terminal. */
+/** The user requested something impossible. The message is one line for the terminal. */
 export class UsageError extends Error {}
 
-// -- Options ---------------------------------------------------------------------------------------------------------
+// -- Options
+// ---------------------------------------------------------------------------------------------------------
 
-/** The names in a list with blanks between them. */
+/** The names in a list that is separated by spaces. */
 type Words<S extends string> = S extends `${infer First} ${infer More}` ? First | Words<More> : S
 
 /**
- * The options on the command line: `texts` and `flags` list the names of those with and without a value. Refuses an unknown
- * option, and one with an empty value. `run` has dealt with --help.
+ * The options on the command line: `texts` and `flags` list the names of those with and without a value. Refuses an
+ * unknown option, and one with an empty value. `run` has already handled --help.
  */
 export function optionsOf<T extends string, F extends string = never>(
   command: string,
@@ -35,7 +39,7 @@ export function optionsOf<T extends string, F extends string = never>(
   try {
     values = parseArgs({ args: [...args], options }).values
   } catch (error) {
-    // The first sentence says what is wrong; the lines after it say how to escape a dash, which does not help.
+    // The first sentence describes the error; the next lines describe how to escape a dash, which does not help here.
     const [sentence = ''] = (error as Error).message.split(/\.\s/)
     throw new UsageError(`${sentence.replace(/\.?$/, '')}. See npm ${command} -- --help`)
   }
@@ -58,7 +62,10 @@ export function wholeOf(name: string, text: string | undefined, usual: number, m
   return value
 }
 
-/** Makes a folder for results and checks that it is writable: before the work, not after. */
+/**
+ * Makes a folder for results and checks that it is writable. Commands call it before their work, so that a wrong
+ * folder is reported at once.
+ */
 export function writableFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true })
@@ -70,13 +77,14 @@ export function writableFolder(path: string): void {
   }
 }
 
-// -- The terminal ----------------------------------------------------------------------------------------------------
+// -- The terminal
+// ----------------------------------------------------------------------------------------------------
 
 export const terminal = process.stdout.isTTY === true
 export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
   terminal ? styleText(format, text) : text
 
-/** A line for each part that is ready; on a terminal also one that names the parts that are starting. */
+/** Prints a line for each part that is ready. A terminal also shows a line with the parts that are starting. */
 export class ProgressLines {
   readonly #startedAt = new Map<string, number>()
 
@@ -113,13 +121,15 @@ export class ProgressLines {
   }
 }
 
-// -- From start to end -----------------------------------------------------------------------------------------------
+// -- From start to end
+// -----------------------------------------------------------------------------------------------
 
 export type Leave = (status: number, why?: string) => Promise<void>
 
 /**
- * Runs a command, or only prints its help, and leaves with the status that it returns, or with one for a failure or an
- * interruption. Whatever ends it, it calls `before` and stops all servers, within a bound; a second interruption kills them at once.
+ * Runs a command, or only prints its help, and exits with the status that it returns, or with that of a failure or an
+ * interruption. However it ends, it calls `before` and stops all servers, within a time limit; a second interruption
+ * kills them at once.
  */
 export async function run(
   help: string,
@@ -155,7 +165,7 @@ export async function run(
       void leave(status.interrupted, undefined, 'Stopped.')
     })
   }
-  // Whoever read our output has gone (`| head`).
+  // The reader of the output has ended (`| head`).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void leave(status.failed))
   leaveWithNpm(() => void leave(status.failed))
   try {
@@ -166,7 +176,7 @@ export async function run(
   }
 }
 
-/** If npm started us and was killed, nobody is left who could press Ctrl-C. */
+/** If npm started this process and was killed, no user can press Ctrl-C any more. */
 function leaveWithNpm(leave: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
@@ -175,7 +185,7 @@ function leaveWithNpm(leave: () => void): void {
   }, PARENT_CHECK_EVERY_MS).unref()
 }
 
-/** The message alone where a person can act on it; anything else with its stack. */
+/** An error that the user can correct is shown as its message alone; any other error has its stack. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error instanceof LocalError ? error.message : (error.stack ?? error.message)

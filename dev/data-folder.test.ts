@@ -1,4 +1,4 @@
-/** One system at a time uses a data folder, and the next start cleans up after one that was killed. */
+/** One system at a time uses a data folder, and the next start cleans up after a killed one. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ test('a start stops what a killed one left running, and no other process', async
   const path = folder()
   const [left, other] = [spawn('sleep', ['60']), spawn('sleep', ['60'])]
   writePidFile(join(path, 'server.pid'), left.pid ?? 0)
-  // An earlier process had the same number.
+  // The pid belonged to an earlier process.
   const stale = { pid: other.pid, startedAt: '1' }
   writeFileSync(join(path, 'stale.pid'), JSON.stringify(stale))
   const ended = new Promise((resolve) => left.once('exit', (_, signal) => resolve(signal)))

@@ -1,6 +1,6 @@
 /**
- * The data folder of a system on one machine. One system at a time uses it, and the next start finds data and secrets there
- * again. Secrets are made once, so that tokens outlive a restart.
+ * The data folder of a system on one machine. One system at a time uses it, and the next start finds the data and
+ * secrets in it. Secrets are made once, so that tokens outlive a restart.
  */
 import { createECDH, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -12,17 +12,23 @@ import * as v from 'valibot'
 import { newKeySet, SecretJwkSet } from '../shared/keys.ts'
 import { folderFor, LocalError, readPidFile, removedAtEnd, stopLeftovers, writePidFile } from './leftovers.ts'
 
-/** A lock that its owner has not renewed for so long is free: the owner was killed. The wait for it is a little longer. */
+/**
+ * A lock that its owner has not renewed for this long is free, because the owner was killed. The wait for a lock is
+ * slightly longer.
+ */
 const LOCK_STALE_MS = 5_000
 const LOCK = 'start.lock'
 const LOCK_TRIES = 25
 const LOCK_AGAIN_MS = 250
 
-/** Takes the folder into use until `release`, a temporary one where none is named, and stops what a killed start left there. */
+/**
+ * Locks the folder until `release`, a temporary one if none is named, and stops servers that a killed start left
+ * there.
+ */
 export async function takeFolder(dataDir: string | undefined) {
   const { path, remove } = folderFor(dataDir, 'system')
   if (dataDir === undefined) {
-    // Postgres may run as another user, who must pass through here to its own folder.
+    // Postgres may run as another user, who must have access through this folder to its own.
     chmodSync(path, 0o711)
     return { path, release: async () => remove() }
   }
@@ -32,7 +38,7 @@ export async function takeFolder(dataDir: string | undefined) {
   await stopLeftovers(path)
   const ownerFile = removedAtEnd(owner)
   writePidFile(owner, process.pid)
-  // The logs of the run before stay once, so that logs never fill the disk.
+  // The logs of the previous run are retained once, so that logs never fill the disk.
   for (const log of globSync('*/*.log', { cwd: path })) renameSync(join(path, log), join(path, `${log}.old`))
   const release = async () => {
     ownerFile.remove()
@@ -55,7 +61,7 @@ async function lockFolder(folder: string, owner: string): Promise<() => Promise<
         lockfilePath: join(folder, LOCK),
         stale: LOCK_STALE_MS,
         update: 1_000,
-        // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
+        // The folder was removed, or this machine slept. Postgres protects its data itself.
         onCompromised() {},
       })
     } catch (error) {
@@ -66,11 +72,11 @@ async function lockFolder(folder: string, owner: string): Promise<() => Promise<
   }
 }
 
-/** Turns what the file system refuses in the data folder, whichever part uses it, into a line for the person. */
+/** Converts a file system error in the data folder to a line for the user, whichever part caused it. */
 export function folderError(error: unknown, dataDir: string | undefined): unknown {
   const folder = resolve(dataDir ?? tmpdir())
   const { code, path } = error as NodeJS.ErrnoException
-  // A failed write names no path, unlike a failed open.
+  // A failed write has no path in its error, unlike a failed open.
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new LocalError(`The disk with ${folder} is full (${code}): make room there, or choose another.`)
   if (dataDir === undefined || code === undefined || !path?.startsWith(folder)) return error
@@ -89,7 +95,7 @@ const Secrets = v.object({
   webhookSecret: secretText,
   queueKeys: SecretJwkSet,
   admissionKeys: SecretJwkSet,
-  // Absent in folders of 0.2.0.
+  // A folder of version 0.2.0 does not have them.
   orderKeys: v.optional(SecretJwkSet, newKeySet),
   webhookKeys: v.optional(SecretJwkSet, newKeySet),
   /** Keys of push messages (RFC 8292), in base64url. */
@@ -97,10 +103,12 @@ const Secrets = v.object({
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
-/** Holds only the operator's token of this start: for `$(cat ...)` on a command line, and for a rehearsal. */
+/**
+ * The file contains only the operator's token of this start, for `$(cat ...)` on a command line, and for a rehearsal.
+ */
 export const ADMIN_TOKEN_FILE = 'admin-token'
 
-/** Makes the secrets the first time and finds them again afterwards, so that tokens outlive a restart. */
+/** Makes the secrets the first time and reads them later, so that tokens outlive a restart. */
 export function loadSecrets(dataDir: string, adminToken: string | undefined): Secrets {
   const file = join(dataDir, 'secrets.json')
   const found = existsSync(file) ? readFileSync(file, 'utf8') : undefined
@@ -112,7 +120,8 @@ export function loadSecrets(dataDir: string, adminToken: string | undefined): Se
   }
   const text = `${JSON.stringify(secrets, null, 2)}\n`
   if (text !== found) {
-    // Complete or absent, even when we are interrupted.
+    // The file is written under another name and then renamed, so that it is complete or absent even after an
+    // interruption.
     writeFileSync(`${file}.unfinished`, text, { mode: 0o600 })
     renameSync(`${file}.unfinished`, file)
   }
@@ -124,7 +133,7 @@ export function loadSecrets(dataDir: string, adminToken: string | undefined): Se
 export function newVapidKeys() {
   const pair = createECDH('prime256v1')
   const key = pair.generateKeys('base64url')
-  // A private key that begins with zeros comes without them.
+  // A private key that begins with zeros is returned without them.
   return { public: key, private: Buffer.from(pair.getPrivateKey('hex').padStart(64, '0'), 'hex').toString('base64url') }
 }
 

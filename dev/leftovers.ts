@@ -1,6 +1,7 @@
 /**
- * What a process leaves when SIGKILL ends it: servers, and temporary folders. A pid file names each server and the owner of
- * each temporary folder. The next start stops the servers and removes the folders whose owner no longer runs.
+ * Removes what a process leaves when SIGKILL ends it: servers, and temporary folders. A pid file names each server
+ * and the owner of each temporary folder. The next start stops these servers and removes the folders whose owner no
+ * longer runs.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,26 +9,27 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Something is wrong with the machine or the settings; the message is one line for the person at the terminal. */
+/** A problem of the machine or the settings. The message is one line for the user at the terminal. */
 export class LocalError extends Error {
   override readonly name = 'LocalError'
 }
 
-/** How long a server may take to stop before it is killed; the origin allows itself ten seconds. */
+/** A server gets this long to stop before it is killed; the origin limits itself to ten seconds. */
 export const STOP_WITHIN_MS = 15_000
 const CHECK_EVERY_MS = 25
-/** Node waits one delay longer before each further try: 1.4 s in all. */
+/** Node waits one delay longer before each further attempt: 1.4 s in all. */
 const REMOVE_TRIES = 10
 const REMOVE_AGAIN_AFTER_MS = 25
 
-// -- Pid files -------------------------------------------------------------------------------------------------------
+// -- Pid files
+// -------------------------------------------------------------------------------------------------------
 
-/** The file names when the process began, so that a later one with the same number is not taken for it. */
+/** The file records when the process started, so that a later process with the same number is not taken for it. */
 export function writePidFile(file: string, pid: number): void {
   writeFileSync(file, `${JSON.stringify({ pid, startedAt: startedAt(pid) })}\n`)
 }
 
-/** The process that a pid file names, and whether it still runs. */
+/** The process in a pid file, and whether it still runs. */
 export function readPidFile(file: string): { readonly pid: number; readonly runs: boolean } | undefined {
   try {
     const content = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; startedAt: string }
@@ -38,12 +40,12 @@ export function readPidFile(file: string): { readonly pid: number; readonly runs
   }
 }
 
-/** Empty when no such process runs. */
+/** Returns an empty text if there is no such process. */
 function startedAt(pid: number): string {
   try {
     if (process.platform !== 'linux')
       return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
-    // The program's name, which comes second, may hold spaces; it ends with the last parenthesis.
+    // The program's name is the second field and may contain spaces; it ends with the last parenthesis.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
     return (fields?.[0] !== 'Z' && fields?.[19]) || ''
   } catch {
@@ -51,12 +53,12 @@ function startedAt(pid: number): string {
   }
 }
 
-/** Stops the servers that a killed start has left on a data folder. */
+/** Stops the servers that a killed start left on a data folder. */
 export async function stopLeftovers(folder: string): Promise<void> {
   const stop = async (file: string) => {
     const left = readPidFile(file)
     if (left?.runs) {
-      // All of them stop on SIGINT; Postgres would wait for its clients on SIGTERM.
+      // All servers stop on SIGINT; on SIGTERM Postgres would wait for its clients.
       process.kill(left.pid, 'SIGINT')
       const deadline = performance.now() + STOP_WITHIN_MS
       while (readPidFile(file)?.runs && performance.now() < deadline) await sleep(CHECK_EVERY_MS)
@@ -67,16 +69,17 @@ export async function stopLeftovers(folder: string): Promise<void> {
   await Promise.all(globSync('{,*/}*.pid', { cwd: folder }).map((file) => stop(join(folder, file))))
 }
 
-/** Kills what is left of a process group. */
+/** Kills the remaining processes of a group. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
-// -- Temporary files and folders -------------------------------------------------------------------------------------
+// -- Temporary files and folders
+// -------------------------------------------------------------------------------------
 
 interface Temporary {
   readonly path: string
@@ -87,7 +90,7 @@ const OWNER_FILE = 'owner.pid'
 const temporaries = new Set<string>()
 let swept = false
 
-/** A folder of our own that is removed at the end. */
+/** Makes a folder that is removed at the end. */
 export function temporaryFolder(purpose: string): Temporary {
   if (!swept) void sweep().catch(() => {})
   swept = true
@@ -111,14 +114,14 @@ async function sweep(): Promise<void> {
   }
 }
 
-/** The folder where data stay, or a temporary one where nobody named one. */
+/** The folder in which data stay, or a temporary one if none is named. */
 export function folderFor(path: string | undefined, purpose: string): Temporary {
   if (path === undefined) return temporaryFolder(purpose)
   mkdirSync(path, { recursive: true })
   return { path: resolve(path), remove() {} }
 }
 
-/** Sees that a file or folder is removed at the end. */
+/** Removes a file or folder at the end. */
 export function removedAtEnd(path: string): Temporary {
   temporaries.add(path)
   return { path, remove: () => remove(path) }
@@ -129,7 +132,8 @@ export function removeTemporaries(): void {
 }
 
 function remove(path: string): void {
-  // A process that was just killed may still finish the file that it is writing: the folder is not empty then, and tried again.
+  // A process that was just killed may still finish writing a file. The folder is then not empty, and the removal is
+  // repeated.
   rmSync(path, { recursive: true, force: true, maxRetries: REMOVE_TRIES, retryDelay: REMOVE_AGAIN_AFTER_MS })
   temporaries.delete(path)
 }

@@ -1,14 +1,14 @@
-/** An HTTP server of this process on loopback, on a port that the system chooses. */
+/** An HTTP server of this process on loopback, on a port that the system selects. */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The address of this machine alone. */
+/** The loopback address, which is reachable only from this machine. */
 export const LOOPBACK = '127.0.0.1'
 
 export interface Loopback {
   readonly url: string
-  /** Ends it and all of its connections. */
+  /** Stops the server and closes all of its connections. */
   stop(): void
 }
 

@@ -26,7 +26,7 @@ async function operator(args: string, env: Record<string, string> = { DATABASE_U
 
 test.concurrent('makes an operator, prints the key once, gives a new one, and revokes it', async () => {
   const sql = connect(database.url, 1)
-  // A new one each time: what was found is remembered for a second.
+  // The instance is new each time, because results are remembered for a second.
   const who = (key: string) => new Operators(sql, () => false, 'unused').byKey(key)
   const first = await operator('add ada@shop.example --role viewer')
   expect(await who(first.key)).toEqual({ name: 'ada@shop.example', role: 'viewer' })

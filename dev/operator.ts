@@ -1,6 +1,6 @@
 /**
- * `npm run operator -- add NAME --role ROLE`: makes operators and revokes their keys, straight in the database. A key is
- * printed once and kept nowhere: the database has its hash.
+ * The command `npm run operator -- add NAME --role ROLE` creates operators and revokes their keys, directly in the
+ * database. A key is printed once and not stored; the database has its hash.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const HELP = `Makes operators, who sign in to the console and call the operators
 NAME has 1 to 64 letters, digits and .@_-; the audit log shows it beside all that the operator does.
 Environment: DATABASE_URL, the Postgres of the origin; it wins over the folder of \`npm start\`.`
 
-/** The command that the arguments name, and the folder of `npm start` to run it on. */
+/** The command that the arguments name, and the data folder of `npm start` on which it runs. */
 export function readCommand(args: readonly string[]): { readonly data: string | undefined; readonly command: Command } {
   const words = args.slice(0, args.findIndex((arg) => arg.startsWith('-')) >>> 0)
   const { role, data } = optionsOf('run operator', { texts: 'role data' }, args.slice(words.length))
@@ -92,7 +92,10 @@ function revoke(name: string | undefined): Command {
 
 const day = (at: Date) => at.toISOString().slice(0, 10)
 
-/** Runs a command on the database that is meant: the one given, that of a running system, or one started for the moment. */
+/**
+ * Runs a command on the configured database: the named one, that of a running system, or one that is started for this
+ * command.
+ */
 async function onDatabase(data: string | undefined, command: Command): Promise<number> {
   const given = data === undefined && process.env.DATABASE_URL
   if (given) {

@@ -1,4 +1,4 @@
-/** Every page in every state with invented data, for pictures and tests: rendered here, and served on loopback. */
+/** Renders every page in every state with invented data, and serves them on loopback, for screenshots and tests. */
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
@@ -8,7 +8,7 @@ import { sampleHall } from './demo/sample-hall.ts'
 import { samplePicture } from './demo/sample-pictures.ts'
 import { serveOnLoopback } from './loopback.ts'
 
-/** The section of the samples' seats comes first. */
+/** The first section is that of the samples' seats. */
 const HALL = {
   sections: 6,
   sectionsAside: 3,
@@ -29,7 +29,10 @@ export async function builtPages(): Promise<{ readonly samples: Samples; readonl
   return { samples, assets: Object.values<Asset>(JSON.parse(define.__ASSETS__)) }
 }
 
-/** For a page of these: works its form and shows the map of a hall, which the page's script does only once a schedule has come. */
+/**
+ * A script for these pages that starts their form and shows the map of a hall, which the page's own script does only
+ * after reading a schedule.
+ */
 export const SHOW_MAP = `(async () => {
   const offer = document.getElementById('offer')
   if (offer) (await import(offer.dataset.script)).start(offer)
@@ -40,7 +43,7 @@ export const SHOW_MAP = `(async () => {
   await new Promise(requestAnimationFrame)
 })()`
 
-/** A page that comes slowly: so many characters at a time. */
+/** A slow page arrives in pieces of this many characters. */
 const PIECE_CHARACTERS = 1500
 const PIECE_MS = 40
 
@@ -51,13 +54,13 @@ async function* piecesOf(page: string): AsyncGenerator<string> {
   }
 }
 
-/** Serves pages by paths, as their script shows them before the first schedule has come; with `slowly`, piece by piece. */
+/** Serves pages by path, in the state before their script has read a schedule; with `slowly`, in pieces. */
 export async function servePages(assets: readonly Asset[], { slowly = false } = {}) {
   const pages = new Map<string, string>()
   const hall = sampleHall(HALL)
   const { url, stop } = await serveOnLoopback((request, response) => {
     const path = request.url?.replace(/\?.*/, '') ?? ''
-    // Without a response, and before its time is up, the page still shows that it is connected.
+    // While a response is pending, the page still shows that it is connected.
     if (path.endsWith('/schedule')) return
     const asset = assets.find((one) => one.path === path)
     if (asset) {
@@ -85,7 +88,7 @@ export async function servePages(assets: readonly Asset[], { slowly = false } = 
     else void pipeline(piecesOf(page), response).catch(() => {})
   })
   return {
-    /** Adds a page, or replaces it. Returns its address. */
+    /** Adds or replaces a page. Returns its address. */
     put(path: string, html: string): string {
       pages.set(path, html)
       return url + path

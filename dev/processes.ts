@@ -1,6 +1,7 @@
 /**
- * Servers as child processes. Each runs in a process group of its own, so that Ctrl-C in the terminal reaches only us and we
- * stop them in order. Each has a pid file beside its log, for the case that SIGKILL ends this process (leftovers.ts).
+ * Runs servers as child processes. Each has its own process group, so that Ctrl-C in the terminal reaches only this
+ * process, which stops them in order. Each has a pid file next to its log, in case SIGKILL ends this process
+ * (leftovers.ts).
  */
 import { randomInt } from 'node:crypto'
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -14,54 +15,58 @@ import { LOOPBACK } from './loopback.ts'
 export { LocalError, temporaryFolder } from './leftovers.ts'
 export { LOOPBACK }
 
-/** How long a server may take to answer for the first time; a cold disk or a busy machine needs seconds. */
+/** A server may need this long for its first response, because a cold disk or a busy machine is slow. */
 const READY_WITHIN_MS = 30_000
 const PROBE_EVERY_MS = 25
-/** How often and after what pause a start is repeated, for as long as a crashed server's processes hold its data. */
+/**
+ * The number of start attempts and the pause between them, while the processes of a crashed server still hold its
+ * data.
+ */
 const MAX_START_ATTEMPTS = 20
 const START_AGAIN_AFTER_MS = 250
 
-// -- One process -----------------------------------------------------------------------------------------------------
+// -- One process
+// -----------------------------------------------------------------------------------------------------
 
 export interface ChildOptions {
-  /** Shown to people: "Postgres", "the origin". */
+  /** The name for people: "Postgres", "the origin". */
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
-  /** Output is appended to it. If its name ends in `.log`, the pid file is beside it. */
+  /** Output is appended to this file. If its name ends in `.log`, the pid file is next to it. */
   readonly logFile: string
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
   readonly uid?: number
   readonly gid?: number
-  /** In milliseconds; without it, the process may run for ever. */
+  /** The time limit in milliseconds; without it, the process may run forever. */
   readonly timeout?: number
-  /** Stops the process in good order. */
+  /** The signal that stops the process in order. */
   readonly killSignal?: 'SIGTERM' | 'SIGINT'
 }
 
 export interface Child {
   readonly name: string
   readonly pid: number
-  /** Resolves when the process has ended, with how it ended ("exit code 1", "SIGKILL"). Never rejects. */
+  /** Resolves when the process has ended, with the way it ended ("exit code 1", "SIGKILL"). Never rejects. */
   readonly ended: Promise<string>
   running(): boolean
-  /** What it logged since its start. */
+  /** The output since the process started. */
   logTail(): string
-  /** Stops it with its stop signal, and kills it if it has not ended within a bound. */
+  /** Stops the process with its stop signal, and kills it if it has not ended within a time limit. */
   stop(): Promise<void>
-  /** Ends it at once, as a crash would. */
+  /** Kills the process at once, like a crash. */
   kill(): Promise<void>
 }
 
-/** The running children, in the order of their start. */
+/** The running children in the order of their start. */
 const running = new Set<Child>()
 let ending = false
 
-// Whatever ends this process, except a signal that nobody handles, leaves nothing behind.
+// However this process ends, except by an unhandled signal, it leaves nothing behind.
 process.on('exit', killEverything)
 
-/** Stops every child, the last first, and removes all temporary files. No child can be started after it. */
+/** Stops every child, the last first, and removes all temporary files. No child can be started afterwards. */
 export async function stopEverything(): Promise<void> {
   ending = true
   for (const child of [...running].reverse()) await child.stop()
@@ -75,14 +80,14 @@ export function killEverything(): void {
   removeTemporaries()
 }
 
-/** Starts a process. Rejects only when the command cannot be run at all. */
+/** Starts a process. Rejects only if the command cannot be run at all. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   if (ending) throw new LocalError(`${options.name} was not started: everything is being stopped.`)
   const { name, logFile, command, args, ...settings } = options
   mkdirSync(dirname(logFile), { recursive: true })
   const log = openSync(logFile, 'a', 0o600)
   const logStart = fstatSync(log).size
-  // Execa's type knows the smallest file descriptors only.
+  // Execa's type accepts only the smallest file descriptors.
   const output = log as 3
   const subprocess = execa(command, args, {
     env: process.env,
@@ -104,7 +109,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   if (pidFile !== undefined) writePidFile(pidFile, pid)
   const ended = subprocess.then(({ signal, exitCode, timedOut }) => {
     running.delete(child)
-    // Its own children, such as those of initdb, might go on writing into a folder that is about to be removed.
+    // The children of the process, such as those of initdb, might still write into a folder that is about to be
+    // removed.
     killGroup(pid)
     if (pidFile !== undefined) rmSync(pidFile, { force: true })
     return timedOut ? `not within ${options.timeout} ms` : (signal ?? `exit code ${exitCode}`)
@@ -128,7 +134,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   return child
 }
 
-/** Runs a program to its end. Fails with the most useful line of its log when its exit code is not 0. */
+/** Runs a program until it ends. Fails with the most useful line of its log if its exit code is not 0. */
 export async function runToEnd(options: ChildOptions): Promise<void> {
   const child = await startChild(options)
   const how = await child.ended
@@ -136,8 +142,8 @@ export async function runToEnd(options: ChildOptions): Promise<void> {
 }
 
 /**
- * Waits until a server answers. Fails with a line of its log when it ends before that, or after a bound.
- * `probe` returns true when the server serves; false or a rejection means not yet, a LocalError that it never will.
+ * Waits until a server responds. Fails with a line of its log if it ends before that, or after a time limit. `probe`
+ * returns true when the server is ready; false or a rejection means not yet, and a LocalError means never.
  */
 export async function untilReady(child: Child, probe: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + READY_WITHIN_MS
@@ -159,7 +165,7 @@ export async function untilReady(child: Child, probe: () => Promise<boolean>): P
   }
 }
 
-/** The most useful line of a log: the last that names an error, else the last. */
+/** The most useful line of a log: the last that names an error, otherwise the last. */
 function quote(log: string): string {
   const lines = log.split('\n').map(messageOf).filter(Boolean)
   const useful =
@@ -169,34 +175,35 @@ function quote(log: string): string {
   return useful === undefined ? '' : `: ${useful.slice(0, 500)}`
 }
 
-/** The message of a line of structured log; any other line as it is. */
+/** The message of a structured log line; any other line unchanged. */
 function messageOf(line: string): string {
   const message = /^\{.*"msg":("(?:[^"\\]|\\.)*")/.exec(line)?.[1]
   return message === undefined ? line.trim() : String(JSON.parse(message))
 }
 
-// -- A server that can go away and come back -------------------------------------------------------------------------
+// -- A server that can go away and come back
+// -------------------------------------------------------------------------
 
 export interface ServerOptions {
   readonly url: string
   readonly port: number
-  /** Called at each start, always for the same port and data. */
+  /** Called at each start, always with the same port and data. */
   readonly process: () => ChildOptions
-  /** Whether it serves, as in `untilReady`. */
+  /** Returns true when the server is ready, as in `untilReady`. */
   readonly probe: (child: Child) => Promise<boolean>
-  /** A start that failed with this in its log is repeated, because the obstacle goes away by itself. */
+  /** A start whose log matches this pattern is repeated, because the obstacle disappears by itself. */
   readonly startAgain?: RegExp
-  /** Called after `stop`: removes data that nobody needs any more. */
+  /** Called after `stop` to remove data that are no longer needed. */
   readonly remove?: () => void
 }
 
-/** A server on a port and data of its own, which can be stopped, killed and started again. */
+/** A server with its own port and data, which can be stopped, killed and started again. */
 export class Server {
   readonly url: string
   readonly port: number
   readonly #options: ServerOptions
   readonly #failure = Promise.withResolvers<string>()
-  /** Resolves when the process first ends without having been asked to, with how it ended. */
+  /** Resolves when the process first ends unexpectedly, with the way it ended. */
   readonly failed = this.#failure.promise
   #child: Child | undefined
   #asked = false
@@ -211,12 +218,12 @@ export class Server {
     return this.#child?.pid ?? 0
   }
 
-  /** What it logged since its last start. */
+  /** The output since the last start. */
   logTail(): string {
     return this.#child?.logTail() ?? ''
   }
 
-  /** Starts it and waits until it serves. */
+  /** Starts the server and waits until it is ready. */
   async start(): Promise<this> {
     const { process, probe, startAgain } = this.#options
     this.#asked = false
@@ -236,20 +243,20 @@ export class Server {
     }
   }
 
-  /** Stops it for good, even while it starts. */
+  /** Stops the server permanently, even while it starts. */
   async stop(): Promise<void> {
     this.#asked = true
     await this.#child?.stop()
     this.#options.remove?.()
   }
 
-  /** Ends it as a crash would; it stays away until `start` or `restart`. */
+  /** Kills the server like a crash; it stays away until `start` or `restart`. */
   async kill(): Promise<void> {
     this.#asked = true
     await this.#child?.kill()
   }
 
-  /** Stops it, if it runs, and starts it again on the same port and data. */
+  /** Stops the server if it runs, and starts it again on the same port and data. */
   async restart(): Promise<void> {
     this.#asked = true
     await this.#child?.stop()
@@ -257,17 +264,23 @@ export class Server {
   }
 }
 
-// -- Ports -----------------------------------------------------------------------------------------------------------
+// -- Ports
+// -----------------------------------------------------------------------------------------------------------
 
-/** Below the range from which the system gives ports to connections, which might take one before its server listens. */
+/**
+ * The ports are below the range from which the system assigns ports to connections, which might take one before its
+ * server listens.
+ */
 const OWN_PORTS = [15_000, 31_900] as const
 const PORTS_TRIED = 100
 
-/** A free port, never the same twice. The search starts at a random one, so that processes side by side seldom meet. */
+/**
+ * A free port, never the same twice. The search starts at a random port, so that concurrent processes rarely collide.
+ */
 export function freePort(): Promise<number> {
   const first = randomInt(...OWN_PORTS)
   return getPort({ port: portNumbers(first, first + PORTS_TRIED), reserve: true })
 }
 
-/** Keeps a port from `freePort` for its caller. False when something already uses it. */
+/** Reserves a port from `freePort` for its caller. False if something already uses it. */
 export const reservePort = async (port: number): Promise<boolean> => (await getPort({ port, reserve: true })) === port

@@ -1,6 +1,6 @@
 /**
- * `npm run screens`: a picture of every page in every state, and of the console with a sale that runs: on a phone and on a desk, in
- * both looks. The console's system is started for it, and stopped.
+ * The command `npm run screens` takes a picture of every page in every state, and of the console with a running sale,
+ * on a phone and on a large screen, in both looks. It starts the console's system and stops it.
  */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +23,7 @@ const HELP = `Takes a picture of every page in every state: on a phone and on a 
 
 const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 800 } } as const
 const LOOKS = ['light', 'dark'] as const
-/** Of the console: until its charts have something to show. */
+/** The console's charts have something to show after this time. */
 const SETTLES_MS = 2_500
 const BUYERS = 8
 const TURN_WITHIN_MS = 20_000
@@ -62,7 +62,7 @@ async function main(): Promise<number> {
   return 0
 }
 
-/** Visitors' pages as their script shows them before the first schedule has come. Returns how many there are. */
+/** Takes the visitors' pages in the state before their script has read a schedule. Returns their number. */
 async function takePages(on: Browser, to: string, lang: Language, isWanted: (name: string) => boolean) {
   const { samples, assets } = await builtPages()
   const pages = samples({ lang, nowMs: Date.now() }).filter(({ name }) => isWanted(name))
@@ -103,7 +103,7 @@ async function takeConsole(on: Browser, to: string, shown: readonly (readonly [s
   await system.stop()
 }
 
-/** Both widths in both looks. */
+/** Takes a page in both widths and both looks. */
 async function take(page: Page, to: string, name: string): Promise<void> {
   for (const [width, size] of Object.entries(WIDTHS))
     for (const look of LOOKS) {
@@ -113,7 +113,7 @@ async function take(page: Page, to: string, name: string): Promise<void> {
     }
 }
 
-/** A visitor waits in line, and buys what the console then shows. */
+/** A visitor joins, waits and buys, so that the console shows a purchase. */
 async function buy({ edgeUrl }: System): Promise<void> {
   const ask = (method: string, path: string, token?: string, body?: object) =>
     call(`${edgeUrl}/sales/friday${path}`, method, token, body)

@@ -11,7 +11,7 @@ import type { SettingDoc } from '../shared/lib/settings.ts'
 
 export const SETTINGS_PAGE = fileURLToPath(new URL('../docs/settings.md', import.meta.url))
 
-/** `npm start` sets the rest by itself. */
+/** `npm start` sets the others itself. */
 const START_SETTINGS: readonly SettingDoc[] = [
   { name: 'PORT', default: '3000', description: 'Port of the origin' },
   { name: 'EDGE_PORT', default: '8787', description: 'Port of the edge' },
@@ -27,7 +27,7 @@ const START_SETTINGS: readonly SettingDoc[] = [
 
 function table(settings: readonly SettingDoc[]): string {
   const rows = settings.map(({ name, default: preset, description }) => {
-    // Defaults that only development has are secrets, which anyone can read here.
+    // A default that only development has is a secret, which is publicly readable here.
     const shown = preset?.startsWith('development-') ? 'in development only' : preset && `\`${preset}\``
     return `| \`${name}\` | ${shown ?? ''} | ${description.replaceAll('|', '\\|')} |`
   })

@@ -1,6 +1,6 @@
 /**
- * Finds the regular expressions that can take long over a short text, because they try it in more and more ways: in whatever
- * reads what callers send. `npm run check` runs it.
+ * Finds the regular expressions that can take long over a short text, because they try it in more and more ways: in
+ * whatever reads what callers send. `npm run check` runs it.
  *
  *     node dev/slow-patterns.ts
  */
@@ -9,20 +9,23 @@ import { fileURLToPath } from 'node:url'
 import { isSafePattern } from 'redos-detector'
 import { parseAst } from 'vitest/node'
 
-/** What runs in browsers, reads settings or draws invented data meets no caller. */
+/** Files that run in browsers, read settings or draw invented data get no input from callers. */
 const NO_CALLERS =
   /\.test\.ts$|\/testing\/|\/config\.ts$|^origin\/lib\/redis\.ts$|^edge\/(client|preview)\/|^origin\/console\/client\//
-/** Most ways in which a pattern may read the same text, and steps that counting them may take: one with more is slow. */
+/**
+ * The maximum number of ways in which a pattern may match the same text, and of steps to count them. A pattern with
+ * more is slow.
+ */
 const MAX_WAYS = { maxScore: 100, maxSteps: 5_000 }
 
 interface Pattern {
   readonly source: string
   readonly flags: string
-  /** In the text of its file. */
+  /** The position in the text of its file. */
   readonly at: number
 }
 
-/** The regular expressions that a source text spells out. */
+/** The regular expression literals in a source text. */
 function patternsIn(text: string): Pattern[] {
   const found: Pattern[] = []
   const walk = (node: unknown): void => {
@@ -36,7 +39,7 @@ function patternsIn(text: string): Pattern[] {
 }
 
 const isSlow = ({ source, flags }: Pattern): boolean =>
-  // The detector knows no names of groups.
+  // The detector does not support names of groups.
   !isSafePattern(source.replace(/\(\?<\w{1,40}>/g, '('), {
     ...MAX_WAYS,
     caseInsensitive: flags.includes('i'),
@@ -45,7 +48,7 @@ const isSlow = ({ source, flags }: Pattern): boolean =>
     multiLine: flags.includes('m'),
   }).safe
 
-/** One line for each slow pattern of a source text. */
+/** Returns one line for each slow pattern of a source text. */
 export const slowPatternsIn = (file: string, text: string): string[] =>
   patternsIn(text)
     .filter(isSlow)

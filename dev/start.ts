@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole system on this machine, with a demo sale that opens in seconds. It says what it does while it does
- * it, and in one line what is wrong when it cannot, and leaves nothing running.
+ * The command `npm start` runs the whole system on this machine, with a demo sale that opens in seconds. It prints
+ * its progress, or one line with the error if it fails, and leaves nothing running.
  */
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -46,7 +46,7 @@ async function main(leave: Leave): Promise<number> {
     progress.say(`${how} ${shortPath(resolve(dataDir))}`)
   }
   await buildConsole()
-  // A shop that is given has its own sessions.
+  // A configured shop has its own sessions.
   const shop = setting('SHOP_JWKS_URL') === undefined ? await startDemoShop() : undefined
   const system = await startSystem({
     dataDir,
@@ -71,7 +71,7 @@ async function main(leave: Leave): Promise<number> {
   return 1
 }
 
-/** An environment variable; an empty one counts as not set. */
+/** The value of an environment variable; an empty one counts as missing. */
 const setting = (name: string) => process.env[name] || undefined
 
 function portOf(text: string, name: string): number {
@@ -81,7 +81,8 @@ function portOf(text: string, name: string): number {
   return port
 }
 
-// -- What to try -----------------------------------------------------------------------------------------------------
+// -- What to try
+// -----------------------------------------------------------------------------------------------------
 
 interface Shown extends Demos {
   readonly shop: DemoShop | undefined
@@ -94,7 +95,7 @@ function invitation(system: System, { demo, aurora, hall, members, shop }: Shown
   const place = (what: string, url: string, note?: string) =>
     `${paint('bold', what.padEnd(11))} ${url}${note === undefined ? '' : `  (${note})`}`
   const page = (url: string) => paint('cyan', url)
-  // The screen shows no secret, only the file of it, which nobody else can read.
+  // The screen shows no secret, only the name of its file, which other users cannot read.
   const call = (rest: string) =>
     `curl -sS -H "Authorization: Bearer $(cat ${shellWord(tokenFile)})" ${system.originUrl}/admin/sales/${sale}${rest}`
   const row = (what: string, command: string) => `  ${what.padEnd(15)} ${command}`

@@ -1,4 +1,7 @@
-/** A system that cannot start says why in one sentence, and leaves nothing behind. `npm start` prints it (test/start.test.ts). */
+/**
+ * A system that cannot start prints the reason in one sentence and leaves nothing behind. test/start.test.ts tests
+ * the command itself.
+ */
 import { existsSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -61,7 +64,7 @@ test.each<[SystemOptions, RegExp]>([
   expect(await failureOf(options)).toMatch(message)
 })
 
-/** A file in place of a folder: another user's folder would not keep root out. */
+/** A file stands in place of the folder, because another user's folder would not stop root. */
 const inPlaceOf = (path: string) => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, '')
@@ -104,7 +107,7 @@ describe('another program that takes the port during the start does not pass for
   let other: Server | undefined
   afterEach(() => other?.close())
 
-  // Below the ephemeral range, and below the ports that other tests take.
+  // The ports are below the ephemeral range, and below those that other tests take.
   const first = 5_100 + ((process.pid * 2) % 4_000)
   test.each([
     ['the origin', 'port', first],

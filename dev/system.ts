@@ -1,7 +1,7 @@
 /**
- * The whole system on one machine: Postgres and Redis (unless addresses are given), the origin, the edge and, where one is
- * named, a cache before it, with secrets that are made once and kept beside the data. `npm start`, the tests and the rehearsal
- * all start it here. It stops in reverse order, on request or when a part cannot start.
+ * Runs the whole system on one machine: Postgres and Redis (unless addresses are given), the origin, the edge and, if
+ * requested, a cache in front of it, with secrets that are made once and stored with the data. `npm start`, the tests
+ * and the rehearsal all use it. It stops in reverse order, on request or if a part cannot start.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -15,25 +15,28 @@ import { startRedis } from './servers/redis.ts'
 import { startEdge } from './servers/workerd.ts'
 
 export interface SystemOptions {
-  /** Where data, secrets and logs stay; without it, a folder that is removed at the end. */
+  /** The folder of data, secrets and logs; without it, a folder that is removed at the end. */
   readonly dataDir?: string | undefined
-  /** Ports of the origin, the edge, and the origin's for monitors; without them, free ones. With a cache, visitors find it at the edge's. */
+  /**
+   * The ports of the origin, the edge, and the origin's port for monitors; by default free ones. With a cache,
+   * visitors reach it at the edge's port.
+   */
   readonly port?: number | undefined
   readonly edgePort?: number | undefined
   readonly opsPort?: number | undefined
-  /** A Postgres and a Redis that run already. */
+  /** The addresses of a running Postgres and Redis. */
   readonly databaseUrl?: string | undefined
   readonly redisUrl?: string | undefined
   readonly adminToken?: string | undefined
-  /** A real HTTP cache before the edge, for what Cloudflare has before a Worker. */
+  /** True for a real HTTP cache in front of the edge, in the role of Cloudflare's cache in front of a Worker. */
   readonly cdn?: boolean | undefined
-  /** Further settings of the origin and the Worker; they win over our own. */
+  /** Further settings of the origin and the Worker, which override this system's own. */
   readonly originEnv?: Readonly<Record<string, string>>
   readonly edgeVars?: Readonly<Record<string, string>>
   readonly progress?: Progress
 }
 
-/** Called as each part begins to start and is ready, and with what else a person should know. */
+/** Called when a part begins to start and when it is ready, and with other messages for the user. */
 interface Progress {
   begin(part: string): void
   ready(part: string, address: string): void
@@ -41,25 +44,25 @@ interface Progress {
 }
 
 export interface System {
-  /** Where visitors come: the edge, or the cache before it. */
+  /** The address for visitors: the edge, or the cache in front of it. */
   readonly edgeUrl: string
   readonly originUrl: string
-  /** For monitors: metrics and readiness. */
+  /** The address for monitors, with metrics and readiness. */
   readonly opsUrl: string
   readonly adminToken: string
   readonly databaseUrl: string
   readonly redisUrl: string
-  /** Where data, secrets and logs are. */
+  /** The folder of data, secrets and logs. */
   readonly dataDir: string
   readonly secrets: Secrets
   readonly origin: Server
   readonly edge: Server
-  /** Only where it was asked for. */
+  /** The cache, if it was requested. */
   readonly cdn: Cdn | undefined
-  /** Only where they are ours. */
+  /** The stores, unless their addresses were given. */
   readonly postgres: Server | undefined
   readonly redis: Server | undefined
-  /** Starts one more origin on the same stores, on a port of its own: `{ ROLE: 'worker' }` for a worker alone. */
+  /** Starts another origin on the same stores, on its own port; `{ ROLE: 'worker' }` makes it a worker only. */
   addOrigin(env?: Readonly<Record<string, string>>): Promise<Server>
   /** Resolves when a part ends unexpectedly, with a sentence for people. */
   readonly failed: Promise<string>
@@ -88,7 +91,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
   try {
     bypassProxies()
-    // What a killed start left running must not hold the ports.
+    // Servers of a killed start must not hold the ports.
     const { path: dataDir, release } = await takeFolder(options.dataDir)
     stops.push(release)
     const port = await choosePort(options.port, 'PORT')
@@ -97,7 +100,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     if (options.databaseUrl !== undefined) await checkDatabase(options.databaseUrl)
     if (options.redisUrl !== undefined) await checkRedis(options.redisUrl)
     const secrets = loadSecrets(dataDir, options.adminToken)
-    // Not beside Redis: two installations at once would collide.
+    // Varnish is not installed together with Redis, because two installations at once would collide.
     if (options.cdn) await ensureVarnish(say)
 
     const stores = await Promise.allSettled([
@@ -120,7 +123,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const purgeToken = randomUUID()
     const originEnv = {
       ...process.env,
-      // Whatever the shell says of this machine, this system is for playing with.
+      // Whatever the shell's environment says, this system is for development.
       NODE_ENV: 'development',
       HOST: LOOPBACK,
       DATABASE_URL: databaseUrl,
@@ -195,7 +198,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
 }
 
-/** Of an origin: the one for calls and the one for monitors. */
+/** The two ports of an origin: for calls, and for monitors. */
 interface OriginPorts {
   readonly port: number
   readonly opsPort: number
@@ -203,7 +206,7 @@ interface OriginPorts {
 
 export const originPorts = async (): Promise<OriginPorts> => ({ port: await freePort(), opsPort: await freePort() })
 
-/** An origin on ports of its own, not started yet. `env` is called at each start. */
+/** An origin on its own ports, which is not started yet. `env` is called at each start. */
 export function originServer(
   name: string,
   { port, opsPort }: OriginPorts,
@@ -225,13 +228,13 @@ export function originServer(
     async probe() {
       const response = await fetch(`http://${LOOPBACK}:${opsPort}/readyz`, { signal: AbortSignal.timeout(5_000) })
       const body = (await response.json()) as object
-      // An origin's answer, and not that of another program which took the port.
+      // The response must come from an origin, because another program may have taken the port.
       return response.ok && 'ledger' in body
     },
   })
 }
 
-/** A proxy that the environment names leads to other machines; our own servers are reached without it. */
+/** A proxy in the environment is for other machines; the servers of this system are reached without it. */
 function bypassProxies(): void {
   const bypassed = process.env.no_proxy ?? process.env.NO_PROXY
   process.env.no_proxy = [bypassed, LOOPBACK].filter(Boolean).join(',')
@@ -243,7 +246,7 @@ async function choosePort(chosen: number | undefined, name: string, ...others: n
     throw new LocalError(`Port ${chosen} is given twice: PORT, EDGE_PORT and OPS_PORT must differ.`)
   if (!(await reservePort(chosen)))
     throw new LocalError(`Port ${chosen} is taken: stop what uses it, or set ${name} to another.`)
-  // fetch refuses the ports of other protocols, as browsers do.
+  // Some ports are refused by fetch and browsers, because they belong to other protocols.
   const why = await fetch(`http://${LOOPBACK}:${chosen}`).catch((error: Error) => error.cause)
   if ((why as Error | undefined)?.message === 'bad port')
     throw new LocalError(`Browsers refuse port ${chosen}: set ${name} to another.`)

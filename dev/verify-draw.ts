@@ -1,7 +1,7 @@
 /**
- * `npm run verify-draw -- --schedule URL --number N`: recomputes a position in the draw from public data alone. It reads the
- * public schedule, checks that the revealed seed fits the commitment, and prints the position that the number got. Exit
- * status 0 if the commitment holds, 1 if it does not, 2 if nobody can say yet.
+ * The command `npm run verify-draw -- --schedule URL --number N` recalculates a position in the draw from public data
+ * alone. It reads the public schedule, checks that the revealed seed matches the commitment, and prints the position
+ * of the number. The exit status is 0 if the commitment holds, 1 if it does not, and 2 if that is not known yet.
  */
 import * as v from 'valibot'
 import { Schedule } from '../shared/api/public.ts'
@@ -27,7 +27,7 @@ export function readOptions(args?: readonly string[]) {
   if (!/^https?:$/.test(URL.parse(options.schedule ?? '')?.protocol ?? ''))
     throw new UsageError('--schedule needs a URL, such as https://shop.example/sales/demo/schedule.')
   if (!Number.isSafeInteger(number) || number < 1) throw new UsageError('--number needs a ticket number: 1, 2, 3 ...')
-  // A copy from a page may have blanks around it, or capital letters.
+  // A copy from a page may have spaces around it, or capital letters.
   const noted = options.commitment?.trim().toLowerCase()
   if (noted !== undefined && !/^[0-9a-f]{64}$/.test(noted))
     throw new UsageError(

@@ -5,7 +5,7 @@ import { SaleConfig } from '../../shared/api/operator.ts'
 import { parse } from '../../shared/parse.ts'
 import { AURORA_CODES, auroraSale } from './aurora.ts'
 
-// A process that has loaded the origin's images reads no SVG, and the files of a run share their processes.
+// SVG is blocked in a process that has loaded the origin's images, and the files of a run share their processes.
 const svg = { operation: ['VipsForeignLoadSvg'] }
 beforeAll(() => sharp.unblock(svg))
 afterAll(() => sharp.block(svg))

@@ -1,4 +1,7 @@
-/** A drop that shows what a sale can have: sizes, pictures, a brand, taxes, shipping, a promo code and words in six languages. */
+/**
+ * A demo drop that shows the features of a sale: sizes, pictures, a brand, taxes, shipping, a promo code and words in
+ * six languages.
+ */
 
 import type { Texts } from '../../shared/api/fields.ts'
 import type { PromoCode } from '../../shared/api/goods.ts'
@@ -6,7 +9,7 @@ import type { SaleConfig } from '../../shared/api/operator.ts'
 import { drawShoe, type ShoeView } from './shoe.ts'
 
 const PRODUCT = 'aurora-one'
-/** Pairs by size: the outer sizes are few, as in a real delivery. */
+/** The number of pairs by size. There are few of the smallest and largest sizes, as in a real delivery. */
 const PAIRS = {
   '36': 3,
   '37': 6,
@@ -58,13 +61,13 @@ const PICTURES: Readonly<Record<ShoeView, string>> = {
 const NEAR = ['DE', 'AT']
 const EUROPE = ['BE', 'CH', 'DK', 'ES', 'FR', 'GB', 'IE', 'IT', 'NL', 'NO', 'PL', 'PT', 'SE']
 const OVERSEAS = ['AE', 'AU', 'CA', 'JP', 'SA', 'US']
-/** Up to one pair in its box, and more. */
+/** The prices for one pair in its box, and for more. */
 const byWeight = (countries: string[], one: number, more: number) => [
   { countries, up_to_grams: 1_500, amount_minor: one },
   { countries, amount_minor: more },
 ]
 
-/** `upload` takes a picture and returns its address. */
+/** `upload` stores a picture and returns its address. */
 export async function auroraSale(upload: (picture: Buffer) => Promise<string>): Promise<Partial<SaleConfig>> {
   const images: { url: string; alt: string }[] = []
   for (const [view, alt] of Object.entries(PICTURES))
@@ -115,7 +118,7 @@ export const AURORA_CODES: readonly Partial<PromoCode>[] = [
   { code: 'NOON10', percent: 10, uses: 100, uses_per_visitor: 1 },
 ]
 
-/** What the shop says to those who wait, the oldest first; `pictured`: with a picture of the pair. */
+/** The shop's posts, the oldest first; those with `pictured` have a picture of the pair. */
 export const AURORA_POSTS: readonly { readonly text: Texts; readonly pictured?: true }[] = [
   {
     text: {

@@ -1,4 +1,4 @@
-/** The demo sales of `npm start` are made also while a store comes back, and never end the start. */
+/** `npm start` makes the demo sales even while a store is still recovering, and never fails because of them. */
 import { expect, test } from 'vitest'
 import { ADMIN_TOKEN, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { useRedis, useReturning } from '../../test/lib/servers.ts'

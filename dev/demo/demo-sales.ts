@@ -1,6 +1,6 @@
 /**
- * The sales that `npm start` opens within seconds: one of units, a drop with all that goods can have, one for members, and a hall of
- * 2,000 seats with standing room.
+ * The sales that `npm start` opens within seconds: one of units, a drop with all that goods can have, one for
+ * members, and a hall of 2,000 seats with standing room.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Image } from '../../shared/api/goods.ts'
@@ -10,14 +10,14 @@ import type { System } from '../system.ts'
 import { AURORA_CODES, AURORA_POSTS, auroraSale } from './aurora.ts'
 import { hallOf } from './hall.ts'
 
-/** How long after the start the demo sale opens: time enough to open the page and join the line. */
+/** The demo sale opens this long after the start, which is enough to open the page and join. */
 const DEMO_OPENS_AFTER_MS = 20_000
-/** A sold-out demo is followed by demo-2, demo-3 and so on. */
+/** The demo after a sold-out one is named demo-2, demo-3 and so on. */
 const MAX_DEMOS = 1000
 const CALL_WITHIN_MS = 10_000
-/** A store that was restarted during the start is back by then. */
+/** A store that was restarted during the start has recovered within this time. */
 const RETRY_WITHIN_MS = 60_000
-/** A picture is resized on a machine that has just started everything else. */
+/** A picture may take this long to resize, because the machine has just started all other parts. */
 const UPLOAD_WITHIN_MS = 60_000
 const DEMO_SEATS = 2_000
 
@@ -30,11 +30,14 @@ export interface Demos {
   readonly demo?: Demo
   readonly aurora?: Demo
   readonly hall?: Demo
-  /** Where there is a shop to sign in at. */
+  /** The demo with sign-in, if there is a shop to sign in at. */
   readonly members?: Demo
 }
 
-/** Makes the demo sales that are not there. One that cannot be made is left out with a warning: the system serves without it. */
+/**
+ * Makes the missing demo sales. If one cannot be made, it is left out with a warning, because the system works
+ * without it.
+ */
 export async function ensureDemos(
   origin: Origin,
   hasShop: boolean,
@@ -72,7 +75,7 @@ const demoSale = (): Partial<SaleConfig> => ({
   tax: { name: 'VAT', percent: 19 },
 })
 
-/** One that asks its visitors to sign in, at the demo shop. */
+/** The demo sale that requires a sign-in at the demo shop. */
 const membersSale = (): Partial<SaleConfig> => ({
   ...demoSale(),
   name: "The members' sale",
@@ -103,7 +106,7 @@ const hallSale = (): Partial<SaleConfig> => ({
   products: [{ ...HALL.product, currency: HALL.currency, buffer: 0 }],
 })
 
-/** The sections and seats of the demo hall, as an operator would import them. */
+/** The sections and seats of the demo hall, in the form that an operator would import. */
 async function fillHall(system: Origin, sale: string): Promise<void> {
   for (const [order, { section_id, name, type, total, price_minor }] of HALL.sections.entries()) {
     const outline = HALL.outlines[section_id]
@@ -121,7 +124,7 @@ async function fillHall(system: Origin, sale: string): Promise<void> {
   await admin(system, 'PUT', `${sale}/chart`, { focal_point: HALL.focalPoint })
 }
 
-/** Its name, its configuration, and what is added once it is there. */
+/** The name of a demo, its configuration, and what is added after its creation. */
 type DemoParts = [
   name: string,
   make: () => Partial<SaleConfig> | Promise<Partial<SaleConfig>>,
@@ -129,7 +132,7 @@ type DemoParts = [
 ]
 type Origin = Pick<System, 'originUrl' | 'adminToken'>
 
-/** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
+/** Creates a demo sale unless one is live. An ended one stays unchanged, because its orders are real. */
 async function ensureDemo(origin: Origin, ...[name, make, fill]: DemoParts): Promise<Demo> {
   for (let n = 1; n <= MAX_DEMOS; n++) {
     const sale = n === 1 ? name : `${name}-${n}`
@@ -151,7 +154,7 @@ interface Demoed {
   readonly products: readonly { readonly images?: readonly Image[] }[]
 }
 
-/** What operators call below a sale, which is what they see of it; undefined if there is none. */
+/** Calls an operators' route of a sale. Undefined if there is no such sale. */
 async function admin(origin: Origin, method: string, path: string, body?: object) {
   const response = await call(origin, `/admin/sales/${path}`, CALL_WITHIN_MS, {
     method,
@@ -161,7 +164,7 @@ async function admin(origin: Origin, method: string, path: string, body?: object
   return response.status === 404 ? undefined : read<Demoed>(response)
 }
 
-/** The address of a picture. */
+/** Uploads a picture and returns its address. */
 async function upload(origin: Origin, picture: Buffer): Promise<string> {
   const response = await call(origin, '/admin/images', UPLOAD_WITHIN_MS, {
     method: 'POST',
@@ -171,7 +174,7 @@ async function upload(origin: Origin, picture: Buffer): Promise<string> {
   return (await read<{ url: string }>(response)).url
 }
 
-/** Calls the origin as an operator, and again when it says: 503 means that nothing was done. */
+/** Calls the origin as an operator, and repeats the call after a 503, which means that nothing was done. */
 async function call({ originUrl, adminToken }: Origin, path: string, withinMs: number, init: RequestInit) {
   const giveUpAt = performance.now() + RETRY_WITHIN_MS
   for (;;) {

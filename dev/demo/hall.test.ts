@@ -7,7 +7,7 @@ test('a hall has exactly as many seats as were asked for, each with a name and a
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2_000 }), (count) => {
       const { seats, sections, focalPoint, outlines } = hallOf(count)
-      // The chart refuses two seats of one name or index.
+      // The chart refuses two seats with the same name or index.
       expect(new Chart(seats, focalPoint).seats).toHaveLength(count)
       expect(seats.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i))
       for (const { section_id, type, total } of sections)

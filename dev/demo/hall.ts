@@ -1,6 +1,6 @@
 /**
- * A hall to try things with: blocks of seats in rings around a stage, a standing section before it, and a programme to go with a
- * seat. Pure: the same number of seats makes the same hall, for the demo, rehearsals and measurements.
+ * A demo hall: blocks of seats in rings around a stage, a standing section in front of it, and a programme to buy
+ * with a seat. Pure: the same number of seats gives the same hall, for the demo, rehearsals and measurements.
  */
 import type { Point, Seat } from '../../origin/seats/chart.ts'
 
@@ -9,7 +9,7 @@ export interface DemoSection {
   readonly name: string
   readonly type: 'reserved' | 'general_admission'
   readonly total: number
-  /** Of a place; each seat has a price of its own. */
+  /** The price of a standing place; each seat has its own price. */
   readonly price_minor: number
 }
 
@@ -18,7 +18,7 @@ export interface DemoHall {
   readonly currency: 'EUR'
   /** The standing section comes last. */
   readonly sections: readonly DemoSection[]
-  /** In the order of their indexes. */
+  /** The seats in the order of their indexes. */
   readonly seats: readonly Seat[]
   readonly outlines: Readonly<Record<string, readonly (readonly [number, number])[]>>
   readonly product: { readonly product_id: string; readonly name: string; unit_price_minor: number; total: number }
@@ -27,22 +27,22 @@ export interface DemoHall {
 export const STANDING = 'standing'
 export const PROGRAMME = 'programme'
 
-/** Half of the angle that the seats take around the stage, and what the stage and the standing places before them take. */
+/** Half of the angle that the seats occupy around the stage, and the radius of the stage with the standing places. */
 const HALF_ANGLE = Math.PI / 3
 const FIRST_RADIUS = 14
 const ROW_DEPTH = 1.2
 const ROWS_OF_RING = 16
 const RING_GAP = 3
-/** Between two blocks, in seats. */
+/** The gap between two blocks, in seats. */
 const BLOCK_GAP = 2
 /** Rows longer than this have an aisle in the middle. */
 const LONG_ROW = 24
-/** Blocks of the first ring; each further ring has one more. */
+/** The number of blocks in the first ring; each further ring has one more. */
 const FIRST_BLOCKS = 3
-/** A hall of a million seats has some fifty rings. */
+/** The limit is generous, because a hall of a million seats has about fifty rings. */
 const MAX_RINGS = 200
 const FRONT = { rows: 3, category: 'front', price_minor: 12_500 }
-/** By ring; the last for all others. */
+/** The price categories by ring; the last one is for all others. */
 const CATEGORIES = [
   { category: 'A', price_minor: 9_800 },
   { category: 'B', price_minor: 7_900 },
@@ -50,12 +50,12 @@ const CATEGORIES = [
 ] as const
 const STANDING_MINOR = 3_900
 const PROGRAMME_MINOR = 2_500
-/** Seats for each place of the standing section, and for each programme. */
+/** The number of seats for each standing place, and for each programme. */
 const SEATS_PER_PLACE = 15
 const SEATS_PER_PROGRAMME = 20
 const FEWEST = 10
 
-/** The hall with exactly so many seats. */
+/** Makes a hall with exactly this many seats. */
 export function hallOf(count: number): DemoHall {
   const seats: Seat[] = []
   const sections: DemoSection[] = []
@@ -86,7 +86,7 @@ export function hallOf(count: number): DemoHall {
   return { focalPoint: { x: 0, y: 0 }, currency: 'EUR', sections, seats, outlines, product }
 }
 
-/** Everything that can be sold. */
+/** All units that can be sold. */
 export const unitsOf = ({ sections, product }: DemoHall) =>
   sections.reduce((units, { total }) => units + total, product.total)
 
@@ -94,7 +94,7 @@ interface Block {
   readonly id: string
   readonly name: string
   readonly ring: number
-  /** In the first and the last block of a ring the outer seats see less of the stage. */
+  /** The outer seats of a ring's first and last block have a restricted view of the stage. */
   readonly side: 'left' | 'right' | null
   readonly radius: number
   readonly from: number
@@ -145,7 +145,7 @@ function rowOf({ id, ring, side, radius, from, to }: Block, row: number, firstIn
   })
 }
 
-/** The last row of the first ring, at the gangway, begins with a place for a wheelchair and one for company. */
+/** The last row of the first ring, at the gangway, begins with a wheelchair place and a companion seat. */
 function kindOf(ring: number, row: number, i: number, isOuter: boolean): Seat['kind'] {
   if (ring === 0 && row === ROWS_OF_RING - 1 && i < 2) return i === 0 ? 'accessible' : 'companion'
   return isOuter ? 'restricted_view' : 'standard'
@@ -156,7 +156,7 @@ function priceOf(ring: number, row: number): { readonly category: string; readon
   return CATEGORIES[Math.min(ring, CATEGORIES.length - 1)] ?? FRONT
 }
 
-/** Around the rows there are, as a closed line. */
+/** The outline around the rows, as a closed polygon. */
 function outlineOf({ radius, from, to }: Block, rows: number): [number, number][] {
   const [inner, outer] = [radius - ROW_DEPTH, radius + rows * ROW_DEPTH]
   const angles = [from, (from + to) / 2, to]

@@ -1,6 +1,6 @@
-/** An invented hall and the documents that its map reads: for pictures, and to measure the map with. Pure. */
+/** An invented hall with the documents that its map reads, for screenshots and for measuring the map. Pure. */
 
-/** Between sections, in seats. */
+/** The gap between sections, in seats. */
 const AISLE = 4
 const TIERS = 4
 const [HELD, SOLD] = [1, 2]
@@ -10,11 +10,11 @@ export interface HallSize {
   readonly sectionsAside: number
   readonly rows: number
   readonly seatsInRow: number
-  /** Of its first section: by default "s0" and "Section 1". */
+  /** The id and name of its first section; by default "s0" and "Section 1". */
   readonly first?: { readonly section_id: string; readonly name: string }
 }
 
-/** Answers the map's requests; undefined for what is none of them. Two thirds of the seats or so are free. */
+/** Answers the map's requests; undefined for any other request. About two thirds of the seats are free. */
 export function sampleHall(size: HallSize): (path: string) => string | undefined {
   const chart = JSON.stringify(chartOf(size))
   const seats = size.rows * size.seatsInRow
@@ -42,7 +42,7 @@ const sectionsOf = ({ sections, sectionsAside, rows, seatsInRow, first }: HallSi
     top: Math.floor(section / sectionsAside) * (rows + AISLE),
   }))
 
-/** A to Z. */
+/** The rows are named A to Z. */
 const rowName = (line: number) => String.fromCharCode(65 + (line % 26))
 
 const priceOf = (tier: number) => 9_400 - tier * 2_000

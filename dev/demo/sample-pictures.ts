@@ -1,6 +1,6 @@
-/** Pictures for previews: drawn for each name, and served as SVG whatever format the page asks for. */
+/** Pictures for previews. They are drawn from their name, and served as SVG whatever format the page requests. */
 
-/** The picture of a path such as `/images/aa…/640.webp`; undefined for what is none. */
+/** The picture of a path such as `/images/aa…/640.webp`; undefined for any other path. */
 export function samplePicture(path: string): string | undefined {
   const [, hash = ''] = /^\/images\/([0-9a-f]{32})\//.exec(path) ?? []
   if (hash === '') return

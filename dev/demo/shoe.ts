@@ -1,14 +1,14 @@
 /**
- * The pictures of the demo's shoe, drawn by functions: an aurora over dark ice, and a shoe before it, from the side, as a pair and from
- * above. Pure SVG, the same each time.
+ * Draws the pictures of the demo's shoe: an aurora over dark ice, and a shoe in front of it, from the side, as a pair
+ * and from above. They are pure SVG, and the same each time.
  */
 
 import sharp from 'sharp'
 
 const [WIDTH, HEIGHT] = [1200, 1100]
-/** What is drawn beyond the picture: light fades out at the end of what is drawn. */
+/** The drawing extends this far beyond the picture, because light fades out at its edge. */
 const MARGIN = 40
-/** Of the picture, in pixels. */
+/** The width and height of the picture in pixels. */
 const PIXELS = 1280
 const HORIZON = 742
 const LIGHTS = ['#37e0a2', '#15b79a', '#6f5bff', '#35d3e6', '#a8f5b0'] as const
@@ -31,7 +31,7 @@ const VIEWS = {
 } as const
 export type ShoeView = keyof typeof VIEWS
 
-/** A PNG. */
+/** Returns the picture as PNG. */
 export function drawShoe(view: ShoeView): Promise<Buffer> {
   const scale = PIXELS / (WIDTH - 2 * MARGIN)
   const [left, height] = [Math.ceil(MARGIN * scale), Math.floor((HEIGHT - 2 * MARGIN) * scale)]
@@ -41,7 +41,8 @@ export function drawShoe(view: ShoeView): Promise<Buffer> {
     .toBuffer()
 }
 
-// -- The scene ---------------------------------------------------------------------------------------------------------
+// -- The scene
+// ---------------------------------------------------------------------------------------------------------
 
 function scene(seed: number, subject: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}">
@@ -56,7 +57,7 @@ ${subject}
 </svg>`
 }
 
-/** Numbers from 0 to 1 that look random, the same for each seed. */
+/** Pseudo-random numbers from 0 to 1, the same for each seed. */
 function* noise(seed: number): Generator<number, never> {
   for (let n = 1; ; n++) {
     const value = Math.sin(n * 12.9898 + seed * 78.233) * 43_758.5453
@@ -100,7 +101,8 @@ const shadow = (x: number, y: number, rx: number, ry: number) =>
 const placed = (transform: string, what: string) => `<g transform="${transform}">${what}</g>`
 const at = (value: number) => String(Math.round(value * 100) / 100)
 
-// -- The shoe ----------------------------------------------------------------------------------------------------------
+// -- The shoe
+// ----------------------------------------------------------------------------------------------------------
 
 const SOLE =
   'M196 668C186 712 192 756 226 766C300 776 420 770 540 770L900 772C968 772 1016 752 1022 712C1024 694 1016 682 1004 676C930 700 780 706 640 700C470 694 300 700 196 668Z'
@@ -162,7 +164,8 @@ function above(side: 1 | -1): string {
 </g></g>`
 }
 
-// -- Colours -----------------------------------------------------------------------------------------------------------
+// -- Colours
+// -----------------------------------------------------------------------------------------------------------
 
 const gradient = (id: string, direction: string, ...stops: readonly (readonly [number, string, number?])[]) =>
   `<linearGradient id="${id}" ${direction}>${stops.map(([offset, colour, opacity = 1]) => `<stop offset="${offset}" stop-color="${colour}" stop-opacity="${opacity}"/>`).join('')}</linearGradient>`

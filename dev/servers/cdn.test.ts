@@ -1,4 +1,4 @@
-/** The cache's rules, before an HTTP server that counts what reaches it. */
+/** The rules of the cache, tested in front of an HTTP server that counts the requests that reach it. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -9,11 +9,11 @@ import { freePort, LOOPBACK } from '../processes.ts'
 import { type Cdn, purge, startCdn } from './cdn.ts'
 import { findOnPath } from './install.ts'
 
-/** What the edge responds next, to each path. */
+/** The edge's next response, to every path. */
 let status = 200
 let headers: Record<string, string> = {}
 let inFlight = 0
-/** The edge responds to nobody before. */
+/** The edge responds to no request before this promise resolves. */
 let released = Promise.resolve()
 const hold = () => {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -53,7 +53,7 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     paths++
   })
 
-  /** A path of this test. */
+  /** A path that only this test uses. */
   const path = (rest = '') => `/${paths}${rest}`
   async function ask(to = path(), init: RequestInit = {}) {
     const response = await fetch(`${cdn.url}${to}`, init)
@@ -134,7 +134,7 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     expect(seen.length).toBe(1)
   })
 
-  /** Stale when it comes, as if another cache had kept it; no clock has to run. */
+  /** The response is stale when it arrives, as if another cache had stored it, so that no test has to wait. */
   const staleFor = (seconds: number) => ({
     'cache-control': 'public, max-age=60, stale-while-revalidate=60',
     age: String(60 + seconds),

@@ -1,6 +1,7 @@
 /**
- * A real HTTP cache before the edge on this machine: Varnish, from the machine or its package manager, for what Cloudflare
- * has before a Worker. Its rules are in cdn.vcl. It keeps what responses allow it to keep, and takes it back by tag:
+ * A real HTTP cache before the edge on this machine: Varnish, from the machine or its package manager, for what
+ * Cloudflare has before a Worker. Its rules are in cdn.vcl. It keeps what responses allow it to keep, and takes it
+ * back by tag:
  *
  *     PURGE / HTTP/1.1
  *     Authorization: Bearer SECRET
@@ -17,67 +18,73 @@ import { freePort, LOOPBACK, LocalError, Server, type ServerOptions, startChild,
 import { ensureProgram, findOnPath } from './install.ts'
 
 interface CdnOptions {
-  /** Address of the edge. */
+  /** The address of the edge. */
   readonly edgeUrl: string
   readonly port?: number
-  /** Where what ends https connects, and says by the PROXY protocol for whom. */
+  /** The port to which a TLS proxy connects, which names the client by the PROXY protocol. */
   readonly proxyPort?: number
-  /** Sent with each PURGE; without it nobody can purge. */
+  /** The token is sent with each PURGE; without it purging is impossible. */
   readonly purgeToken?: string
-  /** Where its log stays; without it, a folder that is removed at the end. */
+  /** The folder of the log; without it, a folder that is removed at the end. */
   readonly dataDir?: string
-  /** Called with what happens when Varnish has to be installed. */
+  /** Called with progress messages if Varnish has to be installed. */
   readonly say?: (line: string) => void
 }
 
 interface CdnCounts {
-  /** Requests of clients. */
+  /** The number of requests from clients. */
   readonly requests: number
-  /** Requests to the edge: what was not kept, and refreshes of what was. */
+  /** The number of requests to the edge: misses, and refreshes of stored responses. */
   readonly toEdge: number
-  /** Responses from the cache, fresh or stale. */
+  /** The number of responses from the cache, fresh or stale. */
   readonly hits: number
 }
 
-/** Requests that reached the edge, and when. */
+/** The requests that reached the edge, with their times. */
 export interface CdnRecord {
   readonly fetches: readonly { readonly path: string; readonly atMs: number }[]
-  /** When something was taken back. */
+  /** The times of purges. */
   readonly purgesMs: readonly number[]
-  /** False where more happened than could be written down. */
+  /** False if more happened than could be recorded. */
   readonly isWhole: boolean
 }
 
 const RULES = fileURLToPath(new URL('./cdn.vcl', import.meta.url))
 const COUNT_WITHIN_MS = 10_000
-/** A thread adds what it has counted once its connection has been idle for 50 ms. */
+/** A thread adds its counts once its connection has been idle for 50 ms. */
 const COUNTED_AFTER_MS = 250
 
-/** Parameters of Varnish that differ from its own. */
+/** The parameters of Varnish that differ from its defaults. */
 const PARAMETERS = {
-  // The log has what a record of fetches is made of, and so a crowd does not overrun its reader.
+  // The log contains only what a record of fetches needs, so that its reader keeps up with many requests.
   vsl_mask:
     '-ReqHeader,-ReqUnset,-RespHeader,-RespUnset,-BereqHeader,-BereqUnset,-BerespHeader,-BerespUnset,-ObjHeader,-VCL_call,-VCL_return',
-  // As on Cloudflare, a response that says nothing is kept: a forgotten Cache-Control must show on this machine.
+  // A response without cache headers is stored, as on Cloudflare, so that a forgotten Cache-Control is noticed on
+  // this machine.
   default_ttl: 7_200,
-  // Only stale-while-revalidate allows what is stale, and what nobody may be served is not kept.
+  // A stale response is allowed only by stale-while-revalidate, and responses that may not be served are not stored.
   default_grace: 0,
   default_keep: 0,
-  // Encodings are the edge's own affair.
+  // The edge encodes responses itself.
   http_gzip_support: 'off',
-  // A crowd comes at once: threads are there before it, and requests wait for one instead of being dropped.
+  // Many requests come at once, so threads exist before them, and requests wait for a thread instead of being
+  // dropped.
   thread_pools: 1,
   thread_pool_min: 300,
   thread_pool_max: 2_000,
   thread_queue_limit: 20_000,
-  // workerd closes idle connections after five seconds, clients of ours keep them longer.
+  // workerd closes idle connections after five seconds, and the cache must close them sooner; clients of the cache
+  // keep them longer.
   backend_idle_timeout: 3,
   timeout_idle: 600,
 }
 const MEMORY = '128m'
 const LOG = '16m'
 
-/** Starts the cache. To purge, the edge's CACHE_PURGE_URL must be this cache's address, and its CACHE_PURGE_TOKEN the same. */
+/**
+ * Starts the cache. For purges, the edge's CACHE_PURGE_URL must be this cache's address, and its CACHE_PURGE_TOKEN
+ * the same.
+ */
 export async function startCdn(options: CdnOptions): Promise<Cdn> {
   const command = await ensureVarnish(options.say)
   const { path: folder, remove } = folderFor(options.dataDir, 'cdn')
@@ -99,7 +106,8 @@ export async function startCdn(options: CdnOptions): Promise<Cdn> {
       args: [
         ...['-F', '-n', workdir, '-i', identity, '-f', rules, '-T', 'none'],
         ...listens.flatMap((address) => ['-a', address]),
-        // As ourselves, who own the folder. The log in shared memory is for Varnish's own tools only.
+        // Varnish runs as the current user, who owns the folder. The log in shared memory is only for Varnish's own
+        // tools.
         ...['-j', 'none', '-s', `malloc,${MEMORY}`, '-s', `Transient=malloc,${MEMORY}`, '-l', LOG],
         ...Object.entries(PARAMETERS).flatMap(([name, value]) => ['-p', `${name}=${value}`]),
       ],
@@ -122,7 +130,7 @@ export class Cdn extends Server {
     this.#workdir = workdir
   }
 
-  /** Since its last start. */
+  /** The counts since the last start. */
   async counts(): Promise<CdnCounts> {
     const names = ['client_req', 'backend_req', 'cache_hit'].map((name) => `MAIN.${name}`)
     const args = ['-n', this.#workdir, '-1', '-j', ...names.flatMap((name) => ['-f', name])]
@@ -133,7 +141,10 @@ export class Cdn extends Server {
     return { requests, toEdge, hits }
   }
 
-  /** Writes down what reaches the edge from now on, until the function is called: of paths, with their queries, that a pattern finds. */
+  /**
+   * Records the requests that reach the edge until the returned function is called. It includes those whose path with
+   * query matches the pattern.
+   */
   async record(paths: string): Promise<() => Promise<CdnRecord>> {
     const reader = await startChild({
       name: 'the record of the cache',
@@ -144,7 +155,7 @@ export class Cdn extends Server {
       ],
       logFile: `${this.#workdir}-record.log`,
     })
-    // It reads once it has read of a purge, which is refused without the secret.
+    // The reader is ready once it has read of a purge, which is refused without the secret.
     await untilReady(reader, async () => {
       await fetch(this.url, { method: 'PURGE' })
       return reader.logTail().includes('PURGE')
@@ -167,13 +178,13 @@ export class Cdn extends Server {
   }
 }
 
-/** Takes back what carries one of these tags, separated by commas. */
+/** Purges the responses that have one of these tags, which are separated by commas. */
 export function purge(url: string, tags: string, token: string): Promise<Response> {
   const headers = { 'cache-tag': tags, authorization: `Bearer ${token}` }
   return fetch(url, { method: 'PURGE', headers, signal: AbortSignal.timeout(5_000) })
 }
 
-/** The program's path; installs it if there is none. */
+/** Returns the program's path, and installs it if it is missing. */
 export function ensureVarnish(say?: (line: string) => void): Promise<string> {
   return ensureProgram(
     { name: 'Varnish', binaries: ['varnishd'], apt: 'varnish', brew: 'varnish', otherwise: 'leave out --cdn' },
@@ -183,7 +194,7 @@ export function ensureVarnish(say?: (line: string) => void): Promise<string> {
 
 function vcl({ protocol, hostname, port }: URL): string {
   if (protocol !== 'http:') throw new LocalError('The cache serves an edge on http:// only.')
-  // An order's events are silent for a while.
+  // The event stream of an order may be silent for a while, so its timeout is longer.
   return `vcl 4.1;
 backend edge {
   .host = "${hostname}";

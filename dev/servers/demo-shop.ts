@@ -1,9 +1,10 @@
 /**
- * A stand-in for the shop that visitors sign in to, for this machine alone: a visitor who names an account is signed in as it. It
- * signs the sessions that the edge verifies, so that sales which require sign-in, and rules about claims, can be tried.
+ * A stand-in for the shop that visitors sign in to, for this machine alone: a visitor who names an account is signed
+ * in as it. It signs the sessions that the edge verifies, so that sales which require sign-in, and rules about
+ * claims, can be tried.
  *
- * The session is a cookie of this host, and browsers send a host's cookies to all of its ports: so it reaches the edge.
- * Neither the edge nor the origin knows of this server, so that no deployment can have it.
+ * The session is a cookie of this host, and browsers send a host's cookies to all of its ports: so it reaches the
+ * edge. Neither the edge nor the origin knows of this server, so that no deployment can have it.
  */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { getRequestListener } from '@hono/node-server'
@@ -21,29 +22,30 @@ const SIGN_IN = '/demo/sign-in'
 const KEYS = '/demo/jwks.json'
 const STYLE = '/demo/style.css'
 const COOKIE = 'shop_session'
-/** Longer than any rehearsal. */
+/** A session lasts longer than any rehearsal. */
 const SESSION_SECONDS = 26 * 3600
 const [ISSUER, AUDIENCE, ALGORITHM] = ['demo-shop', 'flash-sale', 'ES256']
-/** Names of this machine. A return address names one of them, since anybody can make up a link. */
+/** The names of this machine. A return address must have one of them, because anybody can invent a link. */
 const LOCAL = new Set(['localhost', LOOPBACK])
 
 export interface DemoShop {
   readonly signInUrl: string
-  /** The edge's settings by which it takes the shop's sessions. */
+  /** The edge's settings with which it accepts the shop's sessions. */
   readonly vars: Readonly<Record<string, string>>
-  /** The session of an account, as the cookie and `X-Shop-Authorization` hold it. */
+  /** The session of an account, in the form of the cookie and of `X-Shop-Authorization`. */
   session(account: string, claims?: JWTPayload): string
   stop(): void
 }
 
-/** Starts it on a free port. Its key lives as long as it does: a new start signs everybody out. */
+/** Starts the shop on a free port. Its key lives as long as the shop, so a new start ends all sessions. */
 export async function startDemoShop(): Promise<DemoShop> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const kid = randomUUID()
   const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid, alg: ALGORITHM, use: 'sig' }] }
   const base64url = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
   const head = base64url({ alg: ALGORITHM, kid })
-  // Without waiting, unlike jose: a crowd of a rehearsal signs its sessions while it sends its calls.
+  // The signature is synchronous, unlike jose's, because the crowd of a rehearsal signs its sessions while it sends
+  // its calls.
   const session = (account: string, claims: JWTPayload = {}) => {
     const iat = Math.floor(Date.now() / 1000)
     const exp = iat + SESSION_SECONDS
@@ -76,7 +78,7 @@ function shopApp(jwks: object, style: string, session: DemoShop['session']): Hon
   app.get(SIGN_IN, (c) => {
     const back = backTo(c.req.query('return'))
     const here = new URL(c.req.url)
-    // A cookie is of one name of this machine: the one by which the visitor came.
+    // A cookie belongs to one name of this machine: the one in the visitor's address.
     if (back && back.hostname !== here.hostname) {
       here.hostname = back.hostname
       return c.redirect(here.href)
@@ -101,7 +103,7 @@ function shopApp(jwks: object, style: string, session: DemoShop['session']): Hon
 }
 
 const text = (max: number) => v.optional(v.pipe(v.string(), v.trim(), v.maxLength(max)), '')
-/** The form's fields; an empty one counts as none. */
+/** The form's fields; an empty one counts as missing. */
 const SignIn = v.object({
   account: v.pipe(v.string(), v.trim(), v.regex(/^[^\p{Cc}\p{Cs}]{1,100}$/u)),
   tier: text(50),
@@ -118,7 +120,8 @@ function backTo(address: string | undefined): URL | null {
   return url?.protocol === 'http:' && LOCAL.has(url.hostname) ? url : null
 }
 
-// -- The page ----------------------------------------------------------------------------------------------------------
+// -- The page
+// ----------------------------------------------------------------------------------------------------------
 
 const OWN_STYLE = `
 label.field + label.field { margin-top: 0.75rem; }

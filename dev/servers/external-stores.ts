@@ -1,4 +1,4 @@
-/** Checks a Postgres and a Redis that a person names, before anything starts. */
+/** Checks a Postgres and a Redis that the user has configured, before anything starts. */
 import { once } from 'node:events'
 import { pino } from 'pino'
 import postgres from 'postgres'
@@ -7,7 +7,7 @@ import { LocalError } from '../processes.ts'
 
 const CHECK_WITHIN_SECONDS = 10
 
-/** Fails with one line when the address is wrong or nobody serves there. */
+/** Fails with one line if the address is wrong or no server responds there. */
 export async function checkDatabase(url: string): Promise<void> {
   if (!/^postgres(ql)?:\/\/./.test(url) || !URL.canParse(url)) {
     throw new LocalError('DATABASE_URL is not an address such as postgres://user:password@host:5432/database.')
@@ -22,7 +22,7 @@ export async function checkDatabase(url: string): Promise<void> {
   }
 }
 
-/** Uses the origin's own rule and client, so that both accept the same addresses. */
+/** The origin's own rule and client are used, so that both accept the same addresses. */
 export async function checkRedis(url: string): Promise<void> {
   if (!isRedisUrl(url)) {
     throw new LocalError(
@@ -31,7 +31,7 @@ export async function checkRedis(url: string): Promise<void> {
   }
   const redis = connectRedis(url, pino({ level: 'silent' }))
   try {
-    // Fails with the first error; the client itself would retry.
+    // The check fails with the first error, because the client itself would retry.
     await once(redis, 'ready', { signal: AbortSignal.timeout(CHECK_WITHIN_SECONDS * 1000) })
     await redis.ping()
   } catch (error) {
@@ -41,11 +41,11 @@ export async function checkRedis(url: string): Promise<void> {
   }
 }
 
-/** Hosts and ports, never the password. */
+/** Names hosts and ports, never the password. */
 const placeOf = (url: string) => url.replace(/^.*?:\/\/(.*@)?/, '').replace(/[/?].*$/, '')
 
 function reasonOf(error: unknown): string {
-  // The cause says more: a Cluster's error names that of its last node, a timeout its reason.
+  // The cause has more detail: a Cluster's error contains that of its last node, and a timeout its reason.
   const { message, code, lastNodeError, cause } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
   if (lastNodeError || cause) return reasonOf(lastNodeError ?? cause)
   return (message || code || String(error)).split('\n')[0] ?? ''

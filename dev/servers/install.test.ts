@@ -1,4 +1,4 @@
-/** Installing a program with a stand-in for apt-get that takes its time or fails: nothing stays behind. */
+/** Installs a program with a stand-in for apt-get that is slow or fails. Nothing stays behind. */
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,9 @@ const folder = temporaryFolder('install-test')
 const pidFile = join(folder.path, 'pid')
 afterAll(() => folder.remove())
 
-/** Stops on Ctrl-C as `npm start` does, and at once on SIGTERM, as that does on a second Ctrl-C. */
+/**
+ * The installer stops on Ctrl-C as `npm start` does, and at once on SIGTERM, as `npm start` does on a second Ctrl-C.
+ */
 const INSTALLER = `
   import { killEverything, stopEverything } from '${new URL('../processes.ts', import.meta.url)}'
   import { installWithApt } from '${new URL('./install.ts', import.meta.url)}'
@@ -19,16 +21,16 @@ const INSTALLER = `
   process.on('SIGTERM', () => { killEverything(); process.exit() })
   await installWithApt(process.argv[1], 'a-package').catch(() => {})`
 
-/** Starts an installation that never ends by itself; returns it and the pid of its apt-get. */
+/** Starts an installation that never ends by itself. Returns it and the pid of its apt-get. */
 async function startInstaller() {
   rmSync(pidFile, { force: true })
   const args = ['--input-type=module', '-e', INSTALLER, aptGet(`echo $$ > ${pidFile}; exec sleep 60`)]
-  // The temporary folders of a killed installer are this test's own.
+  // The test has its own temporary root, so that a killed installer's folders are there.
   const env = { ...process.env, TMPDIR: folder.path }
   const installer = spawn(process.execPath, args, { stdio: 'inherit', env })
   await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+\n$/)
   const pid = Number(readFileSync(pidFile, 'utf8'))
-  // The installer notes the process a moment after it has begun.
+  // The installer records the process a moment after its start.
   const noted = () =>
     globSync('*/*.pid', { cwd: folder.path }).some((file) => readPidFile(join(folder.path, file))?.pid === pid)
   await expect.poll(noted).toBe(true)

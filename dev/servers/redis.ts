@@ -1,5 +1,5 @@
 /**
- * A Redis of our own, from the machine's `redis-server` or `valkey-server`. It appends everything to a file and flushes it
+ * Runs a Redis from the machine's `redis-server` or `valkey-server`. It appends every write to a file and flushes it
  * every second, as in production.
  */
 import { join } from 'node:path'
@@ -9,11 +9,11 @@ import { freePort, LOOPBACK, Server } from '../processes.ts'
 import { ensureProgram } from './install.ts'
 
 export interface RedisOptions {
-  /** Where the data stays; without it, a folder that is removed at the end. */
+  /** The folder of the data; without it, a folder that is removed at the end. */
   readonly dataDir?: string
-  /** Further settings, as on redis-server's command line: `['--maxmemory', '64mb']`. */
+  /** Further settings in the form of redis-server's command line: `['--maxmemory', '64mb']`. */
   readonly args?: readonly string[]
-  /** Called with what happens when Redis has to be installed. */
+  /** Called with progress messages if Redis has to be installed. */
   readonly say?: (line: string) => void
 }
 
@@ -31,7 +31,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<Server> {
       args: [
         ...['--bind', LOOPBACK, '--port', String(port), '--dir', folder],
         ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-        // A full disk or a failed snapshot must not stop writes while the append-only file is fine.
+        // A full disk or a failed snapshot must not stop writes while the append-only file works.
         ...['--stop-writes-on-bgsave-error', 'no', '--daemonize', 'no', '--maxmemory-policy', 'noeviction'],
         ...(options.args ?? []),
       ],
@@ -42,7 +42,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<Server> {
   }).start()
 }
 
-/** True when it has loaded its data and serves; and it is ours, not another that took the port. */
+/** True when the server has loaded its data, and is this process and not another one on the same port. */
 async function answers(port: number, pid: number): Promise<boolean> {
   const redis = new Redis({
     host: LOOPBACK,
@@ -62,7 +62,7 @@ async function answers(port: number, pid: number): Promise<boolean> {
   }
 }
 
-/** The program's path; installs it if there is none. */
+/** Returns the program's path, and installs it if it is missing. */
 export function ensureRedis(say?: (line: string) => void): Promise<string> {
   return ensureProgram(
     {

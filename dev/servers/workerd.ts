@@ -1,7 +1,7 @@
 /**
- * The edge on this machine: raw `workerd`, the runtime of Cloudflare Workers, with the Worker modules that are deployed there.
- * It is much faster than the development servers, and can host the edge without Cloudflare. Settings and secrets reach the
- * Worker through the environment, so that the config holds none.
+ * Runs the edge on this machine with plain `workerd`, the runtime of Cloudflare Workers, and the Worker modules that
+ * are deployed there. It is much faster than the development servers, and can host the edge without Cloudflare.
+ * Settings and secrets reach the Worker through the environment, so the config contains none.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -14,21 +14,21 @@ import { LOOPBACK, LocalError, Server } from '../processes.ts'
 interface EdgeOptions {
   readonly port: number
   readonly originUrl: string
-  /** Variables and secrets of the Worker, as in wrangler.toml. */
+  /** The variables and secrets of the Worker, as in wrangler.toml. */
   readonly vars: Readonly<Record<string, string>> & { readonly ADMISSION_KEYS: string }
-  /** Where the Durable Objects' storage stays. */
+  /** The folder of the Durable Objects' storage. */
   readonly dataDir: string
 }
 
-/** The date the Worker is tested with; workerd refuses one later than its own. */
+/** The date with which the Worker is tested; workerd refuses one later than its own. */
 export const COMPATIBILITY_DATE = '2026-08-15'
 
-/** Settings of the Worker that the system itself decides. */
+/** The settings of the Worker that this system sets itself. */
 const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ADMISSION_KEYS', 'ENVIRONMENT']
-/** Settings of the Worker that a person may set in the environment of `npm start`. */
+/** The settings of the Worker that a user may set in the environment of `npm start`. */
 export const WORKER_SETTINGS = SETTINGS.map(({ name }) => name).filter((name) => !DECIDED.includes(name))
 
-/** How many calls production allows, for a system that is attacked on purpose. */
+/** The rate limits of production, for a system that is attacked on purpose. */
 export const PRODUCTION_LIMITS: Readonly<Record<string, string>> = Object.fromEntries(
   SETTINGS.flatMap(({ name, default: preset = '' }) =>
     /^\d+\/\d+$/.test(preset) || name === 'UNPAID_PER_ADDRESS' ? [[name, preset]] : [],
@@ -39,7 +39,7 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
   const folder = resolve(options.dataDir)
   const objects = join(folder, 'objects')
   mkdirSync(objects, { recursive: true })
-  // Beside the config, since workerd embeds a module only by a path within the config's own folder.
+  // The modules are next to the config, because workerd embeds a module only by a path within the config's folder.
   await buildWorkers(folder).catch((error: Error) => {
     throw new LocalError(`The edge could not be built: ${error.message.replaceAll('\n', ' ')}`)
   })
@@ -61,7 +61,7 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
     async probe(child) {
       const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
       const body = await response.text()
-      // Its own key, and not the answer of another program which took the port.
+      // The response must contain this edge's key, because another program may have taken the port.
       if (response.ok) return signs !== undefined && body.includes(signs.kid)
       const why = /ConfigError: ([^"]+)/.exec(child.logTail())?.[1]
       if (why !== undefined) throw new LocalError(`The edge does not accept its settings: ${why}`)
@@ -70,7 +70,7 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
   }).start()
 }
 
-/** The runtime's program. */
+/** Returns the path of the runtime's program. */
 export function findWorkerd(): string {
   try {
     const found = createRequire(import.meta.url)('workerd') as { default: string }
@@ -80,7 +80,7 @@ export function findWorkerd(): string {
   }
 }
 
-/** The config, in Cap'n Proto's text format, whose strings JSON's are. */
+/** The config in Cap'n Proto's text format, whose strings are those of JSON. */
 function config(port: number, objects: string, names: readonly string[]): string {
   const variables = names.map((name) => `    (name = "${name}", fromEnvironment = "${name}"),`)
   return `using Workerd = import "/workerd/workerd.capnp";
