@@ -1,4 +1,6 @@
-/** Who may come in, through edge and origin: what an operator decides holds and is counted everywhere within two seconds. */
+/**
+ * An operator's decision about who may join holds at edge and origin, and is counted everywhere within two seconds.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Order } from '../shared/api/public.ts'
@@ -24,7 +26,7 @@ test('a rule about a claim is in effect soon, and counted', async () => {
   const rules = `/sales/${sale}/rules`
   const rule = { when: { claim: { name: 'tier', value: 'silver' } }, action: 'refuse', note: 'gold first' }
   const added = await admin(system, 'POST', rules, rule)
-  // Each try is another account, since who has a place is not asked again.
+  // Each attempt uses another account, because a visitor with a place is not checked again.
   let tries = 0
   const newcomer = async () => join({ headers: await signedIn(`sam-${tries++}`, { tier: 'silver' }) })
   await expect.poll(newcomer).toMatchObject({ status: 403, body: { type: '/problems/refused' } })
@@ -51,7 +53,7 @@ test('one account has one place and one limit, from wherever it comes', async ()
   for (const [i, headers] of devices.entries()) orders.push(await checkout(places[i]?.admission_token, {}, headers))
   expect(orders.map(({ status }) => status)).toEqual([201, 200])
   expect(orders[1]?.body.order_id).toBe(orders[0]?.body.order_id)
-  // What was made out to an account is of no use to anybody else.
+  // An admission that belongs to an account is of no use to another one.
   expect(await checkout(places[0]?.admission_token, {}, await signedIn('bob'))).toMatchObject({ status: 429 })
 })
 

@@ -1,4 +1,7 @@
-/** The whole system behind a real HTTP cache: what is the same for all reaches no Worker, and what changes is purged. */
+/**
+ * The whole system runs behind a real HTTP cache. Requests for public content reach no Worker, and changed content is
+ * purged.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HttpClient, requestText } from '../bench/lib/http.ts'
@@ -45,7 +48,8 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
       expect(new Set(answers.map(({ body }) => body)).size).toBe(FORMS.length)
       return [requests - before.requests, toEdge - before.toEdge]
     }
-    // Two purges follow the end of a sale, one of them late; what was kept before them is fetched once more.
+    // Two purges follow the end of a sale, one of them late, so content that was stored in between is fetched once
+    // more.
     await expect.poll(crowd).toEqual([CROWD, 0])
     client.close()
   })
@@ -75,7 +79,7 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
       return Number(response.headers.get('age'))
     }
     await read()
-    // The reader's pace. By the cache's own clock: served once more than it may be, it would be two seconds old.
+    // The test waits by the cache's own clock. If the copy were served once too often, it would be two seconds old.
     await sleep(2_050)
     expect(await read()).toBeLessThanOrEqual(1)
   })

@@ -1,4 +1,4 @@
-/** The documents, held against the code that they speak of. */
+/** The documents match the code that they describe. */
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

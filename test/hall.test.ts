@@ -1,4 +1,6 @@
-/** A hall through edge and origin: what everyone reads, and what those see whose turn it is, as a place is sold. */
+/**
+ * A hall through edge and origin: the public data, and the data for visitors whose turn it is, while a place is sold.
+ */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listen } from '../bench/lib/event-stream.ts'

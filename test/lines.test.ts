@@ -1,4 +1,4 @@
-/** A sale with two lines, through edge and origin: members by invitation, who come in earlier, and the public. */
+/** A sale with two lines through edge and origin: members by invitation, who may come earlier, and the public. */
 import { expect, test } from 'vitest'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import { admin } from './lib/operator.ts'
@@ -43,7 +43,7 @@ test('members join by their invitation, everybody else the public line, each wit
   expect((await schedule('?line=members')).draw_commitment).not.toBe((await schedule()).draw_commitment)
 })
 
-/** Those of a line whose turn has come, with their admissions. */
+/** Returns the admissions of the visitors in a line whose turn has come. */
 async function called(line: readonly QueueAnswer[]): Promise<string[]> {
   const now = await Promise.all(line.map(({ queue_token = '' }) => status(queue_token)))
   return now.flatMap(({ admission_token }) => admission_token ?? [])
@@ -52,7 +52,7 @@ async function called(line: readonly QueueAnswer[]): Promise<string[]> {
 test('members buy before the sale opens for the public, which does not yet', async () => {
   await expect.poll(async () => (await called(members)).length).toBeGreaterThan(0)
   const [first = ''] = await called(members)
-  // The edge's clock may be some milliseconds ahead: then the origin has not opened for members yet.
+  // The edge's clock may be some milliseconds ahead, and then the origin has not opened for members yet.
   await expect.poll(async () => (await checkout(first)).status).toBe(201)
   expect(await called(others)).toEqual([])
   expect((await schedule()).phase).toBe('pre_queue')
@@ -66,14 +66,14 @@ interface Figures {
 test('once both are open, both are called, and together no more than there are units for', async () => {
   await operator('POST', '/open')
   await expect.poll(async () => (await called(others)).length).toBeGreaterThan(0)
-  // Members were first, and have three times the weight.
+  // Members came first, and have three times the weight.
   const { queue, invariant } = await operator<Figures>('GET', '')
   expect(queue.lines.map(({ line }) => line)).toEqual(['members', 'public'])
   const calledOf = (i: number) => queue.lines[i]?.called ?? 0
   expect(calledOf(0)).toBeGreaterThan(calledOf(1))
   expect(calledOf(0) + calledOf(1)).toBeLessThanOrEqual(5 * STOCK)
   expect(invariant.available + invariant.held + invariant.sold).toBe(STOCK)
-  // Whoever is called buys, in either line, until all is in carts.
+  // Every called visitor of both lines buys, until all units are in carts.
   const bought = { members: 1, others: 0 }
   const buy = async (line: readonly QueueAnswer[]) => {
     const answers = await Promise.all((await called(line)).map(async (token) => (await checkout(token)).status))

@@ -1,4 +1,4 @@
-/** Each promise of the README is held by a test of `npm test`; what the long tier adds runs there. */
+/** Every promise of the README has a test in `npm test`; some also have one in the long tier. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * A sale's life through edge and origin by API, with three visitors for two units: what each of them is told, from the
- * announcement to the end. Crowds play it in bench/rehearsal.
+ * The life of a sale through edge and origin by API, with three visitors for two units. The test checks every
+ * response from the announcement to the end. The rehearsals in bench/rehearsal play it with many visitors.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -22,7 +22,7 @@ const phase = async () => (await schedule()).phase
 const crowd: { place: QueueAnswer; admission: string; order?: Order }[] = []
 let announced: Schedule
 
-/** Of those who have no order, whoever gets one: a number that nobody holds may be called before. */
+/** Any waiting visitor may get the next order, because a number that nobody holds may be called first. */
 async function nextBuyer() {
   const waiting = crowd.filter(({ order }) => order === undefined)
   for (const visitor of waiting) {
@@ -88,7 +88,7 @@ test('at the opening the seed is revealed, and a key makes one order, however of
   expect(createHash('sha256').update(Buffer.from(seed, 'hex')).digest('hex')).toBe(announced.draw_commitment)
   const first = await buyer()
   const key = { 'idempotency-key': randomUUID() }
-  // The order is the limit's: any other key of the same visitor gets it too.
+  // The visitor has reached the limit, so any other key gets the same order.
   const answers = [await visitors.checkout(first.admission, {}, key), await visitors.checkout(first.admission, {}, key)]
   expect(answers.map(({ status, body }) => [status, body.order_id])).toEqual(
     [1, 2].map(() => [200, first.order.order_id]),

@@ -1,4 +1,7 @@
-/** Those who wait read the schedule from a CDN, which pulls it from the origin: no Worker serves them, and the edge does while the CDN fails. */
+/**
+ * Waiting visitors read the schedule from a CDN, which reads it from the origin. No Worker serves them, and the edge
+ * does so while the CDN fails.
+ */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
@@ -13,7 +16,7 @@ import { startScheduleCdn } from './stand-ins/schedule-cdn.ts'
 
 const SALE = 'pulled'
 const PATH = `/sales/${SALE}/schedule`
-/** What the browser reports when the visitor comes back to the page, which then reads at once. */
+/** The event that the browser fires when the visitor returns to the page, which then reads at once. */
 const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
 
 const test = storyTest(/Failed to load resource|blocked by CORS policy/)
@@ -38,7 +41,7 @@ describe.skipIf(!hasBrowser)('a schedule on a CDN', () => {
   const announce = (text: string) =>
     admin(system, 'PUT', `/sales/${SALE}/announcement`, { level: 'info', text: { en: text } })
 
-  /** A page in line, with its reads of the schedule at the edge. */
+  /** A page in the queue, with its reads of the schedule at the edge. */
   async function pageInLine(visitor: (url: string) => Promise<Page>) {
     const page = await visitor(`${system.edgeUrl}/sales/${SALE}`)
     const atEdge: string[] = []
@@ -86,7 +89,7 @@ describe.skipIf(!hasBrowser)('a schedule on a CDN', () => {
     expect(policy).toContain(`connect-src 'self' ${cdn.url};`)
   })
 
-  // Other ways to fail are in edge/client/schedule-reader.test.ts.
+  // The tests of other failures are in edge/client/schedule-reader.test.ts.
   test('is read at the edge by a page whose CDN fails', async ({ visitor, expect }) => {
     const { page, atEdge } = await pageInLine(visitor)
     cdn.fail()

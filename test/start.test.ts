@@ -1,4 +1,4 @@
-/** `npm start` as a person meets it: what it prints, how it fails, and that it leaves nothing behind. */
+/** `npm start` as a user sees it: its output, its failures, and that it leaves nothing behind. */
 import { copyFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -13,7 +13,7 @@ import { POLL_WITHIN_MS, TEST_WITHIN_MS } from './run/patience.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const START = join(ROOT, 'dev/start.ts')
-/** A whole start is awaited for as long as a test may take. */
+/** A whole start may take as long as a test. */
 const UP = { timeout: TEST_WITHIN_MS }
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
   expect(await remains(run)).toEqual([])
 })
 
-/** Of the shell: settings for other servers, the machine, containers and a proxy. */
+/** Variables of the shell that are meant for other servers, the machine, containers and a proxy. */
 const NOT_OURS = {
   PGSSLMODE: 'require',
   PGSSL: 'require',
@@ -118,7 +118,8 @@ test('a signal during the start stops what has started', async () => {
   expect(await remains(ended)).toEqual([])
 })
 
-// -- Running it ------------------------------------------------------------------------------------------------------
+// -- Running it
+// ------------------------------------------------------------------------------------------------------
 
 type Running = ReturnType<typeof start>
 type Ended = Awaited<ReturnType<Running['finished']>>
@@ -160,10 +161,11 @@ function spawn(command: string, args: string[], env: Record<string, string> = {}
   return child
 }
 
-/** Runs it with free ports and a temporary folder of its own, as `npm start` does without a terminal. */
+/** Runs the command with free ports and its own temporary folder, as `npm start` does without a terminal. */
 function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
   const temporaryRoot = ownFolder()
-  // Below the ephemeral range and the ports that other test files take, and above the last one that browsers refuse.
+  // The ports are below the ephemeral range and those that other test files take, and above the last one that
+  // browsers refuse.
   const port = 10_100 + ((process.pid * 16 + nextPort++ * 3) % 4_900)
   const child = spawn(process.execPath, [START, ...args], {
     HOME: temporaryRoot,
@@ -186,7 +188,7 @@ function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Re
       try {
         copyFileSync(join(cwd, file), join(copies, basename(file)))
       } catch (error) {
-        // Its process has just ended.
+        // The process of the file has just ended.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       }
     }
@@ -230,7 +232,7 @@ async function begun(command: string): Promise<string | undefined> {
   return (await child).all
 }
 
-/** The page there: an edge that has just started may ask to try again at first. */
+/** Reads the page at an address. An edge that has just started may at first request a retry. */
 async function served(url: string): Promise<string> {
   const page = () => fetch(url, { headers: { accept: 'text/html' } })
   await expect.poll(async () => (await page()).status).toBe(200)
@@ -248,7 +250,7 @@ interface SaleState {
   readonly products: readonly object[]
 }
 
-/** What is left of a run after a while: servers that still run, and files in its temporary folder. */
+/** The remains of a run after a while: servers that still run, and files in its temporary folder. */
 async function remains(run: Ended): Promise<string[]> {
   const look = () => [
     ...run.servers.filter((file) => readPidFile(file)?.runs).map((file) => basename(file)),

@@ -15,10 +15,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const edge = path('../edge/vitest.config.ts')
 
-// Tests start some two hundred processes: each loads its modules faster from the cache.
+// Tests start about two hundred processes, and each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
-/** A worker is used again only for the same project. */
+/** A worker is reused only for the same project. */
 const ORDER = ['edge', 'origin', 'pure']
 
 class ByProject extends BaseSequencer {
@@ -52,7 +52,7 @@ export default defineConfig({
       { root, test: { name: 'system', include: tests.system, ...onServers, ...few } },
       {
         root,
-        // Some of these take many minutes.
+        // A few of these tests take many minutes.
         test: { name: 'long', include: tests.long, ...onServers, ...few, testTimeout: 1_800_000 * PATIENCE },
       },
     ],

@@ -1,6 +1,7 @@
 /**
- * Scale-out: two origins with workers on one Postgres and a Redis Cluster of three nodes, over which sales are spread. A node dies
- * in mid-sale, and its replica takes over: every unit is sold once, and held ones return once, whichever worker sees them.
+ * Scale-out: two origins with workers run on one Postgres and a Redis Cluster of three nodes, over which sales are
+ * spread. A node dies in the middle of a sale, and its replica takes over. Every unit is sold once, and held units
+ * return once, whichever worker processes them.
  */
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
@@ -14,7 +15,7 @@ import { MASTERS, type RedisCluster, SLOTS, startRedisCluster } from '../lib/red
 import { saleOf } from '../lib/samples.ts'
 import { useDatabase } from '../lib/servers.ts'
 
-/** Units of each of two products of each of three sales. */
+/** The number of units of each of two products in each of three sales. */
 const EACH = 8
 const PRODUCTS = ['p0', 'p1']
 const ALL = 3 * PRODUCTS.length * EACH
@@ -34,11 +35,11 @@ const stores = () => ({ databaseUrl: database.url, redisUrl: cluster.url })
 const first = useOwnOrigin(stores)
 const second = useOwnOrigin(stores, { ADMISSION_KEYS: JSON.stringify(first.keys) })
 
-/** The master that has the sale at first; the one with the replica is 0. */
+/** The index of the sale's first master; the one with the replica is 0. */
 const nodeOf = async (id: string) =>
   Math.floor((Number(await redis.cluster('KEYSLOT', `{${id}}:stock`)) * MASTERS) / SLOTS)
 
-/** Three sales that both origins know, one on each node. */
+/** Opens three sales that both origins know, one on each node. */
 async function openSales(): Promise<string[]> {
   const names = Array.from({ length: 100 }, () => `sale-${randomUUID().slice(0, 8)}`)
   const nodes = await Promise.all(names.map(nodeOf))
@@ -62,7 +63,9 @@ test('when a node dies during a sale its replica takes over: every unit is sold 
   const untilOpen = () => expect.poll(areOpen).toEqual([true, true, true])
   let bought = 0
   const orders = new Set<unknown>()
-  /** Buyers of each sale and product in turn, at both origins, who call again while the answer is one of these. */
+  /**
+   * Buyers of each sale and product in turn, at both origins, who repeat their call while the status is one of these.
+   */
   const crowd = async (buyers: number, again: readonly number[]) => {
     const answers = await Promise.all(
       Array.from({ length: buyers }, async (_, i) => {
@@ -81,12 +84,12 @@ test('when a node dies during a sale its replica takes over: every unit is sold 
 
   await untilOpen()
   expect(await crowd(12, [503])).toEqual(new Set([201]))
-  // Units that the replica has not heard of seem to be in carts until they are counted again.
+  // Units that the replica has not received appear to be in carts until they are counted again.
   const during = crowd(12, [503, 409, 202])
   await cluster.killMaster()
   expect(await during).toEqual(new Set([201]))
   await untilOpen()
-  // Nobody hears "sold out" while units are in carts, and more come than there are units.
+  // No buyer gets "sold out" while units are in carts, and there are more buyers than units.
   const untilSold = async () => ({ heard: await crowd(ALL, [503, 202]), bought })
   await expect.poll(untilSold).toEqual({ heard: new Set([409]), bought: ALL })
   expect(orders.size).toBe(ALL)

@@ -1,6 +1,7 @@
 /**
- * The edge is killed in a lease, while visitors join: whoever has a number keeps it, and nobody else gets it. A ticket shard
- * stores the numbers of known visitors; those of the others are of a block that only memory knew.
+ * The edge is killed during a lease, while visitors join. Every visitor with a number keeps it, and nobody else gets
+ * it. A ticket shard stores the numbers of known visitors; the numbers of other visitors are in a block that is only
+ * in memory.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -58,7 +59,7 @@ test('a number that was issued in a lease outlives the edge, and nobody else get
 
   const before = await areIn([...cookies(), ...strangers])
   const inFlight = [...cookies(), ...strangers].map(joinAs)
-  // The first answer of many that travel together shows that the others are on their way.
+  // The first response of many concurrent joins shows that the others are in progress.
   await Promise.any(inFlight)
   await edge.kill()
   const answered = (await Promise.allSettled(inFlight)).flatMap((one) => (one.status === 'fulfilled' ? one.value : []))

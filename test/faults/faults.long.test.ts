@@ -1,6 +1,6 @@
 /**
- * Rehearsals of half a minute in which stores and processes are killed at random, each by a seed of its own. `npm run torture` runs
- * one for longer.
+ * Rehearsals of half a minute in which stores and processes are killed at random, each with its own seed. `npm run
+ * torture` runs a longer one.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { rehearse } from '../../bench/rehearsal/testing/rehearse.ts'
 import { seedOf } from '../lib/seed.ts'
 
 const FIRST = seedOf()
-/** A seed that is given is played alone. */
+/** If a seed is given, only that one is played. */
 const SEEDS = Array.from({ length: process.env.TEST_SEED ? 1 : 10 }, (_, i) => (FIRST + Math.imul(i, 0x9e3779b1)) >>> 0)
 
 const out = mkdtempSync(join(tmpdir(), 'flash-sale-faults-'))

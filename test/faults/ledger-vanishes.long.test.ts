@@ -1,4 +1,7 @@
-/** The ledger's host vanishes without a word, so that connections hang until the driver's bound: what was taken meanwhile is recorded on new ones. */
+/**
+ * The ledger's host disappears without closing its connections, which hang until the driver's time limit. Orders that
+ * were accepted meanwhile are recorded on new connections.
+ */
 import { expect, test } from 'vitest'
 import { eventually } from '../lib/eventually.ts'
 import { useFlakyProxy } from '../lib/flaky-proxy.ts'

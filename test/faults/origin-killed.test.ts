@@ -1,6 +1,6 @@
 /**
- * An api or a worker is killed when ledger, gate or payment provider show a named state. Nothing is sold or charged twice, and no
- * order is lost: another process goes on, and the next one finishes what was begun.
+ * An api or a worker is killed while the ledger, the gate or the payment provider is in a given state. Nothing is
+ * sold or charged twice, and no order is lost: another process continues, and the next one finishes what was begun.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -14,17 +14,20 @@ import { startSandbox } from '../../origin/payments/providers/sandbox.ts'
 import { ADMIN_TOKEN, endLeases, useOwnOrigin } from '../lib/origin-process.ts'
 import { untilLocked, useDatabase, useRedis } from '../lib/servers.ts'
 
-/** Nobody's hold ends by itself, however slow the machine is. */
+/** The hold is so long that none ends by itself on a slow machine. */
 const hold_seconds = 3_600
 
 type When = 'before' | 'after'
-/** By the order or charge it is about: a call that gets no answer, before the sandbox hears of it or after it has acted. */
+/**
+ * The held calls, by their order or charge: such a call gets no response, before the sandbox receives it or after it
+ * has acted.
+ */
 let held = new Map<string, { readonly call: string; readonly when: When }>()
 const arrived = new Set<string>()
 let areWebhooksLost = false
-/** Between worker and sandbox, and between sandbox and api. */
+/** The proxy is between worker and sandbox, and between sandbox and api. */
 const proxy = createServer((request, response) => {
-  // The worker is killed, or the sandbox has stopped.
+  // The worker was killed, or the sandbox has stopped.
   forward(request, response).catch(() => response.destroy())
 })
 async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -35,7 +38,7 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
   const call = url === '/charges' ? `${url} of ${JSON.parse(body).order}` : url
   const [, named] = [...held].find(([about]) => call.includes(about)) ?? []
   const when = named?.call === call ? named.when : undefined
-  // Until it is killed the worker hears no other way what became of the call.
+  // Until it is killed, the worker must not learn the result of the call by other means.
   if (!when && (named ? arrived.has(named.call) : held.size > 0 && url.startsWith('/changes'))) return
   if (when !== 'before') {
     const names = ['content-type', 'idempotency-key', 'sandbox-signature']
@@ -73,7 +76,10 @@ const env = { SANDBOX_URL: proxyUrl, SANDBOX_TIMEOUT_MS: '6000', WEBHOOK_SECRET:
 const api = useOwnOrigin(stores, { ...env, ROLE: 'api' })
 const worker = useOwnOrigin(stores, { ...env, ROLE: 'worker' })
 
-/** Ends the statements that wait for a lock, as they would end with their process: Postgres notices its end only later. */
+/**
+ * Ends the statements that wait for a lock, as the end of their process would. Postgres itself notices that end only
+ * later.
+ */
 const endLocked = (tx: postgres.Sql | postgres.TransactionSql) => tx`
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
@@ -103,7 +109,7 @@ describe('an api that is killed', () => {
         }
         return { asked }
       })
-      // Recorded by the statement that waited, or by the worker that found the reservation.
+      // The order was recorded by the statement that waited, or by the worker that found the reservation.
       await expect.poll(() => ordersOf(sale)).toHaveLength(1)
       await api.kill()
       expect(await asked).toBe('no answer')
@@ -147,7 +153,7 @@ const AWAITING_3DS = { status: 'paying', payment: { status: 'requires_action' } 
 const approve = async (buyer: Buyer) =>
   fetch(`${sandbox.url}/bank/${await chargeOf(buyer)}/approve`, { method: 'POST', redirect: 'manual' })
 
-/** Buyers of each kind of call, and one at their bank whose worker is killed meanwhile. */
+/** Creates a buyer for each kind of call, and one who is at their bank when the worker is killed. */
 async function buyers(when: When) {
   const [charged, refunded] = [await reserve(), await reserve()]
   const [awaiting3ds, captured, abandoned] = [await buyWith3ds(), await buyWith3ds(), await buyWith3ds()]
@@ -171,7 +177,7 @@ async function buyers(when: When) {
 describe('a worker that is killed', () => {
   test('in its calls to the provider, before or after that has acted: the next one finishes each of them, once', async () => {
     const all = await Promise.all([buyers('before'), buyers('after')])
-    // It finds all captures, and all refunds, at once: it begins no others while it waits for some.
+    // The worker then finds all captures and all refunds at once. It begins no others while it waits for some.
     worker.freeze()
     for (const { refunded, captured, abandoned } of all) {
       const refund = { token: ADMIN_TOKEN, body: { amount_minor: 400 }, headers: { 'idempotency-key': refunded.id } }
@@ -183,7 +189,7 @@ describe('a worker that is killed', () => {
     worker.goOn()
     await expect.poll(() => [...arrived].sort()).toEqual(all.flatMap(({ calls }) => calls).sort())
     areWebhooksLost = true
-    // Last, since a charge without an answer is given up after three attempts.
+    // Payments come last, because a charge without a response is given up after three attempts.
     for (const { charged } of all) await charged.pay('pm_ok')
     await expect.poll(() => arrived.size).toBe(held.size)
     await worker.kill()
@@ -196,7 +202,8 @@ describe('a worker that is killed', () => {
       expect(await refunded.read()).toMatchObject({ status: 'confirmed', refunded_minor: 0 })
       // The charge is in progress, so its hold does not end.
       await api.sql()`update orders set reserved_until = now() where order_id = ${charged.id}`
-      // One buyer approves in time. The other is too late: the cancel is decided, whether or not the provider has heard of it.
+      // One buyer approves in time. The other is too late, because the cancellation is decided even if the provider
+      // has not received it yet.
       for (const buyer of [awaiting3ds, abandoned]) await approve(buyer)
     }
     await endLeases(api.sql())

@@ -1,6 +1,6 @@
 /**
- * The stores are killed in mid-sale: Redis, then Postgres, then both. What is sold meanwhile and when they are back, and what the
- * edge, operators and monitors read: each learns which one is away.
+ * The stores are killed in the middle of a sale: Redis, then Postgres, then both. The tests check sales during and
+ * after the failure, and that the edge, operators and monitors can see which store is away.
  */
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -19,7 +19,7 @@ redis.on('error', () => {})
 afterAll(() => redis.disconnect())
 const origin = useOwnOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url }))
 
-/** Nobody's hold ends by itself, however slow the machine is. */
+/** The hold is so long that none ends by itself on a slow machine. */
 const hold_seconds = 3_600
 const MEANWHILE = 'created-without-redis'
 const buyers = (sale: string, count: number) =>
@@ -29,7 +29,8 @@ const gateOf = (sale: string) => redis.hgetall(`{${sale}}:stock`)
 const gateBecomes = (sale: string, gate: object) => eventuallyMatches(() => gateOf(sale), gate)
 const inUse = { run: expect.anything() }
 
-// -- What others read of the sale ------------------------------------------------------------------------------------
+// -- What others read of the sale
+// ------------------------------------------------------------------------------------
 
 let sale: string
 let cookie: string
@@ -39,7 +40,7 @@ const operator = () => origin.admin('GET', `/sales/${sale}`)
 const metrics = async () => String((await origin.ops('/metrics')).body.text)
 const storesUp = async () =>
   [...(await metrics()).matchAll(/^store_up\{store="(\w+)"\} 1$/gm)].map(([, store]) => store)
-/** The console of a signed-in operator. */
+/** The console's data for a signed-in operator. */
 function consoleReads(wanted: object): Promise<void> {
   const read = async () => {
     const { body } = await origin.call('GET', `/admin/sales/${sale}/live`, { headers: { cookie } })
@@ -91,7 +92,7 @@ describe('Redis is killed', () => {
     expect(await origin.call('DELETE', `/orders/${before.body.order_id}`, { token })).toMatchObject({ status: 200 })
     expect(sold(await buyers(sale, 3))).toBe(1)
     expect(await metrics()).toMatch(/^degraded_total\{without="gate"\} [1-9]/m)
-    // Redis may know of this order: it is not reported as unknown.
+    // Redis may know of this order, so it is not reported as unknown.
     expect(await origin.call('GET', `/orders/${randomUUID()}`, { token })).toMatchObject({ status: 503 })
   })
 
@@ -116,7 +117,7 @@ describe('Redis is killed', () => {
     await gate.start()
     await gateBecomes(sale, { 'available one': '0', 'held one': '8', ...inUse })
     expect(sold(await buyers(sale, 3))).toBe(0)
-    // As in the snapshot: all units available, and loaded in an earlier run.
+    // The keys are those of a snapshot: all units are available, and they were loaded in an earlier run.
     await redis.hset(`{${old}}:stock`, { 'available one': 10, 'held one': 0, run })
     expect(sold(await buyers(old, 10))).toBe(3)
     expect(await origin.stock(old)).toMatchObject({ available: 0, held: 10 })
@@ -158,7 +159,7 @@ describe('Postgres is killed', () => {
     })
     expect(await ask(other.body.order_token)).toMatchObject({ status: 404 })
     expect(await origin.ops('/readyz')).toMatchObject({ status: 200 })
-    // The workers have tried to record, and failed.
+    // The workers have tried to record the orders, and failed.
     await expect.poll(origin.log).toMatch(/"actor":"intent recorder".*"round failed"/)
   })
 
@@ -205,7 +206,7 @@ describe('Postgres is killed', () => {
     expect(await origin.stock(sale)).toMatchObject({ total: 16, available: 0, held: 16, sold: 0 })
     await expect.poll(() => redis.hlen(`{${sale}}:unrecorded`)).toBe(0)
     await edgeReads({ status: 200, body: { health: 'ok' } })
-    // What was promised meanwhile counts as reserved.
+    // The orders that were accepted meanwhile count as reserved.
     await consoleReads({ health: { ledger: true, redis: true }, reserved: 17 })
   })
 })

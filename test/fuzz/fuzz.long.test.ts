@@ -1,4 +1,4 @@
-/** Bad inputs for all routes of both halves, others each time: five minutes. */
+/** Sends bad inputs to all routes of both halves, different ones each time, for five minutes. */
 import { seedOf } from '../lib/seed.ts'
 import { fuzz } from './play.ts'
 

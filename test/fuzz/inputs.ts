@@ -1,14 +1,15 @@
 /**
- * Bad inputs for every route of both halves, made from a seed: what is sent is a function of the seed, the input's index and
- * the material (tokens and ids of a running sale). Most requests are nearly right, since those get furthest.
+ * Makes bad inputs for every route of both halves from a seed: a request is a function of the seed, the input's index
+ * and the material (tokens and ids of a running sale). Almost all requests are nearly correct, because those reach
+ * the most code.
  */
 import { seeded } from '../../bench/lib/random.ts'
 
 export type Server = 'edge' | 'origin' | 'ops'
 
-/** Tokens and ids that a system under test has given out, good and bad ones. */
+/** Tokens and ids of the system under test, valid and invalid ones. */
 export interface Material {
-  /** Sales that visitors may use up, and one that operators may do anything to. */
+  /** Sales whose stock visitors may use up, and one that operators may change in any way. */
   readonly sales: readonly string[]
   readonly operated: string
   readonly orders: readonly string[]
@@ -28,7 +29,7 @@ export interface FuzzRequest {
   readonly body: string | null
 }
 
-/** Bytes on a connection, which may be no HTTP at all. */
+/** Bytes on a connection, which need not be valid HTTP. */
 export interface FuzzBytes {
   readonly to: Server
   readonly bytes: string
@@ -49,7 +50,7 @@ interface Route {
 const admin = (methods: string, path: string, body?: Route['body']): Route =>
   ({ to: 'origin', needs: 'admin', methods, path: `/admin${path}`, ...(body && { body }) }) as const
 
-/** In braces: what `filled` puts there. */
+/** `filled` replaces the names in braces. */
 const ROUTES: readonly Route[] = [
   { to: 'edge', methods: 'GET', path: '/' },
   { to: 'edge', methods: 'GET', path: '/healthz' },
@@ -129,7 +130,7 @@ const ROUTES: readonly Route[] = [
   { to: 'ops', methods: 'GET', path: '/healthz' },
 ]
 
-/** Bodies that are right, to be changed. */
+/** Valid bodies that are then changed. */
 const BODIES = {
   join: { line: 'public', invitation: 'SUMMER-24', altcha: btoa(JSON.stringify({ challenge: {}, solution: {} })) },
   checkout: { product_id: 'one', quantity: 1, payment_method: 'pm_ok' },
@@ -194,7 +195,7 @@ const QUERY_NAMES =
     ' ',
   )
 
-/** Texts that have broken something somewhere. */
+/** Texts that are known to break programs. */
 const TEXTS = [
   ...['', ' ', '0', '-1', '1e309', 'NaN', 'null', 'true', '[]', '{}', '*', '~', ';', ',', '"', "' or 1=1 --"],
   ...['.', '..', '../../etc/passwd', '%', '%00', '%zz', '%ff', '%2e%2e', '%2F', '%25', '%C0%AF', '+', '#', '?', '\\'],
@@ -225,7 +226,7 @@ const ACCEPTS = [
   ...['application/openmetrics-text', ';;q=,', 'text/html;q=0', ''],
 ]
 
-/** Headers that some route reads, each with values of its own besides `TEXTS`. */
+/** Headers that some route reads, each with its own values in addition to `TEXTS`. */
 const HEADERS: Readonly<Record<string, readonly string[]>> = {
   'sec-fetch-site': ['same-origin', 'cross-site', 'same-site', 'none'],
   'sec-fetch-dest': ['empty', 'document'],
@@ -247,7 +248,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   prefer: ['respond-async'],
 }
 
-/** Choices by one random stream. */
+/** Makes choices from one random stream. */
 class Dice {
   readonly #next: () => number
   constructor(seed: number) {
@@ -261,13 +262,14 @@ class Dice {
 
 export function inputOf(seed: number, index: number, material: Material): Input {
   const dice = new Dice(Math.imul(seed, 0x9e3779b1) + Math.imul(index, 0x85ebca6b))
-  // The first ones of the generator are much alike for seeds that are.
+  // The generator's first values are similar for similar seeds, so they are skipped.
   for (let i = 0; i < 3; i++) dice.below(1)
   const request = requestOf(dice, material)
   return dice.often(0.15) ? bytesOf(dice, request) : request
 }
 
-// -- Requests ----------------------------------------------------------------------------------------------------------
+// -- Requests
+// ----------------------------------------------------------------------------------------------------------
 
 function requestOf(dice: Dice, material: Material): FuzzRequest {
   const route = dice.one(ROUTES)
@@ -281,7 +283,7 @@ function requestOf(dice: Dice, material: Material): FuzzRequest {
   return { to: route.to, method, path, headers: Object.fromEntries(lines), body: sent?.text ?? null }
 }
 
-/** A character for each byte, as Node sends paths and headers. */
+/** Each character is one byte, as Node sends paths and headers. */
 const wire = (text: string) => Buffer.from(text.toWellFormed()).toString('latin1')
 
 function pathOf(dice: Dice, route: Route, material: Material): string {
@@ -307,7 +309,7 @@ function filled(dice: Dice, path: string, material: Material): string {
   })
 }
 
-/** Mostly as a client would encode it. */
+/** A path segment, in almost all cases encoded as a client would do it. */
 function segment(dice: Dice): string {
   const text = dice.one(TEXTS)
   return dice.often(0.5) ? encodeURIComponent(text.toWellFormed()) : text
@@ -358,7 +360,7 @@ const credentials = (dice: Dice, token: string) =>
     ? `Bearer ${token}`
     : dice.one([`bearer  ${token}`, 'Bearer', 'Bearer ', `Basic ${btoa('a:b')}`, token, 'Bearer a b'])
 
-/** A token as it is, or not quite. */
+/** A token, unchanged or slightly changed. */
 function garbled(dice: Dice, token: string): string {
   if (dice.often(0.8)) return token
   const parts = token.split('.')
@@ -389,7 +391,8 @@ function cookiesOf(dice: Dice, { sales, orders, sessions }: Material, token: () 
   return Array.from({ length: 1 + dice.below(4) }, cookie).join(dice.one(['; ', ';', ';;', ' ; ']))
 }
 
-// -- Bodies ------------------------------------------------------------------------------------------------------------
+// -- Bodies
+// ------------------------------------------------------------------------------------------------------------
 
 interface Sent {
   readonly type: string
@@ -404,7 +407,7 @@ function bodyOf(dice: Dice, name: Route['body']): Sent {
   return { type, text: dice.often(0.15) ? broken(dice, sent.text) : sent.text }
 }
 
-/** The value with some of its parts changed, left out, or of another kind. */
+/** The value with some of its parts changed, removed, or replaced by another type. */
 function changed(dice: Dice, value: unknown, times: number): unknown {
   if (times === 0) return value
   const copy = structuredClone(value)
@@ -435,7 +438,7 @@ function written(dice: Dice, value: unknown, name: Route['body']): Sent {
     : { type: 'text/csv', text: rows.map((row) => Object.values(Object(row)).join(',')).join('\r\n') }
 }
 
-/** An object may have no text. */
+/** Some objects cannot be converted to text. */
 const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value)).toWellFormed()
 
 function broken(dice: Dice, text: string): string {
@@ -454,9 +457,10 @@ function broken(dice: Dice, text: string): string {
   ])()
 }
 
-// -- Bytes -------------------------------------------------------------------------------------------------------------
+// -- Bytes
+// -------------------------------------------------------------------------------------------------------------
 
-/** A request with something wrong in its form, or none at all. */
+/** A request with an error in its form, or no request at all. */
 function bytesOf(dice: Dice, { to, method, path, headers, body }: FuzzRequest): FuzzBytes {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const text = (start: string, more: string, rest: string) =>
@@ -477,7 +481,7 @@ function bytesOf(dice: Dice, { to, method, path, headers, body }: FuzzRequest): 
     () => text(`${dice.one(TEXTS)} ${path} HTTP/1.1`, '', ''),
     () => text(`${method} ${dice.one(TEXTS)} HTTP/1.1`, '', ''),
     () => text(`${method} http://${dice.one(TEXTS)}${path} HTTP/1.1`, '', ''),
-    // Not to workerd, whose own answer is a 500; Cloudflare passes none on.
+    // This request is not sent to workerd, which answers it with a 500 of its own; Cloudflare does not pass it on.
     () => text(`${to === 'edge' ? 'OPTIONS' : 'CONNECT'} fuzz.test:443 HTTP/1.1`, '', ''),
     () => text('OPTIONS * HTTP/1.1', '', ''),
     () => text(`GET ${path}?${'q'.repeat(dice.one([8_000, 20_000, 100_000]))} HTTP/1.1`, '', ''),

@@ -1,6 +1,6 @@
 /**
- * A seeded fuzz of all routes of both halves: nothing that anybody sends may cause a 5xx other than a 503 that says when to
- * come again, a hang, a stack trace in a body, or the end of a server.
+ * A seeded fuzz of all routes of both halves. No input may cause a 5xx other than a 503 with a time to retry, a hang,
+ * a stack trace in a body, or the end of a server.
  */
 import { randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -18,11 +18,11 @@ import { visitorsOf } from '../lib/visitor.ts'
 import { type Input, inputOf, type Material } from './inputs.ts'
 import { type Answer, sender } from './send.ts'
 
-/** Inputs on their way at a time. */
+/** The number of concurrent inputs. */
 const AT_ONCE = 24
-/** In one report. */
+/** One report lists at most this many faults. */
 const MAX_FAULTS = 10
-/** Inputs of one test, so that the next one begins with new connections. */
+/** The number of inputs in one test, so that the next one starts with new connections. */
 const IN_A_TEST = 5_000
 
 const FAST = { rate_per_second: 1000, max_inside: null }
@@ -79,7 +79,8 @@ async function faultsFrom(seed: number, first: number, end: number): Promise<str
   }
   await Promise.all(Array.from({ length: AT_ONCE }, play))
   close()
-  // A caller who leaves in the middle of a body ends the call to the origin too; on a busy machine a call may time out.
+  // If a caller disconnects in the middle of a body, the call to the origin ends too, and on a busy machine a call
+  // may time out.
   return [
     ...faults,
     ...logged(system.origin, /unexpected error|store away/),
@@ -93,14 +94,14 @@ const logged = (server: Server, what: RegExp) =>
     .split('\n')
     .filter((line) => what.test(line))
 
-/** What is wrong with the answers to an input; null if nothing is. */
+/** The fault in the responses to an input; null if there is none. */
 function faultIn(answers: readonly Answer[], input: Input): string | null {
   const isBytes = 'bytes' in input
   if (!isBytes && answers.length === 0 && input.method !== 'TRACE') return 'no response'
   return answers.map((answer) => faultOf(answer, isBytes)).find((fault) => fault !== null) ?? null
 }
 
-/** Of a runtime that does not know a method or a version of HTTP (RFC 9110, 15.6.2 and 15.6.6). */
+/** A runtime returns these statuses for an unknown method or version of HTTP (RFC 9110, 15.6.2 and 15.6.6). */
 const UNKNOWN_TO_HTTP = [501, 505]
 const STACK = /\bat (async )?[\w.<>$ ]+ \(?(file:|node:|\/|worker\.js)|node_modules|\.ts:\d+|PostgresError|ReplyError/
 
@@ -111,7 +112,8 @@ function faultOf({ status, headers, body }: Answer, isBytes: boolean): string | 
   return isKnown ? null : `${status} ${body.slice(0, 500)}`
 }
 
-// -- The system under test ---------------------------------------------------------------------------------------------
+// -- The system under test
+// ---------------------------------------------------------------------------------------------
 
 async function prepare(): Promise<Material> {
   const admission = FAST
@@ -143,7 +145,7 @@ async function prepare(): Promise<Material> {
   }
 }
 
-/** Signed by the right keys for the wrong times and sales, and by others. */
+/** The tokens are signed by the right keys for the wrong times and sales, and by other keys. */
 async function badTokens(): Promise<string[]> {
   const { queueKeys, admissionKeys } = system.secrets
   const iat = Math.floor(Date.now() / 1000)
@@ -169,7 +171,7 @@ const sessionOf = (expires: string) =>
     .setExpirationTime(expires)
     .sign(keys.privateKey)
 
-/** Somebody who joined, was called and has an order. */
+/** Makes a visitor who joined, was called and has an order. */
 async function buyerOf(sale: string) {
   const visitors = visitorsOf(system.edgeUrl, sale)
   const { body: joined } = await visitors.join()

@@ -1,21 +1,21 @@
-/** Sends inputs of the fuzz, within a bound, and reads as much of the response as the judgement needs. */
+/** Sends inputs of the fuzz within a time limit, and reads as much of the response as the check needs. */
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import type { FuzzBytes, FuzzRequest, Input, Server } from './inputs.ts'
 
 export interface Answer {
-  /** 0 for a connection that ended without a response. */
+  /** The status; 0 for a connection that ended without a response. */
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly body: string
 }
 
-/** Nothing of either half may take longer: the longest wait for another one is the edge's for the origin. */
+/** No response of either half may take longer. The longest time limit is the edge's for the origin. */
 const HANG_MS = 20_000
-/** A stream, or an export, is left after so much. */
+/** A stream or an export is read up to this size. */
 const MAX_BODY = 128 * 1024
 
-/** After which a client of bytes ends its half of the connection. */
+/** After this silence, a client that sends bytes closes its half of the connection. */
 const SILENCE_MS = 300
 
 class Hang extends Error {}
@@ -24,7 +24,7 @@ export function sender(urls: Readonly<Record<Server, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const ports = Object.fromEntries(Object.entries(urls).map(([server, url]) => [server, Number(new URL(url).port)]))
   return {
-    /** The responses: one to a request; to bytes as many as came. */
+    /** Returns the responses: one for a request, and any number for bytes. */
     async send(input: Input): Promise<Answer[]> {
       const port = ports[input.to] ?? 0
       if ('bytes' in input) return sendBytes(input, port)
@@ -34,7 +34,7 @@ export function sender(urls: Readonly<Record<Server, string>>) {
   }
 }
 
-/** Null for a request that Node's client refuses to send. */
+/** Returns null for a request that Node's client refuses to send. */
 function sendRequest({ method, path, headers, body }: FuzzRequest, port: number, agent: Agent) {
   const { promise, resolve, reject } = Promise.withResolvers<Answer[] | null>()
   let sent: ReturnType<typeof request>
@@ -64,7 +64,7 @@ function sendRequest({ method, path, headers, body }: FuzzRequest, port: number,
     response.on('error', reject)
     if (headers['content-type']?.includes('event-stream')) leave()
   })
-  // What cannot be read as a request is answered with a body, HEAD or not.
+  // An unreadable request gets a response with a body, even if it is HEAD.
   sent.on('error', (error) => (done ? done() : reject(error)))
   sent.on('close', () => clearTimeout(timer))
   sent.end(body ?? undefined)
@@ -78,8 +78,8 @@ function asBytes({ to, method, path, headers, body }: FuzzRequest): FuzzBytes {
 }
 
 /**
- * The server must answer or end the connection once nothing more comes. The end is not said at once: Node leaves the requests of
- * a client that says it.
+ * The server must respond or close the connection once no more data arrive. The client does not close its half at
+ * once, because Node drops the requests of a client that does.
  */
 function sendBytes({ bytes }: FuzzBytes, port: number, silenceMs = SILENCE_MS): Promise<Answer[]> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer[]>()
@@ -96,7 +96,7 @@ function sendBytes({ bytes }: FuzzBytes, port: number, silenceMs = SILENCE_MS): 
     silence = setTimeout(() => socket.end(), SILENCE_MS)
     if (chunk.includes('text/event-stream')) socket.destroy()
   })
-  // A server may end a connection while there is more to come: a reset is an end.
+  // A server may close a connection while data are still arriving, so a reset counts as an end.
   socket.on('error', () => {})
   socket.on('close', () => {
     clearTimeout(timer)

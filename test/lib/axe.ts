@@ -1,9 +1,9 @@
-/** What axe finds on a page in a browser, by WCAG 2.2 AA. */
+/** Checks a page in a browser with axe by WCAG 2.2 AA. */
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
 const ALL_RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
-/** What another look or another width can change. */
+/** The rules whose result depends on the look or the width. */
 export const RULES_OF_LOOK = {
   type: 'rule',
   values: ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-in-text-block'],
@@ -17,11 +17,11 @@ export const LOOKS = [PHONE, DESK].flatMap((size) =>
 
 interface Checked {
   readonly runOnly?: object
-  /** Selectors of parts that are none of ours. */
+  /** Selectors of parts that come from other parties. */
   readonly exclude?: readonly string[]
 }
 
-/** What axe finds, and whether the page is wider than its window. */
+/** The faults that axe finds, and whether the page is wider than its window. */
 export async function faultsOf(page: Page, { runOnly = ALL_RULES, exclude = [] }: Checked = {}): Promise<string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source)
   const context = JSON.stringify({ exclude: exclude.map((selector) => [selector]) })
@@ -33,7 +33,7 @@ export async function faultsOf(page: Page, { runOnly = ALL_RULES, exclude = [] }
   return [...faults, ...(await tooWide(page))]
 }
 
-/** Faults by look, where there are any: in each one only what a look can change. */
+/** Returns the faults of each look that has any. In each look only the rules that depend on it are checked. */
 export async function faultsByLook(page: Page, looks = LOOKS): Promise<[look: string, faults: string[]][]> {
   const found: [string, string[]][] = []
   for (const { size, colorScheme, name } of looks) {

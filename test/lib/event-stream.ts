@@ -1,11 +1,11 @@
-/** Listening to a stream of server-sent events, in tests. */
+/** Reads a stream of server-sent events in tests. */
 
 export interface StreamEvent<Data> {
   readonly id: string
   readonly data: Data
 }
 
-/** Opens a stream; `seen` fills until the server ends it, which `ended` awaits, or until the listener leaves. */
+/** Opens a stream. `seen` fills until the server ends it, which `ended` awaits, or until the listener disconnects. */
 export function listen<Data>(url: string, headers: Readonly<Record<string, string>> = {}) {
   const seen: StreamEvent<Data>[] = []
   const gone = new AbortController()

@@ -1,9 +1,9 @@
-/** Awaiting a state: asked again until it is there, within one bound for all tests. */
+/** Waits for a state by polling, within one time limit for all tests. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, vi } from 'vitest'
 import { POLL_WITHIN_MS } from '../run/patience.ts'
 
-/** Repeats a question until the answer is right, or for a bound; returns the last answer either way. */
+/** Repeats a question until the answer is right or the time is over. Returns the last answer in both cases. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   right: (answer: T) => boolean,
@@ -17,6 +17,8 @@ export async function eventually<T>(
   }
 }
 
-/** Reads until it matches, or for a bound. For tests that run side by side, which cannot share `expect.poll`. */
+/**
+ * Polls until the value matches or the time is over. It is for concurrent tests, which cannot share `expect.poll`.
+ */
 export const eventuallyMatches = (read: () => Promise<unknown>, wanted: object) =>
   vi.waitFor(async () => expect(await read()).toMatchObject(wanted), { timeout: POLL_WITHIN_MS, interval: 50 })

@@ -1,9 +1,9 @@
-/** A hall for a sale of units, until the tests that need one import its chart. */
+/** A hall for a sale, for tests of code that reads a chart. */
 import type { Queryable } from '../../origin/ledger/connection.ts'
 
-/** Seats of the section `stalls`: S0, S1, .. in two rows; one costs 2,000 and its number. */
+/** The seats of the section `stalls`: S0, S1, .. in two rows; each costs 2,000 plus its number. */
 export const SEATS = 12
-/** Places of the standing section `floor`, at 500. */
+/** The places of the standing section `floor`, which cost 500. */
 export const PLACES = 5
 
 export async function addHall(sql: Queryable, sale: string): Promise<void> {

@@ -1,30 +1,30 @@
 /**
- * Stories in a real browser, the run's (one-browser.ts). Each story has contexts of its own, which share nothing, and which end
- * with it, so that stories of a file may run side by side. A story fails if a page of it broke the content security policy or a
- * script threw.
+ * Runs stories in the run's real browser (one-browser.ts). Each story has its own contexts, which share nothing and
+ * end with it, so that stories of a file may run concurrently. A story fails if one of its pages violated the content
+ * security policy or a script threw an error.
  */
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { POLL_WITHIN_MS } from '../run/patience.ts'
 import { sharedPart } from '../run/shared-part.ts'
 
-/** A step that hangs ends before its story does, and is named. */
+/** A step that hangs ends before its story does, so that the report names it. */
 const STEP_WITHIN_MS = 2 * POLL_WITHIN_MS
-/** A narrow phone. */
+/** The size of a narrow phone. */
 const VIEWPORT = { width: 360, height: 780 }
 
 interface Fixtures {
   readonly browser: Browser
-  /** What the story's pages write to the browser's console as errors, and what their scripts throw. */
+  /** The errors that the story's pages wrote to the browser's console, and those that their scripts threw. */
   readonly complaints: string[]
-  /** A blank page of somebody with a browser of their own. */
+  /** Opens a blank page in a new context. */
   readonly newPage: (options?: BrowserContextOptions) => Promise<Page>
-  /** The same, at a page of the edge, whose script runs. */
+  /** Opens a page of the edge in a new context, and waits until its script runs. */
   readonly visitor: (url: string, options?: BrowserContextOptions) => Promise<Page>
   readonly visitorWithTurn: (url: string, options?: BrowserContextOptions) => Promise<Page>
 }
 
-/** `mayComplain`: of what a story's pages may complain nevertheless. */
+/** `mayComplain` matches the errors that are expected in a story. */
 export const storyTest = (mayComplain?: RegExp) =>
   test.extend<Fixtures>({
     browser: [
@@ -73,12 +73,12 @@ export const heading = (page: Page, name: string | RegExp) => page.getByRole('he
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
 export const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name })
 export const toggle = (page: Page, name: string) => page.getByRole('switch', { name })
-/** A page that reaches the edge says nothing of it. */
+/** A connected page shows no sign of its connection. */
 export const isConnected = (page: Page) =>
   page.locator('#connection[data-state=online][hidden]').waitFor({ state: 'attached' })
 export const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor()
 
-/** Loads a page of the edge, and waits for what only its script writes: from then on it takes what is pressed. */
+/** Loads a page of the edge, and waits for what only its script writes. After that the script handles input. */
 export async function goTo(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.locator('#connection[data-state]').waitFor({ state: 'attached' })

@@ -1,19 +1,22 @@
-/** Pages whose parts come late, and how far what is there moves as they do. */
+/** Measures how far the content of a page moves when its parts arrive late. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { useSamplePages } from './sample-pages.ts'
 
-/** Between them they have every part that arrives late. */
+/** Together these pages have every part that arrives late. */
 const PAGES = [
   ...['front', 'front-without-next', 'search-found', 'sale-proof-of-work', 'sale-announced', 'goods-sale-lobby'],
   ...['goods-sale-open', 'goods-sold-out', 'goods-line', 'turn-sizes', 'turn-contact', 'hall-turn', 'hall-turn-fewer'],
   ...['payment', 'order-sizes-confirmed', 'hall-orders', 'receipt-refunded', 'problem-try-again'],
 ]
-/** As browsers report it: the part of the window that moves, times how far (Layout Instability, 2.3). */
+/**
+ * The smallest shift that counts, as browsers report it: the part of the window that moves, times the distance
+ * (Layout Instability, 2.3).
+ */
 const LEAST = 0.01
 const PICTURES_LATE_MS = 200
 const FORM_UNDER_WAY = `Stripe = () => ({ elements: () => ({ create: () => ({ on() {}, mount() {} }) }) })`
-/** The first shifts, or none if the page then stands still for as long as pictures are late. */
+/** Returns the first shifts, or none if the page then stays still for as long as pictures are late. */
 const SHIFTS = `new Promise((resolve) => {
   const seen = new PerformanceObserver((list) => resolve(list.getEntries().map(({ value, sources }) =>
     [value, sources.map(({ node }) => (node?.outerHTML ?? node?.textContent)?.slice(0, 80))])))
@@ -21,7 +24,7 @@ const SHIFTS = `new Promise((resolve) => {
   setTimeout(() => resolve([]), ${PICTURES_LATE_MS})
 })`
 
-/** Whose browser has an order of the sale, on a slow network, with Stripe's form still under way. */
+/** Prepares a browser that has an order of the sale, with a slow network and with Stripe's form still loading. */
 async function lateAndKnown(page: Page): Promise<void> {
   await page.addInitScript(`localStorage.setItem('order demo', 'an-order ' + Date.now())`)
   await page.route('**/images/**', (route) => setTimeout(() => route.continue().catch(() => {}), PICTURES_LATE_MS))

@@ -1,4 +1,4 @@
-/** Checkouts on stores that fail as a test wants, each as a process of its own would have it, without workers. */
+/** Checkouts on stores that a test can make fail. Each behaves like one in its own process, without workers. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
@@ -35,7 +35,7 @@ interface Asking {
   readonly visitor: string
   readonly contact: NonNullable<Reservation['contact']>
   readonly key: string
-  /** The sale as the process knows it, which may have read it before a change. */
+  /** The sale as the process has read it, possibly before a change. */
   readonly at: SaleRow
 }
 
@@ -58,7 +58,7 @@ export function useLoneCheckouts() {
     await sql.end({ timeout: 1 })
   })
 
-  /** One checkout of one sale, on the stores at these addresses. */
+  /** One checkout of one sale on the stores at these addresses. */
   async function alone({
     total = 5,
     limit = 1,
@@ -66,7 +66,7 @@ export function useLoneCheckouts() {
     maxPending = 20_000,
     ledger = database.url,
     gate = server.url,
-    /** Another process of this sale. */
+    /** The sale of an existing checkout makes this one another process of that sale. */
     of = '',
   } = {}) {
     const sale = of || `sale-${randomUUID().slice(0, 8)}`
@@ -116,12 +116,12 @@ export function useLoneCheckouts() {
       checkout.checkout(at, { visitor: randomUUID(), line: 'public', number: 1, ...buyer }, request, key)
     const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) => ask({ quantity }, { visitor, key })
     const buyLines = (lines: CheckoutLine[]) => ask({ lines })
-    /** As a worker does, or a rebuild, which records intents of any age. */
+    /** Records the intents of any age, as a worker or a rebuild does. */
     const recordAll = () => recordIntents({ sql: its, gates, metrics, log }, sale, 0)
     return { sale, row, sales, checkout, ask, buy, buyLines, store, its: gates.of(sale), recordAll }
   }
 
-  /** What is done while the ledger can record nothing of a sale. */
+  /** Runs `work` while the ledger can record nothing of a sale. */
   const whileLocked = <Result>(sale: string, work: (tx: Queryable) => Promise<Result>) =>
     sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`

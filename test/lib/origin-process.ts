@@ -1,4 +1,7 @@
-/** Real origins for tests, the run's or the file's own, each a process on real stores; and the calls of their clients. */
+/**
+ * Real origins for tests, shared by the run or owned by the file, each a process on real stores, with the calls of
+ * their clients.
+ */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
@@ -20,7 +23,7 @@ export { ADMIN_TOKEN } from '../run/one-origin.ts'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The order or the problem; tests read what they expect. */
+  /** The order or the problem; tests read the one that they expect. */
   readonly body: Partial<Order> & Partial<Problem> & Record<string, unknown>
 }
 
@@ -31,7 +34,10 @@ interface Stock {
   readonly sold: number
 }
 
-/** The run's origin, which a file shares with others: what it asserts is about its own sales, visitors and operators. */
+/**
+ * The run's origin, which other files use too. A file may make assertions only about its own sales, visitors and
+ * operators.
+ */
 export function useOrigin() {
   let origin: OriginAddress & { sql: postgres.Sql }
   beforeAll(async () => {
@@ -53,7 +59,7 @@ function ownStores() {
   return () => ({ databaseUrl: database.url, redisUrl: redis.url })
 }
 
-/** An origin of the file's own, to kill, to stop or to set up in its own way; by default on stores of its own. */
+/** An origin of the file's own, which the file may kill, stop or configure; by default on its own stores. */
 export function useOwnOrigin(
   stores: () => Stores = ownStores(),
   env: Record<string, string> | (() => Record<string, string>) = {},
@@ -81,12 +87,12 @@ export function useOwnOrigin(
 
   return {
     ...clientOf(() => ({ ...address, keys })),
-    /** Signs admissions, in place of the edge. */
+    /** The keys sign admissions in place of the edge. */
     keys,
     opsUrl: () => address.opsUrl,
     log: () => server.logTail(),
     kill: () => server.kill(),
-    /** Has it do nothing, as it is, until `goOn`. */
+    /** Freezes the process until `goOn`. */
     freeze: () => void process.kill(server.pid, 'SIGSTOP'),
     goOn: () => void process.kill(server.pid, 'SIGCONT'),
     stop: () => server.stop(),
@@ -94,7 +100,7 @@ export function useOwnOrigin(
   }
 }
 
-/** The calls of an origin's clients. `at` is called once it serves. */
+/** The calls of an origin's clients. `at` is called once the origin is ready. */
 function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; keys: ReturnType<typeof newKeySet> }) {
   let called = 0
 
@@ -131,13 +137,13 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
   return {
     url: () => at().url,
     call,
-    /** Asks as a monitor does. */
+    /** Calls the origin as a monitor does. */
     ops: (path: '/metrics' | '/readyz' | '/healthz') => call('GET', path, {}, at().opsUrl),
     admin,
     sql: () => at().sql,
     edgeToken: EDGE_TOKEN,
 
-    /** Creates a sale, open by default; returns its id. */
+    /** Creates a sale, open by default, and returns its id. */
     async sale({ total = 10, ...options }: { total?: number; [field: string]: unknown } = {}): Promise<string> {
       const sale = `sale-${randomUUID().slice(0, 8)}`
       const answer = await admin('PUT', `/sales/${sale}`, {
@@ -172,7 +178,10 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
       })
     },
 
-    /** The same, as a buyer who tries again under the same key until it is decided: the stores may be late for one of a crowd. */
+    /**
+     * Repeats a checkout under the same key until it is decided, as a buyer would, because the stores may be late for
+     * some of many calls.
+     */
     async checkoutDecided(
       sale: string,
       options: { token?: string; key?: string; body?: unknown } = {},
@@ -184,7 +193,7 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
       )
     },
 
-    /** The only product of a sale, as the operator sees it. */
+    /** The only product of a sale as the operator sees it. */
     async stock(sale: string): Promise<Stock> {
       const { body } = await admin('GET', `/sales/${sale}`)
       return (body as { products: [Stock] }).products[0]
@@ -192,19 +201,19 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
   }
 }
 
-/** Text goes as it is, a stream without a Content-Length. */
+/** Text is sent unchanged, and a stream without a Content-Length. */
 const sendable = (body: unknown) =>
   typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body)
 
 export type TestOrigin = ReturnType<typeof clientOf>
 export type OwnOrigin = ReturnType<typeof useOwnOrigin>
 
-/** Ends the leases that a killed worker has of its jobs, which would last for seconds. */
+/** Ends the leases that a killed worker has on its jobs, which would otherwise last for seconds. */
 export const endLeases = (sql: postgres.Sql) => sql`update jobs set run_at = now() where leased`
 
 /**
- * Makes rounds of a reader of events until it has read all: transactions of other tests, in other databases too, hold the log
- * back. A reader that has read nothing yet is not among the readers.
+ * Runs a reader of events until it has read all, because transactions of other tests, even in other databases, delay
+ * the log. A reader that has read nothing yet is not in the table of readers.
  */
 export const readToTheEnd = (sql: postgres.Sql, reader: string, round: () => Promise<unknown>) =>
   eventually(
@@ -217,7 +226,7 @@ export const readToTheEnd = (sql: postgres.Sql, reader: string, round: () => Pro
     (unread) => unread.length === 0,
   )
 
-/** The same connections, and how many statements were made on them from here. */
+/** The same connections with a counter of the statements made on them from here on. */
 export function counted<Connections extends postgres.Sql>(sql: Connections) {
   let statements = 0
   const apply = (target: Connections, self: unknown, args: unknown[]) => {
@@ -227,7 +236,7 @@ export function counted<Connections extends postgres.Sql>(sql: Connections) {
   return { sql: new Proxy(sql, { apply }), statements: () => statements }
 }
 
-/** Creates a sale on a whole system, whose edge knows it then. */
+/** Creates a sale on a whole system and waits until its edge knows it. */
 export async function createSale(
   { originUrl, edgeUrl, adminToken }: Pick<System, 'originUrl' | 'edgeUrl' | 'adminToken'>,
   sale: string,

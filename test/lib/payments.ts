@@ -1,4 +1,7 @@
-/** Payments without the rest of the origin: a ledger, the jobs, and a local Stripe; and webhooks of the sandbox, for a whole one. */
+/**
+ * Payments without the rest of the origin: a ledger, the jobs, and a local Stripe. It also sends webhooks of the
+ * sandbox for a whole origin.
+ */
 import { pino } from 'pino'
 import { afterAll, beforeEach } from 'vitest'
 import { type Consumer, JobRunner } from '../../origin/jobs/job-runner.ts'
@@ -15,7 +18,7 @@ import { ledgerDatabase } from './servers.ts'
 
 const secrets = { secretKey: 'sk_test_of_a_local_server', webhookSecret: 'whsec_local' }
 
-/** For the tests of one file. Each begins without jobs. */
+/** For the tests of one file, each of which starts without jobs. */
 export async function usePayments() {
   const [database, stripe] = await Promise.all([ledgerDatabase(), startStripe(secrets)])
   const log = pino({ level: 'silent' })
@@ -26,7 +29,7 @@ export async function usePayments() {
     await database.drop()
   })
   const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now })
-  /** Runs the jobs that are due to the end of their attempts, at the consumer's pace or at once. */
+  /** Runs the due jobs until their attempts end, at the consumer's rate or at once. */
   const runJobs = async <Name extends QueueName>(consumer: Consumer<Name>, { atOnce = false } = {}) => {
     const { queue } = consumer
     const paced: Consumer<Name> = {
@@ -42,7 +45,7 @@ export async function usePayments() {
   return { stripe, provider, calls: UNLIMITED, sql, jobs: new PaymentJobs(log), runJobs, metrics: createMetrics(), log }
 }
 
-/** Reports a charge to an origin, as its sandbox does. */
+/** Reports a charge to an origin as its sandbox does. */
 export function sandboxWebhook(
   origin: Pick<TestOrigin, 'call'>,
   charge: object | string,

@@ -1,6 +1,7 @@
 /**
- * A real Redis Cluster for tests: three masters with a third of the slots each, and a replica of the first, so that one
- * master can be killed and replaced while the others still serve their slots. It is formed with ioredis, without redis-cli.
+ * A real Redis Cluster for tests: three masters with a third of the slots each, and a replica of the first, so that
+ * one master can be killed and replaced while the others serve their slots. It is formed with ioredis, without
+ * redis-cli.
  */
 import { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
@@ -9,9 +10,9 @@ import { startRedis } from '../../dev/servers/redis.ts'
 import { POLL_WITHIN_MS } from '../run/patience.ts'
 
 export interface RedisCluster {
-  /** redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3 */
+  /** The address has the form redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3. */
   readonly url: string
-  /** Kills the master that has the replica, as a crash would. */
+  /** Kills the master that has the replica, like a crash. */
   killMaster(): Promise<void>
   stop(): Promise<void>
 }
@@ -51,21 +52,22 @@ async function startNode(): Promise<Node> {
     args: [
       ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
       ...['--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no'],
-      // The first synchronisation does not wait for further replicas, nor a stopping master for its replica.
+      // The first synchronisation does not wait for further replicas, and a stopping master does not wait for its
+      // replica.
       ...['--repl-diskless-sync-delay', '0', '--shutdown-timeout', '0'],
     ],
   })
   return { server, busPort }
 }
 
-/** Makes one cluster of nodes that do not know each other; the last becomes the replica of the first. */
+/** Forms a cluster of nodes that do not know each other. The last becomes the replica of the first. */
 async function form(servers: readonly Node[]): Promise<void> {
   const nodes = servers.map(({ server }) => connect(server.port))
   try {
     const [first, replica] = [nodes[0], nodes[MASTERS]] as [Redis, Redis]
     for (const [index, node] of nodes.slice(0, MASTERS).entries()) {
       await node.cluster('ADDSLOTSRANGE', firstSlot(index), firstSlot(index + 1) - 1)
-      // Masters with the same epoch would first have to agree which is greater.
+      // Masters with the same epoch would first have to agree on the greater one.
       await node.cluster('SET-CONFIG-EPOCH', index + 1)
     }
     for (const [index, { server, busPort }] of servers.entries()) {
@@ -80,7 +82,7 @@ async function form(servers: readonly Node[]): Promise<void> {
   }
 }
 
-/** A node that knows only itself reports ok too, since full coverage is not required. */
+/** A node that knows only itself also reports ok, because full coverage is not required. */
 async function knowsAll(node: Redis, firstId: string): Promise<void> {
   const info = await node.cluster('INFO')
   expect(info).toContain('cluster_state:ok')

@@ -1,4 +1,6 @@
-/** Pages with invented data in a real browser, with the scripts of a turn at work: for the tests of one file. */
+/**
+ * Opens pages with invented data in a real browser, with the scripts of a turn running, for the tests of one file.
+ */
 import { randomUUID } from 'node:crypto'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
@@ -11,11 +13,11 @@ interface Screen {
   readonly width: number
   readonly height: number
   readonly hasTouch?: boolean
-  /** Pages come piece by piece. */
+  /** True if pages arrive in pieces. */
   readonly slowly?: boolean
 }
 
-/** Built once for all files of a worker. */
+/** The pages are built once for all files of a worker. */
 let built: ReturnType<typeof builtPages> | undefined
 function builtOnce() {
   built ??= builtPages()
@@ -45,7 +47,7 @@ function useServedPages(slowly = false) {
   return { browser: () => browser, put: (path: string, html: string) => server.put(path, html), pages }
 }
 
-/** Opens a page by the name of its sample, in English; `prepared` with each page before it is opened. */
+/** Opens a page by the name of its sample, in English. `prepared` is called with each page before it is opened. */
 export function useSamplePages(
   { hasTouch = false, slowly, ...viewport }: Screen,
   prepared?: (page: Page) => Promise<void>,
@@ -60,15 +62,18 @@ export function useSamplePages(
   }
 }
 
-/** Loads itself again by the one means that needs no asset, since the shop cannot be reached: real time (WCAG, 2.2.1). */
+/**
+ * This page reloads itself by the only means that needs no asset, because the shop cannot be reached: a time limit
+ * that WCAG allows (2.2.1).
+ */
 const MAY_REFRESH = 'problem-try-again'
-/** A page beats by a timer of its window, which ends with it, and finds the element that it defines defined by another page. */
+/** In one window, a page's timer must end with the page, and an element may already be defined by an earlier page. */
 const IN_ONE_WINDOW = `{
   delete globalThis.Worker
   const { define } = customElements
   customElements.define = (name, element) => customElements.get(name) ?? define.call(customElements, name, element)
 }`
-/** The scripts of the new page run, and what those of the page before have still to do does not. */
+/** The scripts of the new page run, and pending work of the page before does not. */
 const FORGET = `(async () => {
   globalThis.shown?.abort()
   globalThis.shown = new AbortController()
@@ -78,8 +83,8 @@ const FORGET = `(async () => {
 })()`
 
 /**
- * Shows page after page in one window, each written over the one before: in a window that it knows axe takes a quarter of the
- * processor time.
+ * Shows one page after another in the same window, because axe takes a quarter of the processor time in a window that
+ * it has already checked.
  */
 export function useOneWindow() {
   const { browser, put, pages } = useServedPages()

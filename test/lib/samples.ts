@@ -1,4 +1,4 @@
-/** A sale and a reservation as tests take them, where only a few of their fields matter. */
+/** A sale and a reservation for tests that need only a few of their fields. */
 import { randomUUIDv7 } from 'node:crypto'
 import type { Reservation } from '../../origin/ledger/record.ts'
 import { ONE_LINE } from '../../shared/api/access.ts'
@@ -6,7 +6,7 @@ import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import { NO_CONTACT, type SaleConfig } from '../../shared/api/operator.ts'
 
-/** An open sale of one product, as the ledger takes it. */
+/** An open sale of one product, in the form of the ledger. */
 export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
   name: 'Test',
   opens_at: new Date().toISOString(),
@@ -36,7 +36,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   ...changes,
 })
 
-/** What a checkout asks the gates for: one unit, for a visitor without an account. */
+/** A checkout's request to the gates: one unit, for a visitor without an account. */
 export const reservationOf = (sale: string): Reservation => ({
   order: randomUUIDv7(),
   sale,

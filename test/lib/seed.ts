@@ -1,6 +1,6 @@
-/** Seeds of long tests: `TEST_SEED` plays a run again. */
+/** Seeds of long tests. `TEST_SEED` repeats a run. */
 
-/** Prints the seed, and how to play the file again with it. */
+/** Prints the seed, and how to repeat the file with it. */
 export function seedOf(usual = Math.floor(Math.random() * 2 ** 31)): number {
   const seed = Number(process.env.TEST_SEED ?? usual)
   console.log(`Seed ${seed}; once more: TEST_SEED=${seed} npm run test:long -- FILE`)

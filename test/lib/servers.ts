@@ -17,14 +17,14 @@ import { sharedPart } from '../run/shared-part.ts'
 
 const HOOK_WITHIN_MS = 300_000
 
-/** An empty database in the run's Postgres; the caller drops it, or leaves it to the end of the run. */
+/** Creates an empty database in the run's Postgres. The caller drops it, or leaves it to the end of the run. */
 export async function emptyDatabase(template?: string): Promise<{ url: string; drop(): Promise<void> }> {
   const server = await sharedPart('postgres')
   const name = `test_${randomBytes(6).toString('hex')}`
   return { url: await createDatabase(server, name, template), drop: () => dropDatabase(server, name) }
 }
 
-/** A database with the ledger's schema and no rows, which an origin starts on faster than on an empty one. */
+/** A database with the ledger's schema and no rows, on which an origin starts faster than on an empty one. */
 export const ledgerDatabase = () => emptyDatabase(LEDGER_TEMPLATE)
 
 /** A database with the ledger's schema for the tests of this file, dropped afterwards. */
@@ -37,7 +37,7 @@ export function useDatabase(): { readonly url: string } {
   }
 }
 
-/** Connections to such a database, at once. */
+/** Connects to such a database at once. */
 export async function useLedger(connections?: number): Promise<Sql> {
   const database = await ledgerDatabase()
   const sql = connect(database.url, connections)
@@ -48,7 +48,7 @@ export async function useLedger(connections?: number): Promise<Sql> {
   return sql
 }
 
-/** Until a statement on another connection to this database waits for a lock. */
+/** Waits until a statement on another connection to this database waits for a lock. */
 export async function untilLocked(sql: Sql): Promise<void> {
   const waiting = () => sql`
     select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
@@ -86,7 +86,7 @@ function useResource<T>(make: () => Promise<T>, end: (resource: T) => Promise<vo
   }
 }
 
-/** A server that the tests of this file kill and start again, on the same data and port; there at once. */
+/** Starts a server that the tests of this file kill and start again, on the same data and port. */
 export async function useReturning(start: () => Promise<Server>): Promise<Server> {
   const server = await start()
   afterAll(() => server.stop(), HOOK_WITHIN_MS)

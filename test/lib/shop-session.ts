@@ -1,7 +1,7 @@
 /** Accounts of the run's stand-in for the shop. */
 import { sharedPart } from '../run/shared-part.ts'
 
-/** Signs in as a browser does; returns the headers by which an app passes the session on. */
+/** Signs in as a browser does, and returns the headers with which an app passes the session on. */
 export async function signedIn(account: string, claims: { tier?: string } = {}) {
   const { signInUrl: url } = await sharedPart('system')
   const response = await fetch(url, {

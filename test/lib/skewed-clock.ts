@@ -1,4 +1,4 @@
-/** Preloaded (`node --import`) by a process whose clock is to be wrong by CLOCK_SKEW_MS. */
+/** A process preloads this file (`node --import`) to make its clock wrong by CLOCK_SKEW_MS. */
 const skewMs = Number(process.env.CLOCK_SKEW_MS)
 const RealDate = Date
 

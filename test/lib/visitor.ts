@@ -1,4 +1,4 @@
-/** A sale on a whole system as its visitors reach it without a browser. */
+/** A sale on a whole system, as visitors without a browser use it. */
 import { randomUUID } from 'node:crypto'
 import type { Order, QueueAnswer } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
@@ -30,10 +30,10 @@ export async function call<Body = Record<string, unknown>>(
   return { status: response.status, headers: response.headers, body: read as Body & { readonly type?: string } }
 }
 
-/** Who has to be told again that the turn has not come. */
+/** The states of a visitor whose turn has not come. */
 const WAITING = ['pre_queue', 'waiting', 'paused']
 
-/** The calls of a sale's visitors. `url` is the edge's address, or that of whatever stands in for it. */
+/** The calls of a sale's visitors. `url` is the address of the edge, or of a replacement for it. */
 export function visitorsOf(url: string, sale: string) {
   const at = (path = '') => `${url}/sales/${sale}${path}`
   const status = async (token: string, headers = {}) =>
@@ -43,7 +43,7 @@ export function visitorsOf(url: string, sale: string) {
     schedule: async (query = '') => (await call<Schedule>('GET', at(`/schedule${query}`))).body,
     join: (sent: Sent = {}) => call<QueueAnswer>('POST', at('/queue'), sent),
     status,
-    /** Waits until somebody who has joined waits no more: for the turn, or for the end of the sale. */
+    /** Waits until a visitor who has joined no longer waits: for the turn, or for the end of the sale. */
     called: ({ queue_token = '' }: QueueAnswer, headers = {}) =>
       eventually(
         () => status(queue_token, headers),

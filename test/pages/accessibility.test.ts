@@ -1,4 +1,7 @@
-/** Every page in every state, checked by axe against WCAG 2.2 AA; accessibility.long.test.ts has other looks, widths and languages. */
+/**
+ * Checks every page in every state with axe by WCAG 2.2 AA; accessibility.long.test.ts has other looks, widths and
+ * languages.
+ */
 import { describe, expect, test } from 'vitest'
 import { faultsOf } from '../lib/axe.ts'
 import { sampleNames, useOneWindow } from '../lib/sample-pages.ts'

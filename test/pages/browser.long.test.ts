@@ -1,4 +1,4 @@
-/** Pages of a sale on narrow screens: what is long stays on its line. */
+/** Checks a sale's pages on narrow screens, where long texts must stay within their line. */
 import { describe } from 'vitest'
 import { button, heading, link, storyTest } from '../lib/in-browser.ts'
 import { createSale } from '../lib/origin-process.ts'

@@ -1,4 +1,7 @@
-/** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
+/**
+ * A whole sale runs in a real browser: with the page's script, without it, in two tabs, and through a lost
+ * connection.
+ */
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
 import { newVapidKeys } from '../../dev/data-folder.ts'
@@ -10,7 +13,7 @@ import { call } from '../lib/visitor.ts'
 import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
-/** Slow enough that nobody's turn comes during a test, however busy the machine is. */
+/** The rate is so slow that no turn comes during a test, even on a busy machine. */
 const SLOW = { admission: { rate_per_second: 0.01 } }
 const PRODUCT = { product_id: 'one', name: 'Dusk & Dawn', unit_price_minor: 100, currency: 'EUR', total: 50 }
 const FEW_AND_MANY = {
@@ -21,15 +24,15 @@ const FEW_AND_MANY = {
   ],
 }
 const FOCUSED = 'document.activeElement?.textContent'
-/** What the browser reports when the visitor comes back to the page, which then fetches at once. */
+/** The event that the browser fires when the visitor returns to the page, which then fetches at once. */
 const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
-/** Reads what a page shows to somebody who comes back to it. */
+/** Reads what a page shows to a visitor who returns to it. */
 async function returned<T>(page: Page, read: () => Promise<T>): Promise<T> {
   await page.evaluate(RETURNING)
   return read()
 }
 
-/** Comes back to the page until it shows this. */
+/** Returns to the page until it shows this. */
 async function seesOnReturn(page: Page, shown: Locator): Promise<void> {
   const isShown = () => returned(page, () => shown.isVisible())
   if (!(await eventually(isShown, Boolean))) throw new Error(`The page does not show ${shown}.`)
@@ -62,7 +65,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     )
     return url
   }
-  /** Somebody else takes places in line. */
+  /** Other visitors take places in the queue. */
   const othersJoin = async (url: string, times: number) => {
     for (let i = 0; i < times; i++) await call('POST', `${url}/queue`)
   }
@@ -108,7 +111,8 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
     await operator('POST', 'whole/open')
     await heading(page, 'It is your turn').waitFor()
-    // The Worker is called twice: to join, and for the page that brings the admission. All else is the same for all.
+    // The Worker is called twice: to join, and for the page that sets the admission. All other responses are the same
+    // for all visitors.
     const toWorker = () => requested.filter((path) => !/\/(schedule|feed)$|^\/assets\/|^\/sales\/whole$/.test(path))
     expect(toWorker()).toEqual(['/sales/whole/queue', '/sales/whole/line'])
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
@@ -123,12 +127,13 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect(await page.title()).toMatch(/^It is yours · Trainers/)
     const order = page.url()
     const { pathname } = new URL(order)
-    // From the turn to the confirmed order with its receipt four calls are enough: each form's answer is the page that it leads to.
+    // The way from the turn to the confirmed order with its receipt takes four calls, because each form's response is
+    // the page that follows it.
     const events = `/orders/${pathname.split('/').at(-1)}/events`
     const [, ...afterTurn] = toWorker()
     expect(afterTurn).toEqual(['/sales/whole/line', '/sales/whole/buy', `${pathname}/payment`, events])
     const shown = () => page.locator('#order').innerHTML()
-    // Its script shows the button.
+    // The button is shown by the page's script.
     await button(page, 'Copy the order number').waitFor()
     const inPlace = await shown()
     await page.reload()
@@ -148,7 +153,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const language = (of: Page) => of.evaluate<string>('document.documentElement.lang')
     await link(page, 'Deutsch').click()
     await button(page, 'Platz in der Lobby nehmen').waitFor()
-    // The page that is the same for all has another language for this browser.
+    // The page that is the same for all visitors has another language in this browser.
     const tab = await newTab(page, url)
     await button(tab, 'Platz in der Lobby nehmen').click()
     await heading(tab, 'Du bist in der Lobby').waitFor()
@@ -185,7 +190,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     // The page's second script may arrive only now.
     const own = requested.filter((path) => !path.startsWith('/assets/'))
     expect(new Set(own.filter((path) => !path.endsWith('/feed')))).toEqual(new Set(['/sales/announced/schedule']))
-    // The schedule read next has the same announcement; after another one its script has seen it.
+    // The next schedule has the same announcement. If a page shows another one, its script has read it.
     for (const page of [...pages, ...pages])
       await Promise.all([page.waitForResponse(/\/schedule$/), page.evaluate(RETURNING)])
     expect(await Promise.all(pages.map((page) => page.evaluate(CHANGES)))).toEqual([1, 1])
@@ -197,7 +202,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await operator('DELETE', 'announced/announcement')
     const shown = line.locator('#shop-announcement p[dir=auto]')
     await expect.poll(() => returned(line, () => shown.count())).toBe(0)
-    // Both stay in the feed.
+    // Both posts stay in the feed.
     await expect.poll(() => line.locator('#posts p[dir=auto]').allTextContents()).toEqual(['Thank you all.', text])
   })
 
@@ -213,13 +218,13 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const texts = () => page.locator('#posts p[dir=auto]').allTextContents()
     const numbers = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => `Number ${from - i}`)
     await expect.poll(() => returned(page, texts)).toEqual(numbers(11, 2))
-    // Until the script has the link, it leads to a page of its own.
+    // Until the script handles the link, it leads to a separate page.
     const isTaken = () => page.evaluate("document.getElementById('older-posts').onclick !== null")
     await expect.poll(isTaken).toBe(true)
     await link(page, 'Older posts').click()
     await expect.poll(texts).toEqual(numbers(11, 1))
     expect(await link(page, 'Older posts').isVisible()).toBe(false)
-    // Only what is new is read out.
+    // A screen reader reads only the new post.
     await post('<b>Number</b> 12')
     await expect.poll(() => returned(page, texts)).toEqual(['<b>Number</b> 12', ...numbers(11, 1)])
     expect(await page.locator('#posts[aria-live=polite] > li:not([aria-live])').count()).toBeGreaterThan(0)
@@ -258,7 +263,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
       await toggle(page, name).click()
       await expect.poll(() => toggle(page, name).getAttribute('aria-checked')).toBe('true')
     }
-    // So that one knows how loud it is.
+    // The sound is played when it is switched on, so that the visitor knows its volume.
     const told = () => page.evaluate<string[]>('told')
     expect(await told()).toEqual(['tone', 'tone', 'tone'])
     await operator('POST', 'noticed/open')
@@ -279,7 +284,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
   }) => {
     const url = await sale('pushed', 600_000)
     const page = await newPage()
-    // A browser without windows and without a network has no push service, and shows no notifications.
+    // A headless browser without a network has no push service and shows no notifications.
     const subscription = {
       endpoint: 'https://127.0.0.1/push',
       keys: { p256dh: newVapidKeys().public, auth: 'A'.repeat(22) },
@@ -339,7 +344,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await push.click()
     await isOn(false)
     expect([await asked(), statuses]).toEqual([0, [204, 204]])
-    // Still there when the turn comes.
+    // The subscription still exists when the turn comes.
     await operator('POST', 'pushed/open')
     await heading(page, 'It is your turn').waitFor()
     await push.click()
@@ -373,7 +378,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const page = await visitor(await sale('swapped', 600_000, SLOW))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
-    // The shop swaps both seed and commitment, as if nobody had kept the old one.
+    // The shop replaces both seed and commitment, as if nobody had stored the old one.
     await page.route('**/schedule', async (route) => {
       const schedule = await (await route.fetch()).json()
       const draw_seed = schedule.draw_seed && 'ab'.repeat(32)
@@ -440,7 +445,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
   }) => {
     const url = await sale('offline', 600_000, SLOW)
     const page = await newPage()
-    // The visitor's clock is a day ahead, and jumps an hour back during the wait.
+    // The visitor's clock is a day ahead, and jumps back an hour during the wait.
     await page.addInitScript(`{
       const now = Date.now.bind(Date)
       let wrongMs = 86_400_000
@@ -456,7 +461,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await page.context().setOffline(true)
     await hasText(page.locator('#connection'), 'Offline')
     await hasText(page.getByRole('status'), 'you keep it')
-    // Nothing can be sent now: the page stays, and says why.
+    // The form cannot be sent now, so the page stays and says why.
     await page.getByText('Give up my place').click()
     await button(page, 'Yes, give it up').click()
     await expect.poll(() => page.evaluate(FOCUSED)).toMatch(/^You are offline/)
@@ -471,19 +476,19 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     visitor,
     expect,
   }) => {
-    // Soon enough for the page to reload often, and late enough to take a place before.
+    // The opening is near enough for the page to reload often, and far enough to join before it.
     const url = await sale('plain', 60_000)
     const page = await visitor(url, { javaScriptEnabled: false, colorScheme: 'dark' })
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
     await operator('POST', 'plain/open')
-    // From here on the page reloads itself, until there is something to choose.
+    // The page reloads itself from here on, until there is something to choose.
     await heading(page, 'It is your turn').waitFor()
     await reserve(page)
     const order = page.url()
     await toBank(page)
     await button(page, 'Approve').click()
-    // The page may be there before the bank's word is, and reloads itself only after a while.
+    // The page may be loaded before the bank's result, and then reloads itself only after a while.
     const isTheirs = () => heading(page, 'It is yours').isVisible()
     await expect.poll(async () => (await isTheirs()) || page.reload().then(isTheirs)).toBe(true)
     expect(page.url()).toBe(order)
@@ -580,7 +585,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect,
   }) => {
     const page = await visitorWithTurn(await sale('fewer', -1_000, FEW_AND_MANY))
-    // Nothing is chosen for them.
+    // The page preselects nothing.
     expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
     await page.getByLabel('Few').check()
     await page.getByLabel('Quantity').fill('4')
@@ -647,7 +652,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await page.getByText('Nobody can reserve for the moment').waitFor()
     await page.locator('#turn').getByText('The bank is slow.').waitFor()
     await hasText(page.locator('#announcement'), 'The line is paused. The bank is slow.')
-    // The answer is the same page, and shows nothing that was not there.
+    // The response is the same page, and shows nothing new.
     const answered = page.waitForResponse(/\/buy$/)
     await button(page, 'Reserve').click()
     await answered
@@ -708,7 +713,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await isConnected(page)
     const tab = await newTab(page, url)
     await heading(tab, 'You are in line').waitFor()
-    // The tab begins on the page of all, with the public line's schedule.
+    // The tab starts on the page that is the same for all, with the public line's schedule.
     await page.evaluate(RETURNING)
     expect(await heading(page, 'You are in line').isVisible()).toBe(true)
     const stranger = await visitor(url)
@@ -743,9 +748,10 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await reserve(page)
     const tab = await newTab(page, page.url())
     await isConnected(tab)
-    // The second tab remembers the order as well, and the first does not respond.
+    // The second tab stores the order too, and the first does not react.
     await expect.poll(() => page.evaluate('woken')).toBe(1)
-    // Storage events arrive in order: when this one is back, so would be any that the first tab had caused.
+    // Storage events arrive in order, so once this one arrives, any that the first tab had caused would have arrived
+    // too.
     await tab.evaluate(`localStorage.setItem('ping', 'there')`)
     await expect.poll(() => tab.evaluate('globalThis.isBack')).toBe(true)
     expect([await page.evaluate('woken'), await tab.evaluate('woken')]).toEqual([1, 0])
@@ -803,14 +809,14 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await page.getByLabel('Card whose bank asks you to confirm').check()
     await button(page, /^Pay/).click()
     await heading(page, 'Your bank asks you to confirm').waitFor()
-    // The page goes on by itself, also where the bank's is another tab.
+    // The page updates itself, even if the bank's page is in another tab.
     const bank = await newTab(page, (await link(page, 'On to your bank').getAttribute('href')) ?? '')
     await button(bank, 'Approve').click()
     await heading(page, 'It is yours').waitFor()
 
     await link(page, 'Receipt').click()
     await heading(page, 'Receipt').waitFor()
-    // In the buyer's time zone, which it names.
+    // The time is in the buyer's time zone, which it names.
     await expect.poll(() => page.locator('time[data-moment]').textContent()).toMatch(/ GMT\+9$/)
     await page.goto(page.url().replace(/order\/.*$/, 'orders'))
     await heading(page, 'Your orders').waitFor()

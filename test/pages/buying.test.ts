@@ -1,4 +1,7 @@
-/** Bought in a real browser on a whole system: a seat that is clicked on the map, and a size with its code, terms and way. */
+/**
+ * Buyers use a real browser on a whole system: one clicks a seat on the map, and one chooses a size with code, terms
+ * and delivery.
+ */
 import type { Page } from 'playwright-core'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe } from 'vitest'
@@ -67,7 +70,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     const canvas = page.locator('.hall-plan canvas')
     const box = await canvas.boundingBox()
     if (!box) throw new Error('there is no map')
-    // The first press shows the section from near, the next ones are on seats or beside them.
+    // The first press zooms to the section; later ones are on seats or next to them.
     const chosen = page.locator('#cart-choice li')
     for (let press = 0; press < 100 && (await chosen.count()) === 0; press++) {
       const [x, y] = [0.5 + 0.04 * (press % 10), 0.5 + 0.04 * Math.floor(press / 10)]

@@ -1,4 +1,7 @@
-/** Goods in the console, in a real browser: sizes, a picture, a brand and promo codes of a new sale, seen as buyers will see them. */
+/**
+ * Goods in the console in a real browser: sizes, a picture, a brand and promo codes of a new sale, shown as buyers
+ * will see them.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
@@ -10,7 +13,10 @@ import { admin } from '../lib/operator.ts'
 import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
-/** The browser reports each response that refuses what an operator asked for, and fields of previews that would take the focus. */
+/**
+ * The browser reports each response that refuses an operator's request, and fields of previews that would take the
+ * focus.
+ */
 const test = storyTest(/the server responded with a status of 4|^Blocked autofocusing/)
 
 describe.skipIf(!hasBrowser)('goods in the console', () => {
@@ -26,7 +32,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     const page = await newPage({ viewport: DESK })
     await signIn(page, system, `gus-${sale}`, 'operator')
 
-    // A new sale: its grid follows the values, and keeps what was typed when they change.
+    // In a new sale the table of variants follows the values, and keeps what was typed when they change.
     await page.getByRole('link', { name: 'New sale' }).click()
     await page.getByLabel('Name', { exact: true }).fill(sale)
     await page.getByLabel('Name of the product').fill('Aurora One')
@@ -47,12 +53,12 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await page.getByLabel('Units of 43').fill('3')
     await page.getByLabel('Price of 43').fill('199')
     await page.getByText('20 units in all.').waitFor()
-    // As buyers will see it, before it exists.
+    // The preview shows the sale as buyers will see it, before it exists.
     await previewOn(page).getByText('Aurora One').first().waitFor()
     await page.getByRole('button', { name: 'Create the sale' }).click()
     await page.getByRole('heading', { name: sale, exact: true }).waitFor()
 
-    // Its stock, by variants, one of which gets more.
+    // The stock is listed by variant, and one variant gets more.
     const stock = page.getByRole('region', { name: 'Stock' })
     await stock.getByRole('row', { name: /^43 / }).waitFor()
     await stock.getByRole('button', { name: 'Restock' }).click()
@@ -138,7 +144,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await dialog.getByRole('textbox', { name: /^Code/ }).fill('spring')
     await dialog.getByLabel('Percent').fill('20')
     await dialog.getByLabel('Uses in all').fill('100')
-    // Another operator adds a code after the console has read the list: neither is lost.
+    // Another operator adds a code after the console has read the list, and neither change is lost.
     let isOvertaken = false
     await page.route('**/promo-codes', async (route) => {
       const isFirst = route.request().method() === 'PUT' && !isOvertaken

@@ -1,4 +1,7 @@
-/** The hall in the console, in a real browser: sections and imports, blocks, the box office and moves, and each page checked by axe. */
+/**
+ * The hall in the console in a real browser: sections and imports, blocks, the box office and moves. Each page is
+ * checked by axe.
+ */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe } from 'vitest'
 import { DESK, faultsOf } from '../lib/axe.ts'
@@ -11,10 +14,10 @@ import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
 const HEADER = 'seat_id,row,number,place,x,y,category,kind,price_minor'
 
-/** Before its first section a sale has no hall, which the browser reports. */
+/** A sale has no hall before its first section, and the browser reports that response. */
 const test = storyTest(/the server responded with a status of 4/)
 
-/** Rows of six seats. */
+/** A list of rows with six seats each. */
 const listOf = (...rows: string[]) =>
   [
     HEADER,
@@ -41,7 +44,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     const page = await newPage({ viewport: DESK })
     await signIn(page, system, `olga-${sale}`, 'operator')
 
-    // The way to the first section is the sale's form.
+    // The first section is reached through the sale's form.
     await page.goto(`${saleUrl}/edit`)
     await page.getByRole('link', { name: 'Sell seats or standing places' }).click()
     const dialog = page.getByRole('dialog')
@@ -72,7 +75,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await dialog.getByRole('button', { name: 'Import' }).click()
     await page.getByText('Stalls: 12 added, 0 changed, 0 removed.').waitFor()
 
-    // By name, and by the map's keys: the next one, and then the one behind it.
+    // Seats are chosen by name, and by the map's keys: the next one, and then the one behind it.
     const legend = page.getByRole('list', { name: 'States of the seats' })
     await legend.getByText('12 free').waitFor()
     await page.getByRole('textbox', { name: 'Seats' }).fill('1-2')
@@ -131,7 +134,7 @@ describe.skipIf(!hasBrowser)('the hall in the console', () => {
     await page.getByText('The buyer has Stalls, row B, seat 5.').waitFor()
     await page.getByText('€100.00 for Stalls, row B, seat 5 and 2 more').waitFor()
 
-    // Whoever finds the seat finds its order.
+    // An operator who finds the seat finds its order.
     await page.goto(`${saleUrl}/hall`)
     await page.getByRole('combobox', { name: 'Row' }).selectOption('B')
     await page.getByRole('textbox', { name: 'Seats' }).fill('5')

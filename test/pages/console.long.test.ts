@@ -1,4 +1,4 @@
-/** Every page of the console, with something on it, checked by axe in each look and width: two minutes. */
+/** Checks every page of the console, with content, with axe in each look and width, which takes two minutes. */
 import postgres from 'postgres'
 import { afterAll, describe } from 'vitest'
 import { addHall } from '../../origin/seats/testing.ts'

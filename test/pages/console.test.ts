@@ -1,6 +1,6 @@
 /**
- * The console in a real browser: signing in, a sale live, what each role may press, and every page checked once by axe, in a story
- * that fills it or in the last one. console.long.test.ts has other looks.
+ * The console in a real browser: signing in, a live sale, and the controls of each role. Axe checks every page once,
+ * in a story that fills it or in the last one. console.long.test.ts has other looks.
  */
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
@@ -20,13 +20,16 @@ import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 import { useReceiver, verify } from '../stand-ins/receiver.ts'
 
-/** Pages that no story checks. */
+/** The pages that no other story checks. */
 const PAGES_OF_SALE = ['/edit', '/preview', '/scheduled', '/access']
 const OTHER_PAGES = ['', '/orders', '/queues', '/operators', '/nothing']
 const PRODUCT = { product_id: 'red', name: 'Red', unit_price_minor: 2500, currency: 'EUR', total: 50, buffer: 0 }
 const BLUE = { ...PRODUCT, product_id: 'blue', name: 'Blue' }
 
-/** The browser reports each response that refuses what an operator asked for, and fields of previews that would take the focus. */
+/**
+ * The browser reports each response that refuses an operator's request, and fields of previews that would take the
+ * focus.
+ */
 const test = storyTest(/the server responded with a status of 4|^Blocked autofocusing/)
 
 const receiver = useReceiver()
@@ -42,7 +45,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
   const operator = <T = Record<string, unknown>>(method: string, path: string, body?: object) =>
     admin<T>(system, method, path, body)
 
-  /** An open sale of the story's own, whose name ends in its id. */
+  /** Creates an open sale for the story, whose name ends in its id. */
   async function newSale(changes: Partial<SaleConfig> = {}) {
     const sale = `console-${randomUUID().slice(0, 8)}`
     const name = `Friday drop ${sale}`
@@ -51,7 +54,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     return { sale, name }
   }
 
-  /** Somebody stands in line, checks out and pays. */
+  /** A visitor joins, checks out and pays. */
   async function buy(sale: string, email: string, lines?: readonly object[]): Promise<string> {
     const body = { payment_method: 'pm_ok', contact: { email }, ...(lines && { lines }) }
     const { checkout } = visitorsOf(system.edgeUrl, sale)
@@ -70,7 +73,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByLabel('Search').fill(`${sale} fri`)
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByText('0 sold + 0 held + 100 free = 100').waitFor()
-    // What is shown moves by itself.
+    // The page updates itself.
     await operator('POST', `/sales/${sale}/products/red/restock`, { quantity: 5 })
     await page.getByText('0 sold + 0 held + 105 free = 105').waitFor()
     await page.getByRole('button', { name: 'Pause', exact: true }).focus()
@@ -81,7 +84,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await dialog.waitFor({ state: 'hidden' })
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Pause')
     await page.keyboard.press('Enter')
-    // Without a reason it takes nothing but Enter.
+    // If no reason is needed, Enter is enough.
     await page.keyboard.press('Enter')
     const toast = page.getByRole('status')
     await toast.getByText(`${name} is paused. Everybody keeps their place.`).waitFor()
@@ -99,7 +102,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor()
-    // What is typed stays when the page below is drawn again.
+    // The typed text stays when the page below is rendered again.
     await page.getByRole('button', { name: 'Change rate' }).click()
     const rate = page.getByRole('dialog', { name: 'Change rate' })
     await rate.getByLabel('People a second').fill('25')
@@ -109,7 +112,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByText('of 25 asked for').waitFor()
     await toast.getByText('25 people a second are called now, instead of 10.').waitFor()
     expect(await faultsOf(page)).toEqual([])
-    // The audit log names who it was.
+    // The audit log names the operator.
     await page.getByRole('link', { name: 'Audit' }).last().click()
     await page.getByText('ada raised the rate from 10 to 25 a second.', { exact: true }).waitFor()
     await page.getByText('ada paused the sale: “We check the payments.”', { exact: true }).waitFor()
@@ -157,7 +160,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const [title, id] = ['Night Swim', 'night-swim']
     await name.fill(title)
     expect(await page.getByLabel('Id', { exact: true }).inputValue()).toBe(id)
-    // Each field says what is wrong as it is left, in the words of the API.
+    // Each field shows its error when it loses the focus, in the words of the API.
     await page.getByLabel('Most units for one visitor').fill('0')
     await name.focus()
     await page.getByText('at least 1', { exact: true }).waitFor()
@@ -192,7 +195,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByRole('button', { name: 'Save' }).click()
     const dialog = page.getByRole('dialog', { name: 'Save' })
     expect(await dialog.textContent()).toMatch(/admission\.rate_per_second\s+50\s+→\s+80/)
-    // What somebody else does meanwhile is not taken back.
+    // A concurrent change of another operator is kept.
     await operator('POST', `/sales/${id}/products/vinyl/restock`, { quantity: 5 })
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.getByText('admin (').waitFor()
@@ -233,7 +236,8 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.frameLocator(framed).getByRole('heading', { name, exact: true }).waitFor()
     await page.getByLabel('Language').selectOption('de')
     await page.locator(`${framed}[src*="lang=de"]`).waitFor()
-    // In a page of its own, since Playwright may lose a frame whose address changes while it loads.
+    // The preview is opened in a page of its own, because Playwright may lose a frame whose address changes while it
+    // loads.
     const opening = page.waitForEvent('popup')
     await page.getByRole('link', { name: 'sale open', exact: true }).click()
     const opened = await opening
@@ -295,13 +299,13 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     const { sale } = await newSale({ products: [PRODUCT], contact: { ...NO_CONTACT, email: 'required' } })
     const email = `mary.poppins@${sale}.example`
     await buy(sale, email)
-    // An order is found about a second after it was made.
+    // An order can be found about a second after it was made.
     await expect.poll(() => operator('GET', `/orders?q=${email}`)).toMatchObject({ orders: [{}] })
     const page = await newPage({ viewport: PHONE })
     await signIn(page, system, 'ida', 'operator')
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
     const field = page.getByLabel('Find an order')
-    // A search that another one follows holds none of the browser's connections.
+    // A search that is followed by another one keeps no connection of the browser busy.
     await page.route(/[?&]q=never$/, () => {})
     const ended: (string | null)[] = []
     for (const end of ['requestfailed', 'requestfinished'] as const)
@@ -324,11 +328,11 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await dialog.getByLabel('Reason').fill('a scratch')
     await dialog.getByRole('button', { name: 'Refund' }).click()
     await page.getByText('€4.50, by ida, a scratch').last().waitFor()
-    // The page follows what is still to happen.
+    // The page shows changes that are still to come.
     await page.getByText('€4.50 in all').waitFor()
     await page.getByText('€25.00 for 1 × Red, Friday drop').waitFor()
     await page.getByText('of which €4.50 was given back').waitFor()
-    // Whoever made it can be blocked, which the order shows.
+    // The order's visitor can be blocked, which the order shows.
     await page.getByRole('button', { name: 'Block the buyer' }).click()
     const blocking = page.getByRole('dialog', { name: 'Block the buyer' })
     await blocking.getByLabel('Note').fill('a reseller')
@@ -432,7 +436,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
   }) => {
     const name = `Warehouse ${randomUUID().slice(0, 8)}`
     const path = `/${name.slice(-8)}`
-    // Other stories' sales are told to it too.
+    // The endpoint also gets messages about the sales of other stories.
     const tests = () => receiver.at(path).filter(({ type }) => type === 'webhook.test')
     const page = await newPage({ viewport: DESK })
     await signIn(page, system, 'wanda', 'owner')
@@ -492,7 +496,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await reader.goto(page.url())
     await reader.getByRole('row').filter({ hasText: 'webhook.test' }).first().waitFor()
     const buttons = await reader.getByRole('button').allInnerTexts()
-    // Beside the story's own deliveries there are those of other files' orders.
+    // The list contains the story's own deliveries, and those of other files' orders.
     expect(buttons.filter((text) => text !== 'More')).toEqual(['Sign out'])
     await press('Delete', 'Delete')
     await page.getByText(`${name} is deleted.`).waitFor()

@@ -1,4 +1,4 @@
-/** A sale is played, and what stands side by side adds up: in the live document, in the report, and on the console's pages. */
+/** A sale is played, and the figures add up in the live document, in the report, and on the console's pages. */
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect } from 'vitest'
@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
 
   const ofSale = <T>(path: string, method = 'GET') => admin<T>(system, method, `/sales/${sale}${path}`)
 
-  /** As somebody reads it who has the sale's page open: the edge asks the origin about no other sale. */
+  /** The sale's page must be open, because the edge calls the origin about no other sale. */
   const live = async () => {
     await visitorsOf(system.edgeUrl, sale).schedule()
     return ofSale<Live>('/live')
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
     expect(sold + held + free + withheld).toBe(total)
     turnsAddUp(figures)
   }
-  /** What a page says beside each name of its funnel, and its units. */
+  /** The figures that a page shows in its funnel, and its units. */
   const shownOn = async (page: Page) => ({
     funnel: Object.fromEntries(
       await page
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
     const { join, called, checkout } = visitorsOf(system.edgeUrl, sale)
     const places: QueueAnswer[] = []
     for (let i = 0; i < EARLY; i++) places.push((await join()).body)
-    // In the lobby nobody is shown a wait, and nobody is called.
+    // In the lobby no wait is shown, and nobody is called.
     const lobby = await eventually(live, ({ funnel }) => (funnel.waiting ?? 0) >= EARLY && funnel.joined === EARLY)
     expect(lobby.funnel.joined).toBe(EARLY)
     liveAddsUp(lobby)
@@ -109,11 +109,11 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
     liveAddsUp(over)
     expect(over.funnel).toMatchObject({ waiting: 0, may_come: 0, reserved: FOR_SALE, paid: FOR_SALE })
     expect(over.forecast.sold_out_at).toBeNull()
-    // The calls that were made, not those that the rate would allow.
+    // The rate counts the calls that were made, not those that the setting would allow.
     const made = over.minutes.flatMap(({ gauges }) => gauges.called_per_second ?? [])
     expect(Math.max(...made)).toBeGreaterThan(0)
 
-    // The report is made of the minutes, which are written within a second.
+    // The report is made from the minutes, which are written within a second.
     const [settled, { figures, ...rest }] = await eventually(
       async () => [await live(), await report()] as const,
       ([{ funnel }, { figures }]) => figures.called === funnel.called && figures.arrived === funnel.arrived,
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('the figures of a sale agree', () => {
     await signIn(page, system, `figs-${sale}`, 'viewer')
     const units = `${FOR_SALE} sold + 0 held + 0 free + ${PRODUCT.buffer} withheld = ${PRODUCT.total}`
     for (const path of ['', '/report']) {
-      // The edge's last report may still come.
+      // The edge's last report may still arrive.
       const read = async () => {
         await page.goto(`${system.originUrl}/console/sales/${sale}${path}`)
         await page.locator('.funnel').waitFor()

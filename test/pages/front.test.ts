@@ -1,4 +1,4 @@
-/** The shop front's search in a real browser: as one types, by keyboard, and what was searched for before. */
+/** The shop front's search in a real browser: while typing, by keyboard, and with the latest searches. */
 import { describe, expect, test } from 'vitest'
 import { entriesOf } from '../../shared/search/entries.ts'
 import { useSamplePages } from '../lib/sample-pages.ts'

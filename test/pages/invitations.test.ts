@@ -1,4 +1,7 @@
-/** A sale by invitation on a whole system, in real browsers: by link and by code, with and without a script, used once, and void. */
+/**
+ * A sale by invitation on a whole system in real browsers: by link and by code, with and without a script, used once,
+ * and void.
+ */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
 import { button, heading, storyTest } from '../lib/in-browser.ts'
@@ -64,7 +67,7 @@ describe.skipIf(!hasBrowser)('a sale by invitation', () => {
 
   test('refuses a link that was declared void, and lets one in that was signed later', async ({ visitor }) => {
     const old = await newLink()
-    // A time to come counts as now, by the clock that signs.
+    // A time in the future counts as now, by the clock that signs.
     await operator('POST', '/links', { void_before: new Date(Date.now() + 60_000).toISOString() })
     const page = await visitor(`${url}?invitation=${old}`, { javaScriptEnabled: false })
     await join(page)

@@ -1,4 +1,4 @@
-/** As in layout-shift.test.ts, in a wide window: half a minute. */
+/** Repeats layout-shift.test.ts in a wide window, which takes half a minute. */
 import { describe } from 'vitest'
 import { testThatNothingMoves } from '../lib/late-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'

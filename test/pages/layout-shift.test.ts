@@ -1,4 +1,7 @@
-/** Nothing moves while a page arrives: pictures, scripts and what they show have their room from the first paint on. */
+/**
+ * The content of a page does not move while it loads: pictures, scripts and what they show have reserved space from
+ * the first paint on.
+ */
 import { describe } from 'vitest'
 import { testThatNothingMoves } from '../lib/late-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'

@@ -1,11 +1,14 @@
-/** The map of a hall in a real browser: seats chosen by finger, keyboard and list go with the page's form. */
+/**
+ * The map of a hall in a real browser: seats that are chosen by finger, keyboard and list become part of the page's
+ * form.
+ */
 import type { CDPSession, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { useSamplePages } from '../lib/sample-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
 const FREE = /, €\d/
-/** All seats of a section, sold: two bits each. */
+/** The states of a section whose seats are all sold, with two bits each. */
 const ALL_SOLD = Buffer.alloc(28, 0b10101010).toString('base64')
 const LIMIT = 6
 
@@ -23,7 +26,7 @@ describe.skipIf(!hasBrowser)('on the map of a hall', () => {
     )
   const said = (page: Page) => page.locator('#announcement').textContent()
 
-  /** Goes right from seat to seat until one is free. */
+  /** Moves right from seat to seat until one is free. */
   async function toFreeSeat(page: Page): Promise<void> {
     await page.locator('.hall-plan canvas').focus()
     for (let step = 0; step < 30; step++) {
@@ -48,7 +51,7 @@ describe.skipIf(!hasBrowser)('on the map of a hall', () => {
   test('a press chooses the seat below the finger', async () => {
     const page = await open('hall-turn')
     await toFreeSeat(page)
-    // From afar an arrow brings its seat into the middle.
+    // When zoomed out, an arrow key brings its seat into the middle.
     await page.keyboard.press('Escape')
     for (let step = 0; step < 20; step++) {
       await page.keyboard.press('Escape')
@@ -93,7 +96,7 @@ type Finger = readonly [x: number, y: number]
 describe.skipIf(!hasBrowser)('with fingers on the map of a hall', () => {
   const open = useSamplePages({ width: 390, height: 844, hasTouch: true })
 
-  /** Fingers go down, move to where they end in some steps, and are lifted. */
+  /** Fingers go down, move to their end positions in some steps, and are lifted. */
   async function swipe(touch: CDPSession, from: readonly Finger[], to: readonly Finger[]): Promise<void> {
     const STEPS = 6
     const send = (type: string, touchPoints: readonly object[]) =>
@@ -108,7 +111,7 @@ describe.skipIf(!hasBrowser)('with fingers on the map of a hall', () => {
     await send('touchEnd', [])
   }
 
-  /** What of the hall is in view, by the frame on the small map. */
+  /** The visible part of the hall, read from the frame on the small map. */
   const seen = (page: Page) =>
     page.locator('.hall-mini rect').evaluate((frame) => {
       const value = (name: string) => Number(frame.getAttribute(name))
@@ -135,7 +138,7 @@ describe.skipIf(!hasBrowser)('with fingers on the map of a hall', () => {
     await swipe(touch, [[cx + 80, cy]], [[cx - 80, cy]])
     await expect.poll(async () => (await seen(page)).x).toBeGreaterThan(near.x)
     expect((await seen(page)).width).toBeCloseTo(near.width)
-    // Nothing was pressed.
+    // The gesture pressed no seat.
     expect(await page.locator('#cart-choice li').count()).toBe(0)
 
     const section = page.locator('#hall-tabs button[aria-pressed=true]')

@@ -13,7 +13,7 @@ import { ledgerDatabase } from '../lib/servers.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 import { startStripe } from '../stand-ins/stripe.ts'
 
-/** As stripe-js.ts keeps them, in the page. */
+/** The calls that stripe-js.ts records in the page. */
 interface StripeJsCalls {
   key: string
   locale: string
@@ -23,7 +23,7 @@ interface StripeJsCalls {
 const SECRETS = { secretKey: 'sk_test_stand_in', webhookSecret: 'whsec_stand_in_for_the_tests_of_pages' }
 const KEY = 'pk_test_stand_in'
 
-/** Stripe's script, from an origin of its own. */
+/** Serves Stripe's script from another origin. */
 async function serveScript(): Promise<Loopback> {
   const entry = fileURLToPath(new URL('../stand-ins/stripe-js.ts', import.meta.url))
   const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: 'iife', write: false })
@@ -43,7 +43,7 @@ const productIn = (currency: string) => ({
   ...{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency, total: 5, buffer: 0 },
 })
 
-/** A new sale's address. */
+/** Creates a sale and returns its address. */
 async function sale(changes: Partial<SaleConfig>): Promise<string> {
   const name = `paid-${++sales}`
   const products = [productIn('EUR')]
@@ -56,9 +56,9 @@ async function sale(changes: Partial<SaleConfig>): Promise<string> {
 }
 
 const test = storyTest().extend<{
-  /** The order of someone who has just reserved. */
+  /** Opens the order of a buyer who has just reserved. */
   reserved(changes: Partial<SaleConfig>): Promise<Page>
-  /** The same, on the way to pay. */
+  /** The same on the payment page. */
   atPayment(currency?: string, options?: BrowserContextOptions): Promise<Page>
 }>({
   reserved: ({ visitorWithTurn }, use) =>
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)('the payment page', { concurrent: true }, () => {
     expect((await callsOf(page)).elements.appearance).toMatchObject({ theme: 'night' })
     let asked = 0
     await page.exposeFunction('bank', async (secret: string) => {
-      // The first time the visitor loads the page again.
+      // The first request hangs, and the visitor reloads the page.
       if (++asked === 1) return new Promise(() => {})
       stripe.authenticate(secret.split('_secret_')[0] ?? '', true)
     })

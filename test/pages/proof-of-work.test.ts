@@ -1,4 +1,4 @@
-/** What entry costs in a real browser: the widgets do their work when the form is sent, by mouse or by keyboard. */
+/** The proof of work in a real browser: the widgets work when the form is sent, by mouse or by keyboard. */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
 import { button, goTo, heading, storyTest } from '../lib/in-browser.ts'
@@ -10,7 +10,7 @@ import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
 const access = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false } as const
 const [PROOF, TURNSTILE] = [{ proof_of_work: 5_000 }, { turnstile: true }]
-/** Cloudflare's script is not ours: a stand-in with its calls, which gives a token after some time. */
+/** A stand-in replaces Cloudflare's script. It has the same calls, and gives a token after some time. */
 const STAND_IN = `globalThis.turnstile = {
   render(box, options) {
     const field = document.createElement('input')
@@ -24,7 +24,7 @@ const STAND_IN = `globalThis.turnstile = {
 
 const system = await sharedPart('system')
 const pageOf = (sale: string) => `${system.edgeUrl}/sales/${sale}`
-/** The browser reports the answer that asks for a proof, and a script that does not load. */
+/** The browser reports the response that requires a proof, and a script that does not load. */
 const test = storyTest(/status of 4|ERR_FAILED/)
 
 describe.skipIf(!hasBrowser)('what entry costs', { concurrent: true }, () => {

@@ -1,4 +1,7 @@
-/** The form of a turn in a real browser: what a choice costs, what is missing, and what is wrong, before anything is sent. */
+/**
+ * The form of a turn in a real browser shows the price of a choice, missing fields and errors before anything is
+ * sent.
+ */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { useSamplePages } from '../lib/sample-pages.ts'

@@ -1,13 +1,13 @@
 /** Databases of tests, beside the one that a server was started with. */
 import postgres from 'postgres'
 
-/** Creates a database beside the one of this address, as a copy of another one there, and returns its own address. */
+/** Creates a database on the server of this address, as a copy of another one there, and returns its own address. */
 export async function createDatabase(url: string, name: string, template = 'template1'): Promise<string> {
   await onConnection(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
   return Object.assign(new URL(url), { pathname: `/${name}` }).href
 }
 
-/** Drops a database, ending whatever is still connected to it. */
+/** Drops a database and ends all connections to it. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
   await onConnection(url, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
 }

@@ -18,11 +18,11 @@ test('Ctrl-C, which npm passes on a second time, ends the servers of a run', asy
     const pidFile = () => globSync('flash-sale-postgres-*/postgres.pid', { cwd: folder.path })[0] ?? ''
     const started = () => join(folder.path, pidFile())
     await expect.poll(() => (run.exitCode === null ? readPidFile(started())?.runs : run.all)).toBe(true)
-    // Who stops a server removes its pid file.
+    // A server's pid file is removed when the server is stopped.
     const server = join(folder.path, 'server.pid')
     copyFileSync(started(), server)
     run.kill('SIGINT')
-    // Two signals that are pending at once would be one.
+    // Two signals that are pending at once would count as one.
     await sleep(1)
     run.kill('SIGINT')
     await run

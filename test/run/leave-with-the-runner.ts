@@ -1,17 +1,21 @@
 /**
- * The runner, or a worker whose runner was killed, would leave its servers behind when a signal kills it. It exits instead,
- * and dev/processes.ts kills them as it does.
+ * A signal that kills the runner, or a worker whose runner was killed, would leave its servers behind. This code
+ * makes the process exit instead, and dev/processes.ts kills the servers at its exit.
  */
 
-/** Vitest kills the workers as soon as the runner is gone. Ctrl-C reaches them too, and so long they have to stop what is theirs. */
+/**
+ * Vitest kills the workers as soon as the runner has ended. Ctrl-C reaches them too, and they get this long to stop
+ * their servers.
+ */
 const WORKERS_STOP_WITHIN_MS = 1_000
 
-// Once per process: a worker may run many files.
+// The handlers are installed once per process, because a worker may run many files.
 const here = globalThis as typeof globalThis & { leavesWithTheRunner?: true }
 if (here.leavesWithTheRunner === undefined) {
   here.leavesWithTheRunner = true
   process.once('disconnect', () => process.exit(1))
-  // Not `once`: npm passes Ctrl-C on a second time, which would kill the process while it cleans up.
+  // The handlers stay (`on`, not `once`), because npm passes Ctrl-C on a second time, which would kill the process
+  // while it cleans up.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave)
 }
 

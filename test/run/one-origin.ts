@@ -1,6 +1,7 @@
 /**
- * One origin for a whole test run, with a database and a Redis of its own. Test files share it, each with its own sales: it
- * is never killed, stopped or slowed down on purpose, and nothing in its stores is of one file alone. See origin-process.ts.
+ * One origin for a whole test run, with its own database and Redis. Test files share it, each with its own sales. It
+ * is never killed, stopped or slowed down on purpose, and its stores contain the data of several files. See
+ * origin-process.ts.
  */
 import { join } from 'node:path'
 import { LOOPBACK, type Server, temporaryFolder } from '../../dev/processes.ts'
@@ -16,7 +17,7 @@ export interface Stores {
   readonly redisUrl: string
 }
 
-/** Where an origin serves, on which stores, and with which keys of admissions. */
+/** The address of an origin, its stores, and its keys of admissions. */
 export interface OriginAddress extends Stores {
   readonly url: string
   readonly opsUrl: string
@@ -26,9 +27,9 @@ export interface OriginAddress extends Stores {
 
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
 export const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
-/** Those of a test run, which all origins on one ledger share. */
+/** The keys of a test run, which all origins on one ledger share. */
 export const ORDER_KEYS = { keys: [{ kty: 'oct', kid: 'orders', k: 'b'.repeat(43) }] }
-/** A charge without an answer is given up in seconds; one that is late comes when a test makes it old. */
+/** A charge without a response is given up in seconds. A late one arrives when a test makes it old. */
 const SANDBOX = { SANDBOX_TIMEOUT_MS: '2000', SANDBOX_LATE_MS: '600000' }
 
 export async function startOrigin(postgresUrl: string): Promise<Part<OriginAddress>> {
@@ -48,7 +49,7 @@ export async function startOrigin(postgresUrl: string): Promise<Part<OriginAddre
   }
 }
 
-/** An origin for tests, not started yet, logging to this folder. `settings` is called at each start. */
+/** An origin for tests, which is not started yet and logs to this folder. `settings` is called at each start. */
 export async function testOrigin(
   folder: string,
   keys: ReturnType<typeof newKeySet>,

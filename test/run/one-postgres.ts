@@ -1,13 +1,16 @@
 /**
- * One Postgres for a whole test run. Test files make a database each in it (servers.ts), which takes milliseconds where a server
- * takes most of a second.
+ * One Postgres for a whole test run. Each test file creates its own database in it (servers.ts), which takes
+ * milliseconds, while a server takes nearly a second.
  */
 import { startPostgres } from '../../dev/servers/postgres.ts'
 import { prepare } from '../../origin/ledger/connection.ts'
 import { createDatabase } from './databases.ts'
 import type { Part } from './shared-part.ts'
 
-/** The database that test files copy (`create database .. template`): the ledger's schema, migrated once for all. */
+/**
+ * The database that test files copy (`create database .. template`). It has the ledger's schema, which is migrated
+ * once for all.
+ */
 export const LEDGER_TEMPLATE = 'ledger_template'
 
 export async function startRunPostgres(): Promise<Part<string>> {

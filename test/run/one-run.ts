@@ -1,6 +1,7 @@
 /**
- * What the test files of a run share: a Postgres, an origin, a whole system, a browser. Each part starts when a file first asks
- * for it (`sharedPart`), so that a run of few files pays for what they use, and stops after the last test.
+ * The parts that the test files of a run share: a Postgres, an origin, a whole system, a browser. Each starts when a
+ * file first requests it (`sharedPart`), so that a run of few files starts only what they use, and stops after the
+ * last test.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -25,7 +26,7 @@ interface Run {
   stop(): Promise<void>
 }
 
-/** Several projects have this setup, each with its own copy of this module. */
+/** Several projects use this setup, each with its own copy of this module. */
 const ofRun = globalThis as typeof globalThis & { testRun?: { run: Promise<Run>; users: number } }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -44,7 +45,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function startRun(): Promise<Run> {
   await Promise.all([buildConsole(), ensurePrograms()])
   const started = new Map<string, Promise<Part<unknown>>>()
-  /** The latest first: a part may use those that were started before it. */
+  /** The latest part stops first, because a part may use those that were started before it. */
   const stops: (() => Promise<void>)[] = []
   const once = <Address>(name: string, start: () => Promise<Part<Address>>) => {
     const starting = started.get(name) ?? start()
@@ -81,7 +82,10 @@ async function startRun(): Promise<Run> {
   }
 }
 
-/** Test files run at the same time, where two installations would collide: what is missing is installed here, one by one. */
+/**
+ * Test files run concurrently, and two installations would collide, so missing programs are installed here one by
+ * one.
+ */
 async function ensurePrograms(): Promise<void> {
   const say = (line: string) => console.log(line)
   const skipped = (tests: string) => (error: Error) => say(`Tests ${tests} are skipped: ${error.message}`)

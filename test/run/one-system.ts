@@ -1,6 +1,7 @@
 /**
- * One whole system for a test run: an origin, the edge, and stand-ins for the shop that visitors sign in to and for the service
- * that checks Turnstile's tokens. Test files share it, each with its own sales and accounts; nobody kills or stops a part of it.
+ * One whole system for a test run: an origin, the edge, and stand-ins for the shop at which visitors sign in and for
+ * the service that checks Turnstile's tokens. Test files share it, each with its own sales and accounts, and no file
+ * kills or stops a part of it.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +18,7 @@ export interface RunSystem extends Pick<System, Addresses> {
   readonly signInUrl: string
 }
 
-/** The only one that the stand-in for Turnstile's service accepts. */
+/** The only token that the stand-in for Turnstile's service accepts. */
 export const TURNSTILE_TOKEN = 'a-token-of-the-widget'
 const TURNSTILE_SECRET = 'a-secret'
 
@@ -36,8 +37,8 @@ export async function startRunSystem(postgresUrl: string): Promise<Part<RunSyste
       TURNSTILE_SITE_KEY: 'a-site-key',
       TURNSTILE_SECRET_KEY: TURNSTILE_SECRET,
       TURNSTILE_VERIFY_URL: `http://${LOOPBACK}:${(turnstile.address() as AddressInfo).port}`,
-      // Numbers that nobody holds keep the last units back for as long as a turn may be claimed, and a browser claims its
-      // turn within seconds; calling more people than there are units lets some of them come too late.
+      // Numbers that nobody holds keep the last units back until their turn has passed, so turns are short; a browser
+      // claims its turn within seconds. Calling more people than there are units makes some of them come too late.
       CLAIM_SECONDS: '40',
       ADMISSIONS_PER_UNIT: '5',
     },

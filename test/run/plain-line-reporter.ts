@@ -4,8 +4,8 @@
  *     123 passed, 0 failed
  *     120 passed, 2 failed, 1 skipped
  *
- * A file that cannot be loaded, a hook that throws, an error nobody caught, and a test that never got its turn count as
- * failed: a run is green only when everything ran.
+ * A file that cannot be loaded, a hook that throws, an error nobody caught, and a test that never got its turn count
+ * as failed: a run is green only when everything ran.
  */
 import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, TestSuite } from 'vitest/node'
 
@@ -19,7 +19,7 @@ export default class PlainLineReporter implements Reporter {
   private counts: Counts = { passed: 0, failed: 0, skipped: 0 }
 
   onInit(): void {
-    // At exit, since vitest's own summary and the teardown of the servers come before it.
+    // The line is printed at exit, because vitest's own summary and the teardown of the servers come before it.
     process.once('exit', (code) => {
       process.stdout.write(`${line(this.counts, code)}\n`)
     })
@@ -45,11 +45,12 @@ export default class PlainLineReporter implements Reporter {
   }
 }
 
-/** What went wrong outside any test: while the file was loaded, or in a hook. */
+/** The number of errors outside tests: while the file was loaded, or in a hook. */
 function faults(of: TestModule | TestSuite): number {
   const errors = of.errors().length
   if (errors > 0 || of.state() !== 'failed') return errors
-  // Failed without an error of its own: because of a test within, which is counted there, or unexplained.
+  // A suite that failed without its own error failed because of a test within it, which is counted there, or has an
+  // unknown error.
   for (const test of of.children.allTests()) if (test.result().state === 'failed') return 0
   for (const suite of of.children.allSuites()) if (suite.errors().length > 0) return 0
   return 1

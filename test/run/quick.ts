@@ -1,6 +1,6 @@
 /**
- * `npm run test:quick`: what is pure, in plain threads. With `--changed` (since the last commit) or `--changed=COMMIT` also each
- * other test that a change touches.
+ * The command `npm run test:quick` runs pure tests in plain threads. With `--changed` (since the last commit) or
+ * `--changed=COMMIT` it also runs every other test that a change affects.
  */
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'

@@ -1,4 +1,4 @@
-/** Addresses of what the test files of a run share (one-run.ts). */
+/** The addresses of the parts that the test files of a run share (one-run.ts). */
 import { inject } from 'vitest'
 import { findChromium } from '../../dev/servers/chromium.ts'
 import type { OriginAddress } from './one-origin.ts'
@@ -6,30 +6,30 @@ import type { RunSystem } from './one-system.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the run tells test files the addresses of what they share. */
+    /** The address of the server that tells test files the addresses of the shared parts. */
     sharedParts: string
   }
 }
 
 export interface SharedParts {
-  /** Its address. */
+  /** The address of the server. */
   readonly postgres: string
   readonly origin: OriginAddress
   readonly system: RunSystem
-  /** The address of its Chromium. */
+  /** The address of the run's Chromium. */
   readonly browser: string
 }
 
-/** A part that runs: what test files are told of it, and how it ends. */
+/** A running part: the address for test files, and the function that stops it. */
 export interface Part<Address> {
   readonly address: Address
   stop(): Promise<void>
 }
 
-/** Tests in a browser are skipped on a machine without one. */
+/** Browser tests are skipped on a machine without a Chromium. */
 export const hasBrowser = findChromium() !== undefined
 
-/** Starts a part, unless it runs already. */
+/** Starts a part unless it runs already. */
 export async function sharedPart<Name extends keyof SharedParts>(name: Name): Promise<SharedParts[Name]> {
   const response = await fetch(`${inject('sharedParts')}/${name}`)
   const text = await response.text()

@@ -13,12 +13,12 @@ import { dirname, join } from 'node:path'
 export type Project = 'system' | 'edge' | 'origin' | 'pure' | 'long'
 
 const ROOMS = ['bench', 'dev', 'edge', 'origin', 'shared', 'test']
-/** A test that reaches one of these speaks to a server of the run, or starts one. */
+/** A test that imports one of these uses a server of the run, or starts one. */
 const SERVERS = /^(test\/run\/shared-part|dev\/processes|dev\/servers\/[^/]+)\.ts$|^(node:child_process|execa)$/
 const WORKERS_RUNTIME = /^cloudflare:/
-/** A test that imports one of these itself runs a system of several processes. */
+/** A test that imports one of these directly runs a system of several processes. */
 const SYSTEM = /^(dev\/system|bench\/rehearsal\/testing\/rehearse)\.ts$/
-/** What a file loads when it runs: types are gone by then. */
+/** The imports that remain at run time, without types. */
 const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm
 
 /** The test files of the repository by project, as paths from its root. */
@@ -42,7 +42,7 @@ function projectOf(file: string, direct: readonly string[], reached: ReadonlySet
 
 function closure(direct: readonly string[], imports: (file: string) => readonly string[]): Set<string> {
   const reached = new Set(direct)
-  // A set may grow while it is walked.
+  // Iterating a set includes elements that are added meanwhile.
   for (const name of reached) for (const further of imports(name)) reached.add(further)
   return reached
 }

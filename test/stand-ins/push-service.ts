@@ -1,6 +1,7 @@
 /**
- * A push service (RFC 8030) with the browsers that subscribe to it. It checks what it is sent by the specifications, without the
- * library that sent it: the sender's signature (VAPID, RFC 8292), and the encryption by each browser's own keys (RFC 8291, RFC 8188).
+ * A push service (RFC 8030) with the browsers that subscribe to it. It checks its messages by the specifications,
+ * without the library that sent them: the sender's signature (VAPID, RFC 8292), and the encryption with each
+ * browser's keys (RFC 8291, RFC 8188).
  */
 import { createDecipheriv, createECDH, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,13 +12,16 @@ import { importJWK, type JWTPayload, jwtVerify } from 'jose'
 import { LOOPBACK } from '../../dev/processes.ts'
 import type { PushSubscription } from '../../shared/api/mails.ts'
 
-/** For tests alone, until 2126: openssl req -x509 -newkey ec -nodes -days 36500 -addext subjectAltName=IP:127.0.0.1 */
+/**
+ * The certificate is for tests only and valid until 2126: openssl req -x509 -newkey ec -nodes -days 36500 -addext
+ * subjectAltName=IP:127.0.0.1
+ */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgbrnaahqr7xJS70zO
 hdCY/bUcRW5sVtKfUiWp1LzlQLihRANCAATf2hh4QtYkPC9eKEJR07342eRzBOy3
 EE+DK8iSNflJqP0gpgQBQSnTC3GbAK7voe1UwkzHzgvWkkko3SuTP1BC
 -----END PRIVATE KEY-----`
-/** What trusts it has this in NODE_EXTRA_CA_CERTS. */
+/** A process that must trust the service has this certificate in NODE_EXTRA_CA_CERTS. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBhjCCASygAwIBAgIUPuZ80rfJ13HmrNsCeBnKQLcjS6EwCgYIKoZIzj0EAwIw
 DzENMAsGA1UEAwwEcHVzaDAgFw0yNjExMjYwNjMxNDBaGA8yMTI2MTEwMjA2MzE0
@@ -31,10 +35,10 @@ i8g6QcsQNL1ihw==
 -----END CERTIFICATE-----`
 
 export interface Pushed {
-  /** Decrypted. */
+  /** The decrypted message. */
   readonly message: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Of the token that says who sent it. */
+  /** The claims of the token that identifies the sender. */
   readonly claims: JWTPayload
 }
 
@@ -67,9 +71,9 @@ export async function startPushService(vapidKey: string) {
   await once(server, 'listening')
   const url = () => `https://${LOOPBACK}:${(server.address() as AddressInfo).port}`
   return {
-    /** What did not hold against the specifications. */
+    /** The violations of the specifications. */
     wrong,
-    /** A browser that subscribes; `pushed` is what came to it. */
+    /** Subscribes a browser; `pushed` lists its messages. */
     subscribe(): { readonly push: PushSubscription; readonly pushed: readonly Pushed[] } {
       const path = `/${randomUUID()}`
       const browser = browserKeys()
@@ -89,7 +93,10 @@ export async function startPushService(vapidKey: string) {
   }
 }
 
-/** RFC 8292, 2 and 3: signed with the key that the browsers subscribed with, for this service, for a day at most. */
+/**
+ * The token must be signed with the key to which the browsers subscribed, for this service, for a day at most (RFC
+ * 8292, 2 and 3).
+ */
 async function verified(authorization: string | undefined, vapidKey: string, audience: string): Promise<JWTPayload> {
   const [, token = '', key] = /^vapid t=([^,]+), ?k=(.+)$/.exec(authorization ?? '') ?? []
   if (key !== vapidKey) throw new Error('another key')
@@ -109,7 +116,7 @@ function browserKeys() {
     Buffer.from(hkdfSync('sha256', secret, salt, info, bytes))
   return {
     keys: { p256dh: own.toString('base64url'), auth: auth.toString('base64url') },
-    /** RFC 8188, 2: salt, record size, key id (the sender's key) and one record. */
+    /** The body consists of salt, record size, key id (the sender's key) and one record (RFC 8188, 2). */
     decrypt(body: Buffer): string {
       const [salt, length] = [body.subarray(0, 16), body.readUInt8(20)]
       const [sender, record] = [body.subarray(21, 21 + length), body.subarray(21 + length)]

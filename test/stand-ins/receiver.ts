@@ -1,4 +1,4 @@
-/** A shop's system that receives webhooks, as its developer would write it: by the library of the Standard Webhooks. */
+/** A shop's system that receives webhooks, written as its developer would: with the Standard Webhooks library. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -19,7 +19,7 @@ export interface Received {
 
 type Answer = (message: Received, response: ServerResponse) => unknown
 
-/** A receiver for the tests of a file. `answer` decides what it answers; by default 204. */
+/** A receiver for the tests of a file. `answer` sets its response, by default 204. */
 export function useReceiver() {
   const received: Received[] = []
   let answer: Answer | undefined
@@ -52,7 +52,7 @@ export function useReceiver() {
   })
   return {
     url: (path: string) => `${origin}${path}`,
-    /** What came to a path, in order of arrival. */
+    /** The messages to a path, in order of arrival. */
     at: (path: string) => received.filter((one) => one.path === path),
     answers(next: Answer | undefined) {
       answer = next

@@ -1,4 +1,7 @@
-/** Storage that speaks as much S3 as pictures need: files in memory, for calls whose signature another implementation makes too. */
+/**
+ * Storage with the part of S3 that pictures need: files in memory, for calls whose signature is checked by another
+ * implementation.
+ */
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
@@ -11,7 +14,7 @@ const REGION = 'eu-central-1'
 export interface S3 {
   readonly settings: Record<string, string>
   readonly files: ReadonlyMap<string, { readonly type: string | undefined; readonly bytes: Buffer }>
-  /** How many calls were refused, for their signature or content. */
+  /** The number of calls that were refused because of their signature or content. */
   readonly refused: () => number
   stop(): void
 }

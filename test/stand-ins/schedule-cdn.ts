@@ -1,4 +1,4 @@
-/** A plain CDN that pulls schedules from an origin, and keeps them for as long as it may, until a test has it fail. */
+/** A plain CDN that reads schedules from an origin and stores them as long as allowed, until a test makes it fail. */
 import type { IncomingMessage } from 'node:http'
 import { serveOnLoopback } from '../../dev/loopback.ts'
 
@@ -16,7 +16,7 @@ export async function startScheduleCdn() {
   let originUrl = ''
   let fails = false
   const kept = new Map<string, Kept>()
-  /** What pages have asked of it. */
+  /** The requests of pages to the CDN. */
   const requests: IncomingMessage[] = []
 
   const pull = async (path: string): Promise<Kept> => {

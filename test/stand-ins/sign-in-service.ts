@@ -1,4 +1,7 @@
-/** A stand-in for a company's sign-in service: the parts of OpenID Connect Core that a confidential client with PKCE meets. */
+/**
+ * A stand-in for a company's sign-in service: the parts of OpenID Connect Core that a confidential client with PKCE
+ * uses.
+ */
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -50,7 +53,7 @@ export function useSignInService() {
     }
   }
 
-  /** A code is good once, for the client that has its secret, the address and the verifier of its challenge. */
+  /** A code is valid once, for the client that has its secret, the address and the verifier of its challenge. */
   async function token(request: IncomingMessage) {
     let text = ''
     for await (const chunk of request) text += chunk
@@ -89,7 +92,7 @@ export function useSignInService() {
 
   return {
     url: () => url,
-    /** What a person's browser brings back from the authorization endpoint; `claims` go into the ID token. */
+    /** The query with which a browser returns from the authorization endpoint; `claims` go into the ID token. */
     signIn(authorization: string, claims: JWTPayload) {
       const { searchParams: given } = new URL(authorization)
       const [code, now] = [randomUUID(), Math.floor(Date.now() / 1000)]

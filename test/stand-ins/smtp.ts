@@ -1,4 +1,4 @@
-/** A real SMTP server for tests, which keeps what it is sent. */
+/** A real SMTP server for tests, which stores the mails that it receives. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -7,14 +7,14 @@ import { LOOPBACK } from '../../dev/processes.ts'
 
 export interface Received {
   readonly to: readonly string[]
-  /** As it was sent, with its headers. */
+  /** The mail as it was sent, with its headers. */
   readonly raw: string
   readonly messageId: string
 }
 
 export async function startSmtp(port = 0) {
   const mails: Received[] = []
-  /** Waits for it after a mail has come, before the server acknowledges it. */
+  /** The server awaits this function after a mail has arrived, before it acknowledges the mail. */
   let beforeAck: (mail: Received) => Promise<void> = async () => {}
   let isSenderRefused = false
   const server = new SMTPServer({

@@ -1,7 +1,7 @@
 /**
- * A stand-in for Stripe's script in the browser, as far as the payment page uses it, in the shapes of Stripe's own types. It
- * runs in the page: the test bundles it, and serves it from another origin. A card's number decides; `4242` is good, `3155`
- * needs its buyer, and anything else is incomplete.
+ * A stand-in for the part of Stripe's browser script that the payment page uses, with the types of Stripe itself. It
+ * runs in the page: the test bundles it, and serves it from another origin. A card's number decides the result;
+ * `4242` is good, `3155` needs its buyer, and anything else is incomplete.
  */
 import type {
   ConfirmationTokenResult,
@@ -14,7 +14,7 @@ import type {
 
 const TOKENS: Readonly<Record<string, string>> = { 4242: 'ctoken_visa', 3155: 'ctoken_3ds' }
 
-/** What the page asked for, for the test to read. */
+/** The page's calls, which the test reads. */
 interface StripeJsCalls {
   key: string
   locale: string | undefined
@@ -24,7 +24,7 @@ interface StripeJsCalls {
 }
 const page = globalThis as unknown as {
   calls: StripeJsCalls
-  /** The test plays the bank. */
+  /** The test acts as the bank. */
   bank?: (secret: string) => Promise<void>
   Stripe: (key: string, options?: { locale?: string }) => object
 }

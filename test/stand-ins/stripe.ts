@@ -1,6 +1,6 @@
 /**
- * A server that behaves as Stripe's documentation says, as far as a sale needs: form bodies, idempotency keys, errors in
- * Stripe's shape, stored events and signed webhooks. The payment method decides:
+ * A server that behaves as Stripe's documentation says, as far as a sale needs: form bodies, idempotency keys, errors
+ * in Stripe's shape, stored events and signed webhooks. The payment method decides:
  *
  *     pm_card_visa            is authorized, and captured on request; so is ctoken_visa
  *     pm_card_chargeDeclined  402, card_declined; with more behind it, its code
@@ -51,14 +51,14 @@ export interface Refund {
 export interface Reply {
   readonly status: number
   readonly body: unknown
-  /** The response is not sent. */
+  /** True if the response is not sent. */
   readonly isLost?: boolean
 }
 
 interface StripeOptions {
   readonly secretKey: string
   readonly webhookSecret: string
-  /** Without it no webhooks are sent. */
+  /** The address for webhooks; without it none are sent. */
   readonly webhookUrl?: () => string
 }
 
@@ -70,7 +70,7 @@ const DECLINES: Record<string, { code: Stripe.PaymentIntent.LastPaymentError.Cod
   pm_card_chargeDeclinedIncorrectCvc: { code: 'incorrect_cvc' },
   pm_card_authenticate: { code: 'authentication_required' },
 }
-/** No key answers the same again after these. */
+/** A repeated key does not return the same response after these statuses. */
 const NOT_KEPT = [0, 401, 403, 409, 429]
 
 /** The header of a webhook: the time, and the HMAC of time and body. */
@@ -84,11 +84,11 @@ export async function startStripe(options: StripeOptions) {
   const events: { id: string; type: string; created: number }[] = []
   const replies = new Map<string, { form: string; reply: Reply }>()
   const calls: string[] = []
-  /** Tests change these; `turnAway` writes are rejected with 429. */
+  /** Tests change these settings. With `turnAway`, writes are rejected with 429. */
   const settings = { sendsWebhooks: true, refundStatus: 'succeeded', turnAway: 0 }
 
   const app = new Hono()
-  // Stripe's page of the buyer's bank, without a key.
+  // Stripe's page of the buyer's bank, which needs no key.
   app.get('/3ds/:id', (c) =>
     c.html(html`<!doctype html><title>3-D Secure</title><form method="post">
     <button name="result" value="complete">Complete</button><button name="result" value="fail">Fail</button></form>`),
@@ -142,7 +142,7 @@ export async function startStripe(options: StripeOptions) {
     const data = refunds.filter((made) => made.payment_intent === c.req.query('payment_intent')).reverse()
     return send({ status: 200, body: { object: 'list', data, has_more: false } })
   })
-  // Other servers of the worker keep the Response that they have.
+  // The server must not replace the global Response, because other servers of the worker use it.
   const own = { port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false }
   const server = serve({ fetch: app.fetch, ...own }) as Server
   await once(server, 'listening')
@@ -178,7 +178,7 @@ export async function startStripe(options: StripeOptions) {
     const intent = add(metadataIn(form), Number(form.get('amount')), form.get('currency') ?? '')
     if (form.get('confirm') !== 'true') return { status: 200, body: show(intent) }
     const returnUrl = form.get('return_url') ?? ''
-    // Without it the intent could not be confirmed here.
+    // The return address is required, because the intent could not be confirmed here without it.
     if (form.get('automatic_payment_methods[allow_redirects]') !== 'never' && !URL.canParse(returnUrl))
       return failure(400, 'invalid_request_error', 'url_invalid', 'Not a valid URL')
     const decline = DECLINES[method]
@@ -268,7 +268,7 @@ export async function startStripe(options: StripeOptions) {
     return { status: 200, body }
   }
 
-  /** The newest first. `ending_before` gives the page just before, that is just newer. */
+  /** The list starts with the newest. `ending_before` gives the page of the next newer ones. */
   function list(query: URLSearchParams): Reply {
     const types = [...query].flatMap(([name, value]) => (/^types\[/.test(name) ? [value] : []))
     const until = Number(query.get('created[lt]') ?? Number.POSITIVE_INFINITY)
@@ -290,7 +290,7 @@ export async function startStripe(options: StripeOptions) {
     if (!settings.sendsWebhooks || !options.webhookUrl) return
     const body = JSON.stringify(event)
     const headers = { 'stripe-signature': signStripe(options.webhookSecret, body) }
-    // Sent once: a lost one is in the list of events.
+    // An event is sent once; a lost one is in the list of events.
     fetch(options.webhookUrl(), { method: 'POST', body, headers, signal: AbortSignal.timeout(5_000) })
       .then((response) => response.body?.cancel())
       .catch(() => {})
@@ -303,7 +303,7 @@ export async function startStripe(options: StripeOptions) {
     intent.next_action = null
     emit(type, show(intent))
   }
-  /** What the buyer did at their bank; it does nothing to a charge that does not wait for them. */
+  /** The result of the buyer's bank. It has no effect on a charge that does not wait for it. */
   function authenticate(id: string, isGood: boolean): void {
     const intent = intents.get(id)
     if (intent?.status !== 'requires_action') return
@@ -324,14 +324,14 @@ export async function startStripe(options: StripeOptions) {
     events,
     settings,
     intents: intentsOf,
-    /** These act on intents without a call of the API. */
+    /** These functions act on intents without a call of the API. */
     add,
     authenticate,
     authorize,
     succeed,
     cancel,
     refund,
-    /** The buyer's bank sends a refund of a charge back, days later: the last one, or another. */
+    /** The buyer's bank returns a refund of a charge days later: the last refund, or the given one. */
     sendRefundBack(charge: string, which?: string) {
       const intent = intents.get(charge)
       const made = refunds.findLast(
@@ -344,7 +344,7 @@ export async function startStripe(options: StripeOptions) {
       emit('refund.failed', { ...made })
     },
     refundsOf: (charge: string) => refunds.filter((one) => one.payment_intent === charge),
-    /** Stripe keeps events for thirty days. */
+    /** The stand-in deletes events, as Stripe does after thirty days. */
     forgetEvents: () => events.splice(0),
     async stop() {
       server.closeAllConnections()
@@ -361,7 +361,7 @@ const metadataIn = (form: URLSearchParams): Record<string, string> =>
     }),
   )
 
-/** Of what Stripe tells of a card. */
+/** The part of Stripe's card data that is used. */
 const VISA = { brand: 'visa', last4: '4242' } as Stripe.Charge.PaymentMethodDetails.Card
 
 const chargeOf = ({ id, metadata, refunded, status, amount, amountRefunded, currency }: Intent) =>
@@ -379,7 +379,7 @@ const chargeOf = ({ id, metadata, refunded, status, amount, amountRefunded, curr
     payment_method_details: { type: 'card', card: VISA },
   }) satisfies Partial<Stripe.Charge>
 
-/** The intent as JSON; a copy, so that an event keeps the state of its time. */
+/** The intent as JSON. It is a copy, so that an event keeps the state of its time. */
 const show = (intent: Intent, isExpanded = false) => {
   const { refunded: _, amountRefunded: __, ...shown } = structuredClone(intent)
   const { last_payment_error, ...sent } = {
@@ -391,10 +391,13 @@ const show = (intent: Intent, isExpanded = false) => {
   sent satisfies Partial<Stripe.PaymentIntent>
   return { ...sent, last_payment_error, ...(isExpanded && { latest_charge: chargeOf(intent) }) }
 }
-/** Shows intents with their charge, if the query asks for it. */
+/** Shows intents with their charge if the query requests it. */
 const expanded = (c: Context) => (intent: Intent) => show(intent, /[?&]expand[^=]*=[^&]*latest_charge/.test(c.req.url))
 
-/** As docs.stripe.com/currencies says: whole numbers, whose last digits are 0 in some currencies, and a least charge in others. */
+/**
+ * The rules of docs.stripe.com/currencies: integers, whose last digits must be 0 in some currencies, and a minimum
+ * charge in others.
+ */
 function wrongAmount(amount: number, currency: string): string | undefined {
   if (!Number.isInteger(amount)) return 'parameter_invalid_integer'
   if (/^(bhd|jod|kwd|omr|tnd)$/.test(currency) && amount % 10 !== 0) return 'invalid_charge_amount'
