@@ -17,9 +17,11 @@ import {
 import { saleOf } from '../../test/lib/samples.ts'
 import { untilLocked } from '../../test/lib/servers.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { findOrder } from '../ledger/order-statements.ts'
+import { findOrder, moveOrders } from '../ledger/order-statements.ts'
 import { type Reservation, record } from '../ledger/record.ts'
+import { holdEnd } from '../orders/orders.ts'
 import { writeSale } from '../sales/sale-queries.ts'
+import type { Outcome } from './outcome.ts'
 
 const { database, stores, alone, whileLocked, failingProxy } = useLoneCheckouts()
 let sql: Sql
@@ -53,6 +55,35 @@ test('says the order that a ledger records which is just back, though its connec
   expect(['recorded', 'processing']).toContain(said(answer))
   const orders = () => sql`select order_id from orders where sale_id = ${one.sale}`
   expect(await eventually(orders, (found) => found.length > 0)).toMatchObject([{ order_id: orderOf(answer) }])
+})
+
+test('finds the order of a buyer who was refused before, and then bought the unit that came back elsewhere', async ({
+  expect,
+}) => {
+  const one = await alone({ total: 1 })
+  const other = await alone({ of: one.sale, gate: NO_REDIS })
+  const buy = async (visitor: string) => {
+    await one.sales.refresh()
+    return one.ask({ quantity: 1 }, { visitor, at: one.sales.get(one.sale) ?? one.row })
+  }
+  const sold = async (outcome: Outcome) => {
+    const [order] = await moveOrders(sql, [orderOf(outcome)], { from: ['reserved'], to: 'confirmed' })
+    if (order) await one.its.settle([holdEnd(order)])
+  }
+  const first = await buy('first')
+  await sold(first)
+  const asked = vi.spyOn(one.its, 'reserve')
+  // Once the names are read, no store is asked.
+  const isAsked = async () => {
+    asked.mockClear()
+    expect(said(await buy('ann'))).toBe('/problems/sold-out')
+    return asked.mock.calls.length > 0
+  }
+  await expect.poll(isAsked).toBe(false)
+  await moveOrders(sql, [orderOf(first)], { from: ['confirmed'], to: 'cancelled' })
+  const bought = await other.buy('ann')
+  await sold(bought)
+  expect(await buy('ann')).toMatchObject({ kind: 'recorded', replayed: true, order: { order_id: orderOf(bought) } })
 })
 
 describe.concurrent('an answer about an intent', () => {

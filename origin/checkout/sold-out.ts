@@ -7,7 +7,7 @@ import type { Sql } from '../ledger/connection.ts'
 import { buyersOf } from '../ledger/order-statements.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
-import { forSale, phaseOf } from '../sales/sale-state.ts'
+import { phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 
 /** Names in memory, of about 100 bytes each, of all sales. A sale with more buyers asks the stores. */
@@ -15,7 +15,7 @@ const MAX_NAMES = 250_000
 const RETRY_MS = 1_000
 
 interface ClosedSale {
-  /** The row compared last, and its stock: with another stock, there may be new orders. */
+  /** The row compared last, and its stock: whenever that has changed, there may be new orders. */
   row: SaleRow
   readonly stock: string
   /** Products of which the fast gate has nothing left either. */
@@ -93,7 +93,8 @@ export class SoldOut {
 }
 
 /**
- * While the units for sale and those sold are unchanged, nobody got a unit. One visitor is missed: whose order expired or was
- * cancelled while the total was higher, before the total was lowered again. They get "sold out" instead of their order.
+ * While no row of a product has changed, nobody got a unit. The counts alone do not say so: a unit that came back and was sold again
+ * makes them equal.
  */
-const stockOf = ({ products }: SaleRow) => JSON.stringify(products.map((p) => [p.product_id, forSale(p), p.sold]))
+const stockOf = ({ products, products_version }: SaleRow) =>
+  JSON.stringify([products_version, ...products.map((p) => p.product_id)])

@@ -41,6 +41,8 @@ export async function readSales(
           'variant', p.variant, 'sku', p.sku, 'weight_grams', p.weight_grams, 'has_terms', p.has_terms)
           order by p.place, p.product_id), '[]')
         from products p where p.sale_id = s.sale_id and not p.is_promo_code) as products,
+      (select coalesce(sum(p.version), 0)::bigint
+        from products p where p.sale_id = s.sale_id and not p.is_promo_code) as products_version,
       (select g.version from goods g where g.sale_id = s.sale_id) as goods_version,
       (select c.version from charts c where c.sale_id = s.sale_id) as chart_version,
       (select json_object_agg(p.product_id, p.version)

@@ -12,6 +12,8 @@ export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
   readonly in_use: boolean
   /** The products include the sections of a hall. */
   readonly products: readonly ProductRow[]
+  /** The sum of the versions of their rows: it grows whenever units are sold, come back, or change in number. */
+  readonly products_version: number
   /**
    * The version of the goods, which are the content of its pages in addition to names and prices; null if there are
    * none.
