@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort, LOOPBACK, startChild, temporaryFolder } from '../../dev/processes.ts'
@@ -152,6 +152,9 @@ test('warns of each node of a Cluster, and measures its memory', async () => {
     expect(seen).toContain(`redis_memory_max_bytes{node="${node}"} 0`)
   }
   expect(seen).toContain('store_up{store="redis"} 1')
+  const parts = store instanceof Cluster ? store.nodes() : []
   await cluster.stop()
   await expect.poll(() => metrics.registry.metrics()).toContain('store_up{store="redis"} 0')
+  // The client sends it by itself, and its failure is nobody's: the command behind it fails too.
+  expect(new Set(await Promise.all(parts.map((node) => node.asking())))).toEqual(new Set(['OK']))
 })

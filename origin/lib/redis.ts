@@ -1,9 +1,16 @@
 /**
- * The connection to Redis: one server, one behind Sentinels, or a Cluster. While Redis is known to be away, commands fail at
+ * The connections to Redis: one server, one behind Sentinels, or a Cluster. While Redis is known to be away, commands fail at
  * once, and nobody waits for a reconnection. A server that vanishes silently is noticed after one second.
+ *
+ * Every client of the origin is made here. What ioredis begins without a caller is off, or its failures are caught, since a
+ * rejection that nobody handles ends the process: after a reconnection it would repeat subscriptions (`autoResubscribe`, also
+ * on its own connections to Sentinels, where no option ends it, so that `failoverDetector` stays off) and commands
+ * (`autoResendUnfulfilledCommands`); the subscriber of a Cluster is never used; before a redirected command a Cluster sends ASKING.
  */
 import { Cluster, Redis } from 'ioredis'
+import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
 import type { Logger } from 'pino'
+import { type Subscription, subscribe } from './redis-subscription.ts'
 
 const DEFAULT_PORT = 6379
 const SENTINEL_PORT = 26379
@@ -12,6 +19,8 @@ const COMMAND_TIMEOUT_MS = 1_000
 /** During a failover a Cluster answers late. Commands are redirected this often, this far apart. */
 const REDIRECTIONS = 4
 const REDIRECT_AFTER_MS = 50
+/** On this channel a Sentinel says that another server is the master: `name old-host old-port new-host new-port`. */
+const SWITCH = '+switch-master'
 
 /** The pause between two connection attempts: 250 ms at most, jittered. Attempts never end. */
 const retryStrategy = (attempt: number) => Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
@@ -32,38 +41,84 @@ export function connectRedis(url: string, log: Logger): Redis | Cluster {
   return redis
 }
 
-/** A connection of its own to the same Redis, as one that listens needs. The two types of client share no signature. */
-export const anotherConnection = (redis: Redis | Cluster): Redis | Cluster =>
-  redis instanceof Cluster ? redis.duplicate() : redis.duplicate()
+/**
+ * A connection of its own to the same Redis, for commands that block it; they wait for it to be ready. It follows the first one:
+ * to the server that this one has moved to, and to its end.
+ */
+export function anotherConnection(redis: Redis | Cluster): Redis | Cluster {
+  const options = { enableOfflineQueue: true }
+  // The two types of client share no signature.
+  const other = redis instanceof Cluster ? redis.duplicate([], options) : redis.duplicate(options)
+  other.on('error', () => {})
+  redis.on('close', () => reopen(other))
+  redis.once('end', () => other.disconnect())
+  return other
+}
+
+/** Listens to a channel on a connection of its own, which follows the first one. Returns a function that ends it. */
+export function listen(
+  redis: Redis | Cluster,
+  channel: string,
+  hear: (message: string) => void,
+  failed: (error: unknown) => void,
+): () => void {
+  const open = () => subscriberOf(redis)
+  const { renew, stop } = subscribe({ open, channel, hear, failed })
+  redis.on('close', renew)
+  return () => {
+    redis.off('close', renew)
+    stop()
+  }
+}
+
+const SUBSCRIBER = { lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null }
+
+/** A Cluster passes what is published on to all nodes, so that any of them will do. */
+function subscriberOf(redis: Redis | Cluster): Redis | undefined {
+  if (!(redis instanceof Cluster)) return redis.duplicate(SUBSCRIBER)
+  const nodes = redis.nodes()
+  return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(SUBSCRIBER)
+}
+
+/** Closes a connection, which opens another one. One that is being opened would end for good. */
+export function reopen(redis: Redis | Cluster): void {
+  if (redis.status === 'ready') redis.disconnect(true)
+}
+
+const OPTIONS = {
+  maxRetriesPerRequest: 0,
+  connectTimeout: 2_000,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  socketTimeout: COMMAND_TIMEOUT_MS,
+  autoResubscribe: false,
+  autoResendUnfulfilledCommands: false,
+  // The address of a managed Redis leads to another server after a failover, which closes no connection: a new one finds it.
+  reconnectOnError: isReadOnly,
+}
 
 function clientFor(url: string): Redis | Cluster {
-  const options = {
-    maxRetriesPerRequest: 0,
-    connectTimeout: 2_000,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    socketTimeout: COMMAND_TIMEOUT_MS,
-  }
   const several = severalHosts(url)
-  if (!several) return new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy })
-  const { kind, hosts, name, username, password } = several
+  const only = { enableOfflineQueue: false, retryStrategy }
+  if (!several) return new Redis(url, { ...OPTIONS, ...only, Connector: PrimaryConnector })
+  const { kind, hosts, name = '', username, password } = several
   const credentials = { ...(username && { username }), ...(password && { password }) }
   if (kind === 'sentinel') {
-    return new Redis({
-      ...options,
+    const sentinels = hosts.map((host) => ({ port: SENTINEL_PORT, ...host }))
+    const redis = new Redis({
+      ...OPTIONS,
       ...credentials,
-      sentinels: hosts.map((host) => ({ port: SENTINEL_PORT, ...host })),
-      name: name ?? '',
-      enableOfflineQueue: false,
-      retryStrategy,
+      ...only,
+      sentinels,
+      name,
       sentinelRetryStrategy: retryStrategy,
-      // A master that is replaced while it lives accepts writes for some seconds more, and loses them.
-      failoverDetector: true,
     })
+    followSentinels(redis, sentinels, name)
+    return redis
   }
-  return new Cluster(
+  const cluster = new Cluster(
     hosts.map((host) => ({ port: DEFAULT_PORT, ...host })),
     {
-      redisOptions: { ...options, ...credentials },
+      redisOptions: { ...OPTIONS, ...credentials },
       enableOfflineQueue: false,
       clusterRetryStrategy: retryStrategy,
       maxRedirections: REDIRECTIONS,
@@ -73,6 +128,48 @@ function clientFor(url: string): Redis | Cluster {
       slotsRefreshInterval: 5_000,
     },
   )
+  cluster.on('+node', catchAsking)
+  return cluster
+}
+
+/** The redirected command fails with its ASKING, and says so to its caller. */
+function catchAsking(node: Redis): void {
+  const asking = node.asking.bind(node)
+  node.asking = () => asking().catch(() => 'OK' as const)
+}
+
+/** Refuses a replica: after a failover the address leads to the primary sooner or later. */
+class PrimaryConnector extends StandaloneConnector {
+  #emit: Parameters<StandaloneConnector['connect']>[0] = () => {}
+
+  constructor(options: unknown) {
+    super(options as ConstructorParameters<typeof StandaloneConnector>[0])
+  }
+
+  override connect(emit: Parameters<StandaloneConnector['connect']>[0]) {
+    this.#emit = emit
+    return super.connect(emit)
+  }
+
+  override check(info: { readonly role?: string }): boolean {
+    const isReplica = info.role === 'slave'
+    if (isReplica) this.#emit('error', new Error('READONLY This Redis is a replica.'))
+    return !isReplica
+  }
+}
+
+/** A master that is replaced while it lives accepts writes for some seconds more, and loses them. */
+function followSentinels(redis: Redis, sentinels: readonly { host: string; port: number }[], master: string): void {
+  const hear = (message: string) => {
+    if (message.startsWith(`${master} `)) reopen(redis)
+  }
+  const all = sentinels.map((sentinel): Subscription => {
+    const open = () => new Redis({ ...OPTIONS, ...SUBSCRIBER, ...sentinel, enableReadyCheck: false })
+    return subscribe({ open, channel: SWITCH, hear, failed: () => {} })
+  })
+  redis.once('end', () => {
+    for (const { stop } of all) stop()
+  })
 }
 
 const SEVERAL =
@@ -101,15 +198,22 @@ function severalHosts(url: string) {
   }
 }
 
+/** True for the reply of a replica, also inside the error of a script. */
+export function isReadOnly({ message }: Error): boolean {
+  return /\bREADONLY /.test(message)
+}
+
 /** True for errors of a command while Redis is away: one server or a Cluster. */
-export function isRedisAway({ name, message }: Error): boolean {
+export function isRedisAway(error: Error): boolean {
+  const { name, message } = error
   return (
     // Commands on a connection that broke, and a Cluster without its nodes.
     /^(AbortError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(name) ||
     /Connection is closed|Stream isn't writeable|Command timed out/.test(message) ||
     /^(Cluster isn't ready|None of startup nodes|Too many Cluster redir)/.test(message) ||
     // Replies of a server that cannot serve, or has no master.
-    /^(CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|TRYAGAIN) /.test(message)
+    /^(CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN) /.test(message) ||
+    isReadOnly(error)
   )
 }
 

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useRedis } from '../../test/lib/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { OrderChanges } from './order-changes.ts'
 
 const server = useRedis()
+const way = useFlakyProxy(() => server.port)
 const log = pino({ level: 'silent' })
 const messages: (readonly string[])[] = []
 let changes: OrderChanges
@@ -13,7 +15,7 @@ let redis: ReturnType<typeof connectRedis>
 let stop: () => void
 
 beforeAll(async () => {
-  redis = connectRedis(server.url, log)
+  redis = connectRedis(way.through(server.url), log)
   await once(redis, 'ready')
   changes = new OrderChanges(redis, log)
   changes.onChange((ids) => messages.push(ids))
@@ -47,4 +49,23 @@ test('are heard again after the connection of the listener was lost', async () =
   await untilHeard('before')
   expect(await redis.call('client', 'kill', 'type', 'pubsub')).toBe(1)
   await untilHeard('after')
+})
+
+test('are heard again after the network forgot the connection of the listener', async () => {
+  await untilHeard('known')
+  way.vanish()
+  await untilHeard('forgotten')
+})
+
+test('no process ends when the new connection breaks before its subscription is answered', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => void unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  onTestFinished(() => void process.off('unhandledRejection', note))
+  await untilHeard('whole')
+  way.resetAt('subscribe')
+  way.cut()
+  await expect.poll(way.hasReset).toBe(true)
+  await untilHeard('mended')
+  expect(unhandled).toEqual([])
 })

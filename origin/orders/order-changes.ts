@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Batcher } from '../lib/batcher.ts'
-import { anotherConnection } from '../lib/redis.ts'
+import { listen } from '../lib/redis.ts'
 
 const CHANNEL = 'order_changes'
 /** Changes in one message, each of up to a few hundred orders; the pause between two; and changes that wait for Redis: more are not published. */
@@ -41,19 +41,14 @@ export class OrderChanges {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Listens on a connection of its own; returns a function that ends it. Of trouble with Redis the other connection tells. */
+  /** Listens on a connection of its own; returns a function that ends it. */
   start(): () => void {
-    const subscriber = anotherConnection(this.#redis)
-    subscriber.on('error', () => {})
-    subscriber.on('ready', () => {
-      subscriber
-        .subscribe(CHANNEL)
-        .catch((error) => this.#log.warn({ error: String(error) }, 'changes of orders are read from the ledger alone'))
-    })
-    subscriber.on('message', (_, message: string) => {
+    const hear = (message: string) => {
       const orderIds = message.split(',')
       for (const listener of this.#listeners) listener(orderIds)
-    })
-    return () => subscriber.disconnect()
+    }
+    const failed = (error: unknown) =>
+      this.#log.warn({ error: String(error) }, 'changes of orders are read from the ledger alone')
+    return listen(this.#redis, CHANNEL, hear, failed)
   }
 }

@@ -2,7 +2,8 @@
  * Whether a replica of Redis has what was written. WAIT blocks its connection, so it has one of its own, made when it is first
  * needed. A write there comes after everything that Redis has executed before, and replicas take writes in that order.
  */
-import { type ChainableCommander, Cluster, type Redis } from 'ioredis'
+import type { ChainableCommander, Cluster, Redis } from 'ioredis'
+import { anotherConnection, reopen } from '../lib/redis.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from './scripts.ts'
 
@@ -27,30 +28,26 @@ export class Replicas {
    */
   async caughtUp(markKey: string): Promise<Redis | Cluster> {
     if (this.#redis.status !== 'ready') throw new Error('Redis is away')
-    const redis = this.#connection()
+    // Commands wait for the connection, within their timeout.
+    this.#own ??= anotherConnection(this.#redis)
+    const redis = this.#own
     if ((await hasReplica(redis, markKey)) && !(await hasAcknowledged(redis, markKey)))
       throw new Error('no replica has acknowledged')
     return redis
   }
-
-  #connection(): Redis | Cluster {
-    // Commands wait for the connection, within their timeout.
-    this.#own ??= this.#duplicate().on('error', () => {})
-    return this.#own
-  }
-
-  #duplicate(): Redis | Cluster {
-    const redis = this.#redis
-    redis.once('end', () => this.#own?.disconnect())
-    const options = { enableOfflineQueue: true }
-    return redis instanceof Cluster ? redis.duplicate([], options) : redis.duplicate(options)
-  }
 }
 
-/** A replica that still connects or makes its first copy does not count. Some hosted Redis forbid INFO: then no replica is known. */
+/**
+ * A replica that still connects or makes its first copy does not count. Some hosted Redis forbid INFO: then no replica is known.
+ * Fails if the server itself has become a replica, which may not have what the master has.
+ */
 async function hasReplica(redis: Redis | Cluster, key: string): Promise<boolean> {
   // In a Cluster the key says which node is asked.
   const [, info] = await replies(redis.pipeline().exists(key).info('replication'))
+  if (/^role:slave/m.test(String(info))) {
+    reopen(redis)
+    throw new Error('the server of this connection is a replica by now')
+  }
   return /^slave\d+:.*state=online/m.test(String(info))
 }
 

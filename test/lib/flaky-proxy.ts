@@ -7,6 +7,7 @@ import { LOOPBACK } from '../../dev/processes.ts'
 function flakyProxy(portOfServer: () => number) {
   const ends = new Set<Socket>()
   let lost: 'nothing' | 'answers' | 'all' = 'nothing'
+  let resetAt: string | undefined
   const proxy = createServer((client) => {
     const server = connect(portOfServer(), LOOPBACK)
     const both = [client, server]
@@ -19,7 +20,12 @@ function flakyProxy(portOfServer: () => number) {
         if (end.listenerCount('data') > 0) for (const other of both) other.destroy()
       })
     }
-    client.on('data', (sent) => lost === 'all' || server.write(sent))
+    client.on('data', (sent) => {
+      if (resetAt !== undefined && sent.includes(resetAt)) {
+        resetAt = undefined
+        client.resetAndDestroy()
+      } else if (lost !== 'all') server.write(sent)
+    })
     server.on('data', (answer) => lost !== 'nothing' || client.write(answer))
   })
   const cut = () => {
@@ -41,6 +47,12 @@ function flakyProxy(portOfServer: () => number) {
     vanish() {
       for (const end of ends) end.removeAllListeners('data').resume()
     },
+    /** Resets the connection on which this text is sent next, in place of an answer. */
+    resetAt(text: string) {
+      resetAt = text
+    },
+    /** True once it has done so. */
+    hasReset: () => resetAt === undefined,
     /** Loses all replies, or everything, until it is back. */
     lose(what: 'answers' | 'all') {
       lost = what
