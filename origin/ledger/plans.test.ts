@@ -26,9 +26,9 @@ describe.each([
     await sql`set max_parallel_workers_per_gather = 0`
     await writeSale(sql, 'young', saleOf(OF_SALE))
     await sql`
-      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+      insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                           status, idempotency_key, request_hash, reserved_until)
-      select lpad(to_hex(i), 32, '0')::uuid, case when i > ${BEFORE} then 'young' else 'old' end, 'one', md5(i::text), i, 1,
+      select lpad(to_hex(i), 32, '0')::uuid, (next_order_numbers(1))[1], case when i > ${BEFORE} then 'young' else 'old' end, 'one', md5(i::text), i, 1,
         1000, 'EUR', 'confirmed', 'k', 'h', now()
       from generate_series(1, ${BEFORE + OF_SALE}) i`
     if (isAnalyzed) await sql`analyze orders`

@@ -298,6 +298,37 @@ test('returns the prices as written', async () => {
   }
 })
 
+/** Numbers of the orders that follow one another from that count on, under a key. */
+async function numbersFrom(count: number, many: number, key: string): Promise<readonly number[]> {
+  const rows = await sql<{ number: string }[]>`
+    select order_number(n, uuid_send(${key}::uuid)) as number from generate_series(${count}::bigint, ${count + many - 1}::bigint) n`
+  return rows.map(({ number }) => Number(number))
+}
+
+test('an order number says how many came before to those alone who have the key of the ledger', async () => {
+  const [few, many] = [2 ** 30, 2_000]
+  const [key, another] = [randomUUIDv7(), randomUUIDv7()]
+  const [first, later] = [await numbersFrom(1, many, key), await numbersFrom(few, many, key)]
+  expect([new Set(first).size, new Set(later).size]).toEqual([many, many])
+  expect([Math.max(...first) < few, Math.min(...later) >= few, Math.max(...later) < 2 ** 40]).toEqual([
+    true,
+    true,
+    true,
+  ])
+  // Neither neighbours nor the same count of another ledger have anything in common.
+  expect(new Set(first.map((number, i) => number - (first[i - 1] ?? 0))).size).toBeGreaterThan(many - 10)
+  const elsewhere = await numbersFrom(1, many, another)
+  expect(first.filter((number, i) => number === elsewhere[i]).length).toBeLessThan(10)
+
+  await createSale('numbered', 1, [10])
+  const batch = ['ann', 'bob', 'cid'].map((visitor) => reservation('numbered', visitor))
+  const [recorded] = await record(sql, 'numbered', batch, false)
+  const [row] = await sql<{ key: string; last: string }[]>`
+    select key, last_value as last from order_number_key, orders_number_seq`
+  const expected = await numbersFrom(Number(row?.last) - 2, 3, row?.key ?? '')
+  expect(batch.map(({ order }) => recorded?.verdict === 'recorded' && recorded.numbers[order])).toEqual(expected)
+})
+
 const reservation = (sale: string, visitor: string): Reservation => ({ ...reservationOf(sale), visitor })
 
 async function createSale(sale: string, limit: number, forSale: readonly number[], buffers: readonly number[] = []) {

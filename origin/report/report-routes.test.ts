@@ -126,9 +126,9 @@ test('compares a sample by ticket number, each with its first order', async () =
   const sql = origin.sql()
   const many = randomUUID()
   await sql`
-    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
+    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
                         idempotency_key, request_hash, created_at, reserved_until)
-    select gen_random_uuid(), ${many}, 'one', i::text, 1 + i % 4000, 1, 1000, 'EUR', 'expired', i::text, 'h',
+    select gen_random_uuid(), (next_order_numbers(1))[1], ${many}, 'one', i::text, 1 + i % 4000, 1, 1000, 'EUR', 'expired', i::text, 'h',
       to_timestamp(1 + i), to_timestamp(90 + i)
     from generate_series(0, 7999) i`
   const all = await firstOrders(sql, many, 'public', 1)

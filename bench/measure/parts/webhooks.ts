@@ -100,9 +100,9 @@ function webhooksBeside(sql: postgres.Sql, receiver: string, orders: readonly st
 async function makeOrders(sql: postgres.Sql, sale: string): Promise<string[]> {
   const ids = Array.from({ length: ORDERS }, () => randomUUIDv7())
   await sql`
-    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
+    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
                         idempotency_key, request_hash, reserved_until)
-    select id, ${sale}, 'unit', id::text, 1, 1, 4900, 'EUR', 'expired', 'k', 'h', now() from unnest(${ids}::uuid[]) id`
+    select id, (next_order_numbers(1))[1], ${sale}, 'unit', id::text, 1, 1, 4900, 'EUR', 'expired', 'k', 'h', now() from unnest(${ids}::uuid[]) id`
   return ids
 }
 

@@ -44,7 +44,7 @@ declare
   v_written boolean;
   v_has_limits boolean;
 begin
-  -- Before the locks, which others wait for.
+  -- The numbers are made before the locks, which others wait for.
   numbers := next_order_numbers(cardinality(p_ids));
   select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second', s.terms_version
     into strict v_limit, v_max_unpaid, v_hold, v_terms

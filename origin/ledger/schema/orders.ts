@@ -30,8 +30,8 @@ export const orders = pgTable(
     terms: integer(),
     /** What its receipt says of product, tax and seller: as they were at the payment. Null: it is not paid. */
     receipt: jsonb().$type<Receipt>(),
-    /** From 1, in the order of recording; people see it as `shortNumber` writes it. */
-    number: bigserial({ mode: 'number' }).notNull(),
+    /** What `next_order_numbers` gave it; people see it as `shortNumber` writes it. */
+    number: bigint({ mode: 'number' }).notNull(),
     status: text().$type<LedgerStatus>().notNull(),
     idempotency_key: text().notNull(),
     /** SHA-256 of the request: the same key with another body is refused. */
@@ -129,6 +129,9 @@ export const contacts = pgTable(
     index('contacts_by_address').on(t.address).where(sql`address is not null`),
   ],
 )
+
+/** One row: the secret without which an order's number does not say how many orders came before. */
+export const orderNumberKey = pgTable('order_number_key', { key: uuid().primaryKey() })
 
 /** Visitors who asked to be forgotten, for as long as a sale in which they ordered is in use. */
 export const forgottenVisitors = pgTable('forgotten_visitors', {
