@@ -134,6 +134,19 @@ test('what is wrong with a cart is a 422 that names its field', async () => {
   }
 })
 
+test('the limit of a product is for all its variants together', async () => {
+  const variants = ['41', '42'].map((size) => ({ variant_id: size, options: { size }, total: 5 }))
+  const shoe = { product_id: 'shoe', name: 'Shoe', unit_price_minor: 1000, currency: 'EUR', total: 0, limit: 1 }
+  const options = [{ name: 'size', values: ['41', '42'] }]
+  const sale = await origin.sale({ limit_per_visitor: 3, products: [{ ...shoe, options, variants }] })
+  const token = await origin.token(sale)
+  const buy = (size: string) =>
+    origin.checkout(sale, { token, key: randomUUID(), body: { lines: [{ product_id: size, quantity: 1 }] } })
+  expect((await buy('41')).status).toBe(201)
+  const detail = 'at most 1 per visitor of Shoe'
+  expect(await buy('42')).toMatchObject({ status: 422, body: { product_id: '42', errors: [{ detail }] } })
+})
+
 test('limits of an order, of a product and of the sale are exact', async () => {
   const products = [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total: 10, limit: 2 }]
   const sale = await openHall({ products, limit_per_order: 3 })

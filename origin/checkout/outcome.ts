@@ -271,7 +271,8 @@ const usedUp = (product: string, left = 0) => {
 
 const overProductLimit = ({ products }: SaleRow, product: string) => {
   if (isPromoCode(product)) return usedUp(product)
-  const { limit_per_visitor: limit, name } = products.find((p) => p.product_id === product) ?? {}
+  const { limit_per_visitor: limit, variant_of } = products.find((p) => p.product_id === product) ?? {}
+  const name = products.find((p) => p.product_id === (variant_of ?? product))?.name
   return { ...invalidField('quantity', `at most ${limit ?? 0} per visitor of ${name ?? product}`), product_id: product }
 }
 

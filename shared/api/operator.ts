@@ -40,7 +40,7 @@ const ProductConfig = v.pipe(
       total: whole(0, MAX_UNITS),
       /** Units of the total that are withheld from sale, for `fulfil_from_buffer`. */
       buffer: v.optional(whole(0, MAX_UNITS), 0),
-      /** Units that a visitor may have of it, or of each of its variants; null: as many as of the sale. */
+      /** Units that a visitor may have of it, all variants together; null: as many as of the sale. */
       limit: v.optional(v.nullable(whole(1, 1000))),
       ...productGoods,
     },

@@ -117,7 +117,7 @@ export const products = pgTable(
     sold: integer().notNull().default(0),
     /** Null: units of a product. Else a section of a hall: its places, or its seats, are the units. */
     section_type: text().$type<SectionType>(),
-    /** Units that a visitor may have of it, beside what they may have of the sale. Null: no limit of its own. */
+    /** Units that a visitor may have of it, beside what they may have of the sale; of all variants together. Null: no limit of its own. */
     limit_per_visitor: integer(),
     /** Of a variant: the product that it is one of, which has no units itself; and what it is by option. */
     variant_of: text(),

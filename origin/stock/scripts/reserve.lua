@@ -18,11 +18,11 @@
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
 --       3 units that waiting visitors with fewer than one, two, .. failed orders may buy, as one text; the last of these
 --         numbers also concerns visitors with more failed orders; then '|', and how many more want a use of a promo code
---       4 how many products follow; then the products, and as many limits per visitor ('': none); then eight arguments per
---       caller: order, visitor, key, request hash, product (its place among the products, from 1; or a cart, as in
---       units-of.lua, '' if nothing fits it), quantity, then: line, number and payment method (may be empty, and the order's
---       charge and the buyer's contact may follow: see intents.ts), and the visitor's networks, each with the units that it may
---       hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
+--       4 how many products follow; then the products, and as many limits per visitor ('': none; the products that share it, as other
+--       variants of the same do, follow it); then eight arguments per caller: order, visitor, key, request hash, product (its
+--       place among the products, from 1; or a cart, as in units-of.lua, '' if nothing fits it), quantity, then: line, number
+--       and payment method (may be empty, and the order's charge and the buyer's contact may follow: see intents.ts), and the
+--       visitor's networks, each with the units that it may hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a restart, a
 --       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
 --       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The verdicts are
@@ -111,7 +111,9 @@ local function takeCart(visitor, latest, parts)
   end
   if #taken > 0 then return 's', table.concat(taken, ',') end
   if #parts == 0 then return 'm', '0|' .. (unpaid[visitor] or 0) end
-  local had = {}
+  local had, wanted = {}, {}
+  for _, part in ipairs(parts) do wanted[part[1]] = part[2] end
+  local function unitsHad(product) return tonumber(redis.call('HGET', KEYS[8], product .. ' ' .. visitor) or 0) end
   for _, part in ipairs(parts) do
     local product, quantity, p = part[1], part[2], placeOf[part[1]]
     if available[p] < quantity then return 'm', p .. '|' .. (unpaid[visitor] or 0) end
@@ -121,10 +123,14 @@ local function takeCart(visitor, latest, parts)
       if isUse and rest < demand[visitor] + forUses then return 'm', p .. '|' .. unpaid[visitor] end
       if not isUse and rest < demand[visitor] then return 'u', unpaid[visitor] end
     end
-    local most = tonumber(ARGV[4 + products + p])
+    local most, others = string.match(ARGV[4 + products + p], '^(%d+)(.*)$')
     if most then
-      had[product] = tonumber(redis.call('HGET', KEYS[8], product .. ' ' .. visitor) or 0)
-      if had[product] + quantity > most then return 'o', p .. '|' .. had[product] .. '|' .. latest end
+      had[product] = unitsHad(product)
+      local hadInAll, wantedInAll = had[product], quantity
+      for other in string.gmatch(others, '%S+') do
+        hadInAll, wantedInAll = hadInAll + unitsHad(other), wantedInAll + (wanted[other] or 0)
+      end
+      if hadInAll + wantedInAll > tonumber(most) then return 'o', p .. '|' .. hadInAll .. '|' .. latest end
     end
   end
   for _, part in ipairs(parts) do
