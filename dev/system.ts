@@ -246,7 +246,7 @@ async function choosePort(chosen: number | undefined, name: string, ...others: n
     throw new LocalError(`Port ${chosen} is given twice: PORT, EDGE_PORT and OPS_PORT must differ.`)
   if (!(await reservePort(chosen)))
     throw new LocalError(`Port ${chosen} is taken: stop what uses it, or set ${name} to another.`)
-  // Some ports are refused by fetch and browsers, because they belong to other protocols.
+  // Ports of other protocols are refused by fetch and browsers.
   const why = await fetch(`http://${LOOPBACK}:${chosen}`).catch((error: Error) => error.cause)
   if ((why as Error | undefined)?.message === 'bad port')
     throw new LocalError(`Browsers refuse port ${chosen}: set ${name} to another.`)

@@ -77,7 +77,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
       command,
       args,
       logFile: join(folder.path, 'install.log'),
-      // Only the program is needed, so systemd must not start Debian's service.
+      // The program itself is enough, so systemd must not start Debian's service.
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' },
       // On this signal apt-get first finishes the current package; SIGTERM would leave it half installed.
       killSignal: 'SIGINT',

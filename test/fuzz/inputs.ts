@@ -438,7 +438,7 @@ function written(dice: Dice, value: unknown, name: Route['body']): Sent {
     : { type: 'text/csv', text: rows.map((row) => Object.values(Object(row)).join(',')).join('\r\n') }
 }
 
-/** Some objects cannot be converted to text. */
+/** A random object may have no text. */
 const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value)).toWellFormed()
 
 function broken(dice: Dice, text: string): string {

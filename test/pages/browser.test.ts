@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     )
     return url
   }
-  /** Other visitors take places in the queue. */
+  /** Further visitors take places in the queue. */
   const othersJoin = async (url: string, times: number) => {
     for (let i = 0; i < times; i++) await call('POST', `${url}/queue`)
   }

@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('goods in the console', () => {
     await dialog.getByRole('textbox', { name: /^Code/ }).fill('spring')
     await dialog.getByLabel('Percent').fill('20')
     await dialog.getByLabel('Uses in all').fill('100')
-    // Another operator adds a code after the console has read the list, and neither change is lost.
+    // A second operator adds a code after the console has read the list, and neither change is lost.
     let isOvertaken = false
     await page.route('**/promo-codes', async (route) => {
       const isFirst = route.request().method() === 'PUT' && !isOvertaken
