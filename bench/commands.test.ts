@@ -1,4 +1,4 @@
-/** The commands as a person runs them: what they refuse, what they print, and what they leave behind. */
+/** The commands as a user runs them: what they refuse, print and leave behind. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))
 const schedule = sampleSchedule({ pre_queue_size: 10 })
 
-/** A system that only serves a schedule and takes operators' calls. */
+/** A system that only serves a schedule and accepts operators' calls. */
 let stub: Loopback
 const asked: string[] = []
 
@@ -189,7 +189,7 @@ describe('a rehearsal on a running system', () => {
   })
 
   test('ends itself and its sale when the npm that started it is killed', async () => {
-    // The shell stands for npm: what it has started keeps the pipe open.
+    // The shell takes the part of npm: its child keeps the pipe open.
     const npm = execa('sh', ['-c', '"$@" & wait', 'sh', process.execPath, COMMANDS.rehearse, ...args()], {
       ...{ cwd: ROOT, env: { ...ENV, npm_lifecycle_event: 'rehearse' }, extendEnv: false, reject: false },
     })

@@ -1,4 +1,7 @@
-/** The attackers of one rehearsal: starts their bots beside the crowd, stops them after it, and says what they got. */
+/**
+ * The attackers of one rehearsal. It starts their bots with the crowd, stops them afterwards, and reports what they
+ * got.
+ */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSold } from '../../shared/order-status.ts'
@@ -9,9 +12,9 @@ import { ProofServer, type Prover } from '../rehearsal/crowd/prover.ts'
 import { type Attack, PLAYS, TRIES } from './attacks.ts'
 import { Bot, type Ground, Loot } from './bot.ts'
 
-/** Sockets of one attacker. */
+/** The number of sockets of one attacker. */
 const CONNECTIONS = 1_000
-/** What is in flight when the crowd has left is waited for so long. */
+/** Calls in progress when the crowd has left are awaited for this long. */
 const STOP_WITHIN_MS = 10_000
 
 interface Options {
@@ -20,18 +23,18 @@ interface Options {
   /** The body of a checkout. */
   readonly asks: string
   readonly attacks: readonly Attack[]
-  /** Of each attack. */
+  /** The number of bots of each attack. */
   readonly bots: number
   readonly holdMs: number
   /** The bots come within this time, all of them before the opening. */
   readonly comeWithinMs: number
   readonly issuer: Issuer
   readonly random: () => number
-  /** Null where the sale asks for no proof of work. */
+  /** Solves proofs of work; null if the sale requires none. */
   readonly prover: Prover | null
 }
 
-/** The bots of one attack, and what they play on. */
+/** The bots of one attack, and the system that they attack. */
 interface Team {
   readonly ground: Ground
   readonly bots: readonly Bot[]
@@ -52,7 +55,10 @@ export class Attackers {
     this.#teams = new Map([...this.#loot].map(([attack, loot]) => [attack, this.#team(attack, loot)]))
   }
 
-  /** Before the sale asks for accounts: takes the places that `stuff` brings back with one. */
+  /**
+   * Takes places before the sale requires accounts. `stuff` later gives them up and sends them again with one
+   * account.
+   */
   async takeUnknown(): Promise<void> {
     await Promise.all((this.#teams.get('stuff')?.bots ?? []).map((bot) => bot.joinUnknown(TRIES)))
   }
@@ -67,7 +73,7 @@ export class Attackers {
     for (const client of this.#clients) client.close()
   }
 
-  /** Every number that they were given. */
+  /** All ticket numbers that the bots were given. */
   numbers(): number[] {
     return [...this.#loot.values()].flatMap(({ numbers }) => [...numbers])
   }
@@ -82,7 +88,7 @@ export class Attackers {
 
   #team(attack: Attack, loot: Loot): Team {
     const { edge, sale, asks, bots, holdMs, issuer, random, prover } = this.#options
-    // Nobody's calls wait for a socket behind those of another attacker.
+    // Each attacker has its own sockets, so that its calls do not wait for those of another.
     const client = new HttpClient({ url: edge, connections: CONNECTIONS })
     this.#clients.push(client)
     const { signal } = this.#stop

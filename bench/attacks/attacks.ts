@@ -1,4 +1,7 @@
-/** The attacks that a rehearsal plays beside its honest crowd: what each bot of one does, from the lobby to the end. */
+/**
+ * The attacks that a rehearsal runs together with its honest crowd: what each kind of bot does, from the lobby to the
+ * end.
+ */
 import { randomUUID } from 'node:crypto'
 import { PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
 import { type OrderAnswer, orderIn, problemType } from '../lib/responses.ts'
@@ -7,29 +10,29 @@ import { type Bot, type Ground, patienceOf } from './bot.ts'
 export const ATTACKS = ['squat', 'stuff', 'hammer', 'share', 'drip'] as const
 export type Attack = (typeof ATTACKS)[number]
 
-/** A bot that was refused a place comes again so often; one that wants in for good, for as long as the sale lasts. */
+/** A bot that was refused a place tries again this often; some kinds try for as long as the sale lasts. */
 export const TRIES = 5
-/** A squatter acts this long before a deadline .. */
+/** A squatter acts this long before a deadline. */
 const BEFORE_END_MS = 500
-/** .. and asks for a unit so often, whatever it is told. */
+/** A squatter requests a unit at this interval, whatever the response. */
 const SQUATTER_ASKS_MS = 300
-/** How often a squatter looks at the order that is sent to the bank. */
+/** A squatter checks the order that waits for the bank at this interval. */
 const LOOKS_MS = 200
-/** Who shares one admission or one session. */
+/** The number of callers that share one admission or one session. */
 const SHARERS = 100
-/** Calls of a hammer in one second, at most: a thousand sockets of one machine. */
+/** The maximum number of calls of a hammer in one second, which a thousand sockets of one machine allow. */
 const MAX_OPEN = 1_000
 const HAMMER_PLACES = 5
 const HAMMER_EVERY_MS = 1_000
-/** Slow calls of a dripper at a time, one half of each kind. */
+/** The number of concurrent slow calls of a dripper, half of each kind. */
 const DRIPS = 6
-/** Between a failure and the next try. */
+/** The pause between a failure and the next attempt. */
 const AGAIN_MS = 500
 
-/** Plays for some bots of an attack, which are the clients that it gets. */
+/** Runs some bots of an attack with the clients that they are given. */
 type Play = (ground: Ground, bots: readonly Bot[]) => Promise<void>
 
-/** `together`: how many bots act as one. */
+/** `together` is the number of bots that act as one. */
 export const PLAYS: Readonly<Record<Attack, { readonly together: number; readonly play: Play }>> = {
   squat: { together: 1, play: squat },
   stuff: { together: 1, play: stuff },
@@ -39,8 +42,8 @@ export const PLAYS: Readonly<Record<Attack, { readonly together: number; readonl
 }
 
 /**
- * Holds a unit without ever paying, for as long as it can, and takes it again. It comes back as somebody new when its turn has
- * passed.
+ * Holds a unit without ever paying, for as long as possible, and takes it again. It joins as a new visitor when its
+ * turn has passed.
  */
 async function squat(ground: Ground, [bot]: readonly Bot[]) {
   while (bot && !ground.over()) {
@@ -50,7 +53,7 @@ async function squat(ground: Ground, [bot]: readonly Bot[]) {
   }
 }
 
-/** True while its place may bring another admission. */
+/** True while its place may give another admission. */
 async function holdAgainAndAgain(ground: Ground, bot: Bot): Promise<boolean> {
   while (!ground.over()) {
     const answer = await bot.checkout(randomUUID())
@@ -58,7 +61,7 @@ async function holdAgainAndAgain(ground: Ground, bot: Bot): Promise<boolean> {
     if (order) {
       const fromMs = performance.now()
       await ground.pause(ground.holdMs - BEFORE_END_MS)
-      // Each is tried by half of them.
+      // Half of the squatters try each of the two ways to hold a unit longer.
       if (ground.random() < 0.5) await stall(ground, bot, order.order_id)
       await bot.giveBack(order.order_id)
       ground.loot.hold(order.order_id, fromMs, performance.now())
@@ -75,7 +78,7 @@ async function holdAgainAndAgain(ground: Ground, bot: Bot): Promise<boolean> {
   return false
 }
 
-/** Pays with a challenge at the bank, declines it at the last moment, and pays again, as often as it may. */
+/** Pays with a challenge at the bank, declines it at the last moment, and pays again, as often as allowed. */
 async function stall(ground: Ground, bot: Bot, order: string) {
   const becomes = async (is: (order: OrderAnswer) => boolean) => {
     let seen = orderIn(await bot.look(order))
@@ -97,8 +100,8 @@ async function stall(ground: Ground, bot: Bot, order: string) {
 }
 
 /**
- * As many draw numbers as it can get, each as a visitor of its own; buys with every one that is called. A place from before the
- * sale asked for accounts is given up, to be brought back by all with the one account.
+ * Gets as many ticket numbers as it can, each as a separate visitor, and buys with every one that is called. A place
+ * from before the sale required accounts is given up, and all bots send it again with the same account.
  */
 async function stuff(ground: Ground, [bot]: readonly Bot[]) {
   await bot?.giveUp()
@@ -119,7 +122,10 @@ async function buy(ground: Ground, bot: Bot) {
   }
 }
 
-/** Many open calls with one place, and with its admission: of the few places that it takes, that of the first to be called. */
+/**
+ * Makes many concurrent calls with one place, and with its admission. It takes a few places, and uses the one that is
+ * called first.
+ */
 async function hammer(ground: Ground, bots: readonly Bot[]) {
   const places = bots.slice(0, HAMMER_PLACES)
   for (const bot of places) void bot.join(TRIES).then((joined) => joined && bot.wait())
@@ -131,12 +137,12 @@ async function hammer(ground: Ground, bots: readonly Bot[]) {
     await ground.pause(HAMMER_EVERY_MS)
     const seen = (await Promise.all(calls)).map((answer) => answer && orderIn(answer))
     const reserved = new Set(seen.flatMap((order) => (order?.status === 'reserved' ? [order.order_id] : [])))
-    // What it gets it pays for: to keep units from others is what squatters are for.
+    // The hammer pays for the units that it gets, because holding them without paying is the attack of squatters.
     for (const order of reserved) await one?.pay(order)
   }
 }
 
-/** One admission, and the session where there is one, for a hundred: each asks for a unit with a key of its own. */
+/** A hundred callers use one admission, and the session if there is one; each requests a unit with its own key. */
 async function share(ground: Ground, bots: readonly Bot[]) {
   const [leader] = bots
   if (!leader || !(await leader.join(TRIES)) || !(await leader.wait())) return
@@ -145,8 +151,8 @@ async function share(ground: Ground, bots: readonly Bot[]) {
 }
 
 /**
- * Gives an order back, and then pays it with bodies that come slowly, and buys by slow forms. If these counted as slow answers of
- * ours, the line would stop for everybody.
+ * Gives an order up and then pays it with slow request bodies, and buys by slow forms. If these counted as slow
+ * responses of the origin, the queue would stop for everybody.
  */
 async function drip(ground: Ground, [bot]: readonly Bot[]) {
   if (!bot || !(await bot.join(TRIES)) || !(await bot.wait())) return

@@ -1,4 +1,4 @@
-/** One client of an attacker: real calls, one after the other or many at once, each of them counted. */
+/** One client of an attacker. It makes real calls, one after the other or many at once, and counts each of them. */
 import { decodeJwt } from 'jose'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { type Answer, FORM_TYPE, type HttpClient, headerOf, requestSlowly, requestText } from '../lib/http.ts'
@@ -13,27 +13,27 @@ export interface Ground {
   readonly asks: string
   readonly holdMs: number
   readonly random: () => number
-  /** Resolves after a while, or at once when the attack is over. */
+  /** Resolves after this time, or at once when the attack is over. */
   readonly pause: (ms: number) => Promise<void>
   readonly over: () => boolean
   readonly loot: Loot
-  /** Null where the sale asks for no proof of work. */
+  /** Solves proofs of work; null if the sale requires none. */
   readonly proofs: ProofServer | null
 }
 
-/** Between two tries after a refusal; a bot is patient, but not for ever. */
+/** The pause between two attempts after a refusal, which is limited. */
 const PAUSE_MS = 1_000
 const PAUSE_MAX_MS = 15_000
-/** A body that is sent slowly: so much of it, so late. */
+/** A slow body sends its last bytes, this many, after this delay. */
 const SLOW_BYTES = 5
 const SLOW_MS = 1_200
 
 export class Bot {
   readonly #ground: Ground
-  /** Called for each call: its address may be another each time. */
+  /** Called for each call, because its address may differ each time. */
   readonly #identity: () => Identity
   #place = ''
-  /** A place that it has given up, which it brings when it joins. */
+  /** A place that the bot has given up, and sends when it joins. */
   #lost = ''
   #isSignedIn = true
   admission = ''
@@ -43,7 +43,7 @@ export class Bot {
     this.#identity = identity
   }
 
-  /** Joins as somebody new. True with a place; a refusal that waiting may mend is tried again. */
+  /** Joins as a new visitor. True with a place; a refusal that may end is tried again. */
   async join(tries: number): Promise<boolean> {
     const { loot } = this.#ground
     this.#place = this.admission = ''
@@ -63,14 +63,14 @@ export class Bot {
     return false
   }
 
-  /** Joins without its account, while the sale asks for none. */
+  /** Joins without its account while the sale requires none. */
   async joinUnknown(tries: number): Promise<void> {
     this.#isSignedIn = false
     await this.join(tries)
     this.#isSignedIn = true
   }
 
-  /** Gives its place up, where it has one: after the draw, before which places are kept. */
+  /** Gives its place up if it has one. It does so after the draw, because places are kept before it. */
   async giveUp(): Promise<void> {
     const { sale, loot, over, pause } = this.#ground
     while (this.#place !== '' && !over()) {
@@ -85,7 +85,7 @@ export class Bot {
     }
   }
 
-  /** The answer to the join, or to the challenge before it where that is refused. */
+  /** Returns the response to the join, or to the request for a challenge if that is refused. */
   async #joinOnce(): Promise<Answer> {
     const { sale, proofs, pause } = this.#ground
     const invitation = this.#identity().invitation ?? undefined
@@ -97,7 +97,7 @@ export class Bot {
     return this.call('POST', `/sales/${sale}/queue`, this.#lost, [], JSON.stringify({ invitation, altcha }))
   }
 
-  /** Waits for the turn. True with an admission; false when the place is none any more, or the sale is over. */
+  /** Waits for the turn. True with an admission; false when the place is no longer valid, or the sale is over. */
   async wait(): Promise<boolean> {
     while (!this.#ground.over() && this.admission === '') {
       const answer = await this.poll()
@@ -120,7 +120,7 @@ export class Bot {
     return this.call('GET', `/sales/${this.#ground.sale}/line`, this.#place)
   }
 
-  /** Asks for a unit, with a key of its own. */
+  /** Requests a unit with its own key. */
   async checkout(key: string): Promise<Answer> {
     const { sale, loot, asks } = this.#ground
     const headers = [`idempotency-key: ${key}`]
@@ -142,12 +142,12 @@ export class Bot {
     return this.call('DELETE', `/orders/${order}`, this.admission)
   }
 
-  /** The same as `pay`, with a body that comes slowly. */
+  /** The same as `pay` with a slow body. */
   paySlowly(order: string): Promise<Answer> {
     return this.#slowly(`/orders/${order}/payment`, '{"payment_method":"pm_ok"}')
   }
 
-  /** A form of a turn that comes slowly, and asks for nothing that the sale has. */
+  /** Sends a turn's form slowly, for a product that the sale does not have. */
   buySlowly(): Promise<Answer> {
     return this.#slowly(`/sales/${this.#ground.sale}/buy`, 'product_id=nothing&quantity=1', FORM_TYPE)
   }
@@ -187,23 +187,23 @@ export class Bot {
 
 const refusalOf = (answer: Answer) => `${answer.status} ${problemType(answer).replace('/problems/', '')}`
 
-/** How long to wait after a refusal. */
+/** The time to wait after a refusal. */
 export function patienceOf(answer: Answer): number {
   const askedMs = Number(headerOf(answer, 'retry-after')) * 1000 || PAUSE_MS
   return Math.min(PAUSE_MAX_MS, askedMs)
 }
 
-/** What an attack got. */
+/** The gains of an attack. */
 export class Loot {
   readonly numbers = new Set<number>()
   readonly givenUp = new Set<number>()
-  /** The names under which it joined since the sale asks for what it asks for. */
+  /** The names under which it joined since the sale has its requirements. */
   readonly visitors = new Set<string | undefined>()
   readonly orders = new Set<string>()
   readonly refusals = new Map<string, number>()
   calls = 0
   admissions = 0
-  /** From when until when each order was held and not paid for. */
+  /** The period in which each order was held and not paid. */
   readonly #holds = new Map<string, { readonly fromMs: number; toMs: number }>()
 
   /** Several bots may hold the one order of their account. */

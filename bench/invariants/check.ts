@@ -1,7 +1,7 @@
-/** One invariant of a rehearsal: what must hold, whether it does, and by how much. */
+/** One invariant of a rehearsal: its description, whether it holds, and by how much. */
 export interface Check {
   readonly what: string
-  /** Null if there was nothing to judge by. */
+  /** The value is null if there was nothing to judge by. */
   readonly holds: boolean | null
   readonly detail: string
 }

@@ -1,13 +1,13 @@
 /**
- * The draw, recomputed for a whole crowd. Written from the description for auditors (docs/draw.md), not from
- * shared/draw.ts, so that a rehearsal checks one against the other. The rounds are computed once for all values of half
- * a number (a thousand hashes a round for half a million visitors), so that a position is ten look-ups.
+ * Recalculates the draw for a whole crowd. It is written from the description for auditors (docs/draw.md), not from
+ * shared/draw.ts, so that a rehearsal checks one against the other. The rounds are calculated once for all values of
+ * half a number (a thousand hashes per round for half a million visitors), so that a position takes ten look-ups.
  */
 import { createHash } from 'node:crypto'
 
 const ROUNDS = 10
 const MIN_HALF_BITS = 3
-/** 2^26 numbers; tables for 2^32 would take half a gigabyte. */
+/** The tables are for at most 2^26 numbers; tables for 2^32 would take half a gigabyte. */
 const MAX_HALF_BITS = 13
 
 interface PublicDraw {

@@ -1,4 +1,7 @@
-/** What a rehearsal is judged by: what every client received, and what ledger, gate, stream and provider have on record. */
+/**
+ * The evidence by which a rehearsal is judged: what every client received, and the records of ledger, gate, stream
+ * and provider.
+ */
 import type { DemoHall } from '../../dev/demo/hall.ts'
 import type { CheckoutLine, Order } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
@@ -16,14 +19,14 @@ export const ENDS = [
   'sold_out',
   'ended',
   'missed_turn',
-  /** Waits on: their orders came to nothing, and others come first. */
+  /** The visitor still waits, because their earlier orders failed and other visitors come first. */
   'others_first',
   'gave_up',
   'failed',
 ] as const
 export type End = (typeof ENDS)[number]
 
-/** How an accepted payment by each method ends. */
+/** The end of an accepted payment for each method. */
 export const PAID_ENDS = {
   pm_ok: 'bought',
   pm_flaky: 'bought',
@@ -44,67 +47,73 @@ export interface Seen {
   readonly schedule: Schedule
 }
 
-/** What one visitor experienced. Times are milliseconds on the server's clock; null means it did not happen. */
+/** The experience of one visitor. Times are milliseconds on the server's clock; null means that it did not happen. */
 export interface VisitRecord {
   readonly number: number | null
   readonly joinSentMs: number
   readonly joinAnsweredMs: number
   readonly admittedMs: number | null
-  /** `now_serving` of the response that admitted them; null where that was a page. */
+  /** The `now_serving` of the response that admitted them; null if that was a page. */
   readonly admittedAtServing: number | null
   readonly order: string | null
-  /** Each status the client saw, in order. */
+  /** All statuses that the client saw, in order. */
   readonly statuses: readonly string[]
   readonly quantity: number
-  /** When the checkout that made the order was sent, at the earliest. */
+  /** The earliest time at which the checkout that made the order was sent. */
   readonly reserveSentMs: number | null
-  /** What they pay with, or would: after a decline, another. Null for those who never mean to pay. */
+  /**
+   * The payment method that they use or would use, after a decline another one. Null for visitors who never intend to
+   * pay.
+   */
   readonly method: Method | null
   /** Declined payments that were seen. */
   readonly declines: number
-  /** When they first meant to pay with this method, and when the accepted call was sent. */
+  /** The time of the first intention to pay with this method, and the time at which the accepted call was sent. */
   readonly payMeantMs: number | null
   readonly paidSentMs: number | null
   readonly soldOutSeenMs: number | null
   readonly end: End
-  /** In a hall. */
+  /** The visit's data about a hall. */
   readonly hall?: HallVisit | undefined
-  /** Of a drop. */
+  /** The visit's data about a drop. */
   readonly goods?: GoodsVisit | undefined
 }
 
-/** What a visitor wanted of a hall, and was told they have. */
+/** The visitor's wishes in a hall, and what the responses said that they have. */
 export interface HallVisit {
   readonly seeks: string
-  /** The lines of the request that made the order, when it was sent first, and when its seats were shown. */
+  /**
+   * The lines of the request that made the order, the time of its first attempt, and the time at which its seats were
+   * shown.
+   */
   readonly asked: readonly CheckoutLine[]
   readonly askedMs: number
   readonly answeredMs: number
-  /** Null without an order. */
+  /** The lines of the order; null without one. */
   readonly heard: Order['lines'] | null
 }
 
-/** What a visitor asked for last of a drop, and was told that it costs. */
+/** The visitor's last request in a drop, and the total that the response showed. */
 export interface GoodsVisit {
   readonly product: string
   readonly quantity: number
   readonly country: Country
-  /** Had the promo code; `hasCode`: and asked with it last. */
+  /** The visitor had the promo code; `hasCode` means that the last request used it. */
   readonly broughtCode: boolean
   readonly hasCode: boolean
-  /** Null without an order. */
+  /** The total that was shown; null without an order. */
   readonly told: number | null
 }
 
 export interface LedgerOrder {
   readonly order_id: string
   readonly status: string
-  /** Why it was cancelled. */
+  /** The reason of the cancellation. */
   readonly reason: string | null
   readonly visitor: string
   readonly ticket_number: number
   readonly quantity: number
-  /** By the prices of the sale as it was opened. */
+  /** The total by the prices at the opening of the sale. */
   readonly total_minor: number
   readonly refunded_minor: number
 }
@@ -119,10 +128,10 @@ export interface Charge {
   readonly recorded: boolean
 }
 
-/** The counters of the sale's products together in each store. */
+/** The sums of the counters of the sale's products in each store. */
 export interface StoreRecords {
   readonly row: { readonly total: number; readonly held: number; readonly sold: number }
-  /** Sums over the orders in the ledger. */
+  /** The sums over the orders in the ledger. */
   readonly orders: { readonly held: number; readonly sold: number }
   /** Null while the gate is closed. */
   readonly gate: { readonly available: number; readonly held: number } | null
@@ -132,7 +141,7 @@ export interface StoreRecords {
   readonly findings: readonly string[]
 }
 
-/** These records could not be read; the reason is for a person. */
+/** The records could not be read, for a reason that people can understand. */
 export interface Unread {
   readonly unread: string
 }
@@ -149,7 +158,7 @@ export interface Records {
   readonly hall: HallRecords | Unread | null
 }
 
-/** A drop in the ledger: what each order has and costs, and how often its code is used. */
+/** The records of a drop in the ledger: the lines and total of each order, and the uses of its code. */
 export interface GoodsRecords {
   readonly orders: ReadonlyMap<
     string,
@@ -160,19 +169,22 @@ export interface GoodsRecords {
 
 /** The seats of a sale in the ledger and in the gate. */
 export interface HallRecords {
-  /** As it was opened. */
+  /** The hall at the opening of the sale. */
   readonly hall: DemoHall
   readonly orders: ReadonlyMap<string, HallOrder>
-  /** The orders that have seats at the end, by the seat's index; null: it is blocked. */
+  /** The orders that have seats at the end, by the seat's index; null means blocked. */
   readonly claims: ReadonlyMap<number, string | null>
-  /** By product or section. */
+  /** The counters by product or section. */
   readonly counters: ReadonlyMap<string, Counters>
-  /** Null while the gate is closed; seats by their index. */
+  /** The gate's state, with seats by index; null while the gate is closed. */
   readonly gate: {
     readonly stock: ReadonlyMap<string, Pick<Counters, 'held'> & { readonly available: number }>
     readonly seats: readonly number[]
   } | null
-  /** Each change of an order's status, in the order in which the ledger wrote them: true from then on it has its units. */
+  /**
+   * Each change of an order's status in the order of the ledger. True means that the order has its units from then
+   * on.
+   */
   readonly history: readonly (readonly [order: string, has: boolean])[]
 }
 
@@ -188,11 +200,11 @@ export interface HallOrder {
   readonly isHeld: boolean
   readonly lines: readonly HallLine[]
   readonly createdMs: number
-  /** When its seats were free again; null while it has them. */
+  /** The time at which its seats were free again; null while it has them. */
   readonly endedMs: number | null
 }
 
-/** Seats have an index; what is returned is for sale again. */
+/** A line of an order. Seats have an index; returned units are for sale again. */
 export interface HallLine {
   readonly product: string
   readonly seat: number | null
@@ -201,92 +213,92 @@ export interface HallLine {
   readonly returned: boolean
 }
 
-/** One change of an order, as the feed has it. */
+/** One change of an order in the feed. */
 export interface Change {
   readonly type: string
   readonly order: string
   readonly status: string
 }
 
-/** What an operator gave back of one order. */
+/** The refunds and cancellations of one order by an operator. */
 export interface GivenBack {
-  /** Calls that were accepted. */
+  /** The number of accepted calls. */
   readonly calls: number
-  /** Its units are for sale again. */
+  /** True if its units are for sale again. */
   readonly restocked: boolean
   readonly cancelled: boolean
-  /** Null: all of it. */
+  /** The amount; null means all of it. */
   readonly minor: number | null
 }
 
 export interface OperatorRecord {
   readonly orders: ReadonlyMap<string, GivenBack>
-  /** Calls that were refused, or never answered. */
+  /** The calls that were refused, or never got a response. */
   readonly failed: readonly string[]
 }
 
-/** What repeated and forged calls achieved. */
+/** The results of repeated and forged calls. */
 export interface Attempts {
-  /** Joins of somebody who had joined, and how many got a number they should not have. */
+  /** The number of joins by visitors who had already joined, and of those that got a wrong number. */
   rejoins: number
   otherNumbers: number
-  /** Checkouts without an admission, and how many were not refused. */
+  /** The number of checkouts without an admission, and of those that were not refused. */
   intrusions: number
   letIn: number
-  /** Repeated checkouts that returned an order, and how many returned a second one. */
+  /** The number of repeated checkouts that returned an order, and of those that returned a second one. */
   repeats: number
   secondOrders: number
 }
 
-/** What one attack got. */
+/** The gains of one attack. */
 export interface Gains {
   readonly attack: string
   readonly bots: number
   readonly calls: number
-  /** Places in the queue, and turns that came. */
+  /** The places in the queue, and the turns that came. */
   readonly places: number
   readonly admissions: number
-  /** Names of visitors under which it joined. */
+  /** The names of visitors under which it joined. */
   readonly visitors: number
-  /** Units that the ledger has as sold to it, and those that it kept from others meanwhile, on average. */
+  /** The units that the ledger records as sold to it, and those that it withheld from others, on average. */
   readonly bought: number
   readonly held: number
-  /** Answers of 400 and above, most frequent first. */
+  /** The responses of 400 and above, the most frequent first. */
   readonly refusals: readonly (readonly [what: string, times: number])[]
 }
 
-/** What attackers did beside the crowd. */
+/** The record of the attackers. */
 export interface AttackRecord {
   readonly gains: readonly Gains[]
   readonly orders: ReadonlySet<string>
   /** Visitors of the crowd who were refused by a limit. */
   readonly refusedByLimit: number
-  /** How many accounts each attack has; null where a place needs none. */
+  /** The number of accounts of each attack; null if a place needs none. */
   readonly accounts: number | null
 }
 
 export interface FaultRecord {
-  /** Kills by part, for every part that was to be killed. */
+  /** The number of kills of each part that was to be killed. */
   readonly kills: Readonly<Record<string, number>>
-  /** Restarts of Redis without its data. */
+  /** The number of restarts of Redis without its data. */
   readonly wipes: number
-  /** Checkouts and payments in flight at the kills. */
+  /** The number of checkouts and payments in progress at the kills. */
   readonly inFlight: number
-  /** Polls of the ledger during the sale, and those that found more live units than the total. */
+  /** The number of polls of the ledger during the sale, and of those that found more live units than the total. */
   readonly polls: number
   readonly oversold: number
-  /** Parts that ended without being killed, or did not come back. */
+  /** Parts that ended without being killed, or did not restart. */
   readonly broken: readonly string[]
 }
 
-/** What ran a Worker behind the cache of one data centre, of the shop front, its search and the posts of a sale. */
+/** The Worker runs for the shop front, its search and the posts of a sale, behind the cache of one data centre. */
 export interface FrontRecord {
   readonly fetches: readonly { readonly path: string; readonly atMs: number }[]
-  /** When the cache was told to take back what it had of the sale. */
+  /** The times at which the cache was told to purge the sale. */
   readonly purgesMs: readonly number[]
-  /** False where there were more than could be written down. */
+  /** False if there were more than could be recorded. */
   readonly isWhole: boolean
-  /** By the crowd: of pages, searches of free text, and posts. */
+  /** The crowd's requests for pages, searches of free text, and posts. */
   readonly requests: { readonly front: number; readonly search: number; readonly feed: number }
 }
 
@@ -296,34 +308,34 @@ export interface Evidence extends Records {
   readonly limit: number
   readonly currency: string
   readonly holdMs: number
-  /** On the server's clock. */
+  /** The opening on the server's clock. */
   readonly opensAtMs: number
-  /** True if the rehearsal started the system, so that all records are within reach. */
+  /** True if the rehearsal started the system, so that all records are accessible. */
   readonly ownSystem: boolean
-  /** True if time ran out before every visitor had finished. */
+  /** True if the time was over before every visitor had finished. */
   readonly cutShort: boolean
   readonly visits: readonly VisitRecord[]
-  /** Numbers issued that no visit has: to visitors who joined again, and to bots with two names. */
+  /** Issued numbers that no visit has: those of visitors who joined again, and of bots with two names. */
   readonly otherNumbers: readonly number[]
   /** The public schedules in the order of reading; the first was read before anyone arrived. */
   readonly documents: readonly Seen[]
   /** The highest position that the public schedules had called at a moment of the server's clock. */
   readonly servedByMs: (atMs: number) => number
-  /** Positions in responses, and how many differ from the recomputed draw. */
+  /** The number of positions in responses, and of those that differ from the recalculated draw. */
   readonly positions: { readonly seen: number; readonly wrong: number }
-  /** Moments of first checkout calls, milliseconds, in order. */
+  /** The times of first checkout calls in milliseconds, in order. */
   readonly shoppingMs: readonly number[]
   readonly attempts: Attempts
-  /** Responses of 500 and above that are no honest 503. */
+  /** The number of responses of 500 and above that are not a 503 with a time to retry. */
   readonly bareErrors: number
   readonly bots: boolean
   readonly operator: OperatorRecord
-  /** Null where nothing was attacked, and nobody limited. */
+  /** Null if there were no attacks and no limits. */
   readonly attackers: AttackRecord | null
-  /** Ticket shards of the sale. */
+  /** The number of the sale's ticket shards. */
   readonly shards: number
-  /** Null where nothing was killed. */
+  /** Null if nothing was killed. */
   readonly faults: FaultRecord | null
-  /** Null without a cache before the edge. */
+  /** Null without a cache in front of the edge. */
   readonly front: FrontRecord | null
 }

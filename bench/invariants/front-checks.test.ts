@@ -5,7 +5,7 @@ import { frontChecks } from './front-checks.ts'
 const FEED = '/sales/s/feed'
 const REQUESTS = { front: 900, search: 300, feed: 500 }
 
-/** The moments in milliseconds at which pages ran a Worker. */
+/** `pages` are the times in milliseconds at which pages ran a Worker. */
 function judged(pages: Readonly<Record<string, readonly number[]>>, changes: Partial<FrontRecord> = {}) {
   const fetches = Object.entries(pages).flatMap(([path, times]) => times.map((atMs) => ({ path, atMs })))
   const [only] = frontChecks({ front: { fetches, purgesMs: [], isWhole: true, requests: REQUESTS, ...changes } })

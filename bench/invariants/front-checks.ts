@@ -1,4 +1,4 @@
-/** Checks of the shop front and the feed behind a cache: a crowd costs them no more than a few visitors do. */
+/** Checks that the shop front and the feed behind a cache cost no more with a crowd than with a few visitors. */
 import { n } from '../lib/figures.ts'
 import { type Check, check, ifAny } from './check.ts'
 import type { Evidence, FrontRecord } from './evidence.ts'
@@ -26,10 +26,10 @@ export function frontChecks({ front }: Pick<Evidence, 'front'>): Check[] {
   ]
 }
 
-/** Each text that somebody types is another page. Completions are of the beginnings of words, which many share. */
+/** Each typed text has its own page. Completions are for the beginnings of words, which many visitors share. */
 const isFreeText = (path: string) => path.startsWith('/search?')
 
-/** Moments of fetches, without those of a sale that only replace what was taken back. */
+/** The times of fetches, without those of a sale that only replace what was purged. */
 function withoutPurged(path: string, fetches: FrontRecord['fetches'], { purgesMs }: FrontRecord): number[] {
   const times = fetches.map(({ atMs }) => atMs).sort((a, b) => a - b)
   if (!path.startsWith('/sales/')) return times

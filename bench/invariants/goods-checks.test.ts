@@ -3,7 +3,10 @@ import { variantOf } from '../lib/demo-drop.ts'
 import type { Evidence, GoodsRecords, GoodsVisit, VisitRecord } from './evidence.ts'
 import { goodsChecks } from './goods-checks.ts'
 
-/** A size is 189 euros and 1.50 for packing; a tenth off with the code; 4.90, or from the second pair on 6.90, to Germany. */
+/**
+ * One pair costs 189 euros and 1.50 for packing, a tenth less with the code, and 4.90 for shipping to Germany, or
+ * 6.90 from two pairs on.
+ */
 const ALONE = 18_900 + 150 + 490
 const WITH_CODE = 18_900 - 1_890 + 150 + 990
 const PAIR = 2 * 18_900 + 2 * 150 + 690
@@ -28,7 +31,7 @@ function good() {
   const visits = [
     visit('a', asked({})),
     visit('b', asked({ country: 'AT', broughtCode: true, hasCode: true, told: WITH_CODE })),
-    // The code was used up when they came.
+    // The code was used up when they ordered.
     visit('c', asked({ product: variantOf('38'), quantity: 2, broughtCode: true, told: PAIR })),
   ]
   const code = { uses: 1, held: 0, sold: 1 }

@@ -1,4 +1,7 @@
-/** Checks of a drop: that each order costs what its lines, its code and its way say, to the minor unit, and that codes are counted. */
+/**
+ * Checks of a drop: each order costs exactly what its lines, its code and its delivery add up to, and uses of the
+ * code are counted.
+ */
 import { sumOf } from '../lib/demo-drop.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
@@ -20,7 +23,7 @@ export function goodsChecks({ goods: records, visits, ownSystem, operator }: Evi
   return [sumsRight(records, buyers), goodsAsAsked(records, buyers), codeCounted(records, wanted, restocked)]
 }
 
-/** What its buyer was told, what the ledger has, and what the order's parts add up to are one sum. */
+/** The total that the buyer saw, the one in the ledger, and the sum of the order's parts must be equal. */
 function sumsRight({ orders }: GoodsRecords, buyers: readonly Buyer[]): Check {
   const toldOtherwise = count(buyers, (buyer) => buyer.told !== sumOf(buyer))
   const costs = count(buyers, (buyer) => orders.get(buyer.order)?.total_minor !== sumOf(buyer))
@@ -43,7 +46,10 @@ function goodsAsAsked({ orders }: GoodsRecords, buyers: readonly Buyer[]): Check
   )
 }
 
-/** Never used more often than it may be; and where more came with it who bought, never refused while uses were left. */
+/**
+ * The code is never used more often than allowed. If more buyers had it than could use it, it was never refused while
+ * uses were left.
+ */
 function codeCounted({ orders, code }: GoodsRecords, wanted: number, restocked: ReadonlySet<string>): Check {
   const live = count([...orders.values()], (order) => order.isLive && order.hasCode)
   const back = count([...orders], ([id, order]) => order.hasCode && (!order.isLive || restocked.has(id)))

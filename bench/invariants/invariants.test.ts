@@ -39,7 +39,7 @@ const published = (order: string, ...statuses: string[]) =>
   statuses.map((status) => ({ type: `order.${status}`, order, status }))
 const aPart: GivenBack = { calls: 1, restocked: false, cancelled: false, minor: 1_000 }
 
-/** Two units, both sold. */
+/** The stores agree on two units, both sold. */
 const agreed: StoreRecords = {
   row: { total: 2, held: 0, sold: 2 },
   orders: { held: 0, sold: 2 },
@@ -49,11 +49,11 @@ const agreed: StoreRecords = {
   findings: [],
 }
 
-/** The draw is published at the opening, after the sixtieth has joined and before the next. */
+/** The draw is published at the opening, after the sixtieth visitor has joined and before the next one. */
 const OPENS_AT_MS = 6_550
 const HOLD_MS = 5_000
 
-/** A public schedule at a moment, how far the queue had come then, and how fast it goes on. */
+/** A public schedule at a moment, with the queue's position then and its rate. */
 function document(atMs: number, position: number, changes: Partial<Schedule> = {}): Seen {
   const schedule = sampleSchedule({
     version: atMs,
@@ -71,11 +71,14 @@ function document(atMs: number, position: number, changes: Partial<Schedule> = {
 }
 const undrawn = { draw_seed: null, ceiling: 0, pre_queue_size: 0 }
 
-/** A sale of two units in which all went well: sixty in the draw, ten after it; number 61 and 62 bought, 63 walked away. */
+/**
+ * A sale of two units in which all went well: sixty visitors in the draw, ten after it; numbers 61 and 62 bought, and
+ * 63 left.
+ */
 function good(): Evidence {
   const visits = Array.from({ length: DRAWN + 10 }, (_, i): VisitRecord => {
     const number = i + 1
-    // Before the opening the order of joining says nothing of the position; the shuffle is the draw's own.
+    // Before the opening the order of joining has no influence on the position, which the draw's shuffle determines.
     return { ...nothing, number, joinSentMs: number * 100, joinAnsweredMs: number * 100 + 5 }
   })
   const amend = (number: number, changes: Partial<VisitRecord>) => Object.assign(visits[number - 1] ?? {}, changes)
@@ -173,7 +176,7 @@ const withFaults = (changes: Partial<FaultRecord> = {}) =>
   changed({
     faults: { kills: { redis: 1, api: 2 }, wipes: 1, inFlight: 3, polls: 9, oversold: 0, broken: [], ...changes },
   })
-/** Charges that are captured, by their orders, and others. */
+/** The evidence with captured charges of these orders, and with other charges. */
 const withCharges = (...charges: (string | Charge)[]) =>
   changed({ charges: charges.map((one) => (typeof one === 'string' ? charge(one) : one)) })
 const withGivenBack = (order: string, given: GivenBack | null) =>
@@ -182,10 +185,10 @@ const withFeed = (change: (feed: readonly Change[]) => Change[]) => changed({ fe
 const withOrders = (...orders: LedgerOrder[]) => changed({ orders })
 const withInventory = (available: number, held: number, sold: number, total = 2) =>
   changed({ inventory: { total, available, held, sold } })
-/** The schedules with one changed, or one more. */
+/** The evidence with one schedule changed or added. */
 const withDocument = (at: number, document: Seen) =>
   changed({ documents: Object.assign([...good().documents], { [at]: document }) })
-/** A sale that served nobody: every visitor ended so. */
+/** A sale that served nobody: every visitor has this end. */
 const nobodyServed = (end: VisitRecord['end']) =>
   changed({
     orders: [],
@@ -196,7 +199,7 @@ const nobodyServed = (end: VisitRecord['end']) =>
     visits: good().visits.map(({ number }) => ({ ...nothing, number, soldOutSeenMs: null, end })),
   })
 const [a, b, c, d] = good().orders as [LedgerOrder, LedgerOrder, LedgerOrder, LedgerOrder]
-/** Everyone in the draw stands where they joined. */
+/** Every visitor in the draw has the position in which they joined. */
 const unshuffled = () => [...good().visits].sort((x, y) => position(x.number ?? 1) - position(y.number ?? 1))
 
 const VIOLATIONS: Record<string, Record<string, Evidence>> = {
@@ -384,7 +387,7 @@ describe('the judgement', () => {
       'repeated checkouts make one order',
     ])
     expect(unjudged({ ...good(), documents: good().documents.slice(0, 3) })).toContain('the queue never moves back')
-    // As many as these might all come in one bunch.
+    // This few could all come in one bunch.
     expect(unjudged({ ...good(), shoppingMs: Array.from({ length: 60 }, () => 8_000) })).toEqual([
       'checkouts start no faster than the rate',
     ])
@@ -451,7 +454,7 @@ describe('the judgement', () => {
       inventory: { total: 2, available: 1, held: 0, sold: 1 },
     }
     expect(failed(back)).toEqual([])
-    // Its charge may be let go before it is captured.
+    // The charge may be voided before it is captured.
     expect(failed({ ...back, charges: [charge('a'), charge('b', { status: 'cancelled' })] })).toEqual([])
     expect(failed({ ...back, inventory: { total: 2, available: 0, held: 0, sold: 2 } })).toEqual(['sold exactly'])
     expect(failed({ ...back, charges: [charge('a'), charge('b')] })).toContain('charged once, and only for sold orders')
@@ -476,7 +479,7 @@ describe('the judgement', () => {
   })
 })
 
-/** A number whose position lies behind it. */
+/** Returns a number whose position is behind it. */
 function numberBehind(): number {
   for (let number = 1; number <= DRAWN; number++) if (position(number) > number) return number
   throw new Error('a draw that moves nobody back')

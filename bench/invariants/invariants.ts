@@ -1,6 +1,6 @@
 /**
- * The one judge of rehearsals, calm or with faults: pure functions from the evidence to checks. Every check can fail, and
- * says by how much.
+ * The judge of all rehearsals, with or without faults: pure functions from the evidence to checks. Every check can
+ * fail, and reports by how much.
  */
 import { n } from '../lib/figures.ts'
 import { type Check, check, ifAny } from './check.ts'
@@ -51,10 +51,12 @@ function attempts({ attempts: a, bots }: Evidence): Check[] {
   ]
 }
 
-/** Of the units, all attacks together. */
+/** The share of the units that all attacks together may gain. */
 const MOST_GAINED = 0.02
 
-/** Judged where an account is required: anywhere else the figures are what the shop has chosen. */
+/**
+ * The check applies only if an account is required, because otherwise the gains follow from the shop's own choice.
+ */
 function attackChecks({ attackers, stock }: Evidence): Check[] {
   if (!attackers) return []
   const { gains, refusedByLimit, accounts } = attackers

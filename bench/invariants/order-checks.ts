@@ -1,4 +1,7 @@
-/** Checks of stock, orders and money: what buyers received against the ledger and the provider's records. */
+/**
+ * Checks of stock, orders and money, which compare what buyers received with the records of the ledger and the
+ * provider.
+ */
 import { isLive, isSold } from '../../shared/order-status.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
@@ -6,7 +9,7 @@ import { type Charge, type End, type Evidence, type LedgerOrder, PAID_ENDS, type
 
 type Orders = ReadonlyMap<string, LedgerOrder>
 
-/** Paying this long before the hold ends is in time; and no hold ends this much too early. */
+/** A payment this long before the end of the hold is in time, and no hold may end this much too early. */
 const HOLD_MARGIN_MS = 1_000
 const ORDER_ENDS: Partial<Record<End, RegExp>> = {
   bought: /^(confirmed|fulfilled)$/,
@@ -17,7 +20,7 @@ const ORDER_ENDS: Partial<Record<End, RegExp>> = {
   abandoned: /^expired$/,
   expired: /^expired$/,
 }
-/** Which statuses may follow each. */
+/** The statuses that may follow each status. */
 const AFTER: Readonly<Record<string, RegExp>> = {
   processing: /./,
   reserved: /^(paying|confirmed|fulfilled|expired|cancelled)$/,
@@ -44,8 +47,9 @@ export function orderChecks(e: Evidence): Check[] {
 }
 
 /**
- * If anyone saw "sold out", every unit is sold, but for those that an operator has put back. However it ended, the ledger's sum
- * is right, nothing is held, and the clients who saw "confirmed" have exactly the units sold, and those put back.
+ * If any visitor saw "sold out", every unit is sold, except those that an operator has made available again. In any
+ * case the ledger's sum is right, nothing is held, and the clients who saw "confirmed" have exactly the units sold
+ * and those returned.
  */
 function soldExactly({ stock, visits, inventory, attackers, operator, orders }: Evidence): Check {
   const buyers = visits.filter((s) => s.end === 'bought')
@@ -71,8 +75,8 @@ function soldExactly({ stock, visits, inventory, attackers, operator, orders }: 
 }
 
 /**
- * Nobody ends a rehearsal's sale before it is judged, so "ended" is no honest end. Who waits behind others at the end was told
- * the truth if an order of theirs came to nothing.
+ * The sale of a rehearsal does not end before it is judged, so "ended" is not a valid end. A visitor who waits behind
+ * others at the end was told the truth if an order of theirs failed.
  */
 function everyoneServed({ visits, orders, cutShort }: Evidence): Check {
   const unpaid = new Set(orders.flatMap((o) => (isLive(o.status) ? [] : o.ticket_number)))
@@ -88,8 +92,9 @@ function everyoneServed({ visits, orders, cutShort }: Evidence): Check {
 }
 
 /**
- * From the first "sold out" on, no unit may be in a cart: it might come back. Rehearsals do not restock. With faults a buyer
- * sends an accepted payment again when its response is lost, so the time of the last one says nothing.
+ * After the first "sold out", no unit may be in a cart, because it might become available again. Rehearsals do not
+ * restock. With faults this is not judged by the time of the last payment, because a buyer repeats an accepted
+ * payment whose response was lost.
  */
 function soldOutWasTrue({ visits, orders, holdMs, inventory, stock, faults }: Evidence): Check {
   const what = 'no "sold out" while units are in carts'
@@ -97,7 +102,7 @@ function soldOutWasTrue({ visits, orders, holdMs, inventory, stock, faults }: Ev
   if (seen.length === 0 || inventory.total > stock) return check(what, null, 'nobody saw it')
   if (faults) return check(what, null, 'not judged with faults')
   const firstMs = seen.reduce((first, ms) => Math.min(first, ms))
-  // A payment that waits for its buyer holds the unit at least as long.
+  // A payment that waits for its buyer holds the unit for at least as long.
   const ranOut = ({ status, reason }: LedgerOrder) => status === 'expired' || reason === 'not_authenticated'
   const unpaid = new Set(orders.filter(ranOut).map((o) => o.order_id))
   const late = count(visits, (s) => inCartUntilMs(s, unpaid, holdMs) > firstMs)
@@ -108,7 +113,7 @@ function soldOutWasTrue({ visits, orders, holdMs, inventory, stock, faults }: Ev
   )
 }
 
-/** Until when a visitor's unit was certainly in their cart: reserved, paid for, or still held. */
+/** The time until which a visitor's unit was certainly in their cart: reserved, paid, or still held. */
 function inCartUntilMs(visit: VisitRecord, unpaid: ReadonlySet<string>, holdMs: number): number {
   const { order, reserveSentMs, paidSentMs } = visit
   if (order === null || reserveSentMs === null) return Number.NEGATIVE_INFINITY
@@ -116,7 +121,7 @@ function inCartUntilMs(visit: VisitRecord, unpaid: ReadonlySet<string>, holdMs: 
   return Math.max(ranOut, reserveSentMs, paidSentMs ?? 0)
 }
 
-/** Also an order that was only "processing": its buyer asked on until another response replaced it. */
+/** It includes an order that was only "processing", because its buyer polled until another response replaced it. */
 function ordersRecorded({ visits }: Evidence, orders: Orders): Check {
   const shown = visits.filter((s) => s.order !== null)
   const recorded = shown.map((s) => ({ number: s.number, row: orders.get(s.order ?? '') }))
@@ -129,7 +134,7 @@ function ordersRecorded({ visits }: Evidence, orders: Orders): Check {
   )
 }
 
-/** What became of a confirmed order by an operator is judged by itself. */
+/** Confirmed orders that an operator changed are judged separately. */
 function ordersEndAsShown({ visits, operator }: Evidence, orders: Orders): Check {
   const shown = visits.filter((s) => s.order !== null || ORDER_ENDS[s.end])
   const otherwise = count(shown, ({ end, order, statuses, declines, method }) => {
@@ -146,7 +151,7 @@ function ordersEndAsShown({ visits, operator }: Evidence, orders: Orders): Check
   )
 }
 
-/** Responses to simultaneous calls may overtake each other, so each status is only held against the last. */
+/** Responses to concurrent calls may overtake each other, so each status is compared only with the last. */
 const follows = (statuses: readonly string[], last: string, mayBeDeclined: boolean) =>
   statuses.every(
     (status) => status === last || AFTER[mayBeDeclined && status === 'paying' ? 'declined paying' : status]?.test(last),
@@ -161,9 +166,10 @@ const REASONS: Partial<Record<End, string>> = {
 }
 
 /**
- * An accepted payment ends as its method does, never by expiry, and whoever comes to pay in time is accepted. A declined one
- * gives the hold back, which may be over. With faults the provider, the bank or the shop may be out of reach until the order is
- * cancelled; the hold may end while nobody responds; and a call that was cut off, made again, uses up one more attempt.
+ * An accepted payment ends as its method does, never by expiry, and a buyer who pays in time is accepted. A declined
+ * one returns the order to its hold, which may be over. With faults the provider, the bank or the shop may be
+ * unreachable until the order is cancelled, the hold may end while nobody responds, and an interrupted call that is
+ * repeated uses one more attempt.
  */
 function acceptedPaymentsEnd({ visits, holdMs, faults }: Evidence): Check {
   const paid = visits.filter((s) => s.paidSentMs !== null)
@@ -183,7 +189,7 @@ function acceptedPaymentsEnd({ visits, holdMs, faults }: Evidence): Check {
   )
 }
 
-/** A live order that no client knows of is a unit sold to nobody. */
+/** A live order that no client knows is a unit sold to nobody. */
 function noUnknownOrders({ visits, orders, attackers }: Evidence): Check {
   const known = new Set(visits.map((s) => s.order))
   const isKnown = (order: string) => known.has(order) || attackers?.orders.has(order)
@@ -206,14 +212,14 @@ function limitKept({ orders, limit }: Evidence): Check {
   )
 }
 
-/** Of an order that is not sold, each of these must be voided, refunded or declined. */
+/** A charge in one of these states must be voided, refunded or declined if its order is not sold. */
 const OPEN_OR_CAPTURED = /^(requires_action|authorized|captured)$/
 
 function chargedOnce({ charges, currency: of, ownSystem }: Evidence, orders: Orders): Check {
   const what = 'charged once, and only for sold orders'
   if ('unread' in charges) return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
   const sold = [...orders.values()].filter((o) => isSold(o.status))
-  // Before it was captured, it was let go.
+  // The charge was voided before it was captured.
   const isRefunded = (c: Charge) =>
     c.recorded && /^(refunded|cancelled)$/.test(c.status) && orders.get(c.order)?.status === 'refunded'
   const paid = charges.filter((c) => OPEN_OR_CAPTURED.test(c.status) || isRefunded(c))

@@ -1,4 +1,4 @@
-/** Checks of the queue: numbers, the draw, the order of arrival, and how fast it moves. */
+/** Checks of the queue: numbers, the draw, the order of arrival, and the rate. */
 import { LEASE_MS } from '../../edge/queue/numbers/lease.ts'
 import { orderBoundMs } from '../../edge/queue/numbers/tree.ts'
 import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
@@ -8,20 +8,26 @@ import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
 import type { Evidence, Seen, VisitRecord } from './evidence.ts'
 
-/** A shard may still hand out a number of the lobby for a lease's life, and a little longer, after the lobby closed. */
+/**
+ * After the lobby has closed, a shard may still issue a number of the lobby for the life of a lease and slightly
+ * longer.
+ */
 const LOBBY_CLOSES_MS = 2 * LEASE_MS
-/** The edge's default NO_SHOW_BOOST: the queue may run this much faster to make up for no-shows. */
+/** The edge's default of NO_SHOW_BOOST: the queue may move this much faster to compensate for no-shows. */
 const NO_SHOW_BOOST = 2
-/** Clocks of two machines differ by this much. */
+/** The clocks of two machines may differ by this much. */
 const CLOCKS_MS = 100
-/** The rate is judged over RATE_WINDOW_MS; people called evenly click unevenly, so those of BUNCH_MS may click at once. */
+/**
+ * The rate is judged over RATE_WINDOW_MS. People who are called evenly click unevenly, so the visitors of BUNCH_MS
+ * may click at once.
+ */
 const RATE_WINDOW_MS = 2_000
 const BUNCH_MS = 2_000
-/** Chance deviates by this many standard deviations at most. */
+/** A random deviation is at most this many standard deviations. */
 const RATE_SIGMAS = 4
-/** Chance correlates ranks by this many standard deviations once in a million rehearsals. */
+/** A random rank correlation exceeds this many standard deviations once in a million rehearsals. */
 const CHANCE_SIGMAS = 5
-/** Enough visitors for a rank correlation; each costs a position. */
+/** This many visitors are enough for a rank correlation; each needs the calculation of a position. */
 const SAMPLE = 20_000
 
 type Draw = { readonly seed: string; readonly size: number; readonly beacon: string | null } | null
@@ -65,7 +71,7 @@ function drawOf({ documents }: Evidence): Draw {
   return null
 }
 
-/** One commitment from the first schedule on, no seed before the opening, and one draw ever after. */
+/** There is one commitment from the first schedule on, no seed before the opening, and one draw afterwards. */
 function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): Check {
   const what = 'the draw matches its commitment'
   if (!draw) return check(what, false, 'the seed was never revealed')
@@ -85,7 +91,7 @@ function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): Check {
   )
 }
 
-/** A join answered before the opening takes part in the draw; one sent after the draw was public does not. */
+/** A join with a response before the opening is in the draw; one that was sent after the draw was public is not. */
 function earlyVisitorsDrawn({ visits, opensAtMs, documents }: Evidence, draw: Draw): Check {
   const publicAtMs = documents.find(({ schedule }) => isDrawn(schedule))?.atMs ?? opensAtMs
   const closedMs = Math.max(opensAtMs, publicAtMs) + LOBBY_CLOSES_MS
@@ -108,7 +114,7 @@ function positionsMatch({ positions: { seen, wrong } }: Evidence): Check {
   )
 }
 
-/** Within the draw, the moment of joining must say nothing about the position. */
+/** Within the draw, the time of joining must not influence the position. */
 function speedGainsNothing({ visits }: Evidence, draw: Draw): Check {
   const what = 'speed gains nothing before the opening'
   const early = visits.filter((s): s is Numbered => inDraw(s, draw))
@@ -128,8 +134,8 @@ function speedGainsNothing({ visits }: Evidence, draw: Draw): Check {
 }
 
 /**
- * After the opening nobody who asked clearly later may stand before somebody who was answered earlier. The bound is a time: not
- * judged with faults, since servers that restart take the processors from the edge.
+ * After the opening, no visitor who clearly joined later may be ahead of one who had a response earlier. The limit is
+ * a time. It is not judged with faults, because restarting servers take processor time from the edge.
  */
 function firstCome({ visits, shards, faults }: Evidence, draw: Draw): Check {
   const late = visits.filter((s) => s.number !== null && s.number > (draw?.size ?? 0))
@@ -142,8 +148,8 @@ function firstCome({ visits, shards, faults }: Evidence, draw: Draw): Check {
 }
 
 /**
- * An inversion: one visitor was answered, and another who asked this many milliseconds later got a lower number. The
- * bound is a lease's life (`boundMs`) and the round trip of the one who overtook.
+ * An inversion: one visitor got a response, and another who joined this many milliseconds later got a lower number.
+ * The limit is the life of a lease (`boundMs`) and the round trip of the visitor who overtook.
  */
 export function inversions(
   visits: readonly VisitRecord[],
@@ -162,7 +168,10 @@ export function inversions(
   return { worstMs, beyond, inverted }
 }
 
-/** Judged by the response itself where it says how far the queue had come (a page does not), and by what the public schedules had called until then. */
+/**
+ * The check uses the response itself if it says how far the queue had come (a page does not), and the public
+ * schedules until then.
+ */
 function nobodyEarly({ visits, servedByMs }: Evidence, draw: Draw): Check {
   const admitted = visits.filter((s) => s.admittedMs !== null)
   const positionOf = draw && positionsOf(draw)
@@ -193,13 +202,19 @@ function neverBack({ documents }: Evidence): Check {
   )
 }
 
-/** How far a schedule had the queue at a moment; one announced for later stands at its anchor until then. */
+/**
+ * The position of the queue at a moment according to a schedule. A schedule for a later time stays at its anchor
+ * until then.
+ */
 function pointOf({ schedule }: Seen, atMs: number): { readonly atMs: number; readonly position: number } {
   if (!isDrawn(schedule)) return { atMs, position: 0 }
   return { atMs: Math.max(atMs, schedule.anchor_at_ms), position: servingExactly(schedule, atMs) }
 }
 
-/** No schedule has a higher rate than allowed, and from one to the next the queue runs no further than that either. */
+/**
+ * No schedule has a rate above the limit, and from one schedule to the next the queue does not move further than that
+ * either.
+ */
 function queueKeepsRate({ documents, rate }: Evidence): Check {
   const most = rate * NO_SHOW_BOOST
   const drawn = documents.filter(({ schedule }) => isDrawn(schedule))
@@ -218,7 +233,9 @@ function queueKeepsRate({ documents, rate }: Evidence): Check {
   )
 }
 
-/** Checkouts start as fast as the queue calls people, in bunches of their own haste. */
+/**
+ * Checkouts start at the rate at which the queue calls people, with bunches because people click at different speeds.
+ */
 function checkoutsKeepRate({ shoppingMs, documents, rate }: Evidence): Check {
   const called = documents.reduce((high, { schedule }) => Math.max(high, schedule.rate_per_second), rate)
   const fastest = Math.min(called, rate * NO_SHOW_BOOST)
@@ -235,7 +252,7 @@ function checkoutsKeepRate({ shoppingMs, documents, rate }: Evidence): Check {
   )
 }
 
-/** The most moments (in any order) within a window. */
+/** The highest number of moments (in any order) within a window. */
 export function mostWithin(momentsMs: ArrayLike<number>, windowMs: number): number {
   const sorted = Float64Array.from(momentsMs).sort()
   let most = 0

@@ -1,4 +1,6 @@
-/** Checks of what an operator gave back during a rehearsal, and of the feed of changes of every order. */
+/**
+ * Checks of the operator's refunds and cancellations during a rehearsal, and of the feed of changes of every order.
+ */
 import { isSold } from '../../shared/order-status.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
@@ -23,7 +25,7 @@ function refundsRecorded({ orders, charges, operator }: Evidence): Check {
   )
 }
 
-/** Orders whose refunds are still to be made, or recorded. */
+/** The orders whose refunds are still to be made or recorded. */
 export function openRefunds(
   orders: readonly LedgerOrder[],
   charges: readonly Charge[],
@@ -40,7 +42,7 @@ export function openRefunds(
   )
 }
 
-/** Given back at the provider. A charge that is given back whole before it is captured is let go. */
+/** The amounts refunded at the provider. A charge that is refunded completely before it is captured is voided. */
 function madeByOrder(orders: readonly LedgerOrder[], charges: readonly Charge[]): ReadonlyMap<string, number> {
   const whole = new Set(orders.filter((o) => /^(refunded|returned)$/.test(o.status)).map((o) => o.order_id))
   const isLetGo = (c: Charge) => c.recorded && c.status === 'cancelled' && whole.has(c.order)
@@ -52,7 +54,7 @@ function madeByOrder(orders: readonly LedgerOrder[], charges: readonly Charge[])
   )
 }
 
-/** A cancelled order's money may have been let go before it was taken. */
+/** The charge of a cancelled order may have been voided before it was captured. */
 function isRecorded({ status, total_minor: total, refunded_minor }: LedgerOrder, given: GivenBack | undefined) {
   if (!given) return refunded_minor === 0 && status !== 'refunded' && status !== 'returned'
   if (given.cancelled) return status === 'cancelled' && (refunded_minor === 0 || refunded_minor === total)
@@ -60,12 +62,12 @@ function isRecorded({ status, total_minor: total, refunded_minor }: LedgerOrder,
   return refunded_minor === total && status === (given.restocked ? 'returned' : 'refunded')
 }
 
-/** Each of these happens to an order once. */
+/** Each of these happens to an order at most once. */
 const ONCE = ['order.reserved', 'order.confirmed', 'order.fulfilled', 'order.expired', 'order.cancelled']
-/** The third decline cancels. */
+/** The third decline cancels the order. */
 const MOST_DECLINES = 2
 
-/** Read from its beginning, the feed has what happened to every order once, and ends in its status. */
+/** The feed, read from its beginning, contains every event of every order once, and ends with its status. */
 function feedComplete({ feed, orders, operator }: Evidence): Check {
   const what = 'the feed has every change once, and ends as the ledger'
   if ('unread' in feed) return check(what, null, `the feed: ${feed.unread}`)
@@ -93,7 +95,7 @@ function isRepeated(changes: readonly Change[]): boolean {
   return ONCE.some((type) => times(type) > 1) || times('order.declined') > MOST_DECLINES
 }
 
-/** Orders that the feed does not leave in their status yet. */
+/** The orders whose status in the feed is not up to date yet. */
 export function unpublished(orders: readonly LedgerOrder[], feed: readonly Change[]): number {
   const last = new Map(feed.map(({ order, status }) => [order, status]))
   return count(orders, (o) => last.get(o.order_id) !== shown(o.status))

@@ -37,8 +37,8 @@ function visitOf(order: string, { lines, createdMs }: HallOrder, asked: HallVisi
 const PAIR = [{ quantity: 2, together: true }]
 
 /**
- * A couple sits in the front row; one came, left, and their seats went to a lover of the front row; two stand; and one sits with a
- * programme.
+ * In a good sale, a couple sits in the front row; one order was cancelled, and its seats went to a visitor who wanted
+ * the front row; two visitors stand; and one has a seat and a programme.
  */
 function good() {
   const orders = new Map([
@@ -106,7 +106,7 @@ const withOrder = (id: string, changes: Partial<HallOrder>) => {
   const order = { ...(records.orders.get(id) as HallOrder), ...changes }
   return withRecords({ orders: new Map([...records.orders, [id, order]]) })
 }
-/** The visit sees what the order has. */
+/** The visit was told the same lines as the order has. */
 const withSeats = (id: string, lines: HallLine[], asked: HallVisit['asked']) => {
   const { records } = withOrder(id, { lines })
   const visits = good().visits.map((visit) =>
@@ -172,7 +172,7 @@ test('a couple may sit apart where nobody could have sat together', () => {
     1,
   )
   const { records, visits } = withSeats('a', [lineOf(0), lineOf(20)], PAIR)
-  // Seats 0 and 1 are neighbours: one of them is taken as well.
+  // The seats 0 and 1 are neighbours, and one of them is taken as well.
   const orders = new Map([...records.orders, ['f', { ...full, lines: [...full.lines, lineOf(1)] }]])
   expect(failed({ records: { ...records, orders }, visits })).not.toContain(
     'who wants to sit together does, while there are such seats',

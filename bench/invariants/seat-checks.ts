@@ -1,6 +1,6 @@
 /**
- * Checks of a hall: what every client was told of its seats against the ledger's orders, claims, counters and history, and
- * against the gate. Prices are those that the hall was opened with.
+ * Checks of a hall: what every client was told about its seats against the ledger's orders, claims, counters and
+ * history, and against the gate. Prices are those at the opening of the hall.
  */
 import type { DemoHall } from '../../dev/demo/hall.ts'
 import { Chart, ORDINARY, type Seat } from '../../origin/seats/chart.ts'
@@ -9,8 +9,8 @@ import { type Check, check, count, ifAny } from './check.ts'
 import type { Evidence, HallLine, HallOrder, HallRecords, HallVisit } from './evidence.ts'
 
 /**
- * A gate takes seats before the ledger does, and frees them after it: by less than this. With faults it may learn of an end only
- * by a rebuild.
+ * A gate takes seats before the ledger does, and frees them after it, with at most this delay. With faults it may
+ * learn of an end only by a rebuild.
  */
 const GATE_WITHIN_MS = 5_000
 const GATE_WITHIN_FAULTS_MS = 60_000
@@ -39,8 +39,8 @@ const seatsOf = ({ lines }: HallOrder) => lines.flatMap(({ seat }) => seat ?? []
 const keptSeatsOf = ({ lines }: HallOrder) => lines.flatMap(({ seat, returned }) => (returned ? [] : (seat ?? [])))
 
 /**
- * Played through in the order in which the ledger wrote it, no order gets a seat that another one has; in the end the claims are
- * exactly the seats of the live orders; and no two clients with live orders were told of one seat.
+ * In the order in which the ledger wrote the history, no order gets a seat that another one has. At the end the
+ * claims are exactly the seats of the live orders, and no two clients with live orders were told of the same seat.
  */
 function noSeatTwice({ hall, orders, history, claims }: HallRecords, buyers: readonly Buyer[]): Check {
   const owners = new Map<number, string>()
@@ -76,7 +76,7 @@ function noSeatTwice({ hall, orders, history, claims }: HallRecords, buyers: rea
 
 const NO_ORDER: HallOrder = { isLive: false, isHeld: false, lines: [], createdMs: 0, endedMs: null }
 
-/** An order has every line that was asked for, in full, and nothing else; what its client was told is what the ledger has. */
+/** An order has every requested line completely and nothing else, and its client was told what the ledger has. */
 function wholeCarts({ hall, orders }: HallRecords, buyers: readonly Buyer[]): Check {
   const nameOf = new Map(hall.seats.map(({ index, section, seat }) => [index, `${section} ${seat}`]))
   const halves = count(buyers, (buyer) => !isWhole(buyer))
@@ -117,9 +117,9 @@ function isWhole({ asked, heard }: Buyer): boolean {
 const add = (units: Map<string, number>, of: string, quantity: number) => units.set(of, (units.get(of) ?? 0) + quantity)
 
 /**
- * Those who left the choice to the system sit in one row without a gap: unless the hall had no so many ordinary neighbours. It had
- * some if nobody had any of them at any time from when they asked until they were answered, give or take what the gate is ahead or
- * behind. Who was answered with seats apart although there were such is a failure.
+ * Visitors who left the choice to the system sit in one row without a gap, unless the hall did not have enough
+ * ordinary neighbouring seats. It had some if nobody had any of them between the request and the response, within the
+ * gate's delay. If a visitor got separate seats although there were such neighbours, the check fails.
  */
 function together({ hall, orders }: HallRecords, buyers: readonly Buyer[], withinMs: number): Check {
   const chart = new Chart(hall.seats, hall.focalPoint)
@@ -161,7 +161,10 @@ function hasNeighbours({ stretches, seats, kindOf }: Chart, people: number, isFr
   })
 }
 
-/** Each section's counters are the sums of its orders; its claims are its seats that are held, sold or blocked; the gate agrees. */
+/**
+ * Each section's counters are the sums of its orders; its claims are its held, sold or blocked seats; and the gate
+ * agrees.
+ */
 function countsAgree({ hall, orders, claims, counters, gate }: HallRecords): Check {
   const [held, sold] = [new Map<string, number>(), new Map<string, number>()]
   for (const { isLive, isHeld, lines } of orders.values())
@@ -191,7 +194,7 @@ function countsAgree({ hall, orders, claims, counters, gate }: HallRecords): Che
   )
 }
 
-/** Every line costs what its seat, section or product cost when the hall was opened. */
+/** Every line has the price that its seat, section or product had at the opening of the hall. */
 function pricesKept({ hall, orders }: HallRecords): Check {
   const priceOf = pricesOf(hall)
   const all = [...orders.values()].flatMap(({ lines }) => lines)
@@ -214,6 +217,6 @@ export function pricesOf({ seats, sections, product }: DemoHall): PriceOf {
   return (line) => (line.seat === null ? of.get(line.product) : ofSeat.get(line.seat)) ?? Number.NaN
 }
 
-/** What an order costs by the hall's prices. */
+/** The total of an order by the hall's prices. */
 export const totalOf = (priceOf: PriceOf, lines: readonly HallLine[]) =>
   lines.reduce((minor, line) => minor + priceOf(line) * line.quantity, 0)

@@ -1,4 +1,4 @@
-/** Checks of the stores themselves, and of what happened to them while parts were killed. */
+/** Checks of the stores, and of what happened to them while parts were killed. */
 import { n } from '../lib/figures.ts'
 import { type Check, check } from './check.ts'
 import type { Evidence, FaultRecord } from './evidence.ts'
@@ -8,7 +8,7 @@ export const storeChecks = (e: Evidence): Check[] => [
   ...(e.faults ? [neverOversold(e.faults), everyPartKilled(e.faults), recovered(e.faults)] : []),
 ]
 
-/** Once all is quiet, the product's row, its orders, the gate and the stream say the same. */
+/** When all work has ended, the product's row, its orders, the gate and the stream must agree. */
 function storesAgree({ stores, ownSystem }: Evidence): Check {
   const what = 'gate, stream and ledger agree'
   if ('unread' in stores) return check(what, ownSystem ? false : null, `stores: ${stores.unread}`)
@@ -29,7 +29,7 @@ function storesAgree({ stores, ownSystem }: Evidence): Check {
   return check(what, wrong.length === 0, wrong.join('; ') || `${n(available)} available, ${n(row.sold)} sold`)
 }
 
-/** An oversell must not even pass. */
+/** An oversell must not occur even for a moment. */
 const neverOversold = ({ polls, oversold }: FaultRecord): Check =>
   check(
     'live orders never exceed the stock',
@@ -37,7 +37,7 @@ const neverOversold = ({ polls, oversold }: FaultRecord): Check =>
     `${n(polls)} polls of the ledger during the sale, ${n(oversold)} found more live units than the total`,
   )
 
-/** A kill that hits no call proves little. */
+/** A kill with no call in progress proves little. */
 const everyPartKilled = ({ kills, wipes, inFlight }: FaultRecord): Check =>
   check(
     'every part was killed under load',

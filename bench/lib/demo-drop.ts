@@ -1,6 +1,7 @@
 /**
- * The drop that a rehearsal with goods sells: one product in eight sizes, with a fee for each unit, shipping by country and weight,
- * and a promo code that more want than may use it. What an order must cost is added up here once more, on its own.
+ * The drop that a rehearsal with goods sells: one product in eight sizes, with a fee for each unit, shipping by
+ * country and weight, and a promo code that more buyers have than may use it. The total of an order is calculated
+ * here a second time, independently of the system.
  */
 export const DROP = 'shoe'
 const PRICE_MINOR = 18_900
@@ -8,13 +9,13 @@ const PACKING_MINOR = 150
 const GRAMS = 600
 export const SIZES = ['38', '39', '40', '41', '42', '43', '44', '45'] as const
 export type Size = (typeof SIZES)[number]
-/** How many of a hundred want each size. */
+/** The number of visitors in a hundred who want each size. */
 const WANTED: Readonly<Record<Size, number>> = { 38: 6, 39: 9, 40: 13, 41: 17, 42: 20, 43: 16, 44: 12, 45: 7 }
-/** As often as it is wanted. */
+/** Each size occurs as often as it is wanted. */
 const BAG = SIZES.flatMap((size) => Array<Size>(WANTED[size]).fill(size))
 export const COUNTRIES = ['DE', 'AT', 'FR'] as const
 export type Country = (typeof COUNTRIES)[number]
-/** Up to a kilogram, and above. */
+/** The prices up to a kilogram, and above. */
 const SHIPPING_MINOR: Readonly<Record<Country, readonly [number, number]>> = {
   DE: [490, 690],
   AT: [990, 1_290],
@@ -25,10 +26,10 @@ const PERCENT = 10
 
 export const variantOf = (size: string) => `${DROP}-${size}`
 
-/** A size as people want them. */
+/** A random size, as often as visitors want it. */
 export const sizeWanted = (random: () => number): Size => BAG[Math.floor(random() * BAG.length)] ?? '42'
 
-/** The sale's terms beside its times, with so many units in all. */
+/** The terms of the sale without its times, with this many units in all. */
 export function dropOf(stock: number) {
   const each = Math.floor(stock / SIZES.length)
   const variants = SIZES.map((size, i) => ({
@@ -68,7 +69,7 @@ export function dropOf(stock: number) {
 
 export const promoCodes = (uses: number) => [{ code: CODE, percent: PERCENT, uses, uses_per_visitor: 1 }]
 
-/** What an order of the drop costs, in minor units. */
+/** The total of an order of the drop, in minor units. */
 export function sumOf({
   quantity,
   country,

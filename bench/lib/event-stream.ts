@@ -1,5 +1,5 @@
 /**
- * A stream of server-sent events as a browser listens to it, on a connection of its own: until the listener stops it, or the
+ * Reads a stream of server-sent events as a browser does, on its own connection, until the listener stops it or the
  * server ends it.
  */
 import { get } from 'node:http'
@@ -9,11 +9,11 @@ interface Listener {
   answered(status: number): void
   /** The data of an event. */
   received(data: string): void
-  /** The server has ended it, or the connection is gone. */
+  /** Called when the server has ended the stream, or the connection is lost. */
   ended(): void
 }
 
-/** Listens, and returns a function that stops; after that nothing is called any more. */
+/** Listens to a stream. Returns a function that stops it; after that no callback is called. */
 export function listen(url: string, headers: Readonly<Record<string, string>>, listener: Listener): () => void {
   let [isOver, hasAnswered, text] = [false, false, '']
   const answered = (status: number) => {

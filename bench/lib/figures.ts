@@ -1,9 +1,9 @@
-/** Figures as people read them. */
+/** Formats figures for people. */
 
-/** A number with all its digits; of a small one at most two decimals. */
+/** A number with all its digits; a small one has at most two decimals. */
 export const n = (value: number) => value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 })
 
-/** A number in a few letters. */
+/** A number in short form. */
 export const short = (value: number) => {
   const size = Math.abs(value)
   if (size >= 1e6) return `${round(value / 1e6)}M`

@@ -1,4 +1,4 @@
-/** Latencies in constant memory: the runtime's HdrHistogram, which counts whole microseconds from 1 on. */
+/** Stores latencies in constant memory with the runtime's HdrHistogram, which counts whole microseconds from 1 on. */
 import { createHistogram } from 'node:perf_hooks'
 
 export interface Percentiles {
@@ -20,7 +20,7 @@ export class Histogram {
     this.#micros.record(Math.min(MAX_MICROS, Math.max(1, Math.round(ms * 1000))))
   }
 
-  /** The value below which the given share (0 to 1) lies, milliseconds; 0 when nothing was added. */
+  /** The value in milliseconds below which the given share (0 to 1) lies; 0 if there are no values. */
   percentile(share: number): number {
     return this.#micros.count === 0 ? 0 : this.#micros.percentile(share * 100) / 1000
   }

@@ -1,17 +1,17 @@
 /**
- * A lean HTTP/1.1 client for load: keep-alive connections, one request at a time on each. A request costs about half of
- * undici's (14 us against 25 us here): on a machine shared with the servers under test, that decides whether a
- * measurement is of the servers or of the client.
+ * A small HTTP/1.1 client for load tests: keep-alive connections, one request at a time on each. A request costs
+ * about half of undici's (14 us instead of 25 us here). On a machine shared with the servers under test, that decides
+ * whether the measurement shows the servers or the client.
  */
 import { connect, type Socket } from 'node:net'
 
 export interface Answer {
-  /** 0 without a response; `failure` says why. */
+  /** The status; 0 without a response, and `failure` gives the reason. */
   readonly status: number
   /** Status line and headers, unparsed. */
   readonly head: string
   readonly body: string
-  /** When the request was written and the response complete, by performance.now(). */
+  /** The times at which the request was written and the response complete, by performance.now(). */
   readonly sentMs: number
   readonly answeredMs: number
   readonly failure: string | null
@@ -22,7 +22,7 @@ type Answered = (answer: Answer) => void
 interface ClientOptions {
   readonly url: string
   readonly connections: number
-  /** The longest silence in the middle of a request. */
+  /** The longest silence during a request. */
   readonly timeoutMs?: number
 }
 
@@ -37,13 +37,13 @@ interface Waiting {
 }
 
 export class HttpClient {
-  /** For the `host` header. */
+  /** The value of the `host` header. */
   readonly host: string
   readonly #options: ClientOptions
   readonly #url: URL
   readonly #idle: Connection[] = []
   readonly #open = new Set<Connection>()
-  /** Requests waiting for a connection, a linked list: there may be a million. */
+  /** The requests that wait for a connection, as a linked list, because there may be a million. */
   #first: Waiting | undefined
   #last: Waiting | undefined
   #closed = false
@@ -55,7 +55,7 @@ export class HttpClient {
     this.host = this.#url.host
   }
 
-  /** Sends a request (its complete text, see `requestText`); `answered` is called exactly once. */
+  /** Sends a request (its complete text, see `requestText`). `answered` is called exactly once. */
   send(text: string, answered: Answered) {
     if (this.#closed) return answered(failed('the client is closed', performance.now()))
     const connection = this.#idle.pop() ?? this.#another()
@@ -66,7 +66,7 @@ export class HttpClient {
     this.#last = waiting
   }
 
-  /** The same as a promise, for rare requests. */
+  /** Sends a request and returns a promise, for rare requests. */
   request(text: string): Promise<Answer> {
     return new Promise((resolve) => this.send(text, resolve))
   }
@@ -113,7 +113,7 @@ export class HttpClient {
 }
 
 class Connection {
-  /** When the current request was written. */
+  /** The time at which the current request was written. */
   #sentMs = 0
   readonly #socket: Socket
   readonly #free: () => void
@@ -141,7 +141,7 @@ class Connection {
     this.#socket.write(text, 'latin1')
   }
 
-  /** The rest of a request that was sent in part. */
+  /** Sends the rest of a request that was sent in part. */
   sendRest(text: string): void {
     this.#socket.write(text, 'latin1')
   }
@@ -187,7 +187,7 @@ class Connection {
   }
 }
 
-/** A request whose last bytes come after a pause, on a connection of its own. */
+/** Sends a request whose last bytes follow after a pause, on its own connection. */
 export function requestSlowly(host: string, text: string, lastBytes: number, pause: Promise<void>): Promise<Answer> {
   const { hostname, port } = new URL(`http://${host}`)
   const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80), timeout: TIMEOUT_MS })
@@ -205,7 +205,7 @@ function failed(why: string, sentMs: number): Answer {
 
 type Read = Pick<Answer, 'status' | 'head' | 'body'> & { readonly keep: boolean }
 
-/** Parses one response; while it is incomplete, returns how many bytes it needs at least. */
+/** Parses one response. If it is incomplete, it returns the minimum number of bytes that it needs. */
 export function readAnswer(bytes: Buffer): Read | number {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return bytes.length + 1
@@ -247,7 +247,7 @@ export function headerOf(answer: Answer, name: string): string {
   return answer.head.slice(from, end < 0 ? undefined : end).trim()
 }
 
-/** What a page's form is sent as. */
+/** The content type of a page's form. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** The text of a request, all ASCII; headers are complete lines. */

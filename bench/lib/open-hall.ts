@@ -1,8 +1,8 @@
-/** Opens a hall in a sale that exists: its sections, its seats and its chart, as an import makes them, and the gates for them. */
+/** Creates a hall in an existing sale: its sections, seats and chart, as an import does, and the gates for them. */
 import type postgres from 'postgres'
 import type { DemoHall } from '../../dev/demo/hall.ts'
 
-/** Written to the ledger in one transaction; `reconcile` has the origin learn of the sections. */
+/** Writes the hall to the ledger in one transaction; `reconcile` makes the origin read the sections. */
 export async function openHall(
   sql: postgres.Sql,
   sale: string,

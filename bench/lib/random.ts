@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same seed repeats the same choices. */
+/** A small seeded generator (mulberry32): the same seed gives the same choices. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -10,7 +10,7 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** A count with this mean (Poisson): the normal distribution where it is large. */
+/** A random count with this mean (Poisson). For a large mean it uses the normal distribution. */
 export function poisson(mean: number, random: () => number): number {
   if (mean <= 0) return 0
   if (mean > 30) {

@@ -1,4 +1,4 @@
-/** Parses the few fields of a response that the crowd uses: it does so half a million times. */
+/** Parses the few fields of a response that the crowd uses, because it does so half a million times. */
 import type { Order, QueueAnswer } from '../../shared/api/public.ts'
 import type { Answer } from './http.ts'
 
@@ -13,7 +13,7 @@ export function placeIn(answer: Answer): QueueAnswer | null {
   return whole ? (body as QueueAnswer) : null
 }
 
-/** A page shows no lines and no sums. */
+/** A page shows neither lines nor totals. */
 export type OrderAnswer = Pick<Order, 'order_id' | 'status' | 'reason' | 'payment'> &
   Partial<Pick<Order, 'lines' | 'total_minor'>>
 
@@ -23,7 +23,10 @@ export function orderIn(answer: Answer): OrderAnswer | null {
   return typeof body?.order_id === 'string' && typeof body.status === 'string' ? (body as OrderAnswer) : null
 }
 
-/** The order that a page shows, with what it says of the payment; null for another page. A page does not say why one is cancelled. */
+/**
+ * The order that a page shows, with the text about its payment; null for another page. A page does not give the
+ * reason of a cancellation.
+ */
 export function shownOrderIn({ status: httpStatus, body }: Answer): OrderAnswer | null {
   const shown = / data-order="([^"]+)" data-order-status="(\w+)" (?:data-progress="([^"]*)")?/.exec(body)
   if (httpStatus !== 200 || !shown) return null
@@ -48,11 +51,11 @@ export function cookieIn({ head }: Answer, name: string): string | null {
   const from = at + name.length + 1
   const end = /[;\r\n]|$/g
   end.lastIndex = from
-  // A copy: a slice of the head would keep all of it in memory, for half a million visitors.
+  // The value is copied, because a slice would keep the whole head in memory for half a million visitors.
   return Buffer.from(head.slice(from, end.exec(head)?.index), 'latin1').toString('latin1')
 }
 
-/** What a visitor's own page says of them: the position only where they wait, the admission with their turn. */
+/** The data of a visitor's own page: the position only while they wait, the admission with their turn. */
 export function ownPageIn(answer: Answer, sale: string) {
   const { status, body } = answer
   const token = cookieIn(answer, `queue-${sale}`)
@@ -67,18 +70,18 @@ export function ownPageIn(answer: Answer, sale: string) {
   }
 }
 
-/** A refusal of a checkout, as far as a buyer reads it. */
+/** The part of a refused checkout that a buyer reads. */
 export interface Refusal {
   readonly type: string
-  /** Named, and taken. */
+  /** The requested seats that are taken. */
   readonly seats?: readonly string[]
   readonly offer?: readonly { readonly section_id: string; readonly seats: readonly string[] }[]
 }
 
-/** What a refused checkout says, to a program. */
+/** The data of a refused checkout for a program. */
 export const refusalIn = (answer: Answer): Refusal => ({ ...objectIn(answer), type: problemType(answer) })
 
-/** The type of a problem, also of one that is shown as a page. */
+/** The type of a problem, even if it is shown as a page. */
 export function problemType(answer: Answer): string {
   const type = (objectIn(answer) as { type?: unknown } | null)?.type
   const shown = /<code>\d+ ([\w-]+)<\/code>/.exec(answer.body)?.[1]

@@ -1,4 +1,4 @@
-/** A schedule for measurements and tests: of an open sale after its draw, with a queue that stands. */
+/** A schedule for measurements and tests: of an open sale after its draw, with a stopped queue. */
 
 import { commitmentOf } from '../../shared/draw.ts'
 import { USUAL_MS } from '../../shared/next-read.ts'

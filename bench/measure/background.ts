@@ -1,6 +1,6 @@
 /**
- * The origin's background work, in this process, one kind at a time over orders that wait for it. An origin that serves calls
- * alone (`ROLE=api`) leaves all of it to be measured here.
+ * The origin's background work in this process, one kind at a time, on orders that wait for it. An origin that only
+ * serves calls (`ROLE=api`) leaves all of this work to be measured here.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,12 +30,12 @@ import { Sender } from '../../origin/webhooks/sender.ts'
 import { importSecrets } from '../../shared/keys.ts'
 
 const MAX_ROUNDS = 2_000
-/** As long as the job runner of an origin rests between two rounds. */
+/** The pause between two rounds of an origin's job runner. */
 const REST_MS = 150
 
 export type Background = Awaited<ReturnType<typeof openBackground>>
 
-/** `env` is what the origin has beside its stores and keys. */
+/** `env` contains the origin's settings in addition to its stores and keys. */
 export async function openBackground(system: System, env: Readonly<Record<string, string>>) {
   const { databaseUrl, redisUrl, secrets } = system
   const config = readConfig({
@@ -72,7 +72,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const isEmpty = async (queue: QueueName) =>
     (await sql`select from jobs where queue = ${queue} and state = 'pending' limit 1`).length === 0
 
-  /** Runs the jobs of a queue until none waits, at the pace of its consumer. */
+  /** Runs the jobs of a queue until none waits, at the rate of its consumer. */
   async function run<Name extends QueueName>(queue: Name, consumer: Consumer<Name>): Promise<void> {
     const runner = new JobRunner(deps, [consumer])
     for (let rounds = 0; (await runner.round()) || !(await isEmpty(queue)); rounds++) {

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: what the system does, always compared in the same run with a bare server, a store's own ceiling, or
- * what the field does instead. Absolute figures depend on the machine, ratios much less, and those by processor time
- * least. What was tried and left is in docs/decisions.md.
+ * The command `npm run bench` measures the system, always in comparison with a bare server, a store's own limit, or
+ * the usual approach in the field, in the same run. Absolute figures depend on the machine, ratios much less, and
+ * those by processor time least. docs/decisions.md lists what was tried and rejected.
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
@@ -29,7 +29,7 @@ import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
-/** Parts with servers of their own, those that share a system, and all of them. */
+/** The parts with their own servers, those that share a system, and all of them. */
 const ALONE = {
   recovery,
   search: searches,

@@ -1,6 +1,6 @@
 /**
- * What buyers' pages send from their turn to the receipt (edge/client/forms.ts, edge/client/order-watch.ts), and those who send
- * it: all at a stage one after the other, or each by themselves.
+ * The requests of buyers' pages from the turn to the receipt (edge/client/forms.ts, edge/client/order-watch.ts), sent
+ * by all buyers one step at a time, or by each buyer independently.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const HTML_TYPE = 'accept: text/html'
 const CALLED_TRIES = 300
 const CALLED_EVERY_MS = 100
 
-/** Someone in the line, whose turn has come. */
+/** A visitor in the queue whose turn has come. */
 export interface Buyer {
   readonly place: string
   readonly key: string
@@ -25,9 +25,9 @@ export interface Buyer {
   token: string
 }
 
-/** What a page sends. */
+/** The requests of a page. */
 export const STEPS = ['turn', 'checkout', 'pay', 'stream'] as const
-/** Beside these: a reload of the order's page, and what a page sends that has no stream. */
+/** Further requests: a reload of the order's page, and the poll of a page without a stream. */
 type Step = (typeof STEPS)[number] | 'page' | 'poll'
 
 export class Buyers {
@@ -41,7 +41,7 @@ export class Buyers {
     this.all = places.map((place) => ({ place, key: randomUUID(), admission: '', order: '', token: '' }))
   }
 
-  /** So many join, and wait until their turn has come. */
+  /** Makes this many visitors join and wait until their turn has come. */
   static async join({ system }: Stage, sale: string, buyers: number, connections: number): Promise<Buyers> {
     const client = new HttpClient({ url: system.edgeUrl, connections })
     const places = await join(system.edgeUrl, sale, buyers)
@@ -54,7 +54,7 @@ export class Buyers {
     return new Buyers(sale, client, places)
   }
 
-  /** All take a step, as many at a time as there are connections. */
+  /** All buyers take a step, as many at a time as there are connections. */
   async each(step: Step): Promise<void> {
     await Promise.all(this.all.map((buyer) => this.take(step, buyer)))
   }
@@ -91,7 +91,7 @@ export class Buyers {
       case 'poll':
         return requestText('GET', `/orders/${order}`, host, [JSON_TYPE, own])
       case 'stream':
-        // Of an order that is sold, with all its changes, it ends by itself.
+        // The stream of a sold order ends by itself after all its changes.
         return requestText('GET', `/orders/${order}/events`, host, ['accept: text/event-stream', own])
     }
   }

@@ -1,7 +1,8 @@
 /**
- * A process of listeners to the stream of a hall's sections, each on a connection of its own: says when all are open, and at the end
- * when which of them had read up to which revision. All get the same text, so one is read whole and the others by their last id: the
- * listeners must not take the time of the server that is measured.
+ * A process of listeners to the stream of a hall's sections, each on its own connection. It reports when all are
+ * open, and at the end the time at which each had read which revision. All get the same text, so one is read
+ * completely and the others by their last id, because the listeners must not take processor time from the measured
+ * server.
  */
 import { connect } from 'node:net'
 
@@ -14,7 +15,7 @@ export interface ListenersOrder {
   readonly tokens: readonly string[]
 }
 
-/** So many listeners went from one revision to another in these milliseconds. */
+/** The number of listeners that went from one revision to another in this number of milliseconds. */
 export interface Step {
   readonly from: number
   readonly to: number
@@ -24,14 +25,14 @@ export interface Step {
 
 export interface ListenersReport {
   readonly steps: readonly Step[]
-  /** What one of them has read. */
+  /** The text that one listener has read. */
   readonly text: string
   readonly closed: number
 }
 
 export type ListenersMessage = { readonly open: number } | ListenersReport
 
-/** Connections begun at a time. */
+/** The number of connections that are opened at a time. */
 const OPENING = 100
 const BIN_MS = 10
 

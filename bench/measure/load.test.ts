@@ -4,7 +4,7 @@ import { type HttpClient, requestText } from '../lib/http.ts'
 import { closedLoop, contest, cpuSeconds, flat, type Measured, median, openLoop } from './load.ts'
 
 let server: Loopback
-/** Until then the server answers nobody. */
+/** The server responds to nobody before this time. */
 let stalledUntilMs = 0
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('load', () => {
     }, 100)
     const { ms, wrong } = await openLoop({ ...load, url: server.url }, 200, 8)
     expect([ms.count, wrong]).toEqual([120, 0])
-    // Sixty requests were due while it stood still: the tenth of all that waited longest waited 150 ms and more.
+    // Sixty requests were due while the server did not respond, so the slowest tenth of all waited 150 ms or more.
     expect(ms.p90).toBeGreaterThan(150)
   })
 

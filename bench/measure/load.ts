@@ -1,6 +1,6 @@
 /**
- * Load for measurements: a closed loop (each client asks as soon as it has a response) for what a server can do, an open
- * loop (a fixed rate, whatever comes back) for how long it lets people wait.
+ * Load for measurements. A closed loop (each client sends its next request after a response) measures what a server
+ * can do, and an open loop (a fixed rate, whatever the responses) how long visitors wait.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { paint, terminal } from '../../dev/command.ts'
@@ -11,9 +11,9 @@ import type { Cost } from './programs.ts'
 export type Next = (client: HttpClient) => string | null
 
 export interface Load {
-  /** Of several, the clients are shared out. */
+  /** The clients are distributed over several addresses. */
   readonly url: string | readonly string[]
-  /** The text of the next request; null when there are no more. */
+  /** Returns the text of the next request; null if there are no more. */
   readonly next: Next
   /** The status of a right response, or a test of it. */
   readonly right: number | ((answer: Answer) => boolean)
@@ -25,25 +25,25 @@ export interface Load {
 export interface Measured {
   readonly perSecond: number
   readonly ms: Percentiles
-  /** Processor time of the measured processes for each response, microseconds; null if unknown. */
+  /** The processor time of the measured processes for each response in microseconds; null if unknown. */
   readonly cpuMicros: number | null
-  /** The same by program, where programs are measured apart. */
+  /** The same by program, if programs are measured separately. */
   readonly cpuOf?: Cost
-  /** The client's share of one core: near 1 it is what limited the measurement. */
+  /** The client's share of one core. Close to 1, the client limited the measurement. */
   readonly clientCpu: number
   readonly wrong: number
   /** The first wrong response. */
   readonly why: string
 }
 
-/** Connections open and code becomes warm before anything counts. */
+/** Connections open and code is compiled during this share of the time, before anything counts. */
 const WARM_SHARE = 0.25
 const OPEN_LOOP_TICK_MS = 2
 const TICKS_PER_SECOND = 100
 
 /**
- * The rate counts the responses within the window; the latency counts every request sent within it, also when its
- * response came later, so that a stall at the end shows.
+ * The rate counts the responses within the window. The latency counts every request sent within it, even if its
+ * response came later, so that a stall at the end is visible.
  */
 export async function closedLoop(load: Load, clients: number): Promise<Measured> {
   const urls = [load.url].flat()
@@ -76,7 +76,9 @@ export async function closedLoop(load: Load, clients: number): Promise<Measured>
   return meter.end()
 }
 
-/** `perSecond` requests, evenly, until all have responses; latency counts from the moment each was meant for. */
+/**
+ * Sends `perSecond` requests, evenly, until all have responses. Latency counts from the moment at which each was due.
+ */
 export async function openLoop(load: Load & { url: string }, perSecond: number, connections = 256): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections })
   const meter = new Meter(load)
@@ -87,7 +89,7 @@ export async function openLoop(load: Load & { url: string }, perSecond: number, 
   let answered = 0
   await new Promise<void>((resolve) => {
     const tick = () => {
-      // The first is due at once.
+      // The first request is due at once.
       const due = Math.min(total, 1 + Math.floor(((performance.now() - beganMs) / 1000) * perSecond))
       for (; sent < due; sent++) {
         const intendedMs = beganMs + (sent / perSecond) * 1000
@@ -112,9 +114,9 @@ class Meter {
   readonly #histogram = new Histogram()
   #beganMs = Number.POSITIVE_INFINITY
   #closedMs = Number.POSITIVE_INFINITY
-  /** Right responses within the window. */
+  /** The number of right responses within the window. */
   #right = 0
-  /** Processor seconds: of the measured processes, and our own. */
+  /** The processor seconds of the measured processes, and of this process. */
   #cpu = 0
   #own = 0
   #wrong = 0
@@ -175,14 +177,14 @@ function ownCpuSeconds(): number {
   return (user + system) / 1e6
 }
 
-/** Processor seconds of processes and their children, from /proc; 0 where there is none. */
+/** The processor seconds of processes and their children from /proc; 0 if there is none. */
 export function cpuSeconds(pids: readonly number[] = []): number {
   if (pids.length === 0) return 0
   const wanted = new Set(pids.map(String))
   let ticks = 0
   for (const pid of namesIn('/proc')) {
     if (!/^\d+$/.test(pid)) continue
-    // The fields after the name: the parent, and the time of its own and of children that have ended.
+    // The fields after the name: the parent, and the processor time of the process and of its ended children.
     const fields = textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? []
     if (wanted.has(pid) || wanted.has(fields[1] ?? ''))
       ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
@@ -190,7 +192,7 @@ export function cpuSeconds(pids: readonly number[] = []): number {
   return ticks / TICKS_PER_SECOND
 }
 
-/** Resident memory of a process in bytes, from /proc; 0 where there is none. */
+/** The resident memory of a process in bytes from /proc; 0 if there is none. */
 export const residentBytes = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 
@@ -217,7 +219,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2
 }
 
-/** A rate from elsewhere. */
+/** A rate from another source. */
 export const flat = (perSecond: number): Measured => ({
   perSecond,
   ms: new Histogram().summary(),
@@ -227,7 +229,7 @@ export const flat = (perSecond: number): Measured => ({
   why: '',
 })
 
-/** The median of each figure; the wrong responses of `all` runs. */
+/** The median of each figure, with the wrong responses of `all` runs. */
 export function medianOf(runs: readonly Measured[], all = runs): Measured {
   const of = (pick: (m: Measured) => number) => median(runs.map(pick))
   const cpu = runs.flatMap((m) => m.cpuMicros ?? [])
@@ -242,14 +244,14 @@ export function medianOf(runs: readonly Measured[], all = runs): Measured {
   }
 }
 
-/** Shows on a terminal's last line what is being measured. */
+/** Shows the current measurement on a terminal's last line. */
 export function nowMeasuring(what: string): void {
   if (terminal) process.stdout.write(`\r\x1b[K${what && paint('dim', what)}`)
 }
 
 /**
- * Several contestants in one run, a round of each after the other, so that a disturbance hits all of them. The first round
- * only warms up, but its wrong responses count.
+ * Measures several contestants in one run, one round of each in turn, so that a disturbance affects all of them. The
+ * first round only warms up, but its wrong responses count.
  */
 export async function contest<Name extends string>(
   rounds: number,

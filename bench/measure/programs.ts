@@ -1,9 +1,9 @@
-/** Processor time by program: of the edge, the origin, the stores, and what stands in for a payment provider. */
+/** Measures processor time by program: the edge, the origin, the stores, and the stand-in for a payment provider. */
 import { cpuSeconds } from './load.ts'
 
 export const PROGRAMS = ['edge', 'origin', 'Postgres', 'Redis', 'provider'] as const
 export type Program = (typeof PROGRAMS)[number]
-/** Microseconds. */
+/** The cost in microseconds. */
 export type Cost = Readonly<Record<Program, number>>
 
 const costOf = (of: (program: Program) => number): Cost => ({
@@ -19,16 +19,16 @@ export const times = (cost: Cost, factor: number) => costOf((program) => cost[pr
 export const sumOf = (costs: readonly Cost[]) =>
   costOf((program) => costs.reduce((sum, cost) => sum + cost[program], 0))
 
-/** Of these programs together; the provider's cost is no one's of ours. */
+/** The sum over these programs. The provider's cost is not part of the system. */
 export const inAll = (cost: Cost, programs: readonly Program[] = PROGRAMS.filter((one) => one !== 'provider')) =>
   programs.reduce((sum, program) => sum + cost[program], 0)
 
 interface Measuring {
-  /** Work of the origin that runs in this process. */
+  /** True for work of the origin that runs in this process. */
   readonly isOrigin?: boolean
 }
 
-/** Measures work: what it cost each program, and how long it took. */
+/** Measures work: its cost for each program, and its duration. */
 export type Measure = (work: () => Promise<unknown>, how?: Measuring) => Promise<{ cost: Cost; seconds: number }>
 
 export const measureBy =

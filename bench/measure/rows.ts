@@ -1,4 +1,4 @@
-/** Rows of measurements: a ratio to something measured in the same run, their aims, and what was reached of each. */
+/** Rows of measurements, their ratios to something measured in the same run, their aims, and the results. */
 import { duration, n } from '../lib/figures.ts'
 import type { Measured } from './load.ts'
 
@@ -6,38 +6,38 @@ export interface Aim {
   readonly ratio?: number
   readonly cpuRatio?: number
   readonly perSecond?: number
-  /** Of what should be rare. */
+  /** The maximum rate of an event that should be rare. */
   readonly mostPerSecond?: number
   readonly cpuMicros?: number
-  /** Of a second. */
+  /** The processor time as a percentage of one core. */
   readonly corePercent?: number
   readonly p50Ms?: number
   readonly p99Ms?: number
   readonly p999Ms?: number
-  /** Where there are too few for a percentile. */
+  /** The slowest value, if there are too few for a percentile. */
   readonly slowestMs?: number
 }
 
 export interface Row {
   readonly what: string
   readonly measured: Measured
-  /** To the row it is compared with: 1 is as fast. */
+  /** The ratio to the compared row; 1 means equally fast. */
   readonly ratio: number | null
-  /** The same by processor time, which does not depend on how busy the client was. */
+  /** The ratio by processor time, which does not depend on how busy the client was. */
   readonly cpuRatio: number | null
   readonly aim: Aim | null
-  /** What does only what must be done, compared with the same: no code of ours could reach more. */
+  /** The minimum that is necessary, in the same comparison; no implementation could be faster. */
   readonly floor: Row | null
 }
 
 export interface Table {
   readonly title: string
-  /** The head of the column of ratios. */
+  /** The heading of the column of ratios. */
   readonly against: string
   readonly rows: readonly Row[]
 }
 
-/** A row compared with another: how fast it is, as a multiple of `against`. */
+/** A row that is compared with another: its speed as a multiple of `against`. */
 export function row(
   what: string,
   measured: Measured,
@@ -55,7 +55,7 @@ export function row(
   }
 }
 
-/** An alternative's row: by how much ours is ahead of it. */
+/** The row of an alternative: the factor by which this system is faster. */
 export function ahead(
   what: string,
   theirs: Measured,
@@ -66,7 +66,8 @@ export function ahead(
   return { ...row(what, ours, theirs, aim, floor), measured: theirs }
 }
 
-// -- What was reached --------------------------------------------------------------------------------------------------
+// -- What was reached
+// --------------------------------------------------------------------------------------------------
 
 interface Kind {
   readonly isAtLeast?: true
@@ -74,7 +75,7 @@ interface Kind {
   text(value: number): string
 }
 
-/** In the order in which the aims of a row are shown. */
+/** The kinds of aims in the order in which they are shown. */
 const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   ratio: { isAtLeast: true, of: ({ ratio }) => ratio, text: times },
   cpuRatio: { isAtLeast: true, of: ({ cpuRatio }) => cpuRatio, text: (value) => `${times(value)} by CPU` },
@@ -96,11 +97,11 @@ interface Reached {
   readonly now: string
   readonly aim: string
   readonly isMet: boolean
-  /** Only of an aim that is not met. */
+  /** The floor is shown only for an aim that is not met. */
   readonly floor: string
 }
 
-/** Each aim of a row, with what was reached of it. */
+/** Each aim of a row with its result. */
 export function reachedOf(row: Row): Reached[] {
   return Object.entries(KINDS).flatMap(([name, { isAtLeast, of, text }]) => {
     const aim = row.aim?.[name as keyof Aim]
@@ -118,19 +119,19 @@ export function reachedOf(row: Row): Reached[] {
   })
 }
 
-/** True if all aims of a row are reached, null without one. */
+/** True if all aims of a row are met, null if there are none. */
 export function isReached(row: Row): boolean | null {
   const reached = reachedOf(row)
   return reached.length === 0 ? null : reached.every(({ isMet }) => isMet)
 }
 
-/** Every aim of the tables, named by its table too. */
+/** Every aim of the tables, named with its table. */
 export const aimsOf = (tables: readonly Table[]): Reached[] =>
   tables.flatMap(({ title, rows }) =>
     rows.flatMap(reachedOf).map((reached) => ({ ...reached, what: `${title}: ${reached.what}` })),
   )
 
-/** The aims of tables, as the rows of a table in Markdown. */
+/** The aims of the tables as rows of a table in Markdown. */
 export function markdownOf(tables: readonly Table[]): string {
   const line = (...cells: string[]) => `| ${cells.join(' | ')} |\n`
   const rows = aimsOf(tables).map(({ what, now, aim, isMet, floor }) =>

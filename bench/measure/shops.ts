@@ -1,4 +1,6 @@
-/** Servers that sell as ours does, on the same stores, with tables of their own: the alternatives and the sketch. */
+/**
+ * Servers that sell as the origin does, on the same stores with their own tables: the alternatives and the sketch.
+ */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import type { Server } from '../../dev/processes.ts'
@@ -10,7 +12,7 @@ export type Mode =
   | ('seats-for-update' | 'seats-skip-locked')
 
 export const SKETCH = 'a sketch that keeps no promise'
-/** Unit and seat rows are made beforehand: more than any run sells. */
+/** Rows of units and seats are made in advance, more than any run sells. */
 const UNITS_PER_SECOND = 9_000
 const PAIRS_PER_SECOND = 12_000
 
@@ -54,7 +56,7 @@ export class Shops {
         unique (sale, visitor, idempotency_key))`)
   }
 
-  /** Checkouts by so many simultaneous buyers, on a sale of their own; each asks for what `bodyOf` says. */
+  /** Runs checkouts by this many concurrent buyers on a separate sale. Each sends the body that `bodyOf` returns. */
   async checkouts(
     mode: Mode,
     seconds: number,
@@ -79,7 +81,7 @@ export class Shops {
     const next = checkoutsOf(this.#stage, sale, tokensFor(this.#stage, sale, seconds, { buyers }), bodyOf)
     const pids = [pid, ...storesOf(this.#stage)]
     const measured = await closedLoop({ url, pids, seconds, next, right: 201 }, buyers)
-    // What one leaves behind must not be cleaned up while the next is measured.
+    // The data of one measurement are removed before the next one starts.
     await this.sql`truncate bench.units, bench.seats, bench.orders, bench.stock`
     await this.#redis.unlink(`bench:${sale}:stock`, `bench:${sale}:seen`)
     return measured

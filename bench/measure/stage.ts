@@ -1,4 +1,7 @@
-/** Where measurements run: a system of our own, sales on it, their checkouts, and the servers they are compared with. */
+/**
+ * The environment of measurements: a system, sales on it, their checkouts, and the servers with which they are
+ * compared.
+ */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,23 +22,23 @@ export interface Stage {
   readonly mint: ReturnType<typeof admissionMint>
 }
 
-/** Units that no run sells out. */
+/** The number of units that no run sells out. */
 export const PLENTY = 10_000_000
 const KNOWN_TRIES = 50
 const KNOWN_EVERY_MS = 100
 /** A closed loop warms up first, and must not run out of requests. */
 const RUN_SHARE = 1.25
-/** More than any checkout serves, and than one buyer gets, a second. */
+/** The numbers exceed what any checkout serves, and what one buyer gets, per second. */
 const CHECKOUTS_PER_SECOND = 22_000
 const CHECKOUTS_PER_BUYER = 4_000
 
-/** As in production, the origin serves the edge alone, so every load sends the edge's token. */
+/** The origin serves only the edge, as in production, so every load sends the edge's token. */
 export async function startStage(originEnv: SystemOptions['originEnv'] = {}): Promise<Stage> {
   const system = await startSystem({ originEnv: { LOG_LEVEL: 'error', ALLOW_DIRECT: 'false', ...originEnv } })
   return { system, mint: admissionMint(system.secrets.admissionKeys) }
 }
 
-/** Admission tokens by the thousand: what the edge would have given to new buyers. */
+/** Makes thousands of admission tokens, as the edge would give them to new buyers. */
 export function admissionMint(secrets: SecretJwkSet) {
   const keys = importSecrets(secrets)
   let num = 0
@@ -48,7 +51,7 @@ export function admissionMint(secrets: SecretJwkSet) {
   }
 }
 
-/** An open sale, or one that opens later; without units it is sold out. */
+/** Creates an open sale, or one that opens later; without units it is sold out. */
 export async function createSale(
   { system }: Stage,
   { stock = PLENTY, rate = 1_000, opensInMs = -1_000, products = 1, limit = 1, mails = false } = {},
@@ -73,7 +76,7 @@ export async function createSale(
   throw new Error('The edge does not know the sale.')
 }
 
-/** The first product of each sale here, or its only one. */
+/** The first or only product of each sale here. */
 export const PRODUCT_ID = 'unit'
 /** Checkouts take turns at the products of a sale. */
 const productOf = (turn: number, products: number) =>
@@ -88,7 +91,7 @@ const pidsOf = (...parts: readonly ({ readonly pid: number } | undefined)[]) =>
 
 export const storesOf = ({ system }: Stage) => pidsOf(system.redis, system.postgres)
 
-/** A load on the origin; the stores' processor time counts too. */
+/** A load on the origin, which also counts the stores' processor time. */
 export const atOrigin = (
   stage: Stage,
   seconds: number,
@@ -102,9 +105,10 @@ export const atOrigin = (
   right,
 })
 
-// -- Checkouts ---------------------------------------------------------------------------------------------------------
+// -- Checkouts
+// ---------------------------------------------------------------------------------------------------------
 
-/** More tokens than a closed loop of so many buyers can use up. */
+/** Makes more tokens than a closed loop of this many buyers can use up. */
 export const tokensFor = (
   stage: Stage,
   sale: string,
@@ -135,7 +139,7 @@ export const checkoutText = (
     body,
   )
 
-/** Checkouts of new buyers, until the tokens or the bodies are used up. */
+/** Checkouts of new buyers until the tokens or the bodies are used up. */
 export function checkoutsOf(
   stage: Stage,
   sale: string,
@@ -150,7 +154,10 @@ export function checkoutsOf(
   }
 }
 
-/** Durable checkouts by so many simultaneous buyers, on a sale of their own; they take turns at its products, and at `another` origin. */
+/**
+ * Runs durable checkouts by this many concurrent buyers on a separate sale. They take turns at its products, and at
+ * `another` origin.
+ */
 export async function durableCheckouts(
   stage: Stage,
   seconds: number,
@@ -168,14 +175,15 @@ export async function durableCheckouts(
   return measured
 }
 
-// -- Servers to compare with -------------------------------------------------------------------------------------------
+// -- Servers to compare with
+// -------------------------------------------------------------------------------------------
 
 type Env = Readonly<Record<string, string>>
 
-/** One of the servers in servers/, as a process. */
+/** Starts one of the servers in servers/ as a process. */
 export const startServer = (name: string, env: Env = {}) => startScript(name, `./servers/${name}.ts`, '/healthz', env)
 
-/** The stand-in of a payment provider as a process of its own, which an origin starts in its own otherwise. */
+/** Starts the stand-in of a payment provider as its own process, which otherwise runs in the origin's. */
 export const startProvider = (port: number, env: Env) =>
   startScript('the provider', '../../origin/payments/providers/sandbox.ts', '/charges?charge=none', env, port)
 
@@ -188,7 +196,7 @@ function startScript(name: string, script: string, probe: string, env: Env, onPo
   return start(name, probe, command, onPort)
 }
 
-/** The same, with the stores and the admission keys of the system. */
+/** Starts a server with the stores and the admission keys of the system. */
 export function startRival({ system }: Stage, name: string, mode = ''): Promise<Server> {
   return startServer(name, {
     MODE: mode,
@@ -198,7 +206,7 @@ export function startRival({ system }: Stage, name: string, mode = ''): Promise<
   })
 }
 
-/** A Worker in the edge's runtime; `object` is the class of its Durable Objects, bound as OBJECTS. */
+/** Starts a Worker in the edge's runtime; `object` is the class of its Durable Objects, bound as OBJECTS. */
 export function startBareWorker(script: string, object?: string): Promise<Server> {
   return start('the bare Worker', '/', (folder, port) => {
     mkdirSync(join(folder, 'objects'))
@@ -231,7 +239,7 @@ ${
 });
 `
 
-/** Starts a server on a folder of its own, and a port unless one is given, which answers `probe` when it serves. */
+/** Starts a server in its own folder, and on its own port unless one is given, and waits until `probe` succeeds. */
 async function start(
   name: string,
   probe: string,

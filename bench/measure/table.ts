@@ -6,21 +6,21 @@ import { PROGRAMS } from './programs.ts'
 import { aimsOf, isReached, type Row, reachedOf, type Table, times } from './rows.ts'
 
 export interface Bench {
-  /** Short runs of each contestant, of which the median counts. */
+  /** The number of short rounds of each contestant, whose median counts. */
   readonly rounds: number
   readonly seconds: number
-  /** Simultaneous buyers: of checkouts, and of those compared with the alternatives. */
+  /** The numbers of concurrent buyers: of checkouts, and in the comparison with alternatives. */
   readonly buyers: readonly number[]
   readonly rivals: readonly number[]
-  /** The same of carts and seats. */
+  /** The numbers of concurrent buyers of carts and seats. */
   readonly sellers: readonly number[]
-  /** The largest crowd that really joins. */
+  /** The size of the largest crowd that really joins. */
   readonly crowd: number
-  /** Sold one part of their life after the other. */
+  /** The number of orders that are sold, one part of their life after the other. */
   readonly orders: number
 }
 
-/** A 99th percentile of fewer is nothing but the slowest. */
+/** With fewer values, a 99th percentile is only the slowest. */
 const ENOUGH_FOR_P99 = 100
 
 export function printTable({ title, against, rows }: Table): void {
@@ -32,14 +32,14 @@ function printRates(title: string, against: string, rows: readonly Row[]): void 
   printCells(
     title,
     ['', 'a second', 'p50', 'p99', against, 'by CPU', 'CPU each', 'aim'],
-    // The floor of an aim that is not met stands below it.
+    // The floor of an aim that is not met is shown below it.
     rows.flatMap((row) =>
       isReached(row) === false && row.floor ? [cellsOf(row), cellsOf(row.floor)] : [cellsOf(row)],
     ),
   )
 }
 
-/** What each program used, in microseconds. */
+/** The processor time of each program in microseconds. */
 function printPrograms(title: string, rows: readonly Row[]): void {
   const us = (value?: number | null) => (value === undefined || value === null ? '' : n(Math.round(value)))
   printCells(

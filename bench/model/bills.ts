@@ -1,27 +1,31 @@
 /**
- * A sale's traffic, billed in each way. Without a cache the Worker runs for each request. Workers Cache serves what it keeps: the
- * request is billed all the same, its processor time is not. Another CDN keeps those requests from Cloudflare, and bills all
- * that pass through it in its own way. How often caches run the Worker follows from how long the edge lets them keep (edge/cache.ts).
+ * Bills a sale's traffic in each way. Without a cache the Worker runs for each request. With Workers Cache, a request
+ * that the cache serves is billed too, but its processor time is not. Another CDN keeps those requests from
+ * Cloudflare, and bills all that pass through it in its own way. The time for which the edge lets caches store
+ * responses (edge/cache.ts) determines how often they run the Worker.
  */
 import { sharesOf } from './isolates.ts'
 import { CDNS, type Cdn, costOf, count, SCHEDULE_CDN, sum } from './prices.ts'
 import type { Outcome } from './sale.ts'
 import { type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
-/** Processor time of a Worker request, milliseconds: about what npm run bench measures for a join and a status. */
+/**
+ * The processor time of a Worker request in milliseconds, approximately as npm run bench measures it for a join and a
+ * status.
+ */
 const WORKER_CPU_MS = 0.15
-/** Of a response with its headers, as the edge sends it; of all but the schedule at most. */
+/** The sizes of a response with its headers, as the edge sends it: of the schedule, and the maximum of all others. */
 const SCHEDULE_BYTES = 750
 const RESPONSE_BYTES = 6_000
 
-/** Of the origin, for a CDN that serves schedules (origin/queue/schedule-routes.ts). */
+/** The rate at which a CDN reads schedules from the origin (origin/queue/schedule-routes.ts). */
 const PULLS_PER_SECOND = 5
 
-/** What visitors ask for. */
+/** The requests of visitors. */
 interface Traffic {
-  /** All but the schedule. */
+  /** The requests without those for the schedule. */
   readonly requests: number
-  /** Of these, pages and reads of the feed that a cache before the Worker serves. */
+  /** The pages and reads of the feed among these that a cache in front of the Worker serves. */
   readonly pagesFromCache: number
   readonly scheduleReads: number
 }
@@ -55,11 +59,11 @@ export function billsOf(o: Outcome, traffic: Traffic) {
   const behindCdn = requests - pagesFromCache + Math.min(scheduleReads, o.scheduleMisses)
   const uncached = costs(all, all)
   return {
-    /** With Workers Cache. */
+    /** The Worker's runs with Workers Cache. */
     runs,
     pagesFromCache,
     readsFromCache,
-    /** Without a cache. */
+    /** The costs without a cache. */
     costs: uncached,
     ways: [
       { what: 'a Worker before every request', dollars: sum(uncached), note: `${count(all)} requests run one` },
@@ -92,17 +96,20 @@ function passingThrough(
   return ((requests + scheduleReads) / 1e6) * perMillion + (bytes / 1e9) * perGb
 }
 
-// -- Caches ------------------------------------------------------------------------------------------------------------
+// -- Caches
+// ------------------------------------------------------------------------------------------------------------
 
 /**
- * Workers Cache has an upper tier of a few data centres, which all others ask before the Worker runs, once for all who ask at
- * the same time. How many they are is not public; this is a guess.
+ * Workers Cache has an upper tier of a few data centres, which all others query before the Worker runs, once for all
+ * concurrent requests. Their number is not public; this is an estimate.
  */
 const UPPER_TIERS = 10
-/** Spellings of Accept-Language in a large crowd. Each is a variant of its own. */
+/** The number of spellings of Accept-Language in a large crowd, each of which is a separate variant. */
 export const PAGE_VARIANTS = 300
 
-/** How often Workers Cache runs the Worker: at each upper tier once for each variant while a response is kept. */
+/**
+ * The number of Worker runs behind Workers Cache: at each upper tier one for each variant while a response is stored.
+ */
 export function runsOf(requests: PerSecond, keptSeconds: number, variants: number): number {
   let runs = UPPER_TIERS * variants
   for (const perSecond of requests.values)
@@ -110,7 +117,7 @@ export function runsOf(requests: PerSecond, keptSeconds: number, variants: numbe
   return Math.min(runs, requests.total)
 }
 
-/** Another CDN: each data centre fetches once a second, and again for everyone who asks meanwhile. */
+/** The misses of another CDN: each data centre fetches once a second, and again for every concurrent request. */
 export function missesOf(reads: PerSecond, { dataCentres }: Scenario): number {
   const shares = sharesOf(dataCentres)
   let misses = 0

@@ -1,4 +1,7 @@
-/** The edge of the model: isolates in many data centres, and the objects they lease numbers and read snapshots from. */
+/**
+ * The edge in the model: isolates in many data centres, and the objects from which they lease numbers and read
+ * snapshots.
+ */
 import {
   Block,
   Demand,
@@ -15,18 +18,24 @@ import { Loads, type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
 /** The n-th data centre has about 1/n^0.6 of the first one's traffic. */
 const SKEW = 0.6
-/** Requests a second before another isolate starts. */
+/** The number of requests per second at which another isolate starts. */
 const ISOLATE_PER_SECOND = 500
-/** An idle shard gives back what it did not use so long after its lease has ended; a busy one with its next request. */
+/**
+ * An idle shard returns its unused numbers this long after its lease has ended; a busy one returns them with its next
+ * request.
+ */
 const RETURN_MS = 75
 
-/** What grants leases: the room, or a hub. `isShared`: a caller's call of this tick brings these numbers too. */
+/**
+ * A source of leases: the room, or a hub. `isShared` means that another call of the same caller in this tick brings
+ * these numbers too.
+ */
 interface Upstream {
   lease(count: number, forMs: number, unused: UnusedRange | null, nowMs: number, isShared: boolean): Lease
   takeBack(unused: UnusedRange, nowMs: number): void
 }
 
-/** A shard or a hub: it leases from another, and leases on. */
+/** A shard or a hub, which leases from another source and leases on. */
 class Source implements Upstream {
   readonly #demand = new Demand(LEASE_MS)
   readonly #upstream: Upstream
@@ -56,7 +65,7 @@ class Source implements Upstream {
   }
 
   #renew(count: number, nowMs: number): Block {
-    // While a request is under way all others wait, and the next asks for all of them (ticket-shard.ts).
+    // While a request is in progress all others wait, and the next one asks for all of them (ticket-shard.ts).
     const isShared = nowMs === this.#leasedAtMs
     let unused = this.#block?.giveBack() ?? null
     if (unused && nowMs - this.#leasedAtMs > this.#livesMs + RETURN_MS) {
@@ -76,10 +85,10 @@ class Source implements Upstream {
 interface Isolate {
   readonly share: number
   readonly demand: IsolateDemand
-  /** Always the same. */
+  /** The shard of an isolate never changes. */
   readonly shard: Source
   block: Block | null
-  /** A lease on its way, and those who wait for a number. */
+  /** A pending lease, and the visitors who wait for a number. */
   coming: { readonly lease: Lease; readonly atMs: number } | null
   waiting: number
 }
@@ -128,7 +137,7 @@ export class Edge {
     return this.#isolates.length
   }
 
-  /** Objects of the queue, with its waiting room. */
+  /** The number of the queue's objects, with its waiting room. */
   get objects(): number {
     const { shards } = this.#s
     return 1 + shards + (hubsOf(shards) > 0 ? hubsOf(shards) + mirrorsOf(shards) : 0)
@@ -143,7 +152,7 @@ export class Edge {
     return this.#given === 0 ? 0 : Math.max(0, this.#room.highest - this.#given) / this.#given
   }
 
-  /** Numbers for those who come in this tick. */
+  /** Issues numbers to the visitors who come in this tick. */
   join(coming: number, nowMs: number): void {
     for (const isolate of this.#isolates) {
       const mean = coming * isolate.share
@@ -160,7 +169,7 @@ export class Edge {
     shard.lease(1, LEASE_MS, null, nowMs)
   }
 
-  /** One request leases for all who wait. */
+  /** One request leases numbers for all who wait. */
   #serve(isolate: Isolate, people: number, nowMs: number): void {
     const { demand, shard } = isolate
     if (people > 0) demand.add(people, nowMs)
@@ -188,11 +197,11 @@ export class Edge {
     return { shard, index }
   }
 
-  /** Counts once a second how often isolates that serve anyone, and mirrors, refresh their copy. */
+  /** Counts once a second how often active isolates, and mirrors, refresh their copy. */
   listen(nowMs: number, workers: PerSecond, roomCalls: Loads): void {
     if (nowMs % 1_000 !== 0) return
     const served = workers.at(nowMs - 1_000)
-    // The copy that comes has an age of its own.
+    // A copy already has an age when it arrives.
     const most = 1_000 / (FRESH_MS - MIRROR_MS / 2)
     const mirrors = mirrorsOf(this.#s.shards)
     let refreshes = 0
@@ -205,7 +214,7 @@ export class Edge {
   }
 }
 
-/** Each data centre's share of the traffic. */
+/** The share of each data centre in the traffic. */
 export function sharesOf(dataCentres: number): number[] {
   const weights = Array.from({ length: dataCentres }, (_, i) => 1 / (i + 1) ** SKEW)
   const all = weights.reduce((total, weight) => total + weight, 0)

@@ -109,7 +109,7 @@ describe('the model of a sale', async () => {
 test('a cache runs the Worker once for each variant while it keeps it, and never more often than it is asked', () => {
   const busy = new PerSecond()
   for (let second = 0; second < 100; second++) busy.add(second * 1_000, 10_000)
-  // Ten upper tiers, and the first time of each.
+  // Each of ten upper tiers runs the Worker once a second, and one more time at the start.
   expect(runsOf(busy, 1, 1)).toBeCloseTo(10 * 100 + 10)
   expect(runsOf(busy, 5, 20)).toBeCloseTo(10 * 100 * 4 + 200)
   const calm = new PerSecond()

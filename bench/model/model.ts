@@ -1,7 +1,7 @@
 /**
- * `npm run model`: a sale for the whole internet on a virtual clock with the real modules, and what it asks of the
- * platform: requests, object calls, dollars, and what breaks first. With --cost: what a hundred thousand visitors cost,
- * from the requests that a rehearsal measured.
+ * The command `npm run model` simulates a sale for the whole internet on a virtual clock with the real modules, and
+ * reports what it requires of the platform: requests, object calls, dollars, and what fails first. With --cost it
+ * reports what a hundred thousand visitors cost, from the requests that a rehearsal measured.
  */
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
@@ -70,7 +70,7 @@ function scenarioOf(values: { [Name in Exclude<keyof Values, 'cost'>]?: string }
   }
 }
 
-/** How much of its soft limit the busiest object of each kind uses in its busiest second, the worst first. */
+/** The share of its soft limit that the busiest object of each kind uses in its busiest second, the highest first. */
 export function strains({ peaks }: Outcome): { what: string; used: number; note: string }[] {
   const strain = (what: string, calls: number, limit: number) => ({
     what,
@@ -142,7 +142,7 @@ function printBills({ runs, pagesFromCache, readsFromCache, costs, ways }: Bills
 }
 
 const amount = v.pipe(v.number(), v.minValue(0))
-/** What is taken from a rehearsal's report. */
+/** The part of a rehearsal's report that is used. */
 const Report = v.object({
   options: v.object({ visitors: amount, shares: v.object({ known: amount }) }),
   perVisitor: v.object({ worker: amount, cache: v.optional(amount, 0), cdn: amount }),
@@ -164,7 +164,9 @@ export function readReport(file: string): v.InferOutput<typeof Report> {
   }
 }
 
-/** The costs of what a rehearsal measured. Object calls are invisible from outside, so the model's count. */
+/**
+ * The costs of what a rehearsal measured. Object calls are invisible from outside, so they are those of the model.
+ */
 async function printMeasuredCost(file: string): Promise<void> {
   const { options, perVisitor } = readReport(file)
   const { worker, cache, cdn } = perVisitor

@@ -1,17 +1,18 @@
 /**
  * What Cloudflare and a CDN before it charge for a sale (list prices in dollars, no allowances).
  *
- * Cloudflare (developers.cloudflare.com/workers/platform/pricing and /durable-objects/platform/pricing, 2026-11): a request is
- * billed whether Workers Cache serves it or the Worker runs; processor time only if it runs (/workers/cache, "Billing").
+ * Cloudflare (developers.cloudflare.com/workers/platform/pricing and /durable-objects/platform/pricing, 2026-11): a
+ * request is billed whether Workers Cache serves it or the Worker runs; processor time only if it runs
+ * (/workers/cache, "Billing").
  */
 import { n } from '../lib/figures.ts'
 
-/** Workers Paid, per million. */
+/** The prices of Workers Paid, per million. */
 export const PRICES = {
   workerRequest: 0.3,
   workerCpuMs: 0.02,
   objectRequest: 0.15,
-  /** While objects are awake; each is charged as 128 MB. */
+  /** The price while objects are awake; each is charged as 128 MB. */
   objectGbSeconds: 12.5,
   rowWritten: 1,
 } as const
@@ -22,16 +23,19 @@ export interface Cdn {
   readonly perMillion: number
   readonly perGb: number
 }
-/** The one that pays for schedules (SCHEDULE_URL): by the byte (docs.bunny.net/cdn/pricing); 2026-11. */
+/** The CDN for schedules (SCHEDULE_URL), which bills by the byte (docs.bunny.net/cdn/pricing); 2026-11. */
 export const SCHEDULE_CDN: Cdn = { name: 'a CDN that bills bytes', perMillion: 0, perGb: 0.01 }
-/** Two ways: that, or by the request too (aws.amazon.com/cloudfront/pricing, US); 2026-11. */
+/**
+ * Two kinds of CDNs: the one above, and one that also bills requests (aws.amazon.com/cloudfront/pricing, US);
+ * 2026-11.
+ */
 export const CDNS: readonly Cdn[] = [
   SCHEDULE_CDN,
   { name: 'a CDN that bills requests and bytes', perMillion: 1, perGb: 0.085 },
 ]
 
 interface Usage {
-  /** Served by the Worker, or by Workers Cache before it. */
+  /** The requests that the Worker, or Workers Cache in front of it, serves. */
   readonly workerRequests: number
   readonly workerCpuMs: number
   readonly objectRequests: number

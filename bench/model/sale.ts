@@ -1,7 +1,8 @@
 /**
- * A sale for the whole internet on a virtual clock. The modules that decide are real: leases and their demand, controller,
- * timeline, schedule, places and polling. Modelled is only what surrounds them: who comes when and where, how long a call
- * takes, how people buy. A sample waits for all; joins are counted one by one, since it matters how they fall on isolates.
+ * Simulates a sale for the whole internet on a virtual clock. The modules that decide are real: leases and their
+ * demand, controller, timeline, schedule, places and polling. Only their surroundings are modelled: who comes when
+ * and where, how long a call takes, how people buy. A sample of visitors waits for all; joins are counted one by one,
+ * because their distribution over isolates matters.
  */
 import { setImmediate } from 'node:timers/promises'
 import { CACHE_TTL } from '../../edge/cache.ts'
@@ -20,18 +21,23 @@ import { PerSecond, type Scenario } from './scenario.ts'
 import { Shop } from './shop.ts'
 
 const TICK_MS = 20
-/** Between so many of the sample the others come evenly, or all would come in clots. */
+/** The other visitors come evenly between this many of the sample; otherwise all would come in bunches. */
 const EVENLY = 20
-/** Visitors who really wait, for all the others. */
+/** The number of visitors who really wait, in place of all the others. */
 const SAMPLE = 20_000
 const MAX_SECONDS = 3_600
 const MOST_MS = pollMaxMs(SETTINGS.claimSeconds)
 const FINAL_SPREAD_MS = 10_000
-/** Lets an interruption through. */
+/** The loop pauses at this interval to allow an interruption. */
 const LISTEN_EVERY_MS = 1_000
-/** The stream of its changes, while it is paid: the forms' answers are the order's page. */
+/**
+ * The page opens one event stream while an order is paid, because the responses to its forms are the order's page.
+ */
 const ORDER_LOOKS = 1
-/** One in so many of the waiting looks at the page, which then reads the schedule as often as it says (`next_read_ms`): three in ten. Assumed. */
+/**
+ * Three in ten waiting visitors look at the page, which then reads the schedule as often as it says (`next_read_ms`).
+ * This share is an assumption.
+ */
 const looksAt = (visitor: number) => visitor % 10 < 3
 
 export type Outcome = Awaited<ReturnType<typeof play>>
@@ -39,9 +45,10 @@ export type Outcome = Awaited<ReturnType<typeof play>>
 export async function play(s: Scenario) {
   const random = seeded(s.seed)
   const spreadMs = s.spreadSeconds * 1000
-  // On the grid of ticks.
+  // The time is a multiple of the tick.
   const beginMs = -Math.ceil(leadMs(s.arrivals, spreadMs) / 1000) * 1000
-  // In the lobby the operator says something. Pages then read more often for a while, which is not counted.
+  // The operator publishes an announcement in the lobby. Pages then read more often for a while, which is not
+  // counted.
   const announcedAtMs = beginMs / 2
   const arrivals = rush(arrivalTimes(s.arrivals, SAMPLE, spreadMs, random), s, random)
   const each = s.visitors / SAMPLE
@@ -56,12 +63,12 @@ export async function play(s: Scenario) {
   const finals = new PerSecond()
   const feeds = new PerSecond()
   const numbers = new Float64Array(SAMPLE)
-  /** How long after the end those learn of it who look at the page. */
+  /** The time after the end at which visitors who look at the page learn of it. */
   const seenMs: number[] = []
-  /** The same of an announcement, and who has seen it. */
+  /** The same for an announcement, and the visitors who have seen it. */
   const announcedMs: number[] = []
   const hasSeen = new Set<number>()
-  /** When those who look at the page have read the feed: nothing is posted. */
+  /** The last time at which visitors who look at the page read the feed. There are no posts. */
   const feedReadMs = new Float64Array(SAMPLE).fill(Number.NEGATIVE_INFINITY)
   let positionOf: ReturnType<typeof positionsOf> | undefined
   let over = 0
@@ -100,12 +107,12 @@ export async function play(s: Scenario) {
       over++
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
     } else {
-      // As in edge/client/schedule-reader.ts.
+      // The calculation is the same as in edge/client/schedule-reader.ts.
       const mostMs = looksAt(visitor) ? schedule.next_read_ms * (1 - random() / 50) : MOST_MS
       wheel.at(visitor, clock(nowMs + Math.min(mostMs, Math.max(1_000, pollAfterMs(place, random())))))
     }
   }
-  // The wheel's clock begins at 1.
+  // The wheel's clock starts at 1.
   const clock = (ms: number) => ms - beginMs + 1
   const wheel = new Wheel(SAMPLE, 0, read)
   let next = 0
@@ -140,17 +147,17 @@ export async function play(s: Scenario) {
     if (next === SAMPLE && over === SAMPLE) break
   }
   return {
-    /** Until everyone knew that it was over. */
+    /** The time until everyone knew that the sale was over. */
     seconds: (nowMs - beginMs) / 1000,
-    /** From the opening. */
+    /** The time from the opening. */
     soldOutAfterSeconds: shop.soldOutAtMs === null ? null : shop.soldOutAtMs / 1000,
-    /** Within so many seconds 95 % of those who look at the page learn of the end. */
+    /** The time in seconds within which 95 % of the visitors who look at the page learn of the end. */
     endSeenSeconds: secondsOf95(seenMs),
     announcementSeenSeconds: secondsOf95(announcedMs),
     requests,
     scheduleReads: reads.total,
     scheduleMisses: missesOf(reads, s),
-    /** How often Workers Cache runs the Worker for what it keeps. */
+    /** The number of Worker runs behind Workers Cache for cacheable responses. */
     keptRuns: {
       schedule: runsOf(reads, CACHE_TTL.schedule.inCache, 1),
       feed: runsOf(feeds, CACHE_TTL.feed.inCache, 1),
@@ -160,7 +167,7 @@ export async function play(s: Scenario) {
     isolates: edge.isolates,
     objects: edge.objects,
     objectCalls: edge.calls + room.calls.total,
-    /** Of the busiest second, and there of the busiest object of its kind. */
+    /** The figures of the busiest second, and in it of the busiest object of its kind. */
     peaks: {
       workerRequests: workers.peak,
       coordinatorCalls: room.calls.peak,
@@ -171,16 +178,19 @@ export async function play(s: Scenario) {
       originCalls: origin.peak,
     },
     rowsWritten: edge.writes.total + room.writes.total,
-    /** Numbers leased and never issued, per number issued. */
+    /** The numbers that were leased and never issued, per issued number. */
     gaps: edge.gaps,
     sold: shop.sold,
   }
 }
 
-/** Within so many seconds 95 % of them. */
+/** The time in seconds within which 95 % of the values lie. */
 const secondsOf95 = (ms: number[]) => (ms.sort((a, b) => a - b)[Math.floor(ms.length * 0.95)] ?? 0) / 1000
 
-/** How many of the sample have come by a moment, and parts of one: those between two knots come evenly. */
+/**
+ * The number of the sample that have come by a moment, with fractions: visitors between two of the sample come
+ * evenly.
+ */
 function arrivedBy(arrivals: Float64Array, ms: number): number {
   const last = Math.ceil(arrivals.length / EVENLY)
   const knot = (n: number) => arrivals[Math.min(n * EVENLY, arrivals.length - 1)] ?? 0
@@ -194,7 +204,9 @@ function arrivedBy(arrivals: Float64Array, ms: number): number {
   return Math.min(arrivals.length, EVENLY * (low + Math.max(0, Math.min(1, share))))
 }
 
-/** Makes the second after the opening as busy as the stampede says, with those who would have come last. */
+/**
+ * Makes the second after the opening as busy as the stampede requires, with the visitors who would have come last.
+ */
 function rush(times: Float64Array, { stampede, spreadSeconds }: Scenario, random: () => number): Float64Array {
   const wanted = Math.min(times.length, Math.floor((times.length / spreadSeconds) * stampede))
   let there = times.filter((ms) => ms >= 0 && ms < 1_000).length

@@ -1,4 +1,4 @@
-/** The model's input, and what its parts share. */
+/** The input of the model, and the types that its parts share. */
 import type { Shape } from '../rehearsal/crowd/arrivals.ts'
 
 export interface Scenario {
@@ -7,25 +7,28 @@ export interface Scenario {
   readonly rate: number
   readonly arrivals: Shape
   readonly spreadSeconds: number
-  /** The busiest second of the rush at the opening, as a multiple of the mean second. */
+  /** The rate in the busiest second of the rush at the opening, as a multiple of the mean. */
   readonly stampede: number
   readonly dataCentres: number
-  /** In all of them together; null: as many as serve the busiest second. */
+  /** The number of isolates in all data centres; null means as many as the busiest second needs. */
   readonly isolates: number | null
   readonly shards: number
-  /** Share of visitors who are looked up and recorded, because they are signed in or bring a cookie. */
+  /** The share of visitors who are looked up and recorded, because they are signed in or send a cookie. */
   readonly known: number
   readonly holdSeconds: number
   readonly seed: number
 }
 
-/** From a data centre to an object and back, and for a cache to fetch a document. */
+/** The time from a data centre to an object and back, or for a cache to fetch a document. */
 export const TRIP_MS = 60
 
-/** An object's calls a second from memory, and where each writes; a ticket shard writes many visitors at once. */
+/**
+ * The number of calls per second that an object serves from memory, and the number if each call writes. A ticket
+ * shard writes many visitors at once.
+ */
 export const LIMITS = { objectCalls: 1_000, objectWrites: 500 } as const
 
-/** Calls to each of some objects of one kind; the busiest object in its busiest second counts. */
+/** Counts the calls to each of several objects of one kind. The busiest object in its busiest second counts. */
 export class Loads {
   readonly #calls: Float64Array
   #second = Number.NEGATIVE_INFINITY
@@ -47,7 +50,7 @@ export class Loads {
   }
 }
 
-/** Figures by the second. */
+/** Counts figures by the second. */
 export class PerSecond {
   readonly #seconds = new Map<number, number>()
   total = 0

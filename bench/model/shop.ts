@@ -1,10 +1,10 @@
-/** The shop of the model: people come in, take a unit, and pay or do not. */
+/** The shop in the model: people come in, take a unit, and pay or leave. */
 import type { Scenario } from './scenario.ts'
 
-/** How long a buyer takes to the checkout, and a payment to be through. */
+/** The time that a buyer takes to the checkout, and the time until a payment succeeds. */
 const BROWSE_MS = 1_000
 const PAY_MS = 3_000
-/** Shares of those who took a unit. */
+/** The shares of the buyers who took a unit. */
 const ABANDON = 0.1
 const DECLINES = 0.05
 
@@ -13,14 +13,14 @@ export class Shop {
   held = 0
   sold = 0
   arrivals = 0
-  /** Ticket numbers of the sample that came since the room last refreshed. */
+  /** The ticket numbers of the sample that arrived since the room last refreshed. */
   lately: number[] = []
   soldOutAtMs: number | null = null
   readonly #s: Scenario
-  /** People on their way to the checkout; and carts paid or given back, by the moment. */
+  /** The people on their way to the checkout, and the carts to be paid or returned, by time. */
   readonly #coming: { atMs: number; people: number }[] = []
   readonly #ends = new Map<number, { paid: number; back: number }>()
-  /** Fractions of people, carried over to the next tick. */
+  /** Fractions of people are carried over to the next tick. */
   #owed = 0
 
   constructor(s: Scenario) {

@@ -6,7 +6,7 @@ const at = (moments: readonly Moment[], second: number) => moments[second * (100
 const between = (moments: readonly Moment[], from: number, to: number) =>
   at(moments, to).map((called, i) => called - (at(moments, from)[i] ?? 0))
 
-/** Members are gone for a while and come back, and the public joins all the time. */
+/** Members leave for a while and return, and the public joins all the time. */
 const comingAndGoing = (second: number) =>
   [second < 10 ? 400 : second < 30 ? 420 : 2_000, Math.min(5_000, 200 * second)] as const
 

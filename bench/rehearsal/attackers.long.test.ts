@@ -1,4 +1,4 @@
-/** Rehearsals with attackers, by command, each with its own system: two minutes. */
+/** Runs rehearsals with attackers by command, each with its own system, which takes two minutes. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { rehearse } from './testing/rehearse.ts'
 
 const VISITORS = 240
 const SEED = seedOf(7)
-/** All who get a unit pay for it but the squatters, who must let others have theirs after one hold. */
+/** All buyers with a unit pay for it, except the squatters, who must leave theirs to others after one hold. */
 const ALL_PAY = `--timeouts 0 --abandon 0 --declines 0 --banks 0 --think 0.1 --seed ${SEED}`
 
 const out = mkdtempSync(join(tmpdir(), 'flash-sale-attackers-'))
@@ -36,7 +36,8 @@ test('where an account is required, five attacks together gain at most one unit 
 })
 
 test('squatters who ask much more often get no unit again that somebody without unpaid orders wants', async () => {
-  // More bots than units, there since the opening, who hold what they get and ask several times a second.
+  // There are more bots than units, from the opening on. They hold the units that they get and send several requests
+  // a second.
   const { attacks, ends } = await goodRehearsal(
     `--visitors 60 --stock 20 --rate 200 --arrivals late --spread 3 --hold 5 --unpaid 10 --refunds 0
     --bots squat --bot-count 30 --max-minutes 3`.replace(/\s+/g, ' '),

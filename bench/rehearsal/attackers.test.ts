@@ -1,4 +1,4 @@
-/** All attacks on a small sale for accounts; attackers.long.test.ts has them at size. */
+/** Runs all attacks on a small sale that requires accounts; attackers.long.test.ts runs them at full size. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
@@ -37,7 +37,7 @@ test('where an account is required, an attack has one place and one unit for eac
   for (const { attack, places, visitors, bought, held } of attacks) {
     expect(places, attack).toBeGreaterThan(0)
     expect(visitors, attack).toBe(1)
-    // One account has one unit, on however many devices.
+    // One account has one unit, on any number of devices.
     expect(bought + held, attack).toBeLessThanOrEqual(1)
   }
   const held = new Set(checks.flatMap(({ what, holds }) => (holds ? what : [])))

@@ -1,19 +1,22 @@
-/** The search for how many may come each second: which step is next, what limits it, and the sentence that says so. */
+/**
+ * Searches for the highest rate of arrivals: the next step, its limiting factor, and a sentence that describes the
+ * result.
+ */
 import { duration, n } from '../lib/figures.ts'
 import type { Program } from '../measure/programs.ts'
 import type { Options } from './options.ts'
 
-/** The search ends when the next step would be this close. */
+/** The search ends when the next step would be this close to the last one. */
 const CLOSE = 1.1
-/** A program that does one thing at a time, or all of them together, can hardly use more of the cores. */
+/** A single-threaded program, or all programs together, can hardly use more than this share of the cores. */
 const BUSY_SHARE = 0.8
 
 type User = Program | 'the crowd'
-/** Cores in use. */
+/** The cores in use. */
 export type Use = Readonly<Record<User, number>>
 
 interface Step {
-  /** A second. */
+  /** The arrivals per second. */
   readonly arrivals: number
   readonly good: boolean
 }
@@ -41,7 +44,10 @@ export function nextArrivals(steps: readonly Step[], { from, most }: Pick<Range,
   return next > good && next < bad && bad / good > CLOSE ? next : null
 }
 
-/** What used the processor most; null where that was neither a whole core nor the whole machine. */
+/**
+ * The program that used the processor most; null if it used neither a whole core nor the programs together the whole
+ * machine.
+ */
 export function limitOf(use: Use, cores: number): User | null {
   const users = Object.keys(use) as User[]
   const [most] = users.toSorted((a, b) => use[b] - use[a])
@@ -49,7 +55,7 @@ export function limitOf(use: Use, cores: number): User | null {
   return most && (use[most] >= BUSY_SHARE || all >= BUSY_SHARE * cores) ? most : null
 }
 
-/** One sentence for people: the capacity, and what limited it. */
+/** Describes the capacity and its limiting factor in one sentence. */
 export function capacityText(steps: readonly Measured[], { most, targetMs }: Range, cores: number): string {
   const good = highest(steps)
   const below = `arrivals a second with p99 of joins, turns and checkouts below ${duration(targetMs)}`

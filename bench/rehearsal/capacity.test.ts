@@ -1,9 +1,9 @@
-/** How many may come each second: which step is next, and what limits it. */
+/** The search for the capacity chooses the next step and names the limiting factor. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { limitOf, nextArrivals } from './capacity-search.ts'
 
-/** The steps on a system that can serve so many. */
+/** The steps on a system that can serve this many. */
 function stepsUpTo(capacity: number, range: { from: number; most: number }) {
   const steps: { arrivals: number; good: boolean }[] = []
   for (;;) {
@@ -29,7 +29,7 @@ test('whatever the capacity, few steps find it to a tenth', () => {
       const good = Math.max(...steps.flatMap((step) => (step.good ? step.arrivals : [])))
       expect(steps.length).toBeLessThanOrEqual(18)
       expect(good).toBeLessThanOrEqual(capacity)
-      // Between whole numbers there may be nothing left to try.
+      // The next step is a whole number, so there may be none left between two steps.
       expect(capacity).toBeLessThan(Math.max(good * 1.1, good + 1))
     }),
   )

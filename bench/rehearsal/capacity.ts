@@ -1,6 +1,7 @@
 /**
- * `npm run rehearse -- --capacity`: how many may come each second. Each step is a sale of its own, to which visitors come evenly
- * from just before its opening on, and all are called and may buy. The steps double until one is too slow, and then close in.
+ * The command `npm run rehearse -- --capacity` finds the highest number of arrivals per second. Each step is a
+ * separate sale, to which visitors come evenly from just before its opening, and all of them are called and may buy.
+ * The steps double until one is too slow, and then approach the limit.
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -22,24 +23,29 @@ import { type Step as VisitStep, visitorsOf } from './crowd/visitors.ts'
 import { CLAIM_SECONDS, type Options } from './options.ts'
 import { Live } from './progress.ts'
 
-/** Between the sale's creation and its first visitor. */
+/** The time between the sale's creation and its first visitor. */
 const LEAD_MS = 2_000
-/** Visitors come so long before they are called, so that all have a turn to claim. */
+/** Visitors come this long before they are called, so that each has a turn to claim. */
 const AHEAD_MS = 1_000
-/** Longest that those who have come are waited for, where the target is no longer. */
+/** The maximum time to wait for the visitors who have come, unless the target is longer. */
 const DRAIN_MS = 5_000
-/** Work that a step leaves behind must not slow down the next one. */
+/**
+ * A step starts when the processor use has fallen to this, so that the work of the step before does not slow it down.
+ */
 const CALM_CORES = 0.25
 const CALM_TRIES = 10
-/** No step begins later; one takes a minute at most. */
+/** No step starts later; each takes a minute at most. */
 const STEPS_WITHIN_MS = 210_000
-/** Of visitors; the 99th percentile counts only those who were served. */
+/** The share of visitors that may stay unserved; the 99th percentile counts only those who were served. */
 const UNSERVED_SHARE = 0.01
 
 const ASKED = { joins: 'join', turns: 'admission', checkouts: 'checkout' } as const
 const UNSERVED: readonly VisitStep[] = ['arrive', 'join', 'claim', 'checkout']
 
-/** The exit status: 1 when even the fewest were too many. `failed` is called when a part of the system ends by itself. */
+/**
+ * Returns the exit status: 1 if even the lowest rate was too high. `failed` is called when a part of the system ends
+ * by itself.
+ */
 export async function findCapacity(options: Options, range: Range, failed: (how: string) => void): Promise<number> {
   console.log('Starting a system ...')
   return onStage('all', async (stage) => {

@@ -1,14 +1,14 @@
-/** Charts as inline SVG, styled by the report's stylesheet. */
+/** Draws charts as inline SVG, which the report's style sheet styles. */
 
 import { n, short } from '../lib/figures.ts'
 
-/** Null is a gap in the chart: nothing was measured there. */
+/** Null is a gap in the chart, because nothing was measured there. */
 export type Point = readonly [x: number, y: number | null]
 type Known = readonly [x: number, y: number]
 
 interface Series {
   readonly name: string
-  /** One of the stylesheet's: a, b, c, d. */
+  /** One of the colours of the style sheet: a, b, c, d. */
   readonly color: 'a' | 'b' | 'c' | 'd'
   readonly points: readonly Point[]
   readonly dashed?: boolean
@@ -16,17 +16,17 @@ interface Series {
 
 const WIDTH = 640
 const HEIGHT = 274
-/** Room for a phone's large labels. */
+/** The margin has space for the large labels on a phone. */
 const MARGIN = { left: 84, right: 28, top: 34, bottom: 48 }
 const INNER_WIDTH = WIDTH - MARGIN.left - MARGIN.right
 const INNER_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
-/** Points of a series: no more than pixels. */
+/** The maximum number of points of a series, which is no more than the pixels. */
 const MAX_POINTS = 600
 
 interface Names {
   readonly x: string
   readonly y: string
-  /** The text at the ticks of y. */
+  /** The text of the ticks on the y axis. */
   readonly yText?: (value: number) => string
 }
 
@@ -39,7 +39,7 @@ export function lineChart(label: string, names: Names, series: readonly Series[]
     const group = Math.ceil(points.length / MAX_POINTS)
     return segments(points).map((segment) => {
       const path = thinned(segment, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
-      // Round ends show one point as a dot.
+      // The line has round ends, so a single point shows as a dot.
       const drawn = path.length === 1 ? [...path, ...path] : path
       return `<polyline class="line ${color}${dashed ? ' dashed' : ''}" points="${drawn.join(' ')}"/>`
     })
@@ -55,7 +55,7 @@ export function lineChart(label: string, names: Names, series: readonly Series[]
 
 const isKnown = (point: Point): point is Known => point[1] !== null
 
-/** What is drawn of a series: its points between two gaps. */
+/** The drawn parts of a series: its points between two gaps. */
 export function segments(points: readonly Point[]): Known[][] {
   const parts: Known[][] = [[]]
   for (const point of points) {
@@ -83,7 +83,7 @@ export function scatter(
     dots.map(({ x, y }) => [x, y]),
   )
   const { x, y } = scales(axes)
-  // Buyers on top.
+  // Buyers are drawn on top.
   const marks = [...dots]
     .sort((a, b) => Number(a.kind === 'strong') - Number(b.kind === 'strong'))
     .map(
@@ -98,11 +98,14 @@ export function scatter(
   ])
 }
 
-/** Colours of the seats from the first sold to the last: mixed from the first to the last of these. */
+/** The number of colours of the seats from the first sold to the last, mixed from the first and the last one. */
 const SHADES = 8
 const shade = (step: number) => `color-mix(in oklab, var(--b) ${Math.round((100 * step) / (SHADES - 1))}%, var(--a))`
 
-/** A hall from above, the stage at the bottom: seats by when in the sale they were bought, a path for each shade. */
+/**
+ * Draws a hall from above with the stage at the bottom. The colour of a seat shows when it was bought, with one path
+ * for each shade.
+ */
 export function hallDrawing(seats: readonly (readonly [x: number, y: number, share: number | null])[]): string {
   if (seats.length === 0) return nothing('The hall has no seats.')
   const [xs, ys] = [seats.map(([x]) => x), seats.map(([, y]) => y)]
@@ -119,7 +122,7 @@ export function hallDrawing(seats: readonly (readonly [x: number, y: number, sha
   return `<figure><svg viewBox="0 0 ${(2 * halfWidth).toFixed(1)} ${height.toFixed(1)}" role="img" aria-label="${escaped(label)}"><g class="seats">${paths.join('')}</g></svg><figcaption><span>sold first ${legend} sold last</span><span><i style="background:var(--rule)"></i>not sold</span></figcaption></figure>`
 }
 
-/** A table of counts with bars for the eye. */
+/** A table of counts with bars. */
 export function bars(
   caption: string,
   rows: readonly { readonly name: string; readonly value: number; readonly note: string }[],
@@ -141,7 +144,8 @@ export function table(caption: string, head: readonly string[], rows: readonly (
   return `<div class="scroll"><table><caption>${escaped(caption)}</caption><thead><tr>${columns}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`
 }
 
-// -- Pieces ------------------------------------------------------------------------------------------------------------
+// -- Pieces
+// ------------------------------------------------------------------------------------------------------------
 
 type Axes = ReturnType<typeof axesOf>
 
@@ -175,7 +179,7 @@ function grid(axes: Axes): string {
   return horizontal.join('') + vertical.join('') + xName + yName
 }
 
-/** The moment of the opening, if some of the x axis is before it. */
+/** Marks the opening if a part of the x axis is before it. */
 function opening(axes: Axes): string {
   if (!(axes.x0 < 0 && axes.x1 > 0)) return ''
   const at = scales(axes).x(0).toFixed(1)
@@ -191,7 +195,7 @@ function figure(label: string, inside: string, series: readonly Pick<Series, 'na
 
 const nothing = (why: string) => `<p class="quiet">${escaped(why)}</p>`
 
-/** Round figures that divide a range into about this many parts. */
+/** Returns round figures that divide a range into about this many parts. */
 function ticksOf(from: number, to: number, parts: number): number[] {
   const range = to - from
   if (!(range > 0)) return [from]
@@ -204,7 +208,7 @@ function ticksOf(from: number, to: number, parts: number): number[] {
   return ticks
 }
 
-/** Keeps the highest of each group. */
+/** Keeps the highest value of each group. */
 function thinned(points: readonly Known[], group: number): readonly Known[] {
   if (group <= 1) return points
   const kept: Known[] = []

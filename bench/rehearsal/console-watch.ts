@@ -1,4 +1,4 @@
-/** What the console says meanwhile of a sale whose payments are limited. */
+/** Records what the console shows during a sale whose payments are limited. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LiveReading } from '../../shared/api/live.ts'
 import { type Check, check, ifAny } from '../invariants/check.ts'

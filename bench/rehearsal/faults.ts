@@ -1,6 +1,7 @@
 /**
- * Kills parts of the system with SIGKILL while the crowd plays, in an order and at moments that a seed decides, and brings
- * them back; Redis now and then without its data. Polls of the ledger meanwhile: an oversell must not even pass.
+ * Kills parts of the system with SIGKILL while the crowd plays, in an order and at times that a seed decides, and
+ * restarts them; Redis sometimes without its data. It polls the ledger meanwhile, because an oversell must not occur
+ * even for a moment.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,22 +19,25 @@ export type Fault = (typeof FAULTS)[number]
 
 const CALM_MS = [300, 2_000] as const
 const DOWN_MS = [500, 3_000] as const
-/** Every other time, from the first on, Redis comes back without its data. */
+/** Every second time, starting with the first, Redis restarts without its data. */
 const isWiped = (kills: number) => kills % 2 === 1
 const POLL_EVERY_MS = 300
-/** A kill waits this long for a checkout or a payment to hit. */
+/** A kill waits at most this long for a checkout or a payment in progress. */
 const TARGET_WITHIN_MS = 2_000
 const TARGET_POLL_MS = 2
-/** A part that is not back after this long will not come back. */
+/** A part that has not restarted after this time counts as broken. */
 const BACK_WITHIN_MS = 60_000
 const START_AGAIN_MS = 200
-/** Short, so that `pm_timeout` and `pm_flaky` end within a rehearsal. */
+/** The timeout is short, so that `pm_timeout` and `pm_flaky` end within a rehearsal. */
 const CHARGE_TIMEOUT_MS = '500'
 const SANDBOX = fileURLToPath(new URL('../../origin/payments/providers/sandbox.ts', import.meta.url))
 
 type Parts = Readonly<Record<Fault, Server>>
 
-/** A system of api, worker and payment provider apart, so that each can die alone; the provider never does. */
+/**
+ * Starts a system with api, worker and payment provider as separate processes, so that each can die alone; the
+ * provider never does.
+ */
 export async function startKillableSystem(options: SystemOptions): Promise<{ system: System; parts: Parts }> {
   const port = await freePort()
   const url = `http://${LOOPBACK}:${port}`
@@ -59,7 +63,7 @@ export async function startKillableSystem(options: SystemOptions): Promise<{ sys
   return { system, parts: { redis, postgres, api, worker } }
 }
 
-/** Kills for so many seconds; `stop` ends it, and answers when all parts are back. */
+/** Kills parts for this many seconds. `stop` ends it, and resolves when all parts have restarted. */
 export function startFaults(
   { system, parts }: { system: System; parts: Parts },
   wanted: readonly Fault[],
@@ -82,7 +86,7 @@ export function startFaults(
       try {
         return await parts[fault].restart()
       } catch (error) {
-        // An origin that waits for its ledger gives up at last, and is started again.
+        // An origin that waits for its ledger gives up at some point, and is started again.
         if (performance.now() > untilMs) return void broken.push(`${fault}: ${(error as Error).message}`)
         await sleep(START_AGAIN_MS)
       }
@@ -96,7 +100,7 @@ export function startFaults(
       await sleep(calmMs)
       const untilMs = performance.now() + TARGET_WITHIN_MS
       while (crowd.tally.inFlight === 0 && performance.now() < untilMs && !over) await sleep(TARGET_POLL_MS)
-      // Each part dies once at least, however slow the machine is.
+      // Each part dies at least once, even on a slow machine.
       if (over || (performance.now() > endMs && Object.values(kills).every((times) => times > 0))) break
       if (away.has(fault)) continue
       kills[fault] = (kills[fault] ?? 0) + 1
@@ -142,7 +146,7 @@ export function startFaults(
   }
 }
 
-/** Each once, in an order of its own, again and again. */
+/** Returns each part once in random order, again and again. */
 function* inTurn(wanted: readonly Fault[], random: () => number): Generator<Fault> {
   for (;;) {
     const left = [...wanted]

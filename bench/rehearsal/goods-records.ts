@@ -1,10 +1,10 @@
-/** What the ledger has on record of a drop when its sale is over. */
+/** The ledger's records of a drop after its sale is over. */
 import type postgres from 'postgres'
 import { LIVE } from '../../shared/order-status.ts'
 import type { GoodsRecords } from '../invariants/evidence.ts'
 import { CODE } from '../lib/demo-drop.ts'
 
-/** Uses of the promo code are counted as units of this product are. */
+/** The uses of the promo code are counted as units of this product. */
 const USES = `%${CODE}`
 
 export async function readGoods(sql: postgres.Sql, sale: string): Promise<GoodsRecords> {

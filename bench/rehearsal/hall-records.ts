@@ -1,4 +1,4 @@
-/** What ledger and gate have on record of a hall when its sale is over, and the picture of who bought when. */
+/** The records of ledger and gate about a hall after its sale is over, and the drawing of who bought when. */
 import type postgres from 'postgres'
 import type { DemoHall } from '../../dev/demo/hall.ts'
 import { differingSeats } from '../../origin/seats/bits.ts'
@@ -57,8 +57,8 @@ function orderOf({ status, product, quantity, price, cart, createdMs, updatedMs 
 }
 
 /**
- * Live units beyond the total of their product, and seats in two live orders: each found is an oversell. For polls during the
- * sale, of sales with and without a hall.
+ * Finds live units beyond the total of their product, and seats in two live orders, each of which is an oversell. It
+ * is for polls during sales with and without a hall.
  */
 export const oversoldIn = (sql: postgres.Sql, sale: string) => sql`
   with lines as (
@@ -71,10 +71,13 @@ export const oversoldIn = (sql: postgres.Sql, sale: string) => sql`
   union all
   select seat from lines where seat is not null group by seat having count(*) > 1`
 
-/** A seat of the report's drawing: where it is, and when in the sale it was bought, from 0 to 1; null: not. */
+/**
+ * A seat of the report's drawing: its place, and the time in the sale at which it was bought, from 0 to 1; null if it
+ * was not.
+ */
 export type DrawnSeat = readonly [x: number, y: number, share: number | null]
 
-/** By the order in which the seats were reserved whose orders are sold. */
+/** The seats of sold orders are sorted by the time of their reservation. */
 export function drawHall({ hall, orders }: HallRecords): DrawnSeat[] {
   const sold = [...orders.values()]
     .filter(({ isLive, isHeld }) => isLive && !isHeld)

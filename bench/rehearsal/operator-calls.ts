@@ -1,6 +1,7 @@
 /**
- * The shop's operator: refunds and cancels some of the confirmed orders while the crowd still buys, and writes posts. Each call about
- * an order is made again until it is answered, with the same key, as the operators' console does.
+ * The shop's operator, who refunds and cancels some of the confirmed orders while the crowd still buys, and writes
+ * posts. Each call about an order is repeated with the same key until it has a response, as the operators' console
+ * does.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +12,7 @@ const MAX_ORDERS = 500
 const PART_MINOR = 1_900
 const PART = { amount_minor: PART_MINOR }
 
-/** What is done with one order after the other. */
+/** The action for one order after the other. */
 const ACTS: readonly (Omit<GivenBack, 'calls'> & { readonly what: 'refund' | 'cancel'; readonly bodies: object[] })[] =
   [
     { what: 'refund', bodies: [{}], restocked: false, cancelled: false, minor: null },
@@ -23,17 +24,17 @@ const ACTS: readonly (Omit<GivenBack, 'calls'> & { readonly what: 'refund' | 'ca
 const KEEPING = ACTS.filter(({ restocked }) => !restocked)
 const CALL_TIMEOUT_MS = 5_000
 const AGAIN_MS = 300
-/** More than a page of the feed. */
+/** The number exceeds a page of the feed. */
 const FIRST_POSTS = 12
 const POST_EVERY_MS = 2_000
-/** An origin that is killed is back sooner. */
+/** An origin that was killed has restarted within this time. */
 const ANSWERED_WITHIN_MS = 60_000
 
 interface OperatorOptions {
   readonly to: Pick<Target, 'originUrl' | 'adminToken'>
-  /** Of the orders that visitors see confirmed. */
+  /** The share of the orders that visitors see confirmed. */
   readonly share: number
-  /** Whether units may come back for sale. */
+  /** True if units may become available again. */
   readonly restocks: boolean
   readonly random: () => number
 }
@@ -43,14 +44,14 @@ export class Operator {
   readonly #orders = new Map<string, GivenBack>()
   readonly #failed: string[] = []
   #seen = 0
-  /** One call after the other. */
+  /** The calls are made one after the other. */
   #work = Promise.resolve()
 
   constructor(options: OperatorOptions) {
     this.#options = options
   }
 
-  /** A visitor has seen their order confirmed. */
+  /** Called when a visitor has seen their order confirmed. */
   confirmed(order: string): void {
     const { share, restocks, random } = this.#options
     if (random() >= share || this.#seen >= MAX_ORDERS) return
@@ -98,7 +99,10 @@ export class Operator {
   }
 }
 
-/** Has the sale's feed filled with more than a page of posts, and then with another post every two seconds, until the function is called. */
+/**
+ * Writes more than a page of posts to the sale's feed, followed by another post every two seconds, until the returned
+ * function is called.
+ */
 export async function postMeanwhile(to: OperatorOptions['to'], sale: string): Promise<() => Promise<void>> {
   const post = (n: number) => admin(to, 'POST', `/sales/${sale}/feed`, { text: { en: `Post ${n} of the shop.` } })
   for (let n = 1; n <= FIRST_POSTS; n++) await post(n)
@@ -106,7 +110,7 @@ export async function postMeanwhile(to: OperatorOptions['to'], sale: string): Pr
   const posting = (async () => {
     for (let n = FIRST_POSTS + 1; !stopping.signal.aborted; n++) {
       await sleep(POST_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {})
-      // One that the origin does not take, since it was killed, is left out.
+      // A post that fails because the origin was killed is left out.
       if (!stopping.signal.aborted) await post(n).catch(() => {})
     }
   })()

@@ -1,4 +1,4 @@
-/** The options of a rehearsal on the command line. */
+/** Parses the options of a rehearsal. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/command.ts'
@@ -11,7 +11,7 @@ import { IDENTITIES } from './crowd/identities.ts'
 import { NOBODY } from './crowd/visitors.ts'
 import { FAULTS, type Fault } from './faults.ts'
 
-/** How long a turn may be claimed at an edge that is not told otherwise. */
+/** The time for which a turn may be claimed at an edge with default settings. */
 export const CLAIM_SECONDS = 180
 
 export const HELP = `Runs a whole sale with a crowd of real HTTP clients, and judges it.
@@ -91,20 +91,25 @@ The run
 
 Exit status: 0 good, 1 not good, 2 it could not run, 130 interrupted.`
 
-/** Visitors a second, each with two pages and a join, that two cores sustain beside the servers under test. */
+/**
+ * The number of visitors per second, each with two pages and a join, that two cores sustain in addition to the
+ * servers under test.
+ */
 const VISITORS_PER_SECOND = 800
 const FAULT_VISITORS_PER_SECOND = 40
-/** From here on, the rush of those called takes a core half a minute: carts must outlast it. */
+/**
+ * From this number on, the rush of called visitors takes a core half a minute, and carts must last longer than that.
+ */
 const LONG_FROM = 50_000
 const MAX_VISITORS = 5_000_000
-/** They sell a hall out: each wants two to three units, and some leave without. */
+/** This many visitors per seat sell a hall out: each wants two to three units, and some leave without. */
 const VISITORS_PER_SEAT = 0.6
 const MAX_SEATS = 1_000_000
 const MAX_SPREAD_SECONDS = 7_200
 const USUAL_MINUTES = 15
 const MARGIN_MINUTES = 5
 
-/** What buyers do under faults: everything that can go wrong, often. */
+/** The shares of buyers under faults, so that everything that can go wrong happens often. */
 const FAULT_SHARES = {
   abandon: 0.1,
   declines: 0.15,
@@ -132,7 +137,7 @@ const CALM_SHARES = {
   front: 0.1,
 }
 const FAULT_HANG_UPS = 0.05
-/** Bots of each attack for every visitor. */
+/** The number of bots of each attack for every visitor. */
 const BOTS_PER_VISITOR = 1 / 3
 
 const OPTIONS = {
@@ -145,7 +150,7 @@ const OPTIONS = {
   flags: 'cdn limits capacity goods',
 } as const
 
-/** What a search for the capacity takes from the others. */
+/** The options that a search for the capacity also uses. */
 const OF_CAPACITY =
   'capacity from most step target declines banks timeouts abandon no-shows pollers known think seed out'
 const OF_CAPACITY_ALONE = ['from', 'most', 'step', 'target'] as const
@@ -232,13 +237,13 @@ export function readOptions(args: readonly string[]) {
     botNetworks: whole('bot-networks', 4, 1, 65_536),
     botIdentities: whole('bot-identities', 1, 1, 10_000_000),
     shares: sharesOf(
-      // On a running system a buyer who never comes back from the bank would hold a unit for minutes.
+      // On a running system, a buyer who never returns from the bank would hold a unit for minutes.
       calm
         ? {
             ...CALM_SHARES,
             bots: arrivals === 'bots' ? 0.1 : 0,
             ...(values.edge !== undefined && { banks: 0 }),
-            // What is sought is the limit of joins, turns and checkouts.
+            // The capacity is limited by joins, turns and checkouts, so nobody uses the shop front.
             ...(capacity && { front: 0 }),
           }
         : FAULT_SHARES,
@@ -287,7 +292,7 @@ function faultsOf(list: string | undefined): Fault[] {
 
 const proofOf = (text = 'off', difficulty: () => number) => (text === 'off' || text === 'auto' ? text : difficulty())
 
-/** Empty where `--bots` is a share of the crowd. */
+/** The list is empty if `--bots` is a share of the crowd. */
 function attacksOf(list: string | undefined): Attack[] {
   if (list === undefined || Number.isFinite(Number(list))) return []
   return list.split(',').map((name) => {
@@ -309,7 +314,7 @@ function sharesOf(usual: typeof NOBODY, share: (name: Name, usual: number) => nu
   return shares
 }
 
-/** The token of the system that `npm start` runs on this machine; sent to no other. */
+/** The token of the system that `npm start` runs on this machine; it is sent to no other system. */
 function tokenIn(folder = process.env.FLASH_SALE_DATA || '.data', origin = ''): string | undefined {
   const file = join(folder, ADMIN_TOKEN_FILE)
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(URL.parse(origin)?.hostname ?? '')

@@ -1,4 +1,4 @@
-/** One rehearsal from the sale's creation to its judgement. */
+/** Runs one rehearsal from the sale's creation to its judgement. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
@@ -36,27 +36,27 @@ import type { Options } from './options.ts'
 import { Live } from './progress.ts'
 import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 
-/** Between the sale's creation and the first visitor. */
+/** The time between the sale's creation and the first visitor. */
 const LEAD_MS = 2_000
 /** The edge knows a new sale within a second; on a busy machine a little later. */
 const KNOWN_WITHIN_MS = 10_000
 const PRICE = { unit_price_minor: 4900, currency: 'EUR' }
-/** An interruption waits this long for the sale to be ended. */
+/** An interruption waits at most this long for the sale to be ended. */
 const END_WITHIN_MS = 3_000
 const MAX_DOTS = 4_000
-/** The front, its search, and the sale's posts. */
+/** The paths of the front, its search, and the sale's posts. */
 const FRONT_PATHS = '^/($|search|sales/[^/]+/(feed|posts))'
 
-/** Everything there is to say about a rehearsal: this is also report.json. */
+/** The complete result of a rehearsal, which is written to report.json. */
 export type Result = Awaited<ReturnType<Rehearsal['play']>>
 
-/** A system that runs already, with the stand-in for its shop where visitors need accounts. */
+/** A running system, with the stand-in for its shop if visitors need accounts. */
 interface Given {
   readonly to: Target
   readonly shop?: DemoShop
 }
 
-/** A rehearsal that can be interrupted: its sale must not stay live on a running system. */
+/** A rehearsal that can be interrupted, because its sale must not stay live on a running system. */
 export class Rehearsal {
   readonly sale = `rehearsal-${randomUUID().slice(0, 8)}`
   readonly #options: Options
@@ -65,14 +65,14 @@ export class Rehearsal {
   #live: Live | undefined
   #endSale = async (_timeoutMs?: number) => {}
 
-  /** Tests give a system of their own; otherwise the options name one, or it makes its own. */
+  /** Tests pass their own system; otherwise the options name one, or the rehearsal starts one. */
   constructor(options: Options, given?: Given) {
     this.#options = options
     this.#given = given
     this.#shop = given?.shop
   }
 
-  /** Stops drawing, and ends the sale. */
+  /** Stops the progress display, and ends the sale. */
   async interrupt(): Promise<void> {
     this.#live?.quiet()
     await this.#endSale(END_WITHIN_MS)
@@ -107,7 +107,7 @@ export class Rehearsal {
     const isDrop = options.goods !== null
     const limit = hall ? MOST_PER_VISITOR : isDrop ? MOST_PER_SHOPPER : options.shares.pairs > 0 ? 2 : 1
     const needsAccount = options.identities === 'accounts'
-    // What was taken before accounts were asked for must give an account no more places.
+    // Places that were taken before accounts were required must not give an account more places.
     const asksLater = needsAccount && options.attacks.includes('stuff')
     const terms = {
       name: 'Rehearsal',
@@ -264,19 +264,22 @@ export class Rehearsal {
       good: isGood(checks),
       checks,
       ends: crowd.tally.ends,
-      /** What each attack got, and what the crowd lost to attacks and to defences. */
+      /** The gains of each attack, and the crowd's losses through attacks and defences. */
       attacks: gains,
       honest: honestOf(crowd, opensAtMs, refusedByLimit),
       requests: crowd.tally.requests,
-      /** Failures and problem responses, by kind and status. */
+      /** The failures and problem responses by kind and status. */
       refusals: byTimes(crowd.tally.refusals),
       ...requestsOf(crowd, toEdge),
-      /** What those who bought by a browser sent from their turn to the receipt, and how many needed the least. */
+      /**
+       * The requests from the turn to the receipt of those who bought with a browser, and how many needed the
+       * minimum.
+       */
       afterTurn: crowd.tally.afterTurn,
       latencies: latenciesOf(crowd),
       samples,
       fairness: fairnessOf(crowd, opensAtMs),
-      /** Each seat, and when in the sale it was bought. */
+      /** The seats, each with the time in the sale at which it was bought. */
       hall: records.hall && 'orders' in records.hall ? drawHall(records.hall) : null,
       complaints: byTimes(crowd.tally.complaints),
       memoryMb: Math.max(...samples.map((sample) => sample.memoryMb)),
@@ -295,7 +298,7 @@ const onRunning = (to: Target) => ({
   key: null,
 })
 
-/** What a rehearsal runs on: the running system that is named, or one of its own. */
+/** The system of a rehearsal: the running one that is named, or its own. */
 async function systemUnderTest(options: Options, shop: DemoShop | undefined, failed: (how: string) => void) {
   const { edge, origin, adminToken, faults, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } = options
   const rate = String(options.providerRate ?? '')
@@ -313,7 +316,7 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
     originEnv: {
       LOG_LEVEL: 'warn',
       PAYMENT_ACTION_SECONDS: String(holdSeconds),
-      // Empty: not set.
+      // An empty value means that it is not set.
       PAYMENTS_PER_SECOND: rate,
       SANDBOX_CALLS_PER_SECOND: rate,
     },
@@ -340,7 +343,7 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
 
 const byTimes = (counts: ReadonlyMap<string, number>) => [...counts].sort((a, b) => b[1] - a[1])
 
-/** Waits for the schedule as first published, whose commitment binds the draw. */
+/** Waits for the first published schedule, whose commitment fixes the draw. */
 async function firstSchedule(crowd: Crowd): Promise<void> {
   const untilMs = performance.now() + KNOWN_WITHIN_MS
   for (;;) {
@@ -356,20 +359,26 @@ async function firstSchedule(crowd: Crowd): Promise<void> {
   }
 }
 
-/** With a cache before the edge, `toEdge` requests for what all load went through it, with the refreshes of what it keeps. */
+/**
+ * If there is a cache in front of the edge, `toEdge` is the number of requests for public content that reached the
+ * edge, including refreshes.
+ */
 function requestsOf({ visitors, schedule, tally }: Crowd, toEdge: number | undefined) {
-  // The bank is no part of the system.
+  // The bank is not part of the system.
   const sent = (own: boolean) =>
     KINDS.reduce((total, kind) => total + (kind !== 'bank' && isOwn(kind) === own ? tally.requests[kind] : 0), 0)
   const requests = sent(true) + sent(false)
   const worker = toEdge === undefined ? requests : toEdge + sent(true)
   const fromCdn = tally.scheduleReads
   return {
-    /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
+    /**
+     * The real reads of the public schedule, one a second for all, and the reads that the crowd's scripts would have
+     * made.
+     */
     schedule: { read: schedule.reads, fromCdn },
     perVisitor: {
       worker: worker / visitors.length,
-      /** Served by the cache before the edge. */
+      /** The requests that the cache in front of the edge served. */
       cache: Math.max(0, requests - worker) / visitors.length,
       cdn: fromCdn / visitors.length,
     },
@@ -385,7 +394,7 @@ function latenciesOf({ tally, schedule }: Crowd) {
   }
 }
 
-/** What became of the crowd beside the attackers: the waits are from the join, or from the opening, to the turn. */
+/** The results of the crowd during the attacks. Waits are from the join, or from the opening, to the turn. */
 function honestOf({ visitors, tally }: Crowd, opensAtMs: number, refusedByLimit: number) {
   const waits = new Histogram()
   for (const { admittedMs, joinAnsweredMs } of visitors)
@@ -394,7 +403,7 @@ function honestOf({ visitors, tally }: Crowd, opensAtMs: number, refusedByLimit:
   return { bought, lost: failed + gave_up + missed_turn, refusedByLimit, waits: waits.summary() }
 }
 
-/** Visitors by the moment of joining and their position. */
+/** The visitors by the time of joining and their position. */
 function fairnessOf(crowd: Crowd, opensAtMs: number): Dot[] {
   const { visitors } = crowd
   const draw = crowd.draw()

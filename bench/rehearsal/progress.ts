@@ -1,13 +1,16 @@
-/** The progress of a rehearsal: one line, in a terminal rewritten each second. The report draws its charts from the samples. */
+/**
+ * Shows the progress of a rehearsal in one line, which a terminal updates each second. The report draws its charts
+ * from the samples.
+ */
 import { terminal } from '../../dev/command.ts'
 import { servingExactly } from '../../shared/schedule.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Crowd } from './crowd/crowd.ts'
 
 const SAMPLE_EVERY_MS = 1_000
-/** Samples between two lines outside a terminal. */
+/** The number of samples between two lines outside a terminal. */
 const LINE_EVERY = 5
-/** Four hours of samples. */
+/** The samples are kept for four hours. */
 const MAX_SAMPLES = 14_400
 const BAR_WIDTH = 20
 
@@ -47,14 +50,14 @@ export class Live {
 
 export type Sample = ReturnType<typeof sampleOf>
 
-/** The sale at this moment; latencies are of the time since the last sample, 0 without a call. */
+/** The sale at this moment; latencies are those since the last sample, 0 without a call. */
 function sampleOf({ schedule, tally, ended }: Crowd, opensAtMs: number) {
   const { copy } = schedule
   const nowMs = performance.now()
   const tenths = (value: number) => Math.round(value * 10) / 10
   return {
     ...tally.counts,
-    /** Since the opening. */
+    /** The time since the opening. */
     second: tenths((nowMs - opensAtMs) / 1000),
     phase: copy.phase,
     bought: tally.ends.bought,

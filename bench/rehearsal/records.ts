@@ -1,4 +1,4 @@
-/** The system a rehearsal runs on, and what its stores and its payment provider have on record when it is over. */
+/** The system of a rehearsal, and the records of its stores and its payment provider after it is over. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import postgres from 'postgres'
@@ -44,11 +44,14 @@ export const PRODUCT = 'unit'
 const CALL_TIMEOUT_MS = 120_000
 const EDGE_TIMEOUT_MS = 10_000
 const POLL_EVERY_MS = 500
-/** At 10,000 events of all sales each: a running system's log may be long. */
+/** Each page has 10,000 events of all sales, because the log of a running system may be long. */
 const MAX_FEED_PAGES = 2_000
-/** The ledger settles within this after the last hold or the last step forward: a charge is redelivered after 15 s. */
+/**
+ * The ledger settles within this time after the last hold or the last progress, because a charge is redelivered after
+ * 15 s.
+ */
 const SETTLE_MARGIN_MS = 90_000
-/** A cached schedule lags behind what Workers decide by its age and one refresh. */
+/** A cached schedule is behind the Workers' decisions by its age and one refresh. */
 const SCHEDULE_LATE_MS = 2_500
 /** Findings that crashes alone must never cause. */
 const GRAVE_FINDINGS = [
@@ -58,7 +61,7 @@ const GRAVE_FINDINGS = [
 
 const codeOf = (error: Error) => (error.cause as { code?: string } | undefined)?.code ?? error.message
 
-/** Fails before a sale is created that nobody could come to. */
+/** Fails before a sale is created to which nobody could come. */
 export async function requireEdge(edge: string): Promise<void> {
   const response = await fetch(`${edge}/healthz`, { signal: AbortSignal.timeout(EDGE_TIMEOUT_MS) }).catch(
     (error: Error) => {
@@ -94,7 +97,9 @@ export async function admin(
   throw new UsageError(`The origin responded ${response.status} to ${method} ${path}: ${text}`)
 }
 
-/** How a sale is settled: how long units are held, what they cost, where its seats are, and what an operator gave back. */
+/**
+ * The terms for settling a sale: the time of a hold, the prices, the places of seats, and what an operator refunded.
+ */
 interface Terms {
   readonly holdSeconds: number
   readonly unitMinor: number
@@ -103,7 +108,10 @@ interface Terms {
   readonly operator: OperatorRecord
 }
 
-/** All records, once nothing moves any more: holds have ended, charges are captured, refunds made, intents recorded. */
+/**
+ * Reads all records once no change is expected: holds have ended, charges are captured, refunds made, intents
+ * recorded.
+ */
 export async function settledRecords(to: Target, sale: string, terms: Terms): Promise<Records> {
   const stores = openStores(to)
   const readFeed = feedReader(to, sale)
@@ -117,7 +125,7 @@ export async function settledRecords(to: Target, sale: string, terms: Terms): Pr
   try {
     for (;;) {
       const inventory = await inventoryOf(to, sale)
-      // Nothing else is read while units are held: that would be all orders, again and again.
+      // The other records are read only when no units are held, because they contain all orders.
       const records = inventory.held > 0 ? null : await read(inventory)
       const open = records ? openOf(records, terms) : Number.MAX_SAFE_INTEGER
       if (open < least) untilMs = Math.max(untilMs, performance.now() + SETTLE_MARGIN_MS)
@@ -130,9 +138,9 @@ export async function settledRecords(to: Target, sale: string, terms: Terms): Pr
   }
 }
 
-/** How much still moves. */
+/** The number of changes that are still expected. */
 function openOf({ orders, charges, stores, feed }: Records, { operator }: Terms): number {
-  // To be captured, or voided where the order is not sold.
+  // Open charges must be captured, or voided if the order is not sold.
   const openCharges =
     'unread' in charges ? 0 : charges.filter((c) => c.status === 'authorized' || c.status === 'requires_action').length
   const refunds = openRefunds(orders, 'unread' in charges ? [] : charges, operator.orders)
@@ -167,9 +175,9 @@ async function readRecords(
     if (line === '') return []
     const { order_id, status, reason, visitor, quantity, ...row } = JSON.parse(line) as LedgerOrder
     const [ticket_number, refunded_minor] = [Number(row.ticket_number), Number(row.refunded_minor)]
-    // The export shows both as refunded.
+    // The export shows both statuses as refunded.
     const inLedger = status === 'refunded' && operator.orders.get(order_id)?.restocked ? 'returned' : status
-    // Of a drop, what it must cost is checked by itself.
+    // The total of an order in a drop is checked separately.
     const ofDrop = goods && 'orders' in goods ? goods.orders.get(order_id)?.total_minor : undefined
     const total_minor = totals(order_id) ?? ofDrop ?? quantity * unitMinor
     return [{ order_id, status: inLedger, reason, visitor, ticket_number, quantity, total_minor, refunded_minor }]
@@ -177,7 +185,7 @@ async function readRecords(
   return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale), hall: seats, goods }
 }
 
-/** Reads the feed of the sale's orders from its beginning, and on at each further call. */
+/** Reads the feed of the sale's orders from its beginning, and continues at each further call. */
 function feedReader(to: Target, sale: string): () => Promise<readonly Change[] | Unread> {
   const read: Change[] = []
   let after = ''
@@ -198,7 +206,7 @@ interface FeedPage {
   readonly next: string
 }
 
-/** Direct connections to the stores, where their addresses are known. */
+/** Opens direct connections to the stores whose addresses are known. */
 function openStores({ databaseUrl, redisUrl }: Target) {
   const sql = databaseUrl ? postgres(databaseUrl, { max: 1, connect_timeout: 5, onnotice: () => {} }) : null
   const redis = redisUrl ? defineScripts(connectRedis(redisUrl, pino({ level: 'silent' }))) : null
@@ -226,7 +234,9 @@ function openStores({ databaseUrl, redisUrl }: Target) {
   }
 }
 
-/** The sandbox provider's records of the sale, and of unknown orders since it was created: other sales have their own. */
+/**
+ * The sandbox provider's records of the sale, and of unknown orders since it was created. Other sales have their own.
+ */
 async function readCharges(sql: postgres.Sql, sale: string): Promise<Charge[]> {
   return sql<Charge[]>`
     select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency,
@@ -251,7 +261,7 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
     select kind, units from findings where sale_id = ${sale} and kind = any(${GRAVE_FINDINGS})`
   const counter = new Gate(redis, sale)
   const stock = await counter.stock()
-  // Uses of promo codes are counted beside the units.
+  // Uses of promo codes are counted like units, but are not part of them.
   const units = [...(stock ?? [])].filter(([product]) => !product.startsWith('%'))
   const sum = (of: 'available' | 'held') => units.reduce((all, [, one]) => all + one[of], 0)
   return {
@@ -264,7 +274,8 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
   }
 }
 
-// -- What the clients experienced --------------------------------------------------------------------------------------
+// -- What the clients experienced
+// --------------------------------------------------------------------------------------
 
 function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
   const at = (ms: number | null | undefined) => (ms ? schedule.serverMs(ms) : null)
@@ -309,11 +320,11 @@ const goodsVisitOf = ({ product, units, country, broughtCode, hasCode, told }: S
   told,
 })
 
-/** What the crowd itself knows; the records and the terms of the sale come from elsewhere. */
+/** The crowd's own part of the evidence; the records and the terms of the sale come from elsewhere. */
 export function evidenceOf(crowd: Crowd, others: readonly number[] = []) {
   const { schedule, visitors, tally } = crowd
   return {
-    // Before the draw the queue is announced to begin at the opening, on the edge's clock.
+    // Before the draw, the schedule announces the start of the queue at the opening, on the edge's clock.
     opensAtMs: schedule.seen[0]?.schedule.anchor_at_ms ?? 0,
     visits: visitRecordsOf(crowd),
     otherNumbers: [...tally.otherNumbers, ...others],

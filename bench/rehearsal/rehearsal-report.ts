@@ -1,4 +1,4 @@
-/** The report of a rehearsal: one HTML file without scripts, for light and dark, paper and phone. */
+/** Writes the report of a rehearsal: one HTML file without scripts, for light and dark looks, paper and phone. */
 
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
@@ -8,7 +8,7 @@ import { KINDS, type Kind, LEAST_AFTER_TURN } from './crowd/tally.ts'
 import type { Result } from './play.ts'
 import type { Sample } from './progress.ts'
 
-/** Kinds of refusals shown of each attack. */
+/** At most this many kinds of refusals are shown for each attack. */
 const MAX_REFUSALS = 4
 
 const nameOf = (kind: Kind) => (kind === 'final' ? 'final page' : kind)
@@ -122,13 +122,13 @@ ${
 `
 }
 
-/** What each attack got, with a head. */
+/** The gains of each attack, with a header. */
 export const attackRows = ({ attacks }: Result): string[][] => [
   ['attack', 'bots', 'calls', 'places', 'turns', 'bought', 'held'],
   ...attacks.map((a) => [a.attack, ...[a.bots, a.calls, a.places, a.admissions, a.bought, a.held].map(n)]),
 ]
 
-/** What was left to the crowd. */
+/** What remained for the crowd. */
 export const honestText = ({ honest: { bought, lost, refusedByLimit, waits } }: Result) =>
   `The crowd bought in ${n(bought)} orders; ${n(lost)} visitors had no honest end, ${n(refusedByLimit)} were refused by a limit; they waited ${duration(waits.p50)} (p50) and ${duration(waits.p99)} (p99) for their turn.`
 
@@ -153,20 +153,26 @@ ${countTable('Refusals of attackers', 'response', refusals)}</section>
 `
 }
 
-/** What a visitor costs on average: requests that reached a Worker, those that the cache before it served, reads of the schedule. */
+/**
+ * The average cost of a visitor: requests that reached a Worker, those that the cache in front of it served, and
+ * reads of the schedule.
+ */
 export function requestsText({ options, perVisitor: { worker, cache, cdn } }: Result): string {
   const served = options.cdn ? `${cache.toFixed(2)} served by the cache before it, ` : ''
   return `${worker.toFixed(2)} to a Worker, ${served}${cdn.toFixed(2)} reads of the public schedule`
 }
 
-/** What a buyer costs a Worker from the turn to the receipt, on average; more than the least where a payment fails or waits. */
+/**
+ * The average number of Worker requests of a buyer from the turn to the receipt. It is above the minimum if a payment
+ * fails or waits.
+ */
 export function afterTurnText({ afterTurn: { buyers, requests, least } }: Result): string {
   if (buyers === 0) return 'none bought by a browser'
   const share = Math.round((100 * least) / buyers)
   return `${(requests / buyers).toFixed(2)}; at most ${LEAST_AFTER_TURN} for ${share}% of ${n(buyers)}`
 }
 
-/** Visitors who saw the end without having joined: they have ended, and were never in the queue. */
+/** The visitors who saw the end without having joined: they have ended, and were never in the queue. */
 const neverJoined = (s: Sample) => Math.min(s.arrived - s.joined, s.over)
 
 function countTable(
@@ -181,7 +187,7 @@ function countTable(
   )
 }
 
-/** The marks before the checks, for screen readers. */
+/** The results of the checks for screen readers. */
 const JUDGED = { good: 'Holds:', bad: 'Does not hold:', open: 'Not judged:' }
 
 function checkItem({ what, holds, detail }: Check): string {
@@ -193,7 +199,7 @@ function latencyRow(name: string, p: Percentiles): string[] {
   return [name, n(p.count), ...percentileTexts(p)]
 }
 
-/** p50, p90, p99, p99.9 and the slowest; a dash where a percentile would only be the slowest. */
+/** The values p50, p90, p99, p99.9 and the slowest, with a dash if a percentile would only be the slowest. */
 export function percentileTexts({ count, p50, p90, p99, p999, max }: Percentiles): string[] {
   const ifOf = (least: number, ms: number) => (count < least ? '–' : duration(ms))
   return [ifOf(1, p50), ifOf(10, p90), ifOf(100, p99), ifOf(1_000, p999), ifOf(1, max)]

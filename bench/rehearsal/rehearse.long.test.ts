@@ -1,4 +1,7 @@
-/** Rehearsals by command, on one system of their own, in which visitors walk away, are declined and come back: a minute. */
+/**
+ * Runs rehearsals by command on their own system, in which visitors leave, are declined and return. It takes a
+ * minute.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +17,8 @@ let system: System
 
 beforeAll(async () => {
   const { url: databaseUrl } = await ledgerDatabase()
-  // A turn lasts longer than somebody who is held back goes without a look (6.25 s), or they might miss it unawares. Numbers that
-  // bots take and do not use keep nobody waiting until their turns have passed.
+  // A turn lasts longer than the time between two checks of a waiting visitor (6.25 s), who might otherwise miss it.
+  // Unused numbers of bots keep nobody waiting until their turns have passed.
   system = await startSystem({ databaseUrl, edgeVars: { CLAIM_SECONDS: '8', ADMISSIONS_PER_UNIT: '5' } })
 })
 afterAll(async () => {
@@ -38,7 +41,7 @@ test.each([
 })
 
 test('the command raises arrivals on a system of its own, and says how many may come', async () => {
-  // As slow as it may be: what is measured is no matter here.
+  // The target is so high that any speed passes, because the measured values are irrelevant here.
   const args = '--capacity --from 5 --most 10 --step 2 --target 60000 --think 0.1 --timeouts 0 --seed 7'
   const { status, output } = await rehearse(out, args)
   expect(status, output).toBe(0)

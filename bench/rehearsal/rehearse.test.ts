@@ -1,4 +1,4 @@
-/** Small crowds on the run's system: what they buy adds up, and a ledger that loses an order is found out. */
+/** Runs small crowds on the run's system: their purchases add up, and a ledger that loses an order is detected. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { sharedPart } from '../../test/run/shared-part.ts'
@@ -6,7 +6,7 @@ import { readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
 import { afterTurnText, reportHtml } from './rehearsal-report.ts'
 
-/** All who get a unit pay for it at once, so that no hold ends, however slow the machine is. */
+/** All buyers pay at once, so that no hold ends even on a slow machine. */
 const CROWD =
   '--rate 100 --spread 2 --seed 7 --hold 60 --claim 40 --think 0.1 --timeouts 0 --abandon 0 --declines 0 --banks 0'
 
@@ -25,7 +25,7 @@ describe('of crowds that come at the same time', () => {
   beforeAll(() => {
     const play = (crowd: string) => {
       const result = rehearsal(crowd).play(ofItsOwn)
-      // Its own test reports a failure.
+      // A failure is reported by the test itself.
       result.catch(() => {})
       return result
     }
@@ -34,7 +34,7 @@ describe('of crowds that come at the same time', () => {
     drop = play('--visitors 40 --stock 20 --goods --code-uses 2')
   })
 
-  /** Its checks that hold; none may fail. */
+  /** Returns the checks that hold; none may fail. */
   function goodChecksOf({ good, checks }: Result): string[] {
     expect(checks.filter(({ holds }) => holds === false)).toEqual([])
     expect(good).toBe(true)
@@ -84,7 +84,8 @@ test('on a ledger that loses an order a rehearsal is not good, and says what is 
   const ledger = postgres(to.databaseUrl, { max: 1, onnotice: () => {} })
   const lying = rehearsal('--visitors 12 --stock 20', { to: { ...to, redisUrl: undefined } })
   const { sale } = lying
-  // The first that is confirmed, once others are: its buyer has seen it by then, and asks no more.
+  // The first confirmed order is removed once others are confirmed, because its buyer has seen it by then and does
+  // not poll any more.
   const loseOne = () => ledger`
     delete from orders where order_id in (
       select order_id from orders where sale_id = ${sale} and status = 'confirmed' order by order_id limit 1)

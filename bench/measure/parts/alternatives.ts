@@ -1,7 +1,7 @@
 /**
- * Ours compared with what the field does instead: the same Postgres and Redis with the same durability (fsync and
- * synchronous_commit on), driver, pool, HTTP request and token check. What grows is the number of buyers. The floor is what
- * a sketch that keeps no promise would be ahead of them.
+ * Compares the system with the usual approaches in the field, on the same Postgres and Redis with the same durability
+ * (fsync and synchronous_commit on), driver, pool, HTTP request and token check, for a growing number of buyers. The
+ * floor is a sketch without guarantees.
  */
 import type { Sql } from 'postgres'
 import { contest } from '../load.ts'
@@ -13,7 +13,7 @@ import type { Bench } from '../table.ts'
 interface Alternative {
   readonly mode: Exclude<Mode, 'seats-for-update' | 'seats-skip-locked'>
   readonly what: string
-  /** How far ahead of it ours is to be with many buyers; and on a slower disk. */
+  /** The factors by which this system should be faster with many buyers, and on a slower disk. */
   readonly aims: readonly [many: number, slower: number]
 }
 
@@ -25,7 +25,7 @@ const ALTERNATIVES: readonly Alternative[] = [
 ]
 
 const MANY_BUYERS = 256
-/** A machine's own disk takes a twentieth of this to sync. */
+/** The delay of the slower disk; a machine's own disk syncs in a twentieth of this. */
 const SLOWER_MS = 1
 
 export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGenerator<Table> {
@@ -63,7 +63,7 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
       const title = `Ahead of the alternatives, ${buyers} ${buyers === 1 ? 'buyer' : 'buyers'}`
       yield await compare(title, buyers, ({ aims }) => (buyers === MANY_BUYERS ? { ratio: aims[0] } : null))
     }
-    // A setting of the whole server, so only where it is ours.
+    // The setting applies to the whole server, so it is changed only on a server of this run.
     if (stage.system.postgres) {
       const title = `Ahead of them on a disk that syncs ${SLOWER_MS} ms slower, ${MANY_BUYERS} buyers`
       yield await withSlowerDisk(shops.sql, () => compare(title, MANY_BUYERS, ({ aims }) => ({ ratio: aims[1] })))
@@ -74,8 +74,9 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
 }
 
 /**
- * Delays every flush of the log, as a disk outside the machine does. `commit_delay` stands for such a disk: transactions that
- * commit during the delay join the flush, which a real disk would not allow, so it favours those who commit one by one.
+ * Delays every flush of the log, as a remote disk does. `commit_delay` simulates such a disk: transactions that
+ * commit during the delay join the flush, which a real disk would not allow, so it favours approaches that commit one
+ * by one.
  */
 async function withSlowerDisk<T>(sql: Sql, measure: () => Promise<T>): Promise<T> {
   const set = async (...settings: string[]) => {

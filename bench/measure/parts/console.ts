@@ -1,6 +1,7 @@
 /**
- * What the console costs a sale: a steady open load of checkouts, in short rounds without and with operators who look on, which alternate
- * so often that what else the machine does hits both alike. Each round is compared with its neighbour, so that 1 % can be seen.
+ * Measures what the console costs a sale: a steady open load of checkouts, in short rounds without and with operators
+ * who watch. The rounds alternate so often that other load on the machine affects both equally. Each round is
+ * compared with its neighbour, so that 1 % is visible.
  */
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,19 +13,24 @@ import type { Bench } from '../table.ts'
 
 const CHECKOUTS_PER_SECOND = 1_000
 const VIEWERS = 3
-/** Rounds without, of which each has one with beside it. */
+/** The number of pairs of rounds, each without and with operators. */
 const PAIRS = 12
-/** Four seconds usually: a state is made once a second. */
+/** A round usually takes four seconds, because a state is made once a second. */
 const ROUND_SHARE = 2.5
-/** Of twelve ratios the third smallest and the third largest are a 96 % interval of the median, whatever their distribution. */
+/**
+ * The third smallest and the third largest of twelve ratios are a 96 % interval of the median, for any distribution.
+ */
 const [LOW, HIGH] = [2, PAIRS - 3]
 const AIM: Aim = { cpuRatio: 0.97 }
-/** The beginning of every buyer's name, and then of few: most of these keys find as many orders as a search reads. */
+/**
+ * The common beginning of every buyer's name, followed by letters that few share. Almost every key finds as many
+ * orders as a search reads.
+ */
 const TYPED = 'bench-a1b2'
-/** Each key is a search. Each viewer looks for an order a minute, which makes one key of one of them in this time. */
+/** Each key causes a search. Each viewer searches for one order a minute, so one key is pressed in this time. */
 const KEY_MS = 60_000 / (VIEWERS * TYPED.length)
 const WARM_UP_SECONDS = 3
-/** The streams are open before anything is measured. */
+/** The streams are opened before the measurement starts. */
 const SETTLE_MS = 300
 
 export async function* besideConsole(stage: Stage, { seconds }: Bench): AsyncGenerator<Table> {
@@ -37,7 +43,7 @@ export async function* besideConsole(stage: Stage, { seconds }: Bench): AsyncGen
     await load(WARM_UP_SECONDS)
     const work = () => look(stage, sale)
     const working = await inPairs(() => load(length), work)
-    // Without checkouts, whose own time varies with what else the machine does, less can be seen.
+    // If there are no checkouts, whose own time varies with other load on the machine, a smaller cost is visible.
     const { pids } = atOrigin(stage, length, next, 201)
     const idle = await inPairs(() => cpuMsPerSecond(pids, length), work)
     const alone = medianOf(working.map(([without]) => without))
@@ -71,7 +77,7 @@ async function inPairs<T>(measure: () => Promise<T>, start: Start): Promise<Pair
   }
   for (let pair = 0; pair < PAIRS; pair++) {
     nowMeasuring(`  pair ${pair + 1} of ${PAIRS}`)
-    // Each comes first as often: what grows during the measurement must not count for one of them.
+    // The order alternates, because anything that grows during the measurement must not count for only one of them.
     if (pair % 2 === 0) pairs.push([await measure(), await besideViewers()])
     else pairs.push([await besideViewers(), await measure()].reverse() as [T, T])
   }
@@ -90,7 +96,7 @@ function beside(what: string, pairs: Pairs<Measured>): Row {
   return costRow(what, besides, alone, costs)
 }
 
-/** `costs` are what each pair says the console costs, as a share of what checkouts take. */
+/** `costs` are the console's costs in each pair, as a share of the cost of checkouts. */
 function costRow(what: string, measured: Measured, alone: Measured, costs: readonly number[]): Row {
   const sorted = costs.toSorted((a, b) => a - b)
   const percent = (cost = Number.NaN) => (cost * 100).toFixed(1)
@@ -98,7 +104,7 @@ function costRow(what: string, measured: Measured, alone: Measured, costs: reado
   return { ...row(`${what}: ${spread}`, measured, alone, AIM), ratio: null, cpuRatio: 1 / (1 + median(costs)) }
 }
 
-/** Opens the live sale for each viewer, and has one of them press a key of a search every so often. */
+/** Opens the live sale for each viewer, and makes one of them press a key of a search at intervals. */
 function look({ system }: Stage, sale: string): { stop(): void } {
   const ask = (path: string, accept: string) =>
     get(`${system.originUrl}${path}`, { headers: { authorization: `Bearer ${system.adminToken}`, accept } }, (answer) =>

@@ -1,6 +1,6 @@
 /**
- * The edge on raw workerd, each response compared with a bare JSON Worker in the same runtime. The floor is a Worker that
- * does only what must be done for the same request (servers/floor-worker.js).
+ * Measures the edge on raw workerd. Each response is compared with a bare JSON Worker in the same runtime. The floor
+ * is a Worker that does only what the same request requires (servers/floor-worker.js).
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -18,11 +18,11 @@ import { createSale, type Stage, startBareWorker } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const CLIENTS = 64
-/** Places polled by turns. */
+/** The number of places that are polled in turn. */
 const PLACES = 500
-/** Joined before them. */
+/** The number of visitors who joined before them. */
 const CALLED = 100
-/** More than a run can use up. */
+/** These numbers exceed what a run can use up. */
 const UNSEEN_PER_SECOND = 30_000
 const KNOWN_PER_SECOND = 20_000
 const FINAL_TRIES = 100
@@ -36,7 +36,7 @@ const BARE = `export default {
 export async function* againstEdge(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const { rounds, seconds } = bench
   const { edgeUrl, edge } = stage.system
-  // A queue that hardly moves keeps everyone waiting.
+  // A queue that hardly moves makes all visitors wait.
   const live = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
   const over = await createSale(stage, { stock: 0 })
   const workers: Server[] = []
@@ -46,7 +46,7 @@ export async function* againstEdge(stage: Stage, bench: Bench): AsyncGenerator<T
     return server
   }
   try {
-    // Even so the first in line are called while the rounds go on.
+    // Even so, the first visitors in the queue are called during the rounds.
     await join(edgeUrl, live, CALLED)
     const places = await join(edgeUrl, live, PLACES)
     const finalTag = await finalPageTag(edgeUrl, over)
@@ -132,7 +132,7 @@ export async function* againstEdge(stage: Stage, bench: Bench): AsyncGenerator<T
   }
 }
 
-/** The sold-out page from a real cache before the Worker, of which none may reach it once the cache has it. */
+/** Measures the sold-out page behind a real cache. No request may reach the Worker once the cache has the page. */
 async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: Next): Promise<Table> {
   const { edge } = system
   const cdn = await startCdn({ edgeUrl: edge.url })
@@ -141,7 +141,8 @@ async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: 
     const { worker, cache } = await contest(rounds, {
       worker: () => closedLoop({ ...load, url: edge.url, pids: [edge.pid] }, CLIENTS),
       cache: async () => {
-        // As the load asks, since the cache keeps a response for each of the headers that it varies by.
+        // The request is the same as the load's, because the cache stores a response for each value of the headers in
+        // `Vary`.
         const client = new HttpClient({ url: cdn.url, connections: 1 })
         await client.request(page(client) ?? '')
         client.close()
@@ -164,22 +165,22 @@ async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: 
   }
 }
 
-/** The Worker that does only what must be done, with the edge's key. */
+/** The Worker that does only what is required, with the edge's key. */
 export function floorScript({ system }: Stage): string {
   const script = readFileSync(new URL('../servers/floor-worker.js', import.meta.url), 'utf8')
   return `const SECRET = ${JSON.stringify(system.secrets.queueKeys.keys[0]?.k)}\n${script}`
 }
 
-/** The same request every time. */
+/** Returns the same request every time. */
 function same(method: string, path: string, ...headers: string[]): Next {
-  // The host does not matter to any of the servers.
+  // The host is irrelevant to all of the servers.
   const text = requestText(method, path, LOOPBACK, headers)
   return () => text
 }
 
 const isFinalPage = (a: Pick<Answer, 'status' | 'body'>) => a.status === 200 && a.body.includes('id="final"')
 
-/** A Worker that has nothing but the edge's response to a request. */
+/** A Worker that only returns the edge's response to a request. */
 async function echoOf(edgeUrl: string, next: Next): Promise<string> {
   const client = new HttpClient({ url: edgeUrl, connections: 1 })
   const { head, body } = await client.request(next(client) ?? '')
@@ -194,7 +195,7 @@ const headers = ${JSON.stringify(headers)}
 export default { fetch() { return new Response(body, { headers }) } }`
 }
 
-/** Places that the edge reads for the first time, signed as it would. */
+/** Places that the edge reads for the first time, signed as the edge would. */
 function unseenPlaces({ system }: Stage, sale: string, count: number): string[] {
   const keys = importSecrets(system.secrets.queueKeys)
   const iat = Math.floor(Date.now() / 1000)
@@ -203,7 +204,7 @@ function unseenPlaces({ system }: Stage, sale: string, count: number): string[] 
   )
 }
 
-/** Cookies of visitors who have not joined yet, tagged as the edge would. */
+/** Cookies of visitors who have not joined yet, signed as the edge would. */
 function knownCookies({ system }: Stage, count: number): string[] {
   const key = visitorKey(system.secrets.queueKeys)
   return Array.from({ length: count }, () => `visitor-secret=${identityOf(randomUUID(), key).cookie}`)

@@ -1,6 +1,7 @@
 /**
- * The feed of a sale with a post every two seconds, before readers who read it as the page's script does: a thousand real ones through
- * one cache, and from them a hundred thousand in all data centres. Says how often a Worker runs, and how long after a post they see it.
+ * Measures the feed of a sale with a post every two seconds, for readers who follow the page's script: a thousand
+ * real ones through one cache, and calculated from them a hundred thousand in all data centres. The result is how
+ * often a Worker runs, and how long after a post the readers see it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type System, startSystem } from '../../../dev/system.ts'
@@ -20,19 +21,19 @@ import type { Bench } from '../table.ts'
 
 const MODELLED = 100_000
 const DATA_CENTRES = 330
-/** So many people of the crowd for each real reader. */
+/** Each real reader stands for this many people of the crowd. */
 const CROWD_SHARE = 1_000
 const MAX_READERS = 1_000
 const CONNECTIONS = 64
 const POST_EVERY_MS = 2_000
-/** Twenty seconds usually. */
+/** A round usually takes twenty seconds. */
 const LENGTH_SHARE = 12.5
 const CACHE_SECONDS = CACHE_TTL.feed.inCache
-/** As in edge/client/extras/feed.ts. */
+/** The value is the same as in edge/client/extras/feed.ts. */
 const SPREAD = 0.25
-/** Between reads, the cache, an isolate and the origin's process (0.5 s). */
+/** The maximum delay is the sum of the time between reads, the cache, an isolate and the origin's process (0.5 s). */
 const SEEN_WITHIN_MS = nextPollMs(0, false, 0) * (1 + SPREAD) + (CACHE_SECONDS + 1 + 0.5) * 1000
-/** Nobody misses a post for longer. */
+/** A post that is not seen within this time counts as lost. */
 const LOST_MS = SEEN_WITHIN_MS + 3_000
 
 export async function* feedReaders({ seconds, crowd }: Pick<Bench, 'seconds' | 'crowd'>): AsyncGenerator<Table> {
@@ -60,8 +61,8 @@ export async function* feedReaders({ seconds, crowd }: Pick<Bench, 'seconds' | '
 }
 
 /**
- * Worker runs a second for readers who each read at a moment of their own: in each data centre the first read after a copy has
- * ended fetches the next.
+ * The Worker runs per second for readers who each read at an independent moment. In each data centre the first read
+ * after a copy has expired fetches the next.
  */
 export function workerRuns(readers: number, dataCentres: number): number {
   const everySeconds = (nextPollMs(0, false, 0) * (1 + SPREAD / 2)) / 1000
@@ -77,7 +78,7 @@ async function readMeanwhile(system: System, sale: string, count: number, length
   const text = requestText('GET', `/sales/${sale}/feed`, client.host, ['accept: application/json'])
   const [readMs, delayMs] = [new Histogram(), new Histogram()]
   let [wrong, why, isOver] = [0, '', false]
-  /** The number of the latest post that a reader has seen. */
+  /** Reads the feed after the latest post that the reader has seen. */
   const read = (seen: number) => {
     if (isOver) return
     client.send(text, ({ status, body, failure, sentMs, answeredMs }) => {
@@ -88,7 +89,7 @@ async function readMeanwhile(system: System, sale: string, count: number, length
       }
       readMs.add(answeredMs - sentMs)
       const { posts, next_poll_ms } = JSON.parse(body) as Feed
-      // What was there at the first read is new to nobody.
+      // The posts of the first read are not new.
       for (const post of posts) if (seen > 0 && post.n > seen) delayMs.add(Date.now() - Date.parse(post.at))
       setTimeout(read, next_poll_ms * (1 + SPREAD * random()), posts[0]?.n ?? 1)
     })

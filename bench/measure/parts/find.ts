@@ -1,7 +1,8 @@
 /**
- * The visitors' search at ten thousand entries: queries with typing errors, beginnings, several words and words written together.
- * First the search alone, in this process, beside the floor of one exact word in a map of words; then all that the edge does for a
- * response, one query after the other, and at a steady rate, where a query may wait for those before it.
+ * Measures the visitors' search with ten thousand entries: queries with typing errors, beginnings, several words and
+ * words written together. First it measures the search alone in this process, with a floor of one exact word in a map
+ * of words. Then it measures the edge's whole response, one query after the other, and at a steady rate, where a
+ * query may wait for earlier ones.
  */
 import { loadSecrets } from '../../../dev/data-folder.ts'
 import { serveOnLoopback } from '../../../dev/loopback.ts'
@@ -23,7 +24,7 @@ const PRODUCTS = 3
 const VENUES = 400
 const VOCABULARY = 8_000
 const QUERIES = 200
-/** A second, at a steady rate. */
+/** The number of queries per second at a steady rate. */
 const RATE = 100
 const AIM: Aim = { p99Ms: 20 }
 const SYNONYMS = [['home', 'house', 'residence', 'dwelling']]
@@ -120,10 +121,10 @@ async function atEdge(
   }
 }
 
-/** Latency is the median of each query's rounds: whatever else the machine does now and then is left out. */
+/** The latency of each query is the median of its rounds, which excludes occasional disturbances of the machine. */
 function measure(rounds: number, make: () => string, search: (q: string) => unknown): Measured {
   const queries = Array.from({ length: QUERIES }, make)
-  // Code becomes warm.
+  // The code is warmed up first.
   for (const q of queries) search(q)
   const times = queries.map((): number[] => [])
   const cpu = process.cpuUsage()
@@ -149,14 +150,15 @@ function exactWord(texts: readonly string[]) {
   return (q: string) => having.get(q)?.slice(0, OPTIONS.limit)
 }
 
-// -- Invented words --------------------------------------------------------------------------------------------------------
+// -- Invented words
+// --------------------------------------------------------------------------------------------------------
 
 const SYLLABLES =
   'ba be bi bo ka ke ki ko la le li lo ma me mi mo na ne no ra re ri ro sa se so ta te to va ve za ze zo sha cho'.split(
     ' ',
   )
 
-/** The same in each run (a linear congruential generator). */
+/** The sequence is the same in each run (a linear congruential generator). */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -165,7 +167,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** Few words are frequent, as in a text. */
+/** Few words are frequent, as in a real text. */
 function wordsBy(random: () => number): () => string {
   const syllable = () => SYLLABLES[Math.floor(random() * SYLLABLES.length)] ?? ''
   const words = Array.from({ length: VOCABULARY }, () =>

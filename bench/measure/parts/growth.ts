@@ -1,4 +1,7 @@
-/** Growth: what one more visitor costs among a thousand and among a million: the same, and what the objects keep must not grow with the crowd. */
+/**
+ * Measures growth: one more visitor must cost the same among a thousand and among a million, and the objects' data
+ * must not grow with the crowd.
+ */
 import { readdirSync, statSync } from 'node:fs'
 import { join as path } from 'node:path'
 import { n } from '../../lib/figures.ts'
@@ -27,7 +30,7 @@ export async function growth(stage: Stage, { crowd }: Bench) {
   return real
 }
 
-/** Ever more real visitors join a real sale. */
+/** More and more real visitors join a real sale. */
 async function realCosts(stage: Stage, crowd: number) {
   const { edge, dataDir } = stage.system
   const sale = await createSale(stage, { stock: 100, rate: 0.01, opensInMs: 3_600_000 })

@@ -1,8 +1,9 @@
 /**
- * The life of a sold order, from the turn to the capture: what each part of it costs each program, over many orders one part
- * after the other; the same at saturation, all at once; and what a sale costs in which nobody is. The provider of payments, its
- * records included, runs apart, and its cost is shown apart. The floor of a part is what must be sent, at a bare Worker that
- * passes checkouts on to the same origin and at a bare endpoint, and what must be written, in batches of 100.
+ * Measures the life of a sold order from the turn to the capture: the cost of each part for each program, over many
+ * orders one part after the other; the same at saturation, all at once; and the cost of a sale without visitors. The
+ * provider of payments with its records runs separately, and its cost is shown separately. The floor of a part is the
+ * necessary requests, to a bare Worker that passes checkouts on to the same origin and to a bare endpoint, and the
+ * necessary writes, in batches of 100.
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -32,17 +33,19 @@ import { floorScript } from './edge.ts'
 const RATE = 100_000
 const CONNECTIONS = 64
 const SATURATING = 256
-/** More than are paid at saturation. */
+/** The number exceeds what is paid at saturation. */
 const PAID_PER_SECOND = 1_500
-/** A closed loop of whole lives: its first is a warm-up, and each takes some hundred milliseconds. */
+/** A closed loop of whole lives. The first of each buyer is a warm-up, and each takes some hundred milliseconds. */
 const SATURATED = { warmMs: 3_000, rounds: 8 }
-/** What goes on beside the orders is subtracted: an origin compares and counts also where nothing happens. */
+/**
+ * The cost of other work in this time is subtracted, because an origin compares and counts even if nothing happens.
+ */
 const QUIET_MS = 5_000
-/** What a start leaves to do; the engine gives back its garbage half a minute later. */
+/** The work that follows a start takes this long; the engine frees its garbage half a minute later. */
 const CALM_MS = 45_000
-/** Webhooks of the provider come after the work. */
+/** The provider's webhooks arrive after the work. */
 const AFTER_MS = 1_000
-/** Orders before those that count. */
+/** The share of orders that warm up before the others count. */
 const WARM_SHARE = 0.2
 const BATCH = 100
 const PASSES = [
@@ -64,7 +67,7 @@ const AIMS = {
 
 export interface LifeStage extends Stage {
   readonly measure: Measure
-  /** What the origin has beside its stores and keys. */
+  /** The origin's settings in addition to its stores and keys. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -97,7 +100,7 @@ export async function* life({ orders, seconds }: Bench): AsyncGenerator<Table> {
   yield { title: 'A sale open, each second', against: '', rows: [row('nobody there', quiet, null, AIMS.quiet)] }
 }
 
-/** What one request costs the edge, compared with a bare Worker that passes it on. */
+/** The cost of one request at the edge, compared with a bare Worker that passes it on. */
 function passOf({ what, measured, floor }: Row): Row[] {
   const [ours, bare] = [measured.cpuOf?.edge ?? 0, floor?.measured.cpuOf?.edge ?? 0]
   if (!PASSES.includes(what)) return []
@@ -105,7 +108,7 @@ function passOf({ what, measured, floor }: Row): Row[] {
   return [row(what, each(ours), each(bare), AIMS.pass)]
 }
 
-/** A system of its own, whose origin has the role, with the provider in processes of its own. */
+/** Starts a separate system whose origin has this role, with the provider in its own processes. */
 export async function onStage<T>(role: 'api' | 'all', use: (stage: LifeStage) => Promise<T>): Promise<T> {
   const servers: { stop(): Promise<void> }[] = []
   const started = <S extends { stop(): Promise<void> }>(server: S): S => {
@@ -151,7 +154,8 @@ const measured = (cost: Cost, perSecond = 0): Measured => ({
   cpuOf: cost,
 })
 
-// -- Part by part ------------------------------------------------------------------------------------------------------
+// -- Part by part
+// ------------------------------------------------------------------------------------------------------
 
 async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
   const { system, measure, env } = stage
@@ -179,7 +183,7 @@ async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
       rows.push(row(what, measured(sumOf(costs)), null, null, floorOf(floors)))
     }
     const here = true
-    // With what the provider sends back.
+    // The work includes the provider's webhooks.
     const paying = (work: () => Promise<unknown>) => () => work().then(() => sleep(AFTER_MS))
     await part('turn and its page', [turned], () => buyers.each('turn'))
     await part('checkout and its page', [passed, inserted, inserted], () => buyers.each('checkout'))
@@ -201,7 +205,7 @@ async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
     return rows
   }
   try {
-    // Warmed up first.
+    // The code is warmed up first.
     await live(Math.ceil(orders * WARM_SHARE))
     return await live(orders)
   } finally {
@@ -220,7 +224,7 @@ const passOnTo = (url: string) => `export default {
   },
 }`
 
-/** What the least of each kind costs: a request passed on, one sent, a row written in a batch, and a turn. */
+/** The minimum cost of each kind of work: a request passed on, one sent, a row written in a batch, and a turn. */
 async function measureFloors(stage: LifeStage, count: number) {
   const { system } = stage
   nowMeasuring('  the floors')
@@ -234,7 +238,7 @@ async function measureFloors(stage: LifeStage, count: number) {
     Postgres: [system.postgres?.pid],
   })
   const least = async (work: () => Promise<unknown>, by = measure, isOrigin = false) => {
-    // Warmed up first.
+    // The code is warmed up first.
     await work()
     return times((await by(work, { isOrigin })).cost, 1 / count)
   }
@@ -266,10 +270,10 @@ async function measureFloors(stage: LifeStage, count: number) {
     await sql.unsafe('create schema if not exists bench; create table bench.rows (id uuid primary key, text text)')
     const served = await least(posts(bare, '/sales/bench/checkout'))
     return {
-      // What passes it on is as busy as the edge is beside an origin that works.
+      // The bare Worker passes requests on to the real origin, so it waits as the edge does.
       passed: { ...served, edge: (await least(checkouts)).edge },
       turned: await least(posts(signing, '/sales/bench/queue')),
-      // The other side is the provider's, or the shop's.
+      // The other side belongs to the provider or the shop.
       sent: await least(posts(bare, '/sales/bench/checkout'), here, true),
       inserted: await least(insert, here, true),
       updated: await least(update, here, true),
@@ -281,9 +285,10 @@ async function measureFloors(stage: LifeStage, count: number) {
   }
 }
 
-// -- All at once -------------------------------------------------------------------------------------------------------
+// -- All at once
+// -------------------------------------------------------------------------------------------------------
 
-/** Each buyer goes from the turn to the receipt, and the next one comes. */
+/** Each buyer goes from the turn to the receipt, followed by the next one. */
 async function saturated(stage: LifeStage, seconds: number): Promise<Measured> {
   const { measure } = stage
   const sale = await createSale(stage, { rate: RATE })
@@ -312,7 +317,7 @@ async function saturated(stage: LifeStage, seconds: number): Promise<Measured> {
   return { ...measured(times(cost, 1 / sold), sold / lasted), ms: histogram.summary() }
 }
 
-/** A sale that nobody has come to. */
+/** Measures a sale without visitors. */
 async function nobodyThere(stage: LifeStage): Promise<Measured> {
   await createSale(stage)
   nowMeasuring('  a sale with nobody there')

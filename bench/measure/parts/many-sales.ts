@@ -1,6 +1,6 @@
 /**
- * Whether others cost a sale anything: checkouts of one sale in an empty ledger, then of one beside a hundred open sales with a million
- * units and twenty thousand that have ended, and then of the hundred at once.
+ * Measures whether other sales make a sale slower: checkouts of one sale in an empty ledger, then next to a hundred
+ * open sales with a million units and twenty thousand ended ones, and then of all hundred at once.
  */
 import postgres from 'postgres'
 import { markLongOver } from '../../../origin/sales/sale-queries.ts'
@@ -14,7 +14,7 @@ const BUYERS = 256
 const SALES = 100
 const UNITS = 1_000_000
 const ENDED = 20_000
-/** Sales created at once. */
+/** The number of sales that are created at once. */
 const AT_ONCE = 10
 const AIM = { ratio: 0.95 }
 

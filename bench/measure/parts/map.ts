@@ -1,6 +1,7 @@
 /**
- * The map of a hall of twenty thousand seats in a real browser: from frame to frame while a visitor drags and zooms it. The page is the
- * one that a turn shows, with its own script; a server of this process plays the sale.
+ * Measures the map of a hall of twenty thousand seats in a real browser: the time from frame to frame while a visitor
+ * drags and zooms it. The page is that of a turn with its own script, and a server of this process takes the part of
+ * the sale.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
@@ -16,7 +17,7 @@ import type { Bench } from '../table.ts'
 
 const HALL = { sections: 20, sectionsAside: 5, rows: 25, seatsInRow: 40 }
 const SEATS = HALL.sections * HALL.rows * HALL.seatsInRow
-/** A hand sees a jerk from about here. */
+/** A delay from about this time on is visible as a jerk. */
 const AIM: Aim = { slowestMs: 50 }
 const DESK = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -35,7 +36,7 @@ export async function* mapOfHall({ rounds }: Pick<Bench, 'rounds'>): AsyncGenera
       nowMeasuring(`  the map of ${n(SEATS)} seats on a ${name}`)
       await page.goto(server.url)
       await page.evaluate(SHOW_MAP)
-      // Every seat that there is room for.
+      // Zooms in until single seats are visible.
       for (let press = 0; press < 2; press++) await page.click('.hall-zoom button:first-child')
       await sleep(SETTLES_MS)
       const { x, y } = await middleOf(page)
@@ -51,7 +52,7 @@ export async function* mapOfHall({ rounds }: Pick<Bench, 'rounds'>): AsyncGenera
         await page.mouse.move(x, y)
         for (const by of [-40, 40]) for (let step = 0; step < STEPS; step++) await page.mouse.wheel(0, by)
       }
-      // Code and pictures become warm.
+      // The code and the pictures are warmed up.
       await drag()
       rows.push(row(`dragged on a ${name}`, await framesOf(page, rounds, drag), null, AIM))
       rows.push(row(`zoomed by a wheel on a ${name}`, await framesOf(page, rounds, turnWheel), null, AIM))
@@ -70,7 +71,10 @@ async function middleOf(page: Page) {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
 }
 
-/** The time between frames while something moves, and the processor time of the page's thread for each: the first frame only begins. */
+/**
+ * The time between frames during a movement, and the processor time of the page's thread for each. The first frame
+ * only marks the start.
+ */
 async function framesOf(page: Page, rounds: number, move: () => Promise<void>): Promise<Measured> {
   const histogram = new Histogram()
   const cdp = await page.context().newCDPSession(page)
@@ -98,14 +102,14 @@ async function framesOf(page: Page, rounds: number, move: () => Promise<void>): 
   return { ...flat((ms.count * 1000) / (performance.now() - startedMs)), ms, cpuMicros }
 }
 
-/** The page of a turn, its assets, and the documents of its hall. */
+/** Serves the page of a turn, its assets, and the documents of its hall. */
 async function serveHall() {
   const { samples, assets } = await builtPages()
   const turn = samples({ lang: 'en', nowMs: Date.now() }).find(({ name }) => name === 'hall-turn')?.html ?? ''
   const hall = sampleHall(HALL)
   return serveOnLoopback((request, response) => {
     const path = request.url?.replace(/\?.*/, '') ?? ''
-    // The page's script shows what came with it until a schedule comes.
+    // The page's script shows the initial content until a schedule arrives.
     if (path.endsWith('/schedule')) return
     const asset = assets.find((one) => one.path === path)
     const body = path === '/' ? turn : hall(path)

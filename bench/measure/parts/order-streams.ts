@@ -1,6 +1,7 @@
 /**
- * The streams of orders: ten thousand open at one origin, each of an order of its own, which are given back one after the other. Says how
- * long after a change, by the ledger's clock, which is this machine's, its stream had told of it. Fewer streams with a smaller crowd.
+ * Measures the event streams of orders: ten thousand are open at one origin, each for its own order, and the orders
+ * are cancelled one after the other. The result is the time from a change, by the ledger's clock on this machine, to
+ * its event. A smaller crowd has fewer streams.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EDGE_TOKEN_HEADER } from '../../../shared/api/internal.ts'
@@ -14,11 +15,11 @@ import { checkoutText, createSale, endSale, type Stage } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const MAX_STREAMS = 10_000
-/** So many people of the crowd for each stream. */
+/** Each stream stands for this many people of the crowd. */
 const CROWD_SHARE = 100
 const AT_ONCE = 64
 const CHANGES_PER_SECOND = 100
-/** What has not come so long after the last change is lost. */
+/** An event that has not arrived this long after the last change is lost. */
 const LOST_MS = 6_000
 const SOON_MS = 2_000
 
@@ -63,7 +64,7 @@ export async function* orderStreams(stage: Stage, { crowd }: Bench): AsyncGenera
   }
 }
 
-/** Some at once. */
+/** Runs the work on several items at once. */
 async function each<T, R>(all: readonly T[], work: (one: T, i: number) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const waiting = all.entries()
@@ -79,7 +80,7 @@ const headersOf = ({ system }: Stage, { token }: Followed) => ({
   [EDGE_TOKEN_HEADER]: system.secrets.edgeToken,
 })
 
-/** Until its first event; `changed` is called with the time of the next. */
+/** Resolves at the first event; `changed` is called with the time of the next. */
 function follow(stage: Stage, one: Followed, stops: (() => void)[], changed: (atMs: number) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let events = 0

@@ -1,7 +1,8 @@
 /**
- * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered), compared
- * with a bare Hono endpoint for the same request, and with a sketch of the same path that keeps no promise; the sold-out
- * response, with an endpoint that also checks the token; and the reserve script alone, with redis-benchmark on the same Redis.
+ * Measures the origin. The durable checkout (token verified, reserved in Redis, committed in Postgres, then answered)
+ * is compared with a bare Hono endpoint for the same request, and with a sketch of the same path without guarantees.
+ * The sold-out response is compared with an endpoint that also checks the token. The reserve script is measured
+ * alone, with redis-benchmark on the same Redis.
  */
 import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
@@ -33,7 +34,7 @@ import {
 } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
-/** More than a run can use up. */
+/** The numbers exceed what a run can use up. */
 const SOLD_OUT_PER_SECOND = 36_000
 const RETURNING_CALLERS = 2_000
 const TOKENS_READ = 20_000
@@ -41,7 +42,7 @@ const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
 const CLIENTS = 256
 const PRODUCTS = 50
-/** Aims of the checkout, by buyers. */
+/** The aims of the checkout by number of buyers. */
 const AIMS: Readonly<Record<number, Aim>> = {
   1: { p50Ms: 1 },
   256: { perSecond: 13_000, cpuMicros: 95 },
@@ -89,7 +90,7 @@ async function* checkouts(stage: Stage, bench: Bench, bare: Server): AsyncGenera
   yield { title: `The origin, of ${SKETCH}`, against: 'ours is', rows: besideSketch }
 }
 
-/** One gate and one lock a sale: many products must sell as fast as one. */
+/** A sale has one gate and one lock, so many products must sell as fast as one. */
 async function manyProducts(stage: Stage, { rounds, seconds }: Bench): Promise<Table> {
   const another = await stage.system.addOrigin({ ROLE: 'api' })
   const { one, many, both } = await contest(rounds, {
@@ -175,7 +176,7 @@ async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): 
   }
 }
 
-/** What reading an admission costs in this process, as in the origin: each token once. */
+/** The cost of reading an admission in this process, as in the origin, with each token once. */
 async function tokenReading({ mint, system }: Stage, rounds: number): Promise<Measured> {
   const keys = await importKeys(system.secrets.admissionKeys, hmacKey)
   const runs: Measured[] = []
@@ -192,7 +193,7 @@ async function tokenReading({ mint, system }: Stage, rounds: number): Promise<Me
   return medianOf(runs.slice(1), runs)
 }
 
-/** The script as the origin calls it, many callers at a time, with nothing around it. */
+/** The script as the origin calls it, with many concurrent callers and nothing around it. */
 async function reserveScript(stage: Stage, { rounds, seconds }: Bench): Promise<Table> {
   const { redisUrl } = stage.system
   const redis = defineScripts(new Redis(redisUrl))
@@ -256,7 +257,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
   return { ...flat(perSecond), ms: histogram.summary(), wrong, why }
 }
 
-/** Commands a second by redis-benchmark; none where it is not installed. */
+/** The commands per second by redis-benchmark; empty if it is not installed. */
 async function redisCeilings(redisUrl: string): Promise<[name: string, perSecond: number][]> {
   const ask = async (...options: string[]) => {
     const args = ['-u', redisUrl, '--csv', '-r', '100000', '-t', 'incr', ...options]
@@ -274,7 +275,7 @@ async function redisCeilings(redisUrl: string): Promise<[name: string, perSecond
 }
 
 function bareCheckouts(stage: Stage, { url, pid }: Server, seconds: number, buyers: number): Promise<Measured> {
-  // As many bytes as ours.
+  // The request has as many bytes as a real one.
   const text = checkoutText(stage, new URL(url).host, 'bench', 'x'.repeat(384), 1)
   const next = () => text
   return closedLoop({ url, pids: [pid], seconds, next, right: 201 }, buyers)

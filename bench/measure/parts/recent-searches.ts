@@ -1,7 +1,7 @@
 /**
- * The latest searches of visitors who are signed in at the shop, from the edge to the stores and back: the list that Redis has, one
- * read after the other and at a steady rate, where a read may wait for those before it; the first read of an account, which the
- * ledger answers; and a search that is added.
+ * Measures the latest searches of signed-in visitors from the edge to the stores and back: a read of the list in
+ * Redis, one after the other and at a steady rate, where a read may wait for earlier ones; the first read of an
+ * account, which the ledger answers; and a new search.
  */
 import { startDemoShop } from '../../../dev/servers/demo-shop.ts'
 import { startSystem } from '../../../dev/system.ts'
@@ -12,7 +12,7 @@ import { type Aim, row, type Table } from '../rows.ts'
 import type { Bench } from '../table.ts'
 
 const ACCOUNTS = 200
-/** Of each account, more than are kept. */
+/** The number of searches of each account, which exceeds the retained ones. */
 const SEARCHES = 12
 const CLIENTS = 16
 const READS_PER_SECOND = 200

@@ -1,7 +1,7 @@
 /**
- * Recovery: what becomes of a sale that loses Redis. How soon the fast gate is rebuilt from a ledger with a hundred
- * thousand live orders, or a hundred thousand sold seats, after a flush and after Redis came back empty; and what the exact gate
- * sells alone meanwhile. Each on its own system, since an origin rebuilds every sale it knows.
+ * Measures the recovery of a sale that loses Redis: how soon the fast gate is rebuilt from a ledger with a hundred
+ * thousand live orders or sold seats, after a flush and after Redis restarted empty; and how much the exact gate
+ * sells alone meanwhile. Each has its own system, because an origin rebuilds every sale that it knows.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import type { Bench } from '../table.ts'
 
 const LIVE = 100_000
 const HELD = LIVE / 2
-/** After this, the pauses of the origin's loops are as long as they get. */
+/** After this time the pauses of the origin's loops have reached their maximum. */
 const AWAY_MS = 5_000
 const POLL_EVERY_MS = 5
 const OPEN_WITHIN_MS = 60_000
@@ -31,7 +31,7 @@ const BUYERS = 256
 
 export async function* recovery(bench: Bench): AsyncGenerator<Table> {
   for (const measure of [rebuilds, rebuildsOfSeats, withoutRedis]) {
-    // At this level the origin logs how long a rebuild took.
+    // At this level the origin logs the duration of a rebuild.
     const stage = await startStage({ LOG_LEVEL: 'info' })
     const redis = defineScripts(
       new Redis(stage.system.redisUrl, { retryStrategy: () => POLL_EVERY_MS, maxRetriesPerRequest: null }),
@@ -74,7 +74,7 @@ async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<
   }
 }
 
-/** Every seat of a hall in an order of two. */
+/** Every seat of a hall is in an order of two seats. */
 async function rebuildsOfSeats(stage: Stage, { rounds }: Bench, redis: Store): Promise<Table> {
   const { system } = stage
   const sale = await createSale(stage)
@@ -103,7 +103,7 @@ async function rebuildsOfSeats(stage: Stage, { rounds }: Bench, redis: Store): P
   }
 }
 
-/** Sells each seat with the next one. */
+/** Sells each seat together with the next one. */
 async function fillSeats(sql: postgres.Sql, sale: string): Promise<void> {
   const line = (seat: 'a' | 'b') =>
     `jsonb_build_object('product', ${seat}.section_id, 'section', true, 'seat', ${seat}.seat_index, 'seat_id', ${seat}.seat_id,
@@ -127,7 +127,7 @@ async function fillSeats(sql: postgres.Sql, sale: string): Promise<void> {
   await sql`analyze orders, seat_claims`
 }
 
-/** Adds live orders to the ledger, half of them sold, with ascending ids; returns how long reading them takes. */
+/** Adds live orders to the ledger, half of them sold, with ascending ids. Returns how long reading them takes. */
 async function fill(system: System, sale: string, rounds: number): Promise<number[]> {
   const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
   try {
@@ -160,7 +160,7 @@ async function fill(system: System, sale: string, rounds: number): Promise<numbe
   }
 }
 
-/** Starts Redis again without its data. */
+/** Restarts Redis without its data. */
 async function backEmpty({ dataDir, redis }: System): Promise<void> {
   rmSync(join(dataDir, 'redis'), { recursive: true, force: true })
   await redis?.restart()
@@ -168,7 +168,7 @@ async function backEmpty({ dataDir, redis }: System): Promise<void> {
 
 interface Reopening {
   readonly ms: number
-  /** What was wrong with the counter it opened with. */
+  /** What was wrong with the counters after the rebuild. */
   readonly why: string
 }
 
@@ -195,14 +195,14 @@ function rebuildsLogged({ dataDir }: System, sale: string): number[] {
     .map((line) => (JSON.parse(line) as { ms: number }).ms)
 }
 
-/** Times as a measurement: all the live orders in each. */
+/** Converts times to a measurement, with all the live orders in each. */
 function timed(times: readonly number[]): Measured {
   const histogram = new Histogram()
   for (const ms of times) histogram.add(ms)
   return { ...flat((LIVE * 1000) / median(times)), ms: histogram.summary() }
 }
 
-/** The first warms up, but must be right. */
+/** The first rebuild warms up, but its result must be right. */
 function reopened(reopenings: readonly Reopening[]): Measured {
   const wrong = reopenings.filter(({ why }) => why !== '')
   return { ...timed(reopenings.slice(1).map(({ ms }) => ms)), wrong: wrong.length, why: wrong[0]?.why ?? '' }

@@ -1,6 +1,7 @@
 /**
- * The search of orders over a full ledger, on a Postgres of its own: fills its tables with made-up orders, types what support
- * types, and says how long each way of finding takes. The aim is what a person at the telephone does not notice.
+ * Measures the search of orders over a full ledger, on its own Postgres: it fills the tables with generated orders,
+ * types what support types, and reports the time of each kind of search. The aim is a time that a person on the
+ * telephone does not notice.
  */
 import unbounded from 'postgres'
 import { startPostgres } from '../../../dev/servers/postgres.ts'
@@ -15,9 +16,9 @@ import type { Bench } from '../table.ts'
 const SALES = 40
 const PRODUCTS = 3
 const LIMIT = 50
-/** Of each kind of search, with other values each time. */
+/** The number of searches of each kind, with other values each time. */
 const ASKED = 100
-/** Of which the first are not counted: they open the connection's caches. */
+/** The first searches are not counted, because they fill the connection's caches. */
 const WARM_UP = 10
 const AIM = { p99Ms: 100 }
 const SETTINGS = [
@@ -33,7 +34,7 @@ export async function* searches({ crowd: orders }: Bench): AsyncGenerator<Table>
   try {
     await prepare(postgres.url)
     nowMeasuring(`  filling a ledger with ${n(orders)} orders`)
-    // The origin's connections end a statement after ten seconds.
+    // A separate connection is used, because the origin's end a statement after ten seconds.
     const filling = unbounded(postgres.url, { max: 1, onnotice: () => {} })
     await fill(filling, orders)
     await filling.end()
@@ -47,10 +48,10 @@ export async function* searches({ crowd: orders }: Bench): AsyncGenerator<Table>
 
 const STATUSES = `(case when i % 1000 = 7 then 'refunded' when i % 20 < 15 then 'confirmed' when i % 20 < 17 then 'fulfilled'
   when i % 20 < 19 then 'expired' else 'cancelled' end)`
-/** As the origin makes them, two in a millisecond. */
+/** The ids have the origin's form, two in a millisecond. */
 const ID = `(lpad(to_hex(1790000000000 + i / 2), 12, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8'
   || substr(md5(i::text), 1, 15))::uuid`
-/** Names of two to three syllables, some of them much more frequent than others. */
+/** Names of two to three syllables, some much more frequent than others. */
 const syllable = (seed: string) =>
   `(array['an','ma','schmi','ber','lo','ka','ri','ne','to','mül','sa','vic','da','go','hen','fi','la','ro','ste','wei',
   'ju','ke','po','ti','ul','bra','cha','do','el','fra','gra','hu'])[1 + floor(32 * power((hashint8(i * 31 + ${seed}) & 65535) / 65536.0, 2))::int]`
@@ -77,7 +78,7 @@ async function fill(sql: Sql, orders: number): Promise<void> {
   await sql.begin(async (tx) => {
     for (const { name } of indexes) await tx`drop index ${tx(name)}`
     await tx`truncate order_search, order_texts, search_words`
-    // The words are counted at once below.
+    // The words are counted all at once below.
     await tx`alter table order_texts disable trigger words_counted`
     await tx.unsafe(`insert into order_search
       select ${ID}, 'sale-' || i * ${SALES} / ${orders + 1}, 'product-' || i % ${PRODUCTS}, ${STATUSES}
@@ -111,7 +112,7 @@ interface Sample {
   readonly address: string
 }
 
-/** What support types, from an order that exists. */
+/** The text that support types for an existing order. */
 const TYPED: Record<string, (one: Sample, n: number) => Partial<Search>> = {
   number: (one) => ({ text: one.order_id }),
   'beginning of a number': (one) => ({ text: one.order_id.slice(0, 8) }),

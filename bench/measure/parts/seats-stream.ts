@@ -1,6 +1,7 @@
 /**
- * The stream of a hall's sections: ten thousand listeners at one origin, and orders that change fifty sections a second. Says how long
- * after an order was sent its change had reached each listener. Fewer listeners with a smaller crowd.
+ * Measures the stream of a hall's sections: ten thousand listeners at one origin, and orders that change fifty
+ * sections a second. The result is the time from sending an order until its change has reached each listener. A
+ * smaller crowd has fewer listeners.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,15 +19,15 @@ import { createSale, endSale, type Stage } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const MAX_LISTENERS = 10_000
-/** So many people of the crowd for each listener. */
+/** Each listener stands for this many people of the crowd. */
 const CROWD_SHARE = 100
 const PROCESSES = 2
 const SECTIONS = 50
 const PLACES = 10_000
 const CHANGES_PER_SECOND = 50
-/** Ten seconds usually. */
+/** A round usually takes ten seconds. */
 const LENGTH_SHARE = 6.25
-/** What has not come so long after the last change is lost. */
+/** A change that has not arrived this long after the last one is lost. */
 const LOST_MS = 6_000
 const [SOON_MS, LATE_MS] = [2_000, 5_000]
 const READY_TRIES = 100
@@ -92,7 +93,7 @@ async function answerOf<T extends ListenersMessage>(child: ChildProcess): Promis
   return (await Promise.race([once(child, 'message'), ended]))[0]
 }
 
-/** A sale with standing sections, for which the gate is ready. */
+/** Creates a sale with standing sections whose gate is ready. */
 async function hallSale(stage: Stage): Promise<string> {
   const sale = await createSale(stage)
   const sql = postgres(stage.system.databaseUrl, { max: 1, onnotice: () => {} })
@@ -127,7 +128,7 @@ async function buy(stage: Stage, sale: string, section_id: string): Promise<Resp
   })
 }
 
-/** Orders at the rate, of one section after the other; each section is left with one place less than before. */
+/** Sends orders at the rate, in one section after the other. Each leaves one place fewer in its section. */
 async function change(stage: Stage, sale: string, seconds: number): Promise<Change[]> {
   const state = (await (await admin(stage.system, 'GET', `/sales/${sale}`)).json()) as {
     products: { product_id: string; available: number }[]
@@ -152,7 +153,7 @@ async function change(stage: Stage, sale: string, seconds: number): Promise<Chan
   return Promise.all(buying)
 }
 
-/** How long each change took to each listener; what never came counts as lost. */
+/** The delay of each change at each listener; a change that never arrived counts as lost. */
 function delaysOf(
   reports: readonly ListenersReport[],
   changes: readonly Change[],
@@ -190,7 +191,7 @@ function delaysOf(
   }
 }
 
-/** The events of a stream's text, each with the revision that its text ended with. */
+/** The events of a stream's text, each with the revision at the end of its text. */
 function eventsIn(text: string) {
   const events: { revision: number; section_id: string; available_seats: number }[] = []
   let open = 0

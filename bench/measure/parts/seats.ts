@@ -1,6 +1,7 @@
 /**
- * Carts and seats: checkouts of one line, of three lines, of seats by name where nobody else wants them and where all want the
- * same ones, and of the best pair available; beside what the field does: rows of seats with FOR UPDATE, or SKIP LOCKED.
+ * Measures carts and seats: checkouts of one line, of three lines, of seats by name with and without competition for
+ * the same ones, and of the best available pair. They are compared with the usual approach in the field: rows of
+ * seats with FOR UPDATE, or SKIP LOCKED.
  */
 import postgres from 'postgres'
 import { type DemoHall, hallOf, STANDING } from '../../../dev/demo/hall.ts'
@@ -26,14 +27,14 @@ import {
 } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
-/** More than any run sells a second, and that a run of one second has at least. */
+/** The number exceeds what any run sells per second; a run of one second has at least this many. */
 const SEATS_PER_SECOND = 24_000
-/** More than a run can use up. */
+/** The number exceeds what a run can use up. */
 const REFUSALS_PER_SECOND = 36_000
 const MANY_BUYERS = 256
 const LIMIT = 3
 const PAIR = '{"lines":[{"quantity":2,"together":true}]}'
-/** Of the checkouts in a sale where most buy units. */
+/** One in this many checkouts has a cart, in a sale where the others buy units. */
 const CARTS_EVERY = 10
 const CART = JSON.stringify({
   lines: [
@@ -47,7 +48,7 @@ export async function* seats(stage: Stage, { rounds, seconds, sellers }: Bench):
   const sql = postgres(stage.system.databaseUrl, { max: 1, onnotice: () => {} })
   const shops = new Shops(stage)
   const plain = hallOf(Math.ceil(seconds * SEATS_PER_SECOND))
-  // Nobody is to be refused a place.
+  // There are enough standing places that nobody is refused one.
   const sections = plain.sections.map((one) => (one.type === 'reserved' ? one : { ...one, total: PLENTY }))
   const hall = { ...plain, sections }
   const pairs = shuffledPairs(hall)
@@ -100,7 +101,7 @@ export async function* seats(stage: Stage, { rounds, seconds, sellers }: Bench):
   }
 }
 
-/** Two neighbours for each, in no order: nobody wants a seat of another pair. */
+/** Two neighbouring seats for each buyer in random order, so that nobody wants a seat of another pair. */
 function shuffledPairs({ seats }: DemoHall): (readonly [Seat, Seat])[] {
   const pairs: (readonly [Seat, Seat])[] = []
   for (let i = 0; i + 1 < seats.length; i++) {
@@ -121,7 +122,7 @@ const namedBody = ([a, b]: readonly [Seat, Seat]) =>
 
 const indexOf = ({ index }: Seat) => String(index)
 
-/** An open sale of units and of the hall, which the origin has in memory. */
+/** Creates an open sale of units and of the hall, and waits until the origin has it in memory. */
 async function openSale(stage: Stage, sql: postgres.Sql, hall: DemoHall, first: string): Promise<string> {
   const { system } = stage
   const sale = await createSale(stage, { products: 2, limit: LIMIT })
@@ -150,7 +151,7 @@ async function checkoutsInHall(
   return measured
 }
 
-/** All name the same two seats, which somebody has. */
+/** All buyers name the same two seats, which are taken. */
 async function takenSeats(
   stage: Stage,
   sql: postgres.Sql,

@@ -1,6 +1,7 @@
 /**
- * Transitions of orders beside checkouts, each of one order in a transaction of its own: what one commit makes the next wait for. The
- * orders go to and fro between two statuses that hold their units, so that no lock of a product is part of it.
+ * Measures transitions of orders at the same time as checkouts. Each transition is one order in its own transaction,
+ * which shows how long one commit makes the next wait. The orders alternate between two statuses that both hold their
+ * units, so that no lock of a product is involved.
  */
 import { connect, type Sql } from '../../../origin/ledger/connection.ts'
 import { moveOrders } from '../../../origin/ledger/order-statements.ts'
@@ -57,7 +58,7 @@ async function makeOrders(stage: Stage, sql: Sql, sale: string): Promise<string[
   return rows.map(({ order_id }) => order_id)
 }
 
-/** Each connection moves its own orders, one after the other. */
+/** Each connection changes its own orders, one after the other. */
 async function turn(stage: Stage, sql: Sql, orders: readonly string[], seconds: number): Promise<Measured> {
   const histogram = new Histogram()
   const pids = storesOf(stage)

@@ -1,6 +1,7 @@
 /**
- * Checkouts beside 500 webhooks a second, compared with the same alone: each message by the log, the fan-out and the deliverer. What is
- * judged is a sale that leaves the machine some room; where buyers take all there is, anything beside them costs checkouts.
+ * Measures checkouts during 500 webhooks a second, compared with checkouts alone. Each message goes through the log,
+ * the fan-out and the deliverer. The aim applies to a sale that leaves the machine some capacity; if buyers use all
+ * of it, any other work costs checkouts.
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +17,7 @@ const TICK_MS = 100
 const ORDERS = 2_000
 const WARM_MS = 1_000
 const DRAIN_TRIES = 100
-/** The running sale: the first of these rates that the machine serves in time, with nothing beside it. */
+/** The running sale uses the first of these rates that the machine serves in time with no other work. */
 const CHECKOUT_RATES = [2_000, 1_400, 1_000, 700, 500] as const
 const IN_TIME_MS = 100
 
@@ -78,7 +79,10 @@ async function rateInTime(stage: Stage, seconds: number): Promise<number> {
   return CHECKOUT_RATES[CHECKOUT_RATES.length - 1] ?? 0
 }
 
-/** Messages of other orders, at the rate, while something else is measured; and how many came a second in each measurement. */
+/**
+ * Sends messages of other orders at the rate while something else is measured, and reports how many per second were
+ * sent.
+ */
 function webhooksBeside(sql: postgres.Sql, receiver: string, orders: readonly string[]) {
   const rates: number[] = []
   const count = async () => Number(await (await fetch(`${receiver}/count`)).text())
@@ -90,7 +94,7 @@ function webhooksBeside(sql: postgres.Sql, receiver: string, orders: readonly st
     const measured = await measure()
     rates.push(((await count()) - before) / ((performance.now() - beganMs) / 1000))
     const all = first + (await events.stop())
-    // What waits must not be sent while the next is measured.
+    // Waiting messages must not be sent during the next measurement.
     for (let tries = 0; tries < DRAIN_TRIES && (await count()) < all; tries++) await sleep(TICK_MS)
     return measured
   }
@@ -106,7 +110,7 @@ async function makeOrders(sql: postgres.Sql, sale: string): Promise<string[]> {
   return ids
 }
 
-/** Events at the rate, evenly, each of another order. */
+/** Writes events evenly at the rate, each of another order. */
 function writeEvents(sql: postgres.Sql, orders: readonly string[]) {
   let stopped = false
   let written = 0
@@ -119,7 +123,7 @@ function writeEvents(sql: postgres.Sql, orders: readonly string[]) {
       written = due
     }
   })()
-  // Thrown at `stop`.
+  // The error is thrown at `stop`.
   writing.catch(() => {})
   return {
     async stop() {

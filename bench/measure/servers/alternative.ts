@@ -1,13 +1,14 @@
 /**
- * What the field does instead, each as its advocates would write it, for the same request and with the same token check,
- * driver and pool as ours. MODE decides:
+ * What the field does instead, each as its advocates would write it, for the same request and with the same token
+ * check, driver and pool as ours. MODE decides:
  *
  *   for-update    SELECT .. FOR UPDATE on the product's row, UPDATE, INSERT, in one transaction per order
  *   conditional   UPDATE .. WHERE available > 0 and INSERT, in one statement per order
  *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
  *   redis-insert  a reserve script in Redis, then one INSERT per order
  *   seats-for-update   the named seats with SELECT .. FOR UPDATE, UPDATE, INSERT, in one transaction per order
- *   seats-skip-locked  the first two free seats with FOR UPDATE SKIP LOCKED, neighbours or not, and INSERT, in one statement
+ *   seats-skip-locked the first two free seats with FOR UPDATE SKIP LOCKED, neighbours or not, and INSERT, in one
+ *   statement
  *   check         sells nothing, and answers as if it had: no checkout can be faster
  *   refuse        the same, and answers 410 with a text made beforehand: no refusal can be faster
  */
@@ -18,7 +19,7 @@ import { type Buyer, serveCheckout } from './serve-checkout.ts'
 
 const { MODE = '', DATABASE_URL = '', REDIS_URL = '' } = process.env
 
-/** The origin has as many. */
+/** The number is the same as in the origin. */
 const MAX_CONNECTIONS = 10
 const sql = postgres(DATABASE_URL, { max: MAX_CONNECTIONS, onnotice: () => {} })
 const redis = new Redis(REDIS_URL)
@@ -30,7 +31,7 @@ const scripts = redis as Redis & {
   takeUnit(stock: string, seen: string, key: string, order: string): Promise<string>
 }
 
-/** Takes a unit and records the order; false when there is none. */
+/** Takes a unit and records the order; false if there is none. */
 const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
   'for-update': ({ sale, visitor, key, order }) =>
     sql.begin(async (tx) => {

@@ -1,6 +1,7 @@
 /**
- * The least a Hono server on Node can do with a checkout: read a JSON body, respond with JSON. With ADMISSION_KEYS also what a
- * check of the token must do: one HMAC, its claims parsed, and no `Headers` object, which costs more than the HMAC.
+ * The minimum that a Hono server on Node does for a checkout: read a JSON body and respond with JSON. With
+ * ADMISSION_KEYS it also does the minimum of a token check: one HMAC and parsed claims, without a `Headers` object,
+ * which would cost more than the HMAC.
  */
 import { type HttpBindings, serve } from '@hono/node-server'
 import { Hono } from 'hono'

@@ -1,4 +1,4 @@
-/** Signed messages at a rate to a receiver, from memory: what no deliverer can do without. */
+/** Sends signed messages at a rate to a receiver, from memory, which is the minimum work of any deliverer. */
 import { createHmac } from 'node:crypto'
 import { Agent, createServer, request } from 'node:http'
 

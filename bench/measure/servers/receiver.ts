@@ -1,4 +1,4 @@
-/** A shop's system that takes webhooks and does nothing with them; GET /count says how many came. */
+/** A shop's system that accepts webhooks and does nothing with them; GET /count returns their number. */
 import { createServer } from 'node:http'
 
 let count = 0

@@ -1,4 +1,7 @@
-/** The HTTP side of the servers that ours is measured against: the same request and the same token check as the origin's. */
+/**
+ * The HTTP part of the servers with which the origin is compared: the same request and the same token check as the
+ * origin's.
+ */
 import { randomUUIDv7 } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -9,7 +12,7 @@ import { tryParseJson } from '../../../shared/parse.ts'
 import { problem, problemResponse } from '../../../shared/problem.ts'
 import { ADMISSION, readToken } from '../../../shared/tokens.ts'
 
-/** A valid checkout call, with the id of the order that it makes. */
+/** A valid checkout call with the id of its new order. */
 export interface Buyer {
   readonly sale: string
   readonly visitor: string

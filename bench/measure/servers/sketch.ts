@@ -1,8 +1,9 @@
 /**
- * A sketch of the checkout's hot path that keeps no promise: the token is checked, callers of one turn of the event loop
- * share one script call to Redis, callers who wait share one transaction that takes the product's row once, and everyone
- * is answered after the commit. It knows no idempotency key, no limit, no hold that ends, no intent that outlives the
- * process, and it serves no one without Redis. What ours costs beyond it is the price of the promises.
+ * A sketch of the checkout's hot path without guarantees. The token is checked, callers in one turn of the event loop
+ * share one script call to Redis, waiting callers share one transaction that locks the product's row once, and
+ * everyone gets a response after the commit. It has no idempotency key, no limit, no hold that ends and no intent
+ * that outlives the process, and it serves nobody without Redis. The additional cost of the origin is the price of
+ * its guarantees.
  */
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
@@ -10,7 +11,7 @@ import postgres from 'postgres'
 import { type Buyer, serveCheckout } from './serve-checkout.ts'
 
 const { DATABASE_URL = '', REDIS_URL = '' } = process.env
-/** Orders in one transaction, as ours. */
+/** The number of orders in one transaction, as in the origin. */
 const RECORD_BATCH = 500
 
 const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
@@ -21,13 +22,13 @@ redis.defineCommand('takeUnits', {
 })
 const scripts = redis as Redis & { takeUnits(stock: string, wanted: number): Promise<number> }
 
-/** Which of the buyers of one turn of the event loop get a unit: as many as there are, in their order. */
+/** Decides which of the buyers in one turn of the event loop get a unit: as many as there are, in their order. */
 const reserve = together(RECORD_BATCH, async (buyers: readonly Buyer[]) => {
   const taken = await scripts.takeUnits(`bench:${buyers[0]?.sale}:stock`, buyers.length)
   return buyers.map((_, i) => i < taken)
 })
 
-/** All of a batch, or none: the product's row is the guard. */
+/** Records all of a batch or none, guarded by the product's row. */
 const record = together(RECORD_BATCH, async (buyers: readonly Buyer[]) => {
   const column = (name: 'order' | 'visitor' | 'key') => buyers.map((buyer) => buyer[name])
   const { count } = await sql`
@@ -40,7 +41,7 @@ const record = together(RECORD_BATCH, async (buyers: readonly Buyer[]) => {
   return buyers.map(() => count === buyers.length)
 })
 
-/** Calls of one turn of the event loop run together, those who come meanwhile in the next batch. */
+/** Calls in one turn of the event loop run together; calls that arrive meanwhile are in the next batch. */
 function together<Call>(size: number, run: (calls: readonly Call[]) => Promise<readonly boolean[]>) {
   let waiting: { readonly call: Call; readonly resolve: (done: boolean) => void }[] = []
   let running = false

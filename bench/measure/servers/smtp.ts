@@ -1,4 +1,4 @@
-/** A mail server that takes all mails and does nothing with them. */
+/** A mail server that accepts all mails and does nothing with them. */
 import { createServer } from 'node:http'
 import { SMTPServer } from 'smtp-server'
 

@@ -1,4 +1,4 @@
-/** What bots try besides what people do; what it gained them is evidence. None of it may gain anything. */
+/** Bots try more than people do. The evidence records what they gained, which must be nothing. */
 import { type Answer, headerOf } from '../../lib/http.ts'
 import { orderIn, placeIn } from '../../lib/responses.ts'
 import type { Crowd } from './crowd.ts'
@@ -8,7 +8,7 @@ const REJOINS = 4
 const HAMMERS = 5
 const CLICKS = 4
 
-/** Joins again for a better number: by its token, and by its cookie alone. */
+/** Joins again to get a better number: with its token, and with its cookie alone. */
 export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
   const { attempts } = crowd.tally
   const { number } = visitor
@@ -24,7 +24,7 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
       })
   }
   join(`authorization: Bearer ${visitor.token}`, (other) => other === number)
-  // By its cookie alone it is one further visitor, with one number however often it asks.
+  // With its cookie alone it counts as one further visitor, with the same number for each request.
   let first: number | undefined
   if (cookie)
     join(`cookie: ${cookie}`, (other) => {
@@ -34,7 +34,7 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
     })
 }
 
-/** Sends checkouts without an admission, with nothing or with the token it has. */
+/** Sends checkouts without an admission, with no token or with the one it has. */
 export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
   const key = `bot-${visitor.id}`
   const bare = crowd.visitorText(visitor, 'POST', '/checkout', [`idempotency-key: ${key}`], '{}')
@@ -51,16 +51,16 @@ export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
   }
 }
 
-/** Clicks several times, with one key and with others: every response must name one order. */
+/** Clicks several times, with the same key and with others. Every response must name the same order. */
 export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
   let order: string | undefined
   for (let i = 0; i < CLICKS; i++) {
-    // With another key whoever chooses may get another order, within their limit.
+    // A visitor who chooses goods may get another order with another key, within their limit.
     const isSame = i % 2 === 0 || visitor.wishes !== null
     const key = isSame ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
     crowd.sendBeside('checkout', crowd.checkoutText(visitor, key), (answer) => {
       const seen = orderIn(answer)
-      // One that is only on its way may still be replaced, when the store that knew it is lost.
+      // An order that is only `processing` may still be replaced if the store that knew it is lost.
       if (!seen || seen.status === 'processing') return
       crowd.tally.attempts.repeats++
       const own = visitor.order

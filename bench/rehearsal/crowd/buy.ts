@@ -1,6 +1,7 @@
 /**
- * What an admitted visitor does: check out, pay or give back, answer the bank, and follow the order (visit.ts). A browser sends
- * the page's forms, whose answer is the page, and listens while something is under way; a program calls the API and polls.
+ * The steps of an admitted visitor: check out, pay or cancel, confirm at the bank, and follow the order (see
+ * visit.ts). A browser sends the page's forms, whose response is the page, and listens while a change is expected; a
+ * program calls the API and polls.
  */
 import { isSold, PAYMENT_ATTEMPTS, progressOf } from '../../../shared/order-status.ts'
 import type { End } from '../../invariants/evidence.ts'
@@ -10,9 +11,9 @@ import { rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
 import { type OrderSeen, PLAN, type Visitor } from './visitors.ts'
 
-/** Two clocks differ by this much when an admission has just expired. */
+/** Two clocks may differ by this much when an admission has just expired. */
 const CLOCKS_MS = 1_000
-/** Clicks that a buyer's bank takes. */
+/** The number of clicks at a buyer's bank. */
 const BANK_CLICKS = 4
 
 export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
@@ -26,10 +27,11 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const text = visitor.byForms() ? crowd.buyText(visitor) : crowd.checkoutText(visitor, crowd.keyOf(visitor))
   crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
     const { status } = answer
-    // A call without a response, or with a 503 that does not know, may have made the order that the next response names.
+    // A call without a response, or with a 503 that leaves the result open, may have made the order that the next
+    // response names.
     visitor.reserveSentMs ||= answer.sentMs
     if (status === 410 && answer.body.includes('id="turn"')) {
-      // The page's copy of the sale is a moment behind: it still offers what is left.
+      // The page's copy of the sale is a moment old and still offers remaining units.
       visitor.reserveSentMs = 0
       return crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
     }
@@ -38,7 +40,7 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
       const reaction = visitor.wishes.refused(refusalIn(answer), crowd.options.random)
       if (reaction === 'wait') return crowd.again(visitor, 'checkout', answer)
       if (reaction === 'ask') {
-        // Another request, but not the first.
+        // The next request differs, but is not the first.
         visitor.attempts = 1
         return crowd.at(visitor, answer.answeredMs + crowd.think())
       }
@@ -49,7 +51,7 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     const order = seenIn(visitor, answer)
     if (!order) {
       if (status !== 0 && status !== 503) visitor.reserveSentMs = 0
-      // Fewer than two units are left: retry with one, which is another request.
+      // Fewer than two units are left, so the visitor requests one, which is a different request.
       if (status === 422 && visitor.has(PLAN.pair)) {
         visitor.plan &= ~PLAN.pair
         visitor.attempts = 0
@@ -71,7 +73,7 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
       payingSinceMs: null,
     }
     crowd.go(visitor, 'settle')
-    // Why, only the order itself says.
+    // The reason is only in the order itself.
     if (order.status === 'cancelled' && order.reason === undefined) return crowd.at(visitor, answer.answeredMs)
     onOrder(crowd, visitor, order, answer.answeredMs)
   })
@@ -81,8 +83,8 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 const seenIn = (visitor: Visitor, answer: Answer) => (visitor.byForms() ? shownOrderIn(answer) : orderIn(answer))
 
 /**
- * An expired admission means that the turn has passed, and the visitor joins again at the end. A valid one that is refused
- * is a lost place.
+ * If the admission has expired, the turn has passed, and the visitor joins again at the end. A valid admission that
+ * is refused is a lost place.
  */
 function admissionRefused(crowd: Crowd, visitor: Visitor, answer: Answer) {
   const { schedule, tally } = crowd
@@ -108,11 +110,11 @@ export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
     const seen = seenIn(visitor, answer)
     const accepted = seen !== null && (answer.status === 202 || seen.status === 'paying' || isSold(seen.status))
-    // A conflict means that something has happened to the order meanwhile.
+    // A conflict means that the order has changed meanwhile.
     if (!seen && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
     if (order && accepted) order.paidSentMs ??= answer.sentMs
     if (accepted || !seen) paying(crowd, visitor, meantMs)
-    // The page shows what the order is now; why it was cancelled, only the order itself says.
+    // The page shows the current order; the reason of a cancellation is only in the order itself.
     const isUnexplained = seen?.status === 'cancelled' && seen.reason === undefined
     if (!visitor.byForms() || !seen || isUnexplained) return waitForOrder(crowd, visitor, answer.answeredMs)
     crowd.go(visitor, 'settle')
@@ -132,12 +134,12 @@ function paying(crowd: Crowd, visitor: Visitor, sinceMs: number) {
   crowd.tally.counts.paying++
 }
 
-/** Answers at the page of the bank. From then on they wait for the shop again. */
+/** Confirms or declines on the bank's page. After that the buyer waits for the shop again. */
 export function authenticate(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'bank', crowd.bankText(visitor), intendedMs, (answer) => {
     if (answer.status !== 200 && answer.status !== 303) return crowd.again(visitor, 'bank', answer)
     if (visitor.order) visitor.order.payingSinceMs = answer.answeredMs
-    // The bank leads back to the order's page.
+    // The bank redirects to the order's page.
     if (visitor.byForms()) return loadOrder(crowd, visitor, null, answer.answeredMs)
     waitForOrder(crowd, visitor, answer.answeredMs)
   })
@@ -156,45 +158,48 @@ export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   })
 }
 
-/** Polls: as a program, or as a page without a stream. */
+/** Polls as a program, or as a page without a stream. */
 export function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'order', crowd.orderText(visitor, 'GET'), intendedMs, (answer) => {
     const order = orderIn(answer)
     if (order) return onOrder(crowd, visitor, order, answer.answeredMs)
-    // One that was on its way, and was lost with its store: the same key is asked again.
+    // The order was still `processing` and was lost with its store, so the checkout is repeated with the same key.
     if (answer.status !== 404 || visitor.order?.reserved) return crowd.again(visitor, 'order', answer)
     crowd.go(visitor, 'checkout')
     crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
   })
 }
 
-/** Listens to an order in progress, as a page does; a program, or whoever waits for more of one that is reserved, polls. */
+/**
+ * Listens to an order in progress as a page does. Programs poll, and so do visitors who expect another change of a
+ * reserved order.
+ */
 function follow(crowd: Crowd, visitor: Visitor, shown: OrderAnswer, nowMs: number) {
   const poll = (fromMs: number) => crowd.at(visitor, fromMs + crowd.settleAfter(visitor))
   if (!visitor.byForms() || shown.status === 'reserved') return poll(nowMs)
   const isNews = (seen: OrderAnswer) => progressOf(seen) !== progressOf(shown)
   crowd.listen(visitor, isNews, (news, atMs) => {
     if (news === null) return poll(atMs)
-    // What follows a payment that went through is in the page already.
+    // The page already contains what follows a successful payment.
     if (news.status === 'confirmed') return onOrder(crowd, visitor, news, atMs)
     loadOrder(crowd, visitor, news, atMs)
   })
 }
 
-/** Loads the order's page, after news of it or from elsewhere. */
+/** Loads the order's page after a change, or when the visitor returns. */
 function loadOrder(crowd: Crowd, visitor: Visitor, news: OrderAnswer | null, intendedMs: number) {
   crowd.go(visitor, 'settle')
   crowd.send(visitor, 'order', crowd.orderPageText(visitor), intendedMs, (answer) => {
     const shown = shownOrderIn(answer)
     if (!shown) return crowd.again(visitor, 'order', answer)
-    // Why it was cancelled, the news says, or else the order itself.
+    // The reason of a cancellation is in the event, or otherwise in the order itself.
     const reason = news?.reason
     if (shown.status === 'cancelled' && reason === undefined) return crowd.at(visitor, answer.answeredMs)
     onOrder(crowd, visitor, { ...shown, ...(reason && { reason }) }, answer.answeredMs)
   })
 }
 
-/** What a buyer does when they see their order in this state. */
+/** The buyer's reaction to the order in this state. */
 function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: number) {
   const { tally } = crowd
   const { order } = visitor
@@ -221,7 +226,7 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
       crowd.go(visitor, visitor.has(PLAN.giveBack) ? 'giveBack' : 'pay')
       return crowd.at(visitor, nowMs + crowd.think())
     case 'paying':
-      // Also of an order that was paid with its checkout.
+      // The order may have been paid with its checkout.
       paying(crowd, visitor, nowMs)
       if (payment?.status === 'requires_action' && payment.next_action) {
         const { next_action, expires_in_seconds = 0 } = payment
@@ -248,7 +253,10 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
   follow(crowd, visitor, seen, nowMs)
 }
 
-/** How a visitor ends whose order was cancelled. The other reasons are of one that was refused when it was recorded. */
+/**
+ * The end of a visitor whose order was cancelled. The other reasons belong to an order that was refused when it was
+ * recorded.
+ */
 const CANCELLED: Readonly<Partial<Record<NonNullable<OrderAnswer['reason']>, End>>> = {
   given_back: 'cancelled',
   declined: 'declined',
@@ -259,7 +267,7 @@ const CANCELLED: Readonly<Partial<Record<NonNullable<OrderAnswer['reason']>, End
   by_shop: 'failed',
 }
 
-/** The hold goes on: pays with another card, or again with the same one, or leaves. */
+/** The hold continues: the buyer pays with another card, tries the same one again, or leaves. */
 function declined(crowd: Crowd, visitor: Visitor, order: OrderSeen, attemptsLeft: number, nowMs: number) {
   order.declines++
   order.attemptsLeft = attemptsLeft
@@ -271,7 +279,7 @@ function declined(crowd: Crowd, visitor: Visitor, order: OrderSeen, attemptsLeft
   crowd.at(visitor, nowMs + crowd.think())
 }
 
-/** The wait for a payment is over. */
+/** The payment has ended. */
 function paid(crowd: Crowd, order: OrderSeen, nowMs: number) {
   if (order.payingSinceMs === null) return
   crowd.tally.settled.add(nowMs - order.payingSinceMs)
@@ -284,7 +292,7 @@ function settle(crowd: Crowd, visitor: Visitor, end: End, nowMs: number) {
   crowd.finish(visitor, end)
 }
 
-/** A join or a checkout was answered `410`. */
+/** A join or a checkout had the status `410`. */
 export function refusedForGood(crowd: Crowd, visitor: Visitor, answer: Answer) {
   const type = problemType(answer)
   if (type === '/problems/sold-out') {

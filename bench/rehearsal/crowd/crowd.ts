@@ -4,9 +4,9 @@
  *
  * Every request is really sent, except reads of the schedule, of which one copy serves all, as a CDN's does.
  *
- * Open loop: a visitor's next step is timed regardless of how busy anything is, and latency counts from the moment the
- * request was meant for until it is served, through queues on our side and through retries. So a slow server cannot
- * improve its figures by slowing down, or turning away, those who measure it.
+ * Open loop: a visitor's next step is timed regardless of how busy anything is, and latency counts from the moment
+ * the request was meant for until it is served, through queues on our side and through retries. So a slow server
+ * cannot improve its figures by slowing down, or turning away, those who measure it.
  */
 import type { VisitorKey } from '../../../edge/visitor/visitor-secret.ts'
 import { isDrawn } from '../../../shared/schedule.ts'
@@ -23,34 +23,40 @@ import { Wheel } from './timer-wheel.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
 interface CrowdOptions {
-  /** What all load alike, where a cache may be in front. */
+  /** The address for public content, which may have a cache in front. */
   readonly edge: string
-  /** A visitor's own requests, which Cloudflare passes to a Worker at no cost to this machine. */
+  /** The address for a visitor's own requests, which Cloudflare passes to a Worker at no cost to this machine. */
   readonly worker: string
   readonly sale: string
-  /** Milliseconds from one click to the next, on average. */
+  /** The average time in milliseconds from one click to the next. */
   readonly thinkMs: number
-  /** The share of calls that are hung up almost at once. */
+  /** The share of calls that are aborted almost at once. */
   readonly hangUps: number
   /** How long a turn may be claimed. */
   readonly claimSeconds: number
   readonly random: () => number
-  /** What a visitor shows of themselves with each call. */
+  /** The identity that a visitor sends with each call. */
   readonly identityOf: (id: number) => Identity
-  /** Null where the sale asks for no proof of work. */
+  /** Solves proofs of work; null if the sale requires none. */
   readonly prover: Prover | null
-  /** Tags the cookies of visitors who were here before; null for a running system, which takes theirs for an old version's. */
+  /**
+   * Signs the cookies of returning visitors; null for a running system, which would take them for those of an old
+   * version.
+   */
   readonly visitorKey: VisitorKey | null
   /** Called when a visitor has seen their order confirmed. */
   readonly onBought: (order: string) => void
 }
 
 const TICK_MS = 1
-/** Of each pool: enough that few wait for one, and who does is late from when they meant to ask. */
+/**
+ * The number of connections of each pool, so that few requests wait for one. If one waits, its latency counts from
+ * its intended time.
+ */
 const CONNECTIONS = 512
 /**
- * Each browser has connections of its own, so nobody's turn waits behind somebody else's join. Here they share some: those who
- * ask for the same kind of thing, which takes each about as long.
+ * Each browser has its own connections, so that a turn never waits for another visitor's join. Here visitors share
+ * some: requests of the same kind, which take about the same time, share a pool.
  */
 const POOL_OF: Readonly<Record<Exclude<Kind, 'bank' | 'stream'>, 'pages' | 'joins' | 'turns' | 'shop'>> = {
   front: 'pages',
@@ -66,32 +72,38 @@ const POOL_OF: Readonly<Record<Exclude<Kind, 'bank' | 'stream'>, 'pages' | 'join
   payment: 'shop',
   order: 'shop',
 }
-/** True for what is no other visitor's. */
+/** True for requests that belong to one visitor. */
 export const isOwn = (kind: Exclude<Kind, 'bank'>) => kind === 'stream' || POOL_OF[kind] !== 'pages'
-/** Tries of one step before a visitor gives up; a person would long before. */
+/** The number of attempts of one step before a visitor gives up; a person would do so long before. */
 const MAX_TRIES = 60
-/** After an error that no waiting mends. */
+/** The number of attempts after an error that waiting does not correct. */
 const MAX_ERRORS = 5
 const RETRY_MS = 200
 const RETRY_MAX_MS = 8_000
 const RETRY_AFTER_MAX_MS = 60_000
-/** How often an unsettled order is looked at: less and less. */
+/** An order in progress is polled at this interval, which grows. */
 const SETTLE_MS = 400
 const SETTLE_MAX_MS = 4_000
 const HANG_UP_MS = 60
-/** As in edge/client/order-watch.ts: several changes may arrive at once, and the last one counts. */
+/**
+ * The value is the same as in edge/client/order-watch.ts: several changes may arrive at once, and the last one
+ * counts.
+ */
 const SEVERAL_MS = 80
 
-/** As a page's script sends a form: the response is the page to show. */
+/** The headers of a form that a page's script sends, whose response is the page to show. */
 export const BY_SCRIPT = ['accept: text/html', 'sec-fetch-site: same-origin', 'sec-fetch-dest: empty']
 
 const NOT_SERVED = Symbol('not served')
-/** Full responses, although they say "not yet": units in carts, not open. */
+/** Statuses that are complete responses although they say "not yet": units in carts, not open. */
 const isServed = (status: number) => status === 409 || status === 425
-/** Also of a purchase, whose page says it beside the form. */
+/** A refused purchase counts too, whose page shows the problem next to the form. */
 const isLimit = (answer: Answer) =>
   answer.status === 429 && (problemType(answer) === '/problems/too-many-requests' || answer.body.includes('id="turn"'))
-/** True for who has an unpaid order, of units that others may want: with a time to ask again. Without one it is for good. */
+/**
+ * True if the visitor has an unpaid order and others want the units. The response has a time to retry; without one
+ * the refusal is final.
+ */
 const isBehindOthers = (answer: Answer) =>
   answer.status === 429 && headerOf(answer, 'retry-after') !== '' && problemType(answer) === '/problems/too-many-orders'
 const isQueued = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
@@ -102,15 +114,15 @@ export class Crowd {
   readonly visitors: readonly Visitor[]
   ended = 0
   readonly options: CrowdOptions
-  /** A join, or the proof of work before it where the sale asks for one. */
+  /** The first step: a join, or the proof of work before it if the sale requires one. */
   readonly entry: Step
-  /** The request for the sale's page, the same for everyone. */
+  /** The request for the sale's page, which is the same for everyone. */
   readonly pageText: string
   readonly #pools: Readonly<Record<(typeof POOL_OF)[keyof typeof POOL_OF], HttpClient>>
   readonly #hasty: HttpClient
-  /** Streams of orders' changes: each ends by its function. */
+  /** The functions that end the open streams of orders' changes. */
   readonly #streams = new Set<() => void>()
-  /** Of the payment provider's bank, once it asks the first buyer. */
+  /** The client of the payment provider's bank, which is created for the first buyer. */
   #bank: HttpClient | undefined
   readonly #host: string
   readonly #wheel: Wheel
@@ -118,7 +130,7 @@ export class Crowd {
   #timer: NodeJS.Timeout | undefined
   #done: (() => void) | undefined
 
-  /** `visit` takes a visitor's next step, meant for `dueMs`. */
+  /** `visit` runs a visitor's next step, which was due at `dueMs`. */
   constructor(
     visitors: readonly Visitor[],
     options: CrowdOptions,
@@ -141,7 +153,7 @@ export class Crowd {
     for (const { id, arrivalMs } of visitors) this.#wheel.at(id, Math.max(1, arrivalMs))
   }
 
-  /** Runs until every visitor has finished, or it is stopped. */
+  /** Runs until every visitor has finished, or until it is stopped. */
   play(): Promise<void> {
     this.schedule.start()
     const tick = () => {
@@ -155,7 +167,7 @@ export class Crowd {
     })
   }
 
-  /** Whoever is still there has given up. */
+  /** Visitors who are still there have given up. */
   stop(): void {
     clearTimeout(this.#timer)
     this.schedule.stop()
@@ -164,14 +176,14 @@ export class Crowd {
     this.#done?.()
   }
 
-  /** After the last read of the schedule. */
+  /** Closes all connections after the last read of the schedule. */
   close(): void {
     for (const pool of Object.values(this.#pools)) pool.close()
     this.#bank?.close()
     for (const stop of this.#streams) stop()
   }
 
-  /** Sends a request that no visitor's step waits for. */
+  /** Sends a request for which no visitor's step waits. */
   sendBeside(kind: Exclude<Kind, 'bank' | 'stream'>, text: string, answered: (answer: Answer) => void): void {
     this.tally.requests[kind]++
     this.#pools[POOL_OF[kind]].send(text, answered)
@@ -179,7 +191,7 @@ export class Crowd {
 
   // -- For the steps of a visit ------------------------------------------------------------------------------------
 
-  /** Sends a request that was meant for `intendedMs`, for a visitor who is still there when the response comes. */
+  /** Sends a request that was due at `intendedMs`. The response is ignored if the visitor has left. */
   send(
     visitor: Visitor,
     kind: Exclude<Kind, 'stream'>,
@@ -207,8 +219,8 @@ export class Crowd {
   }
 
   /**
-   * Listens to the changes of a visitor's order until it is other than they see, by `isNews`; `changed` gets null where the
-   * stream ends before.
+   * Listens to a visitor's order until it differs from what they see, by `isNews`. `changed` gets null if the stream
+   * ends before that.
    */
   listen(
     visitor: Visitor,
@@ -255,7 +267,7 @@ export class Crowd {
     return this.#bank
   }
 
-  /** Retries the same step later, within bounds. */
+  /** Repeats the same step later, within limits. */
   again(visitor: Visitor, kind: Kind, answer: Answer): unknown {
     const { tally, options } = this
     const { status } = answer
@@ -264,11 +276,12 @@ export class Crowd {
     const mayHelp = isServed(status) || status === 503 || status === 0 || isLimit(answer) || visitor.isBehindOthers
     if (!mayHelp || status === 0)
       tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
-    // Counted apart: an outage of many tries is no reason to give up at the first error.
+    // Errors are counted separately, because the many attempts during an outage are no reason to give up at the first
+    // error.
     if (!mayHelp) visitor.errors++
     if (tries > MAX_TRIES || visitor.errors > MAX_ERRORS) {
       tally.complain(`${kind}: given up after ${tries} tries, the last ${status || answer.failure}`)
-      // Nobody is before the last one who is there.
+      // The last visitor who is there has nobody else in front.
       const isLast = this.ended === this.visitors.length - 1
       this.finish(visitor, visitor.isBehindOthers && !isLast ? 'others_first' : 'failed')
       return NOT_SERVED
@@ -295,7 +308,7 @@ export class Crowd {
     visitor.isBehindOthers = false
   }
 
-  /** Only the first end counts. */
+  /** The first end counts, and later ones are ignored. */
   finish(visitor: Visitor, end: End): void {
     if (visitor.end) return
     this.go(visitor, 'gone')
@@ -308,7 +321,7 @@ export class Crowd {
     if (this.ended === this.visitors.length) this.stop()
   }
 
-  /** Milliseconds until a person's next click; some are quick, a few slow. */
+  /** The time in milliseconds until a person's next click; some are quick, and a few are slow. */
   think(): number {
     const { thinkMs, random } = this.options
     return Math.min(5 * thinkMs, -Math.log(1 - random()) * thinkMs)
@@ -340,7 +353,7 @@ export class Crowd {
     return this.#draw
   }
 
-  /** Compares the position in a response with the draw; null where it says none. */
+  /** Compares the position in a response with the draw; null means that the response has none. */
   checkPosition(visitor: Visitor, position: number | null): void {
     if (position === null || !this.draw()) return
     this.tally.positions.seen++
@@ -349,19 +362,19 @@ export class Crowd {
 
   // -- Requests ----------------------------------------------------------------------------------------------------
 
-  /** The idempotency key; a retry for one unit instead of two, or for other seats, is another request. */
+  /** The idempotency key. A retry for one unit instead of two, or for other seats, is a different request. */
   keyOf(visitor: Visitor): string {
     const { wishes } = visitor
     const request = wishes ? `-${wishes.version}` : visitor.has(PLAN.pair) ? '-pair' : ''
     return `${this.options.sale}-${visitor.id}${request}`
   }
 
-  /** A page of the shop, or a document of one. */
+  /** A request for a page or a document of the shop. */
   shopText({ id }: Visitor, path: string, accept: string): string {
     return requestText('GET', path, this.#host, [`accept: ${accept}`, ...this.options.identityOf(id).headers])
   }
 
-  /** A call of one visitor about the sale. */
+  /** A visitor's request about the sale. */
   visitorText({ id }: Visitor, method: string, path: string, headers: readonly string[], body?: string): string {
     return this.saleText(method, path, [...headers, ...this.options.identityOf(id).headers], body)
   }
@@ -370,7 +383,7 @@ export class Crowd {
     return requestText(method, `/sales/${this.options.sale}${path}`, this.#host, headers, body, type)
   }
 
-  /** A form of one visitor's page. */
+  /** A form of a visitor's own page. */
   formText(visitor: Visitor, path: string, fields: Readonly<Record<string, string>>): string {
     const headers = [...BY_SCRIPT, this.#cookiesOf(visitor), ...this.options.identityOf(visitor.id).headers]
     return this.saleText('POST', path, headers, new URLSearchParams(fields).toString(), FORM_TYPE)
@@ -386,7 +399,7 @@ export class Crowd {
     })
   }
 
-  /** The page of a visitor's order. */
+  /** A request for the page of a visitor's order. */
   orderPageText(visitor: Visitor): string {
     return this.visitorText(visitor, 'GET', `/order/${visitor.order?.order}`, [
       'accept: text/html',
@@ -414,13 +427,13 @@ export class Crowd {
     return visitor.wishes?.body(performance.now(), this.options.random) ?? { quantity: visitor.quantity() }
   }
 
-  /** A buyer's answer at the page of their bank. */
+  /** A buyer's form on the page of their bank. */
   bankText(visitor: Visitor): string {
     const { host, pathname } = new URL(visitor.order?.bank ?? '')
     return requestText('POST', `${pathname}/${visitor.has(PLAN.bankFails) ? 'decline' : 'approve'}`, host, [])
   }
 
-  /** A call about a visitor's order. */
+  /** A request about a visitor's order. */
   orderText(visitor: Visitor, method: string, path = '', body?: object): string {
     return requestText(
       method,

@@ -1,7 +1,7 @@
 /**
- * The way by the shop front: a visitor loads it, and searches there for the sale. One in three types with the page's script, which
- * searches by itself in an index; one in three with it where that index does not load, so that the edge completes and finds; one
- * in three without a script. While they wait, the page's script reads the sale's posts.
+ * Visitors who come by the shop front: they load it and search there for the sale. A third of them type with the
+ * page's script, which searches an index; a third with a script whose index does not load, so that the edge completes
+ * and searches; and a third without a script. While they wait, the page's script reads the sale's posts.
  */
 import type { Feed } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
@@ -11,14 +11,14 @@ import type { Visitor } from './visitors.ts'
 
 const HTML = 'text/html'
 const JSON_TYPE = 'application/json'
-/** As in edge/client/front/search.ts. */
+/** The value is the same as in edge/client/front/search.ts. */
 const MAX_HITS = 6
 const SOUGHT = 'rehearsal'
-/** Letters at which somebody who types stops for long enough that the script asks. */
+/** The numbers of letters at which a visitor pauses long enough that the script sends a request. */
 const PAUSES = [3, 6]
-/** Nobody reads on for ever. */
+/** The number of reads of the feed is limited. */
 const MAX_FEED_READS = 5
-/** As in edge/client/extras/feed.ts. */
+/** The value is the same as in edge/client/extras/feed.ts. */
 const FEED_AGAIN_MS = 10_000
 const FEED_SPREAD = 0.25
 
@@ -34,7 +34,7 @@ export function comeByFront(crowd: Crowd, visitor: Visitor, intendedMs: number):
   )
 }
 
-/** One request after the other; then the sale's page. */
+/** Sends one request after the other, followed by the sale's page. */
 function search(crowd: Crowd, visitor: Visitor, intendedMs: number, [next, ...others]: readonly Ask[]): void {
   if (next) ask(crowd, visitor, intendedMs, next, ({ answeredMs }) => search(crowd, visitor, answeredMs, others))
   else {
@@ -55,7 +55,7 @@ function ask(
   )
 }
 
-/** What a visitor's search asks for, by the front as its page is. */
+/** The requests of a visitor's search, made from the front's page. */
 function searchesOf(front: string, visitor: number, random: () => number): Ask[] {
   const indexPath = / data-index="([^"]+)"/.exec(front)?.[1]
   const typed = misspelt(SOUGHT, random)
@@ -68,17 +68,20 @@ function searchesOf(front: string, visitor: number, random: () => number): Ask[]
   ])
 }
 
-/** With one letter instead of another. */
+/** Replaces one letter by another. */
 function misspelt(word: string, random: () => number): string {
   const at = Math.floor(random() * word.length)
   const letter = String.fromCharCode(97 + Math.floor(random() * 26))
   return word.slice(0, at) + letter + word.slice(at + 1)
 }
 
-/** Reads the newest posts if it is time, beside whatever else the visitor does; after the first ones the page before them, too. */
+/**
+ * Reads the newest posts if it is time, independently of the visitor's other steps. After the first read it also
+ * reads the page before them.
+ */
 export function readFeed(crowd: Crowd, visitor: Visitor, nowMs: number): void {
   if (nowMs < visitor.feedAtMs || visitor.feedReads === MAX_FEED_READS) return
-  // Until there is an answer.
+  // No other read starts until there is a response.
   visitor.feedAtMs = Number.POSITIVE_INFINITY
   readPosts(crowd, visitor, '', ({ status, body, answeredMs }) => {
     const { posts, next_poll_ms }: Feed = status === 200 ? JSON.parse(body) : { posts: [], next_poll_ms: FEED_AGAIN_MS }

@@ -1,6 +1,6 @@
 /**
- * Who the visitors of a rehearsal and its bots are: the network that they come from, and the account or the invitation
- * that the sale asks for. The demo shop signs the sessions of accounts.
+ * The identities of a rehearsal's visitors and bots: the network that they come from, and the account or the
+ * invitation that the sale requires. The demo shop signs the sessions of accounts.
  */
 import { randomBytes } from 'node:crypto'
 import type { DemoShop } from '../../../dev/servers/demo-shop.ts'
@@ -8,30 +8,30 @@ import type { DemoShop } from '../../../dev/servers/demo-shop.ts'
 export const IDENTITIES = ['cookies', 'invitations', 'accounts'] as const
 type Identities = (typeof IDENTITIES)[number]
 
-/** What one caller shows of themselves with each call, as complete header lines, and with their join. */
+/** The identity that a caller sends with each call, as complete header lines, and with their join. */
 export interface Identity {
   readonly headers: readonly string[]
   readonly invitation: string | null
 }
-/** How the line begins that has an account's session. */
+/** The beginning of the header line that contains an account's session. */
 export const SESSION = 'x-shop-authorization:'
 export const UNKNOWN: Identity = { headers: [], invitation: null }
 
 interface IssuerOptions {
   readonly kind: Identities
   readonly shop: DemoShop | undefined
-  /** True where the edge counts calls by address. */
+  /** True if the edge limits calls by address. */
   readonly limits: boolean
   readonly visitors: number
-  /** Accounts or invitations that each attack has, and networks that its bots come from. */
+  /** The number of accounts or invitations of each attack, and of networks that its bots come from. */
   readonly botIdentities: number
   readonly botNetworks: number
 }
 
-/** Gives identities out; those of visitors are kept, so that a session is signed once. */
+/** Issues identities. Those of visitors are stored, so that a session is signed once. */
 export class Issuer {
   readonly #options: IssuerOptions
-  /** Without it codes could be guessed from those of another rehearsal. */
+  /** The salt makes codes differ from those of another rehearsal, from which they could be guessed. */
   readonly #salt = randomBytes(6).toString('hex')
   readonly #known: (Identity | undefined)[]
 
@@ -48,13 +48,13 @@ export class Issuer {
     return identity
   }
 
-  /** Bots of one attack share the few identities that it has, and come from another address each time. */
+  /** The bots of one attack share its few identities, and use another address each time. */
   ofBot(attack: string, bot: number, random: () => number): Identity {
     const { botIdentities, botNetworks } = this.#options
     return this.#of(`${attack}-${bot % botIdentities}`, botAddress(Math.floor(random() * botNetworks), random))
   }
 
-  /** The codes to import, one line each. */
+  /** The codes to import, one on each line. */
   *invitations(attacks: readonly string[]): Generator<string> {
     const { visitors, botIdentities } = this.#options
     for (let id = 0; id < visitors; id++) yield this.#code(`visitor-${id}`)
@@ -78,7 +78,7 @@ const CARRIER_EVERY = 10
 const BEHIND_ONE_ADDRESS = 20
 const CARRIER_ADDRESSES = 4
 
-/** From a /24 of one's own, or from one of the few addresses that a carrier has. */
+/** An address in a separate /24, or one of the few addresses of a carrier. */
 export function homeAddress(id: number): string {
   if (id % CARRIER_EVERY !== 0) return `${20 + ((id >> 16) & 63)}.${(id >> 8) & 255}.${id & 255}.${1 + (id % 250)}`
   const address = Math.floor(id / (CARRIER_EVERY * BEHIND_ONE_ADDRESS))
@@ -86,7 +86,7 @@ export function homeAddress(id: number): string {
   return `100.${(carrier >> 8) & 255}.${carrier & 255}.${1 + (address % CARRIER_ADDRESSES)}`
 }
 
-/** Every other network is a /24, and the ones between a /48 with its 65,536 networks of one subscriber each. */
+/** Networks alternate between a /24 and a /48, which contains 65,536 networks of one subscriber each. */
 export function botAddress(network: number, random: () => number): string {
   if (network % 2 === 0) return `198.${(network >> 8) & 255}.${network & 255}.${1 + Math.floor(random() * 254)}`
   return `2001:db8:${network.toString(16)}:${Math.floor(random() * 65_536).toString(16)}::1`

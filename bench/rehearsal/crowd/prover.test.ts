@@ -42,7 +42,7 @@ test('a proof is one that the edge accepts, for the visitor and the difficulty t
 test('the bots of one attacker queue for its processors', async () => {
   const server = new ProofServer(new Prover(keys, () => 0.5))
   const challenge = await asked(960_000)
-  // 4,800 ms of a phone each, and as many phones as make that a tenth of a second.
+  // A challenge takes a phone 4,800 ms, and there are as many phones as reduce that to a tenth of a second.
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000)
   for (const takesMs of [100, 200, 300]) expect(await server.solve(challenge)).toMatchObject({ takesMs })
   now.mockReturnValue(1_250)

@@ -1,7 +1,7 @@
 /**
- * Solves challenges of the proof of work for a crowd and for its bots. Half a million phones have more processors than the
- * machine of a rehearsal, so the time that a solution takes is waited for and not computed: the system is the rehearsal's own,
- * and with its key a challenge can be made whose solution is known.
+ * Solves challenges of the proof of work for a crowd and for its bots. Half a million phones have more processors
+ * than the machine of a rehearsal, so the time of a solution is waited for and not computed. The system belongs to
+ * the rehearsal, so its key can make a challenge whose solution is known.
  */
 import { createChallenge, solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/scrypt'
@@ -20,7 +20,9 @@ const Asked = v.object({
   }),
 })
 
-/** Half of the numbers are tried on average: 100,000 take a phone half a second (edge/admission/proofs/difficulty.ts). */
+/**
+ * Half of the numbers are tried on average: 100,000 take a phone half a second (edge/admission/proofs/difficulty.ts).
+ */
 const PHONE_MS_PER_DIFFICULTY = 0.005
 /** An attacker rents a server with sixteen processors, each as fast as three phones. */
 const SERVER_PHONES = 16 * 3
@@ -30,12 +32,12 @@ export class Prover {
   readonly #random: () => number
 
   constructor(queueKeys: SecretJwkSet, random: () => number) {
-    // As edge/config.ts has it.
+    // The key is derived in the same way as in edge/config.ts.
     this.#secret = Buffer.from(derivedKey(queueKeys, 'proof of work')).toString('base64url')
     this.#random = random
   }
 
-  /** What to send with a join, and how long a phone would have taken to find it. */
+  /** Returns the solution for a join, and the time that a phone would need to find it. */
   async solve(body: string): Promise<{ altcha: string; phoneMs: number }> {
     const { parameters } = v.parse(Asked, JSON.parse(body))
     const challenge = await createChallenge({
@@ -53,7 +55,7 @@ export class Prover {
   }
 }
 
-/** The processors of one attacker: its bots queue for them. */
+/** The processors of one attacker, for which its bots wait in a queue. */
 export class ProofServer {
   readonly #prover: Prover
   #busyUntilMs = 0
@@ -62,7 +64,7 @@ export class ProofServer {
     this.#prover = prover
   }
 
-  /** What to send with a join, and after how long it is found. */
+  /** Returns the solution for a join, and the time after which it is found. */
   async solve(body: string): Promise<{ altcha: string; takesMs: number }> {
     const { altcha, phoneMs } = await this.#prover.solve(body)
     const nowMs = performance.now()

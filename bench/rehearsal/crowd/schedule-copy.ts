@@ -1,6 +1,6 @@
 /**
- * The public schedule as one copy for the whole crowd, as a CDN keeps it: read once a second (it says `max-age=1`). Every
- * version seen is kept as evidence.
+ * The public schedule as one copy for the whole crowd, as a CDN stores it: it is read once a second (`max-age=1`).
+ * Every version is stored as evidence.
  */
 import * as v from 'valibot'
 import { Schedule } from '../../../shared/api/public.ts'
@@ -10,7 +10,7 @@ import { Histogram } from '../../lib/histogram.ts'
 import { type HttpClient, headerOf, requestText } from '../../lib/http.ts'
 
 const MAX_AGE_MS = 1_000
-/** A cache gives the age of what it keeps in whole seconds. */
+/** A cache reports the age of a response in whole seconds. */
 const AGE_STEP_MS = 1_000
 const MAX_SEEN = 20_000
 
@@ -22,7 +22,9 @@ export class ScheduleCopy {
   readonly #request: string
   #copy: Schedule | null = null
   #timer: NodeJS.Timeout | undefined
-  /** Added to performance.now() for the server's clock; taken from the response that leaves the least doubt. */
+  /**
+   * The offset from performance.now() to the server's clock, taken from the response with the smallest uncertainty.
+   */
   #clockMs = 0
   #leastDoubtMs = Number.POSITIVE_INFINITY
 
@@ -57,13 +59,13 @@ export class ScheduleCopy {
     return this.#copy
   }
 
-  /** A moment of performance.now() on the server's clock. */
+  /** Converts a value of performance.now() to the server's clock. */
   serverMs(ms: number): number {
     return ms + this.#clockMs
   }
 
   start(): void {
-    // One after the other, so that they are seen in order.
+    // Reads are processed one after the other, so that versions are recorded in order.
     let last = Promise.resolve()
     this.#timer = setInterval(() => {
       last = last.then(() => this.read()).catch(() => {})
@@ -75,13 +77,13 @@ export class ScheduleCopy {
   }
 }
 
-/** The time aside: a change under the same version is a change. */
+/** The time is ignored; any other change under the same version counts as a change. */
 const isSame = (a: Schedule, b: Schedule) =>
   JSON.stringify({ ...a, server_time_ms: 0 }) === JSON.stringify({ ...b, server_time_ms: 0 })
 
 /**
- * The highest position the public schedules had called by a moment. A schedule holds until the next one is seen, which
- * may have been in force since the last read of the one before; and a cache is up to `lateMs` behind.
+ * The highest position that the public schedules had called by a moment. A schedule holds until the next one is seen,
+ * which may have been in force since the last read of the one before, and a cache is up to `lateMs` behind.
  */
 export function servedBy(seen: readonly Seen[], lateMs: number): (atMs: number) => number {
   const calledBy = (schedule: Schedule, atMs: number) => (isDrawn(schedule) ? serving(schedule, atMs) : 0)

@@ -1,8 +1,9 @@
 /**
- * What the visitors of a hall want, and how they choose: couples and families take the best seats that are available, side by side;
- * lovers of the front row name the best seats they believe free, so that they collide; others name seats they click on in the map.
- * Some only want to stand, some a programme too. Who cannot have what they came for takes what is left: fewer seats, a place to
- * stand, at last a programme, so that a hall sells out.
+ * The wishes of visitors to a hall, and their choices. Couples and families take the best available seats, side by
+ * side. Visitors who want the front row name the best seats that they believe free, so they collide. Others name
+ * seats that they click on the map. Some only want to stand, and some want a programme too. A visitor who cannot have
+ * their first wish takes what is left: fewer seats, a standing place, and finally a programme, so that a hall sells
+ * out.
  */
 import { type DemoHall, PROGRAMME, STANDING } from '../../../dev/demo/hall.ts'
 import { bitsOf } from '../../../origin/seats/bits.ts'
@@ -15,7 +16,7 @@ import type { Reaction, Wishes } from './wishes.ts'
 export const SEEKERS = ['couple', 'family', 'front row', 'map', 'standing', 'with a programme'] as const
 export type Seeks = (typeof SEEKERS)[number]
 
-/** Shares of the visitors; the rest are couples. */
+/** The shares of the visitors; the others are couples. */
 const SHARES: Readonly<Record<Exclude<Seeks, 'couple'>, number>> = {
   family: 0.15,
   'front row': 0.15,
@@ -28,16 +29,19 @@ const PAIR = [2, 2] as const
 const FAMILY = [3, 5] as const
 const MAP = [1, 4] as const
 const STANDERS = [1, 2] as const
-/** Refusals of named seats before the choice is left to the system, and of a number of seats before fewer are asked for. */
+/**
+ * The number of refusals of named seats before the choice is left to the system, and of a number of seats before
+ * fewer are requested.
+ */
 const MAX_CHOICES = 4
 const MAX_WAITS = 2
 const TAKES_OFFER = 0.6
-/** Tries to click on a free group; then the system chooses. */
+/** The number of attempts to click on a free group; after that the system chooses. */
 const MAX_CLICKS = 50
-/** How old a picture of the hall may be, as behind a cache. */
+/** The maximum age of a picture of the hall, as behind a cache. */
 const PICTURE_MS = 1_000
 
-/** What all visitors see of the hall: what some of them have been told, a moment ago. */
+/** The state of the hall that all visitors see: what some of them were told a moment ago. */
 export class HallPicture {
   readonly hall: DemoHall
   readonly chart: Chart
@@ -59,7 +63,7 @@ export class HallPicture {
     return this.#free
   }
 
-  /** Seats of a section that an answer said are somebody's. */
+  /** Records seats of a section that a response named as taken. */
   learn(section: string | undefined, seats: readonly string[]): void {
     for (const seat of seats) {
       const found = section === undefined ? undefined : this.chart.find(section, seat)
@@ -68,7 +72,7 @@ export class HallPicture {
   }
 }
 
-/** What seekers still want, one after the other. */
+/** The wishes of a visitor, one after the other. */
 type Stage = 'seats' | 'standing' | 'programme'
 const SEATS_FIRST: readonly Stage[] = ['seats', 'standing', 'programme']
 const STANDING_FIRST: readonly Stage[] = ['standing', 'seats', 'programme']
@@ -99,7 +103,7 @@ export class Seeker implements Wishes {
     return this.people + (this.hasProgramme ? 1 : 0)
   }
 
-  /** The lines of the request that was sent last. */
+  /** The lines of the last request. */
   get asked(): readonly CheckoutLine[] {
     return this.#lines ?? []
   }
@@ -109,7 +113,7 @@ export class Seeker implements Wishes {
     return { lines: this.#lines }
   }
 
-  /** Of the order, everybody else hears in time. */
+  /** Other visitors see the seats of an order a moment later. */
   has({ lines = [] }: Partial<Pick<Order, 'lines'>>): void {
     for (const { section_id, seat_id } of lines) if (seat_id !== undefined) this.#picture.learn(section_id, [seat_id])
   }
@@ -143,7 +147,7 @@ export class Seeker implements Wishes {
       return this.#ask(takesOffer ? offer.map(({ section_id, seats }) => ({ section_id, seats: [...seats] })) : null)
     }
     if (type === '/problems/all-in-carts') {
-      // In the hope that some come back.
+      // The visitor waits, because some seats may become available again.
       if (this.units === 1 || this.#waits++ < MAX_WAITS) return 'wait'
     } else if (type !== '/problems/sold-out' && type !== '/problems/invalid-fields') return 'wait'
     this.#waits = 0
@@ -164,7 +168,7 @@ export class Seeker implements Wishes {
   }
 }
 
-/** Clicks on free neighbours somewhere in the hall; null where the clicks hit none. */
+/** Clicks on free neighbouring seats somewhere in the hall; null if no click finds any. */
 function click({ seats, stretchOf }: Chart, free: Free, people: number, random: () => number): readonly Seat[] | null {
   for (let clicks = 0; clicks < MAX_CLICKS; clicks++) {
     const first = Math.floor(random() * seats.length)
@@ -181,7 +185,7 @@ const linesOf = (seats: readonly Seat[]): CheckoutLine[] =>
     seats: of.map(({ seat }) => seat),
   }))
 
-/** Of each visitor what they want, so that a seed repeats it. */
+/** The wishes of a visitor, chosen by the seed, so that they can be repeated. */
 export function seekerOf(picture: HallPicture, random: () => number): Seeker {
   let left = random()
   const between = ([least, most]: readonly [number, number]) => least + Math.floor(random() * (most - least + 1))

@@ -1,6 +1,7 @@
 /**
- * The buyers of a drop: each wants a size, would take its neighbours too, has it sent to a country, and three in ten bring the promo
- * code. Who finds the code used up buys without it. Each says what they were shown, so that no other sum is taken.
+ * The buyers of a drop. Each wants a size, would take a neighbouring one too, chooses a country, and in three of ten
+ * cases has the promo code. If the code is used up, they buy without it. Each sends the total that they were shown,
+ * so that no other amount is charged.
  */
 import type { Order } from '../../../shared/api/public.ts'
 import { CODE, COUNTRIES, type Country, SIZES, type Size, sizeWanted, sumOf, variantOf } from '../../lib/demo-drop.ts'
@@ -10,7 +11,7 @@ import type { Reaction, Wishes } from './wishes.ts'
 const WITH_CODE = 0.3
 const WITH_TWO = 0.15
 export const MOST_PER_SHOPPER = 2
-/** How often all units of a size are in carts before another one is asked for. */
+/** A visitor waits this often while all units of a size are in carts, before they request another size. */
 const MAX_WAITS = 2
 
 export class Shopper implements Wishes {
@@ -19,10 +20,10 @@ export class Shopper implements Wishes {
   askedMs = 0
   answeredMs = 0
   readonly country: Country
-  /** Brought along, whether it could be used or not. */
+  /** True if the visitor had the code, whether it could be used or not. */
   readonly broughtCode: boolean
   hasCode: boolean
-  /** What the order's first answer said that it costs; null without an order. */
+  /** The total in the order's first response; null without an order. */
   told: number | null = null
   readonly #sizes: Size[]
   #waits = 0
@@ -57,7 +58,7 @@ export class Shopper implements Wishes {
     else if (this.units > 1) this.units = 1
     else {
       const [size] = this.#sizes.splice(0, 1)
-      // One that is in carts may come back: only whoever has been told of each size that it is sold out goes.
+      // Units in carts may become available again, so a visitor leaves only after each size was reported as sold out.
       if (type === '/problems/all-in-carts' && size !== undefined) this.#sizes.push(size)
       if (this.#sizes.length === 0) return 'leave'
     }

@@ -1,12 +1,13 @@
-/** What a rehearsal counts while it runs: how far visitors have come, their requests, and how long these took. */
+/** The counts of a rehearsal while it runs: the progress of visitors, their requests, and the latency of these. */
 import { type Attempts, ENDS, type End } from '../../invariants/evidence.ts'
 import { Histogram } from '../../lib/histogram.ts'
 import type { Answer } from '../../lib/http.ts'
 import type { Visitor } from './visitors.ts'
 
 /**
- * The requests that are counted and timed. `front` is of what is the same for all there, `search` of free text. `bank` is a buyer's
- * answer at the page of theirs, `final` the page of a sale that is over. A `stream` of an order's changes takes until it begins.
+ * The kinds of requests that are counted and timed. `front` is public content, `search` a search of free text. `bank`
+ * is a buyer's form on the page of the bank, `final` the page of a sale that is over. The latency of a `stream` ends
+ * when it begins.
  */
 export const KINDS = [
   ...(['front', 'search', 'feed', 'page', 'challenge', 'join', 'admission', 'status'] as const),
@@ -14,9 +15,9 @@ export const KINDS = [
 ] as const
 export type Kind = (typeof KINDS)[number]
 
-/** From the turn to the receipt. The bank is not ours. */
+/** The requests from the turn to the receipt. The bank is not part of the system. */
 const AFTER_TURN: ReadonlySet<Kind> = new Set(['admission', 'checkout', 'payment', 'order', 'stream'])
-/** What a page needs of a Worker between its turn and its receipt, where the payment goes through. */
+/** The minimum number of Worker requests of a page between its turn and its receipt if the payment succeeds. */
 export const LEAST_AFTER_TURN = 4
 
 const MAX_COMPLAINTS = 100
@@ -25,33 +26,33 @@ export class Tally {
   readonly counts = {
     arrived: 0,
     joined: 0,
-    /** In the queue now. */
+    /** The number of visitors in the queue now. */
     waiting: 0,
     admitted: 0,
-    /** Sent their first checkout: what the rate is about. */
+    /** The number of visitors who sent their first checkout, which the rate limits. */
     shopping: 0,
     reserved: 0,
-    /** Paying now. */
+    /** The number of visitors who are paying now. */
     paying: 0,
   }
   readonly ends = Object.fromEntries(ENDS.map((end) => [end, 0])) as Record<End, number>
   readonly requests = perKind(() => 0)
-  /** Of those who bought by a browser: what they sent from their turn on. */
+  /** The requests from the turn on of visitors who bought with a browser. */
   readonly afterTurn = { buyers: 0, requests: 0, least: 0 }
-  /** By the crowd's scripts; one real read a second serves all of them. */
+  /** The reads of the crowd's scripts; one real read a second serves all of them. */
   scheduleReads = 0
   readonly latency = perKind(() => new Histogram())
-  /** From the call that pays to the response that shows it settled. */
+  /** The time from the call that pays to the response that shows the payment as settled. */
   readonly settled = new Histogram()
-  /** Latencies since the last sample. */
+  /** The latencies since the last sample. */
   readonly recent = { join: new Histogram(), checkout: new Histogram() }
-  /** Failures and problem responses by kind and status. */
+  /** The failures and problem responses by kind and status. */
   readonly refusals = new Map<string, number>()
-  /** Why visitors were not served. */
+  /** The reasons why visitors were not served. */
   readonly complaints = new Map<string, number>()
-  /** Moments of first checkout calls, in order. */
+  /** The times of first checkout calls, in order. */
   readonly shoppingMs: number[] = []
-  /** Numbers issued that nobody here holds any more, or holds as a second one. */
+  /** Issued numbers that no visitor holds any more, or holds as a second one. */
   readonly otherNumbers: number[] = []
   readonly positions = { seen: 0, wrong: 0 }
   readonly attempts: Attempts = {
@@ -62,9 +63,9 @@ export class Tally {
     repeats: 0,
     secondOrders: 0,
   }
-  /** Responses of 500 and above that are no honest 503. */
+  /** The number of responses of 500 and above that are not a 503 with a time to retry. */
   bareErrors = 0
-  /** Checkouts and payments in flight. */
+  /** The number of checkouts and payments in progress. */
   inFlight = 0
 
   /** Counts a visitor's request. */
@@ -82,7 +83,7 @@ export class Tally {
 
   refused(kind: Kind, { status, failure }: Pick<Answer, 'status' | 'failure'>): void {
     if (status > 0 && status < 400) return
-    // The bank is not ours.
+    // The bank is not part of the system.
     if (status >= 500 && status !== 503 && kind !== 'bank') this.bareErrors++
     const what = `${kind} ${status || failure}`
     this.refusals.set(what, (this.refusals.get(what) ?? 0) + 1)

@@ -1,4 +1,7 @@
-/** Timers for a crowd, one per visitor: a list of visitors for each millisecond, so that a timer costs the same however many there are. */
+/**
+ * Timers for a crowd, one per visitor. There is a list of visitors for each millisecond, so a timer costs the same
+ * for any number of visitors.
+ */
 
 const UNSET = 0
 
@@ -9,14 +12,14 @@ export class Wheel {
   readonly #due: (id: number, dueMs: number) => void
   #tick: number
 
-  /** `due` is called for each timer, with the moment it was set for: at most a millisecond late. */
+  /** `due` is called for each timer with the time for which it was set, at most a millisecond late. */
   constructor(size: number, nowMs: number, due: (id: number, dueMs: number) => void) {
     this.#dueMs = new Float64Array(size)
     this.#due = due
     this.#tick = Math.floor(nowMs)
   }
 
-  /** Sets the one timer of `id`; a past moment is due at the next run. */
+  /** Sets the only timer of `id`; a past moment is due at the next run. */
   at(id: number, dueMs: number): void {
     if (this.#dueMs[id] !== UNSET) throw new Error(`${id} has a timer already`)
     this.#dueMs[id] = dueMs

@@ -1,4 +1,4 @@
-/** One visitor's way against a scripted server: what is counted, timed and remembered. */
+/** One visitor's visit to a scripted server: what is counted, timed and stored. */
 import { expect, type TestContext, test } from 'vitest'
 import { serveOnLoopback } from '../../../dev/loopback.ts'
 import { progressOf } from '../../../shared/order-status.ts'
@@ -12,17 +12,20 @@ type Answer = readonly [status: number, body: object | string, headers?: Record<
 
 const NEVER = 0
 const PAGE = 'GET /sales/s'
-/** Of the holder of a place. */
+/** The page of a visitor with a place. */
 const OWN_PAGE = 'GET /sales/s/line'
 const SCHEDULE = 'GET /sales/s/schedule'
 const JOIN = 'POST /sales/s/queue'
 const STATUS = 'GET /sales/s/queue/status'
 const CHECKOUT = 'POST /sales/s/buy'
 
-/** A server of a test's own, and crowds that come to it: most tests wait for a visitor, and do so side by side. */
+/**
+ * A separate server for each test, and crowds that come to it. Almost all tests wait for a visitor, so they run
+ * concurrently.
+ */
 async function shop({ onTestFinished }: TestContext) {
   const schedule = sampleSchedule({ anchor_position: 100, ceiling: 100, server_time_ms: Date.now() })
-  /** Responses by call, in turn; the last one repeats. */
+  /** The responses by call, in turn; the last one repeats. */
   const script: Record<string, Answer[]> = {
     [PAGE]: [finalPage],
     [SCHEDULE]: [[200, schedule]],
@@ -70,14 +73,14 @@ async function shop({ onTestFinished }: TestContext) {
 const place = (fields: object) => ({ number: 1, position_in_queue: 0, now_serving: 100, poll_after_ms: 100, ...fields })
 const PUBLIC = { 'cache-control': 'public, max-age=9' }
 const finalPage: Answer = [200, '<section id="final">', PUBLIC]
-/** The page that a browser's join leads to. */
+/** The page to which a browser's join leads. */
 const joined = (number: number, position = 1): Answer => [
   201,
   `<div data-number="${number}"><section id="line" data-status="waiting"><dd id="position">${position}</dd>`,
   { 'set-cookie': 'queue-s=q; Path=/' },
 ]
 const joinedByProgram: Answer = [201, { ...place({ status: 'waiting' }), queue_token: 'q' }]
-/** The page of a turn, whose admission expires in so many seconds. */
+/** The page of a turn whose admission expires in this many seconds. */
 const turn = (seconds: number): Answer => {
   const claims = { exp: Math.floor(Date.now() / 1000) + seconds }
   const token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`
@@ -108,7 +111,7 @@ test.concurrent('a refused join counts towards latency until it is served', asyn
   const { script, played } = await shop(context)
   script[JOIN] = [[503, {}], [503, {}], soldOut]
   const { tally } = await played()
-  // Tried again after 400 ms, and after 800 ms more.
+  // The request is repeated after 400 ms, and after 800 ms more.
   expect(tally.latency.join.summary()).toMatchObject({ count: 1 })
   expect(tally.latency.join.summary().max).toBeGreaterThan(900)
   expect(Object.fromEntries(tally.refusals)).toEqual({ 'join 503': 2, 'join 410': 1 })
@@ -121,7 +124,7 @@ test.concurrent('a request that fails for good has its waiting time among the la
   const { tally } = await played()
   expect(tally.ends.failed).toBe(1)
   expect(tally.latency.page.summary()).toMatchObject({ count: 1 })
-  // Five times more, a tenth of a second apart.
+  // The request is repeated five times, a tenth of a second apart.
   expect(tally.latency.page.summary().max).toBeGreaterThan(400)
 })
 
@@ -243,7 +246,7 @@ const order = (status: string, payment: object | null = null, reason?: string) =
   payment,
   reason,
 })
-/** A stream of its changes, which ends by itself. */
+/** A stream of the order's changes, which ends by itself. */
 const stream = (...orders: object[]): Answer => [
   200,
   orders.map((one) => `id: 1\nevent: order\ndata: ${JSON.stringify(one)}\n\n`).join(''),
@@ -270,7 +273,7 @@ test.concurrent('a buyer by a browser needs four requests from the turn to the r
     afterTurn: { buyers: 1, requests: 4, least: 1 },
   })
   expect(visitors[0]?.order).toMatchObject({ token: 't', statuses: ['reserved', 'paying', 'confirmed'] })
-  // Without a stream it polls.
+  // The page polls if there is no stream.
   Object.assign(script, {
     [EVENTS]: [[503, {}]],
     [POLL]: [
@@ -326,7 +329,7 @@ test.concurrent('a buyer whose bank asks them answers at its page, or never come
       [CHECKOUT]: [page('reserved')],
       [PAYMENT]: [paying()],
       [EVENTS]: [stream(order('paying', asks)), stream(last)],
-      // The second one is seen on the way back from the bank.
+      // The second decline is seen on the return from the bank.
       [ORDER]: [asked, asked, shown],
     })
     return played(PLAN.bank | plan)
@@ -347,7 +350,7 @@ test.concurrent('a buyer whose bank asks them answers at its page, or never come
 test.concurrent('the page of a cache that does not know the end yet is loaded again', async (context) => {
   const { schedule, script, played } = await shop(context)
   schedule.phase = 'sold_out'
-  // The first is what the visitor comes by.
+  // The first page is the one that the visitor opens.
   const landing: Answer = [200, '<section id="landing">', PUBLIC]
   script[PAGE] = [landing, landing, finalPage]
   const { tally } = await played()
@@ -393,7 +396,7 @@ test.concurrent('those who come by the front search in an index, at the edge or 
   for (const visitor of crowd.visitors) Object.assign(visitor, { plan: PLAN.front, step: 'front' })
   await crowd.schedule.read()
   await crowd.play()
-  // The newest posts, and the page before them, each.
+  // The visitor reads the newest posts, and the page before them, once each.
   await context.expect.poll(() => crowd.tally.latency.feed.summary().count).toBe(6)
   crowd.close()
   const { requests, refusals, ends } = crowd.tally

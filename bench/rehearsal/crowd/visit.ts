@@ -5,9 +5,9 @@
  *                       └──────────── sold out ─▶ the final page          ▲  the bank asks ◀──┤
  *                                                                         └── declined ◀──────┘
  *
- * Waiting follows the page's script (edge/client/live-page.ts): the visitor reads the public schedule when `pollAfterMs` says
- * so, computes its own place, and comes to a Worker when its turn has come.
- * Some come by the shop front (front.ts). The steps from the checkout on are in buy.ts.
+ * Waiting follows the page's script (edge/client/live-page.ts): the visitor reads the public schedule when
+ * `pollAfterMs` says so, computes its own place, and comes to a Worker when its turn has come. Some come by the shop
+ * front (front.ts). The steps from the checkout on are in buy.ts.
  */
 import { decodeJwt } from 'jose'
 import { identityOf } from '../../../edge/visitor/visitor-secret.ts'
@@ -21,12 +21,12 @@ import { BY_SCRIPT, type Crowd } from './crowd.ts'
 import { comeByFront, readFeed } from './front.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
-/** As in edge/client/room.ts: the longest between two looks at the clock. */
+/** The value is the same as in edge/client/room.ts: the longest time between two looks at the clock. */
 const CLOCK_EVERY_MS = 500
 /** Browsers load the final page spread out, at most this many a second. */
 const FINALS_PER_SECOND = 1_000
 const FINAL_SPREAD_MAX_MS = 20_000
-/** As in edge/client/turn.ts: a page that does not show the turn yet is loaded again. */
+/** The value is the same as in edge/client/turn.ts: a page that does not show the turn yet is loaded again. */
 const CLAIM_AGAIN_MS = 3_000
 
 const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => void> = {
@@ -46,7 +46,7 @@ const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => voi
   gone: () => {},
 }
 
-/** What a visitor does now, meant for `dueMs`. */
+/** Runs a visitor's current step, which was due at `dueMs`. */
 export const visit = (crowd: Crowd, visitor: Visitor, dueMs: number) => STEPS[visitor.step](crowd, visitor, dueMs)
 
 function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
@@ -59,7 +59,7 @@ function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 }
 
 function prove(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  // With the cookie of the join: a proof is made out to one visitor.
+  // The request has the cookie of the join, because a proof belongs to one visitor.
   const text = crowd.visitorText(visitor, 'GET', '/challenge', ['accept: application/json', ...knownBy(crowd, visitor)])
   crowd.send(visitor, 'challenge', text, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'challenge', answer)
@@ -86,7 +86,7 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
     if (answer.status === 410) return refusedForGood(crowd, visitor, answer)
     if (answer.status === 401 && problemType(answer) === '/problems/proof-required') {
-      // It has become dearer meanwhile.
+      // The difficulty has increased meanwhile.
       crowd.go(visitor, 'prove')
       return crowd.at(visitor, answer.answeredMs + crowd.think())
     }
@@ -135,7 +135,7 @@ function joined(
   crowd.go(visitor, 'wait')
 }
 
-/** Reads the public schedule, and claims the turn once the queue has come to the visitor's place. */
+/** Reads the public schedule, and claims the turn once the queue has reached the visitor's place. */
 function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
   const { schedule, options } = crowd
   if (!visitor.looksAtClock) crowd.tally.scheduleReads++
@@ -158,7 +158,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
   crowd.at(visitor, nowMs + Math.min(readInMs, calledInMs))
 }
 
-/** A browser loads its page, which brings the admission as a cookie; other clients ask for their status. */
+/** A browser loads its page, which sets the admission as a cookie; other clients request their status. */
 function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (!visitor.inBrowser()) return askStatus(crowd, visitor, intendedMs, 'admission')
   const { sale, random } = crowd.options
@@ -190,7 +190,7 @@ function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'ad
   })
 }
 
-/** What the response to a join or a status leads to. */
+/** Handles the response to a join or a status. */
 function takePlace(crowd: Crowd, visitor: Visitor, place: QueueAnswer, answer: Answer) {
   const { answeredMs } = answer
   const { status, position_in_queue, now_serving: serving } = place
@@ -207,7 +207,7 @@ function admitByPage(crowd: Crowd, visitor: Visitor, token: string, answer: Answ
   admit(crowd, visitor, token, (decodeJwt(token).exp ?? 0) * 1000, null, answer)
 }
 
-/** `serving` is null where the response does not say how far the queue had come. */
+/** `serving` is null if the response does not say how far the queue had come. */
 function admit(
   crowd: Crowd,
   visitor: Visitor,
@@ -225,7 +225,10 @@ function admit(
   crowd.at(visitor, answeredMs + crowd.think())
 }
 
-/** True if there is nothing left to wait for: it is over, the turn has passed, or nobody comes to it. */
+/**
+ * True if there is nothing left to wait for: the sale is over, the turn has passed, or the visitor does not come to
+ * it.
+ */
 function leaves(crowd: Crowd, visitor: Visitor, status: Status, nowMs: number): boolean {
   if (status === 'sold_out' || status === 'ended') over(crowd, visitor, status, nowMs)
   else if (status !== 'ready' && status !== 'missed_turn') return false
@@ -235,7 +238,7 @@ function leaves(crowd: Crowd, visitor: Visitor, status: Status, nowMs: number): 
   return true
 }
 
-/** The schedule or the status says that it is over: the browser shows it, and loads the final page. */
+/** The schedule or the status says that the sale is over. The browser shows that, and loads the final page. */
 function over(crowd: Crowd, visitor: Visitor, as: 'sold_out' | 'ended', seenMs: number) {
   visitor.sawOver(as, seenMs)
   crowd.go(visitor, 'leave')
@@ -246,7 +249,8 @@ function over(crowd: Crowd, visitor: Visitor, as: 'sold_out' | 'ended', seenMs: 
 function loadFinalPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'final', crowd.pageText, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'final', answer)
-    // Public, and no cookie is set. Another page means that the sale is live again, or that a cache is a moment behind.
+    // The final page is public and sets no cookie. Another page means that the sale is live again, or that a cache is
+    // a moment behind.
     const isPublic = /^public\b/.test(headerOf(answer, 'cache-control')) && headerOf(answer, 'set-cookie') === ''
     if (isPublic && answer.body.includes('id="final"')) return crowd.finish(visitor, visitor.overAs)
     crowd.go(visitor, 'wait')

@@ -1,42 +1,48 @@
-/** The visitors of a rehearsal: what each will do, and what it remembers of them. */
+/** The visitors of a rehearsal: their plans, and the data stored about them. */
 import type { Order } from '../../../shared/api/public.ts'
 import type { End, Method } from '../../invariants/evidence.ts'
 import type { Wishes } from './wishes.ts'
 
-/** What visitors will do, decided before they come, so that a seed repeats the same crowd. Bits of `plan`. */
+/**
+ * The plans of visitors. They are decided before the visitors come, so that a seed repeats the same crowd, and are
+ * stored as bits of `plan`.
+ */
 export const PLAN = {
-  /** The first card is declined. */
+  /** The visitor's first card is declined. */
   decline: 1,
   timeout: 2,
   abandon: 4,
-  /** Never comes when called. */
+  /** The visitor never comes when called. */
   noShow: 8,
-  /** Has a client without a script, which polls the status. */
+  /** The visitor's client has no script, and polls the status. */
   poller: 16,
-  /** Has been here before, and brings a cookie. */
+  /** The visitor has been here before, and sends a cookie. */
   known: 32,
   bot: 64,
   flaky: 128,
   webhookTwice: 256,
   giveBack: 512,
-  /** Wants two units. */
+  /** The visitor wants two units. */
   pair: 1024,
-  /** Names the payment method at the checkout. */
+  /** The visitor names the payment method at the checkout. */
   payAtOnce: 2048,
-  /** The declined card is one without enough money. */
+  /** The declined card lacks funds. */
   insufficient: 4096,
-  /** The bank asks its customer, who approves: unless it says no then, or they never come back from there. */
+  /** The bank asks its customer, who approves unless the next bits say that they decline or never return. */
   bank: 8192,
   bankFails: 16_384,
   bankLeft: 32_768,
-  /** After a decline: pays with another card, or tries the same one until the last attempt. The others leave. */
+  /**
+   * After a decline the visitor pays with another card, or tries the same one until the last attempt. The others
+   * leave.
+   */
   otherCard: 65_536,
   sameCard: 131_072,
-  /** Comes by the shop front, searches there, and has the sale's posts read while waiting. */
+  /** The visitor comes by the shop front, searches there, and has the sale's posts read while waiting. */
   front: 262_144,
 } as const
 
-/** What a visitor is about to do, or waits for. */
+/** The visitor's next step, or what they wait for. */
 export type Step =
   | 'front'
   | 'arrive'
@@ -52,7 +58,7 @@ export type Step =
   | 'leave'
   | 'gone'
 
-/** Shares of visitors by what they do. The first seven exclude each other, and so do bots, pollers and noShows. */
+/** The shares of visitors by plan. The first seven exclude each other, and so do bots, pollers and noShows. */
 export const NOBODY = {
   abandon: 0,
   declines: 0,
@@ -71,29 +77,32 @@ export const NOBODY = {
 }
 type Shares = Readonly<typeof NOBODY>
 
-/** What a client knows of its order. */
+/** A client's knowledge of its order. */
 export interface OrderSeen {
   readonly order: string
-  /** The cookie that a page gave for it; null for a program. */
+  /** The cookie that a page set for it; null for a program. */
   readonly token: string | null
   /** Each status seen, in order. */
   readonly statuses: string[]
-  /** What it has of a hall, as first shown with its seats; null before, or where it only has units. */
+  /** The order's lines of a hall, as first shown with its seats; null before that, or if it only has units. */
   lines: Order['lines'] | null
   /** True once it was more than `processing`. */
   reserved: boolean
-  /** Attempts to pay that were left, as last shown, and how many declines were seen. */
+  /** The number of payment attempts that were left, as last shown, and of declines that were seen. */
   attemptsLeft: number
   declines: number
-  /** The page of the bank that the visitor was sent to. */
+  /** The bank's page to which the visitor was redirected. */
   bank: string | null
-  /** When the visitor first meant to pay with this method, when the accepted call was sent, and since when they wait for it. */
+  /**
+   * The time of the first intention to pay with this method, the time at which the accepted call was sent, and the
+   * time since which they wait for it.
+   */
   payMeantMs: number | null
   paidSentMs: number | null
   payingSinceMs: number | null
 }
 
-/** What a rehearsal remembers of one visitor. Moments are of performance.now(), 0 until they happen. */
+/** The data stored about one visitor. Times are those of performance.now(), 0 until they happen. */
 export class Visitor {
   readonly id: number
   readonly arrivalMs: number
@@ -101,43 +110,43 @@ export class Visitor {
   step: Step
   end: End | null = null
   number: number | null = null
-  /** In the drawn order; null until computed. */
+  /** The position in the drawn order; null until calculated. */
   position: number | null = null
   joinSentMs = 0
   joinAnsweredMs = 0
   admittedMs = 0
-  /** On the server's clock. */
+  /** The time on the server's clock. */
   admissionEndsMs = 0
-  /** `now_serving` of the response that admitted them; null where that was a page. */
+  /** The `now_serving` of the response that admitted them; null if that was a page. */
   admittedAtServing: number | null = null
-  /** Requests since their turn came. */
+  /** The number of requests since their turn came. */
   afterTurn = 0
-  /** Failed tries of the current step. */
+  /** The number of failed attempts of the current step. */
   attempts = 0
-  /** Those of them that no repetition may help. */
+  /** The number of failed attempts that repetition cannot correct. */
   errors = 0
-  /** True while they were told last that others come first, since orders of theirs came to nothing. */
+  /** True while the last response said that others come first, because orders of theirs failed. */
   isBehindOthers = false
-  /** When a step that is retried was meant at first. */
+  /** The time at which a repeated step was first due. */
   meantMs = 0
-  /** When the checkout was sent that may have made their order; 0 again once it was refused. */
+  /** The time at which the checkout was sent that may have made their order; 0 again once it was refused. */
   reserveSentMs = 0
   soldOutSeenMs = 0
   /** The end that the final page will confirm. */
   overAs: End = 'failed'
-  /** True while their next wake only looks at the clock. */
+  /** True while their next wake only checks the clock. */
   looksAtClock = false
-  /** The queue token, later the admission token; '' before and afterwards. */
+  /** The queue token, later the admission token; empty before and afterwards. */
   token = ''
   order: OrderSeen | null = null
-  /** The solved proof of work to join with, where the sale asks for one. */
+  /** The solved proof of work for the join, if the sale requires one. */
   proof: string | null = null
-  /** True once a limit turned one of their calls away. */
+  /** True once a limit refused one of their calls. */
   refusedByLimit = false
-  /** Reads of the newest posts, and when the next one is due. */
+  /** The number of reads of the newest posts, and the time of the next one. */
   feedReads = 0
   feedAtMs = 0
-  /** Where there is more to choose than how many. */
+  /** The visitor's wishes, if there is more to choose than a number. */
   wishes: Wishes | null = null
 
   constructor(id: number, arrivalMs: number, plan: number) {
@@ -151,17 +160,17 @@ export class Visitor {
     return (this.plan & bit) !== 0
   }
 
-  /** With a page and its script; the others are programs. */
+  /** True for a visitor with a page and its script; the others are programs. */
   inBrowser(): boolean {
     return !this.has(PLAN.poller | PLAN.bot)
   }
 
-  /** Buys by the page's forms; where there is much to choose, by a script. */
+  /** True for a visitor who buys by the page's forms. If there is much to choose, a script buys. */
   byForms(): boolean {
     return this.inBrowser() && !this.wishes
   }
 
-  /** The first "sold out" counts for the moment, the last response for the end. */
+  /** The first "sold out" counts for the time, and the last response for the end. */
   sawOver(as: 'sold_out' | 'ended', atMs: number): void {
     this.overAs = as
     if (as === 'sold_out') this.soldOutSeenMs ||= atMs
@@ -190,7 +199,7 @@ export const visitorsOf = (arrivalsMs: Float64Array, shares: Shares, random: () 
   Array.from(arrivalsMs, (ms, id) => new Visitor(id, ms, planOf(shares, random)))
 
 function planOf(s: Shares, random: () => number): number {
-  /** One of several that exclude each other. */
+  /** Chooses one of several plans that exclude each other. */
   const one = (...choices: readonly (readonly [share: number, bit: number])[]) => {
     let left = random()
     for (const [share, bit] of choices) {
@@ -221,7 +230,7 @@ function planOf(s: Shares, random: () => number): number {
     [s.giveBack, PLAN.giveBack],
   )
   const kind = one([s.bots, PLAN.bot], [s.pollers, PLAN.poller], [s.noShows, PLAN.noShow])
-  // A bot wants the limit at once, so that its other keys have nothing left to get.
+  // A bot requests as many units as the limit allows at once, so that its other keys can get nothing.
   const pairs = s.pairs > 0 && kind === PLAN.bot ? 1 : s.pairs
   const front = one([s.front, PLAN.front])
   return buys | kind | one([s.known, PLAN.known]) | one([pairs, PLAN.pair]) | one([s.payAtOnce, PLAN.payAtOnce]) | front

@@ -1,23 +1,23 @@
-/** What a visitor of a rehearsal wants beside some units of its one product, and what they do when they cannot have it. */
+/** The wishes of a visitor for more than units of one product, and their reactions when they cannot have them. */
 import type { Order } from '../../../shared/api/public.ts'
 import type { Refusal } from '../../lib/responses.ts'
 
-/** What a visitor does about a refusal: asks for something else, asks the same again later, or goes. */
+/** A visitor's reaction to a refusal: request something else, request the same again later, or leave. */
 export type Reaction = 'ask' | 'wait' | 'leave'
 
 export interface Wishes {
-  /** Of all lines of the current request. */
+  /** The units of all lines of the current request. */
   readonly units: number
-  /** Grows with each request that differs from the one before: each has a key of its own. */
+  /** The version grows with each request that differs from the one before, because each has its own key. */
   readonly version: number
-  /** When the current request was sent first; 0: not yet. */
+  /** The time at which the current request was first sent; 0 before that. */
   askedMs: number
-  /** When the order was shown; 0: not yet. */
+  /** The time at which the order was shown; 0 before that. */
   answeredMs: number
-  /** The current request, which stays the same however often it is sent. */
+  /** The current request, which stays the same when it is repeated. */
   body(nowMs: number, random: () => number): object
-  /** Reads a refusal. After `ask` the next request is another one. */
+  /** Handles a refusal. After `ask` the next request is a different one. */
   refused(refusal: Refusal, random: () => number): Reaction
-  /** Reads the order that was made. */
+  /** Handles the order that was made. */
   has(order: Partial<Pick<Order, 'lines' | 'total_minor'>>): void
 }

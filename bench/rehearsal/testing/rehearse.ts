@@ -1,4 +1,4 @@
-/** The rehearsal as a person runs it: the command in a process of its own, with what it printed and the report that it wrote. */
+/** Runs the rehearsal as a user does: the command in its own process. It returns the output and the report. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import type { Result } from '../play.ts'
 
 const COMMAND = fileURLToPath(new URL('../rehearse.ts', import.meta.url))
 
-/** `meanwhile` is called with the sale when the crowd is about to come. */
+/** `meanwhile` is called with the sale just before the crowd comes. */
 export async function rehearse(
   out: string,
   args: string,
