@@ -1,6 +1,6 @@
 /** Problems, changes, and the operators who make them. */
 import { sql } from 'drizzle-orm'
-import { bigserial, boolean, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigserial, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { Role } from '../../../shared/api/roles.ts'
 import { instant } from './columns.ts'
 
@@ -91,4 +91,14 @@ export const operatorSessions = pgTable(
     expires_at: instant().notNull(),
   },
   (t) => [index('sessions_by_end').on(t.expires_at)],
+)
+
+/** While payment cannot be taken, one row: since when the clock of all holds stands still (`hold_clock`). */
+export const holdPauses = pgTable(
+  'hold_pauses',
+  {
+    one: boolean().primaryKey().default(true),
+    began_at: instant().notNull(),
+  },
+  (t) => [check('one_row', sql`${t.one}`)],
 )
