@@ -1,6 +1,6 @@
 /**
- * The edge's tests run inside workerd, where the Worker and its objects run: the same isolate holds the tests and the
- * Worker, so that a test may put the clock forward or turn an object out of memory. The origin is a plain HTTP server.
+ * The edge's tests run inside workerd, like the Worker and its objects. The same isolate contains the tests and the
+ * Worker, so that a test may move the clock or remove an object from memory. The origin is a plain HTTP server.
  */
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
@@ -39,7 +39,7 @@ export default defineConfig(() => ({
             modules: [{ type: 'ESModule', path: 'preview.js', contents: preview.outputFiles[0]?.text ?? '' }],
           },
         ],
-        // As in wrangler.toml.
+        // The limits are those of wrangler.toml.
         ratelimits: {
           JOINS_BY_ADDRESS: { namespace_id: '1001', simple: { limit: 20, period: 60 } },
           JOINS_BY_NETWORK: { namespace_id: '1002', simple: { limit: 160, period: 60 } },
@@ -54,9 +54,10 @@ export default defineConfig(() => ({
     include: testsByProject(path('..')).edge.map((file) => path(`../${file}`)),
     globalSetup: [path('testing/test-origin.ts')],
     setupFiles: [path('testing/quiet.ts')],
-    // Through Vite's own modules each of its millions of small calls takes many times as long.
+    // Without bundling, each of its millions of small calls would go through Vite's own modules, which takes many
+    // times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
-    // Files share a workerd, which loads the Worker once; their sales are their own.
+    // Files share a workerd, which loads the Worker once, but not their sales.
     ...waiting,
     ...many,
   },

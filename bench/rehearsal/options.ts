@@ -97,9 +97,7 @@ Exit status: 0 good, 1 not good, 2 it could not run, 130 interrupted.`
  */
 const VISITORS_PER_SECOND = 800
 const FAULT_VISITORS_PER_SECOND = 40
-/**
- * From this number on, the rush of called visitors takes a core half a minute, and carts must last longer than that.
- */
+/** The rush of this many called visitors takes a core half a minute, and carts must last longer than that. */
 const LONG_FROM = 50_000
 const MAX_VISITORS = 5_000_000
 /** This many visitors per seat sell a hall out: each wants two to three units, and some leave without. */

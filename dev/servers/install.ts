@@ -20,7 +20,7 @@ interface Program {
 }
 
 const INSTALL_WITHIN_MS = 300_000
-/** Another installation may be in progress, so apt-get waits this long for its lock. */
+/** The lock of apt-get may be held by another installation, so it waits this long. */
 const APT_LOCK_SECONDS = 120
 /** Debian's servers are in this folder, which only root has in its path. */
 const SYSTEM_FOLDER = '/usr/sbin'

@@ -31,7 +31,7 @@ export function onSubmit(event: SubmitEvent): void {
     return
   }
   const release = form.matches('.once') ? holdBack(form) : () => {}
-  // Without cookies the place would be lost at once, so the browser loads the next page, which explains that.
+  // The place would be lost at once without cookies, so the browser loads the next page, which explains that.
   if (!ANSWERED_BY_PAGE.test(form.action) || !navigator.cookieEnabled) return
   event.preventDefault()
   void send(form, release)

@@ -1,4 +1,4 @@
-/** The work behind the responses to a file's tests (`waitUntil`), as far as it is under way. */
+/** The pending work behind the responses to a file's tests (`waitUntil`). */
 export const background = new Set<Promise<unknown>>()
 
 export function waitUntil(work: Promise<unknown>): void {

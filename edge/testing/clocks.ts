@@ -1,10 +1,10 @@
-/** Waiting, and clocks that stand still or run slowly. */
+/** Waits for states, and stops clocks or makes them slow. */
 import { onTestFinished, vi } from 'vitest'
 
-/** As in test/run/patience.ts: it ends a test that hangs, and judges no speed. */
+/** The limit has the same purpose as in test/run/patience.ts: it ends a test that hangs, and judges no speed. */
 export const WITHIN_MS = 20_000 * __PATIENCE__
 
-/** The first result of `look` that is not false. Unlike `vi.waitUntil` it leaves a stopped clock alone. */
+/** Returns the first result of `look` that is not false. Unlike `vi.waitUntil` it does not move a stopped clock. */
 export async function eventually<T>(look: () => Promise<T | false>): Promise<T> {
   for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20)) {
     const found = await look()
@@ -14,7 +14,7 @@ export async function eventually<T>(look: () => Promise<T | false>): Promise<T> 
 }
 
 /**
- * Stops the clock up to the end of the test: however long the calls take, they are of one moment. `vi.setSystemTime` puts it
+ * Stops the clock until the end of the test, so that all calls are at one moment. `vi.setSystemTime` moves it
  * forward.
  */
 export function stopClock(): void {
@@ -22,12 +22,13 @@ export function stopClock(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** How many times as long everything takes on a slow clock. */
+/** The factor by which everything takes longer on a slow clock. */
 const SLOWER = 8
 
 /**
- * Up to the end of the test the clock and the timers run slowly, so that the busiest machine keeps the times that the Worker
- * sets itself; before a sale is published. They are an hour ahead, too, since an alarm rings by the real clock.
+ * Makes the clock and the timers slow until the end of the test, so that even a busy machine keeps the times that the
+ * Worker sets itself. It must be called before a sale is published. The clock is also an hour ahead, because an alarm
+ * rings by the real clock.
  */
 export function slowClock(): void {
   const realNow = Date.now
@@ -38,7 +39,7 @@ export function slowClock(): void {
   slowTimers()
 }
 
-/** Up to the end of the test the timers alone run slowly: for a test that moves the clock itself. */
+/** Makes only the timers slow until the end of the test, for a test that moves the clock itself. */
 export function slowTimers(): void {
   const realTimer = setTimeout
   const slow = (act: () => void, ms = 0) => realTimer(act, SLOWER * ms)

@@ -1,4 +1,7 @@
-/** The origin of the edge's tests: the edge's settings name it, and it responds as a test has set (test-origin-server.ts). */
+/**
+ * The origin of the edge's tests. The edge's settings name it, and it gives the responses that a test has set
+ * (test-origin-server.ts).
+ */
 import { env } from 'cloudflare:workers'
 import type { Env } from '../config.ts'
 import { orderOf as sampleOrder } from '../preview/sample-sale.ts'
@@ -26,19 +29,19 @@ interface ReceivedRequest {
   query: string
   headers: Record<string, string>
   body: string
-  /** When it came, on the clock of this machine. */
+  /** The time at which it arrived, on the clock of this machine. */
   atMs: number
 }
 
-/** How many requests for a path the origin has received, and the last ones. */
+/** The number of requests for a path that the origin has received, and the last ones. */
 export async function requestsTo(path: string): Promise<{ calls: number; requests: ReceivedRequest[] }> {
   return (await fetch(`${edgeEnv.ORIGIN_URL}/requests${path}`)).json()
 }
 
-/** It has the form of the origin's tokens. */
+/** The token has the form of the origin's tokens. */
 export const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
 
-/** An order, as the origin responds to a checkout. */
+/** An order in the form of the origin's response to a checkout. */
 export const orderOf = (sale: string, order_id: string) => ({
   ...sampleOrder(product(10), 1, 'reserved', Date.parse('2026-11-21T12:00:00Z')),
   sale,

@@ -4,5 +4,5 @@ declare module '*?raw' {
   export default text
 }
 
-/** How many times as long as usual everything may take (test/run/patience.ts). */
+/** The factor by which all limits are longer than usual (test/run/patience.ts). */
 declare const __PATIENCE__: number

@@ -1,4 +1,6 @@
-/** The settings of the edge in its tests: those of its Worker there (vitest.config.ts), and of tests that need no Worker. */
+/**
+ * The settings of the edge in its tests: those of its Worker (vitest.config.ts), and of tests that need no Worker.
+ */
 
 /** A set of symmetric keys by their names, as a setting. */
 export function keySet(...kids: string[]): string {

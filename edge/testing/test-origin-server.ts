@@ -1,12 +1,12 @@
 /**
- * The origin of the edge's tests: a small HTTP server that sends the responses that a test has set, and reports the requests
- * it received. It also stands in for the shop's identity provider and for a protected web site.
+ * The origin of the edge's tests: a small HTTP server that sends the responses that a test has set, and reports the
+ * requests that it received. It also takes the part of the shop's identity provider and of a protected web site.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort } from 'node:worker_threads'
 
-/** Most requests for a path that a test can read. Files share some paths, and run at the same time. */
+/** A test can read this many requests for a path, because files share some paths and run at the same time. */
 const CACHE_TTL = 500
 
 interface Stub {
@@ -41,7 +41,7 @@ const server = createServer(async (request, response) => {
     const stub = stubs.get(path)
     if (stub?.status === 0) return request.socket.destroy()
     if (stub?.delayMs) await new Promise((resolve) => setTimeout(resolve, stub.delayMs))
-    // It is the cache before the Worker too, and takes every purge.
+    // The server is also the cache in front of the Worker, and accepts every purge.
     response.statusCode = stub?.status ?? (request.method === 'PURGE' ? 200 : 404)
     for (const [name, value] of Object.entries(stub?.headers ?? {})) response.setHeader(name, value)
     response.end(stub?.body ?? '{}')

@@ -1,6 +1,6 @@
 /**
- * Starts the origin of the edge's tests (test-origin-server.ts) once for all files, in a thread of its own: the waiting room
- * waits less than a second for it, and vitest's own thread is busy with modules and reports.
+ * Starts the origin of the edge's tests (test-origin-server.ts) once for all files, in its own thread: the waiting
+ * room waits less than a second for it, and vitest's own thread is busy with modules and reports.
  */
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

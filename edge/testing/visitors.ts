@@ -28,7 +28,7 @@ export class TestSale {
     this.#opensAtMs = Date.now() + opensInMs
   }
 
-  /** Sets what the origin responds from now on, beyond what was set before; times count from the test's own clock. */
+  /** Sets the origin's further responses, on top of earlier settings; times count from the test's own clock. */
   async publish(changes: Partial<SaleState> & { status?: number; delayMs?: number; opensInMs?: number } = {}) {
     const { status = 200, delayMs = 0, opensInMs, ...state } = changes
     if (opensInMs !== undefined) this.#opensAtMs = Date.now() + opensInMs
@@ -62,7 +62,7 @@ export class TestSale {
     return this
   }
 
-  /** Has the edge refresh now, as the origin does after an operator's change. */
+  /** Makes the edge refresh now, as the origin does after an operator's change. */
   async push(line = PUBLIC_LINE, settings = edgeEnv) {
     const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
     return call(`/internal/sales/${queueName(this.name, line)}/refresh`, { method: 'POST', headers }, settings)
@@ -80,12 +80,15 @@ export class TestSale {
     return (await call(`/sales/${this.name}/schedule${line === undefined ? '' : `?line=${line}`}`)).json()
   }
 
-  /** How often the waiting room has asked the origin for the state. */
+  /** The number of requests for the state from the waiting room. */
   async asked(): Promise<number> {
     return (await requestsTo(`/internal/sales/${this.name}`)).calls
   }
 
-  /** Waits until the waiting room has asked twice more, by itself, about a second each; for visitors who come meanwhile. */
+  /**
+   * Waits until the waiting room has requested the state twice more by itself, each after about a second. It is for
+   * visitors who come meanwhile.
+   */
   async untilAskedAgain(): Promise<void> {
     const before = await this.asked()
     await eventually(async () => {
@@ -94,7 +97,7 @@ export class TestSale {
     })
   }
 
-  /** Waits until the public schedule is as wanted. */
+  /** Waits until the public schedule matches. */
   until(wanted: (schedule: Schedule) => boolean, line?: string): Promise<Schedule> {
     return eventually(async () => {
       const schedule = await this.schedule(line)
@@ -102,7 +105,7 @@ export class TestSale {
     })
   }
 
-  /** Puts the clock forward, up to the end of the test, until the turns up to this number have been missed. */
+  /** Moves the clock forward until the end of the test, so that the turns up to this number have been missed. */
   async missed(number: number): Promise<void> {
     stopClock()
     await eventually(async () => {
@@ -116,7 +119,7 @@ export class TestSale {
     return call(`/sales/${this.name}/queue`, { method: 'POST', headers }, settings)
   }
 
-  /** Joins with what a program sends along. */
+  /** Joins with the body of a program. */
   joinWith(body: unknown, headers: Headers = {}, settings = edgeEnv) {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const type = { 'content-type': 'application/json', 'content-length': String(text.length) }
@@ -125,7 +128,7 @@ export class TestSale {
   }
 
   async joined(headers: Headers = {}, settings = edgeEnv): Promise<Joined> {
-    // As every client does: on a busy machine an object may be late.
+    // The join is repeated, as every client does, because an object may be late on a busy machine.
     const response = await eventually(async () => {
       const joined = await this.join(headers, settings)
       return joined.status !== 503 && joined
@@ -181,7 +184,7 @@ export class TestSale {
 type Headers = Record<string, string>
 export type Joined = QueueAnswer & { queue_token: string }
 
-/** The cookie of a visitor who was here before, as the Worker gave it out. */
+/** The cookie of a returning visitor, as the Worker issued it. */
 export function knownCookie(secret: string, { QUEUE_KEYS }: Env = edgeEnv): string {
   return `visitor-secret=${identityOf(secret, visitorKey(JSON.parse(QUEUE_KEYS) as SecretJwkSet)).cookie}`
 }
@@ -201,8 +204,9 @@ export function withShards(getByName: (name: string) => object): Env {
 const context = { waitUntil, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext
 
 /**
- * Calls the Worker: its own handler, in the isolate that it runs in. (The way through a service binding takes longer
- * with every call that a test has made.) It knows the sale by then: on a busy machine it answers "try again" at first.
+ * Calls the Worker's own handler, in the isolate in which it runs, because a call through a service binding takes
+ * longer with every call of a test. The Worker knows the sale by then, since on a busy machine it answers "try again"
+ * at first.
  */
 export async function call(
   path: string,
@@ -216,7 +220,7 @@ export async function call(
   return callNow(path, init, settings, ctx)
 }
 
-/** The first reads of the published sales; null until it begins. */
+/** The first reads of the published sales; null until the read begins. */
 const firstReads = new Map<string, Promise<void> | null>()
 
 async function read(sale: string): Promise<void> {
@@ -229,7 +233,7 @@ export function callNow(path: string, init: RequestInit = {}, settings: Env = ed
   return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, { ...context, ...ctx })
 }
 
-/** The cookies a response sets, as a browser would send them back. */
+/** The cookies of a response in the form in which a browser would send them back. */
 export function cookiesOf(response: Response): string {
   return response.headers
     .getSetCookie()
@@ -238,7 +242,7 @@ export function cookiesOf(response: Response): string {
     .join('; ')
 }
 
-/** The right to check out, as the Worker issues it. */
+/** An admission, as the Worker issues it. */
 export async function admission(sale: string, changed: { ttl?: number; aud?: string; sub?: string } = {}) {
   const { keys } = await readConfig(edgeEnv)
   const iat = Math.floor(Date.now() / 1000) - 400

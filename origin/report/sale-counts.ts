@@ -129,8 +129,8 @@ export class SaleCounts {
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
     const together = (of: 'numbers_given' | 'called' | 'waiting' | 'called_per_second') =>
       reports.reduce((all, report) => all + report[of], 0)
-    // Nobody joins without a ticket number. Once every queue has reported, the numbers limit a count that was sent
-    // twice.
+    // A visitor without a ticket number has not joined. Once every queue has reported, the numbers limit a count that
+    // was sent twice.
     const joined = reports.length === rooms.length ? reports[0]?.joined : undefined
     const mayCome = reports.flatMap(({ may_come }) => may_come ?? [])
     return {

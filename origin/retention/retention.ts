@@ -79,7 +79,7 @@ export class Retention {
       return false
     }
     const rows = await this.#batch()
-    // Another worker is running the pass.
+    // The pass is running in another worker.
     if (rows === 'busy') this.#next = STEPS.length
     else if (rows >= RETENTION_BATCH) this.#next--
     await sleep(this.#pauseMs)

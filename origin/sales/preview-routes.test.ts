@@ -8,7 +8,7 @@ const app = previewRoutes({
 app.onError((error, c) => c.json(Object(error).problem))
 
 it.each([
-  // Without an edge no link is made from this address.
+  // This address gives no link if there is no edge.
   ['https://console.example:8443', 'conflict'],
   ['http://[::1]:3000', 'conflict'],
   ['https://evil.example;sandbox', 'invalid-fields'],

@@ -97,7 +97,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
     })
 
     .post('/sales/:sale/scheduled/:action/resume', async (c) => {
-      // Only owners may resume an action, and it then runs in their name.
+      // An owner is required, and the action then runs in their name.
       const operator = operatorOf(c)
       const resumed = await sql.begin(async (tx) => {
         const row = await lockOwn(tx, c.req.param())

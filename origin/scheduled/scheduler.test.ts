@@ -79,7 +79,7 @@ describe.concurrent('a scheduled action', () => {
       admission: { rate_per_second: 7 },
       products: [{ total: 15, available: 15, unit_price_minor: 700 }],
     })
-    // Other processes read the change soon afterwards.
+    // The change is read by other processes soon afterwards.
     const edge = async () => (await api.call('GET', `/internal/sales/${sale}`, { token: api.edgeToken })).body
     await eventuallyMatches(edge, { products: [{ unit_price_minor: 700 }], announcement: { text } })
     await schedule(sale, { at: inMs(600_000), action: 'resume' })

@@ -9,7 +9,7 @@ import type { LedgerStatus } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ALL_SALES, audit, READS } from '../operators/audit.ts'
 
-/** More entries would be a fault: an order has about ten events, each with a delivery to a few endpoints. */
+/** The limit is far above the usual: an order has about ten events, each with a delivery to a few endpoints. */
 const MOST_ENTRIES = 1_000
 
 interface History {

@@ -69,7 +69,7 @@ export const SaleState = v.object({
    */
   arrivals: v.number(),
   /**
-   * Some of the numbers that arrived since the last state request, the latest last, which show how late people
+   * A sample of the numbers that arrived since the last state request, the latest last, which shows how late people
    * arrive.
    */
   arrived_lately: v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),

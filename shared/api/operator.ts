@@ -1,4 +1,4 @@
-/** The shapes that operators send and read. */
+/** The schemas and types of the operators' API. */
 import * as v from 'valibot'
 import type { BillLine } from '../bill.ts'
 import { amountIssue, chargeIssue } from '../stripe-amount.ts'
@@ -20,7 +20,7 @@ import { DEFAULT_MAILS, Mails } from './mails.ts'
 import { AskedContact, type Order, type OrderLine, Seller, Tax } from './public.ts'
 import { ROLES } from './roles.ts'
 
-/** Most units of one product, and most people inside one sale. */
+/** The maximum number of units of one product, and of people inside one sale. */
 export const MAX_UNITS = 10_000_000
 
 const rate = v.pipe(
@@ -38,9 +38,9 @@ const ProductConfig = v.pipe(
       unit_price_minor: whole(0, 1_000_000_000),
       currency: v.pipe(v.string('text is required'), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required')),
       total: whole(0, MAX_UNITS),
-      /** Units of the total that are withheld from sale, for `fulfil_from_buffer`. */
+      /** The units of the total that are withheld from sale, for `fulfil_from_buffer`. */
       buffer: v.optional(whole(0, MAX_UNITS), 0),
-      /** Units that a visitor may have of it, all variants together; null: as many as of the sale. */
+      /** The units of the product that one visitor may have, all variants together; null takes the sale's limit. */
       limit: v.optional(v.nullable(whole(1, 1000))),
       ...productGoods,
     },
@@ -88,7 +88,7 @@ const variantIssue = ({ currency, variants = [] }: Priced) =>
     .map(({ unit_price_minor = 0 }) => chargeIssue(unit_price_minor, currency))
     .find((issue) => issue !== undefined)
 
-/** Fees and shipping are for all products, whose currencies may differ. */
+/** Fees and shipping apply to all products, whose currencies may differ, so their amounts are not allowed then. */
 function addedIssue(amounts: readonly (number | undefined)[], products: readonly { readonly currency: string }[]) {
   const issues = products.flatMap(({ currency }) => amounts.map((minor = 0) => amountIssue(minor, currency)))
   return issues.find((issue) => issue !== undefined)
@@ -115,20 +115,20 @@ const isOneOf = (
   Object.keys(chosen).length === options.length &&
   options.every(({ name, values }) => values.some((value) => value === chosen[name]))
 
-/** The ids that units are sold by. */
+/** The ids of the units that are sold. */
 const unitIds = (
   products: readonly { product_id: string; variants?: readonly { variant_id: string }[] | undefined }[],
 ) => products.flatMap(({ product_id, variants = [] }) => [product_id, ...variants.map(({ variant_id }) => variant_id)])
 
-/** What to do if live orders exceed stock, which only an outside fault can cause. */
+/** The reaction if live orders exceed the stock, which only an external fault can cause. */
 const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
 export type OversellPolicy = (typeof OVERSELL_POLICIES)[number]
 export const OversellPolicy = v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`)
 
-/** What buyers may leave so that they can be reached, and how long it is kept after the sale. */
+/** The contact data that buyers may leave, and their retention after the sale. */
 export const Contact = exactly({
   email: v.optional(AskedContact, 'off'),
-  /** Whether the network address of a checkout is kept, for support. */
+  /** True if the network address of a checkout is stored, for support. */
   address: v.optional(v.boolean('true or false is required'), false),
   retention_days: v.optional(whole(1, 3650), 30),
 })
@@ -142,13 +142,13 @@ export const SaleConfig = v.pipe(
       names: v.optional(v.nullable(Names), null),
       opens_at: instant,
       ends_at: v.optional(v.nullable(instant), null),
-      /** When visitors may begin to queue; null: as soon as the sale is created. */
+      /** The time from which visitors may join; null means from the creation of the sale. */
       pre_queue_opens_at: v.optional(v.nullable(instant), null),
       hold_seconds: v.optional(whole(1, 24 * 3600), 90),
       limit_per_visitor: v.optional(whole(1, 1000), 1),
-      /** Units of one order; null: as many as a visitor may have. */
+      /** The limit of units of one order; null takes the visitor's limit. */
       limit_per_order: v.optional(v.nullable(whole(1, 1000))),
-      /** May be empty where the sale has a hall. */
+      /** The list may be empty if the sale has a hall. */
       products: v.pipe(
         v.array(ProductConfig, 'a list is required'),
         v.maxLength(100, 'at most 100 products'),
@@ -160,15 +160,18 @@ export const SaleConfig = v.pipe(
       ),
       admission: exactly({
         rate_per_second: rate,
-        /** Most people in the shop at once who have not finished; null: no limit. */
+        /** The maximum number of people in the shop at once who have not finished; null means no limit. */
         max_inside: v.optional(v.nullable(whole(1, MAX_UNITS)), null),
       }),
       oversell_policy: v.optional(OversellPolicy, 'alarm'),
       access: v.optional(Access, {}),
       lines: v.optional(Lines, [...ONE_LINE]),
-      /** Decides the number of ticket shards when the sale is created, and nothing afterwards; null: as the edge is set. */
+      /**
+       * Sets the number of ticket shards when the sale is created, and has no effect later; null takes the edge's
+       * setting.
+       */
       expected_visitors: v.optional(v.nullable(whole(1, 100_000_000)), null),
-      /** After so many failed orders (expired, given back, declined), a visitor comes after all who wait. */
+      /** After this number of failed orders (expired, cancelled, declined), a visitor comes after all who wait. */
       max_unpaid_orders: v.optional(whole(1, 1000), 3),
       contact: v.optional(Contact, {}),
       seller: v.optional(v.nullable(Seller), null),
@@ -176,14 +179,14 @@ export const SaleConfig = v.pipe(
       brand: v.optional(v.nullable(Brand), null),
       fees: v.optional(Fees, []),
       delivery: v.optional(DeliveryConfig, { ...NO_DELIVERY }),
-      /** Where it takes place, for people. */
+      /** The place of the event, for people. */
       venue: v.optional(v.nullable(name), null),
       event: v.optional(v.nullable(EventTime), null),
-      /** Whether search engines may show the sale's page. */
+      /** True if search engines may show the sale's page. */
       indexed: v.optional(v.boolean('true or false is required'), true),
-      /** The mails that it sends, where mail is set up. */
+      /** The mails that the sale sends, if mail is set up. */
       mails: v.optional(Mails, [...DEFAULT_MAILS]),
-      /** Payments of the sandbox only. Fixed when the sale is created. */
+      /** The sale accepts only sandbox payments. This is fixed when the sale is created. */
       test: v.optional(v.boolean('true or false is required'), false),
     },
     [
@@ -226,9 +229,9 @@ export const SaleConfig = v.pipe(
 export type SaleConfig = v.InferOutput<typeof SaleConfig>
 
 export const AdmissionChange = exactly({ rate_per_second: rate })
-/** More seats than any order has: each is a line. */
+/** The maximum number of order lines, which exceeds the number of seats in any order. Each seat is a line. */
 const MAX_ORDER_LINES = 1_000
-/** Lines of an order by their numbers. */
+/** The numbers of lines of an order. */
 const LineNumbers = v.pipe(
   v.array(whole(1, MAX_ORDER_LINES), 'a list is required'),
   v.minLength(1, 'at least one line'),
@@ -237,8 +240,8 @@ const LineNumbers = v.pipe(
 )
 
 /**
- * `amount_minor` left out: all that was not refunded yet, or the price of the lines. `restock`: once it is made
- * the units of its lines, or of the order, are for sale again, whatever part of the money is kept.
+ * A missing `amount_minor` means all that has not been refunded yet, or the price of the lines. `restock` makes the
+ * units of these lines, or of the order, available again after the refund, even if a part of the money is retained.
  */
 export const RefundRequest = exactly({
   lines: v.optional(LineNumbers),
@@ -248,16 +251,17 @@ export const RefundRequest = exactly({
 })
 export type RefundRequest = v.InferOutput<typeof RefundRequest>
 
-/** `lines` left out: the whole order. */
+/** Missing `lines` mean the whole order. */
 export const CancelRequest = exactly({ lines: v.optional(LineNumbers), reason: v.optional(name) })
 
-/** Units of a refunded order that are for sale again. `lines` left out: all that were refunded. */
+/** Makes units of a refunded order available again. Missing `lines` mean all refunded ones. */
 export const ReturnRequest = exactly({ lines: v.optional(LineNumbers) })
 export type ReturnRequest = v.InferOutput<typeof ReturnRequest>
 
 export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
 
-// -- Announcements and posts -----------------------------------------------------------------------------------------
+// -- Announcements and posts
+// -----------------------------------------------------------------------------------------
 
 export const AnnouncementRequest = exactly({
   level: v.optional(v.picklist(['info', 'warning'], 'info or warning is required'), 'info'),
@@ -265,7 +269,7 @@ export const AnnouncementRequest = exactly({
 })
 export type AnnouncementRequest = v.InferOutput<typeof AnnouncementRequest>
 
-/** An urgent post is an announcement, a warning, in the place of the one before. */
+/** An urgent post is an announcement or a warning, which replaces the one before. */
 export const PostRequest = exactly({
   text: Texts,
   urgent: v.optional(v.boolean('true or false is required'), false),
@@ -275,9 +279,10 @@ export type PostRequest = v.InferOutput<typeof PostRequest>
 
 export const PauseRequest = exactly({ reason: v.optional(Texts) })
 
-// -- Operators -------------------------------------------------------------------------------------------------------
+// -- Operators
+// -------------------------------------------------------------------------------------------------------
 
-/** Names in the audit log that no operator has: the admin token's, and this system's. */
+/** Names in the audit log that no operator may have: those of the admin token and of this system. */
 export const TAKEN_NAMES: readonly string[] = ['admin', 'reconciler', 'scheduler']
 const OperatorName = v.pipe(
   v.string('text is required'),
@@ -289,9 +294,10 @@ export const NewOperator = exactly({
   role: v.picklist(ROLES, 'viewer, operator or owner is required'),
 })
 
-// -- Scheduled actions -----------------------------------------------------------------------------------------------
+// -- Scheduled actions
+// -----------------------------------------------------------------------------------------------
 
-/** When it happens: once, or again and again by cron, in UTC. The rest of the body is its effect. */
+/** The time of an action: once, or repeatedly by cron in UTC. The other fields of the body are its effect. */
 export const ScheduledTime = v.pipe(
   v.objectWithRest(
     {
@@ -306,7 +312,7 @@ export const ScheduledTime = v.pipe(
   ),
 )
 
-/** What a scheduled action does, the same as the call of its name. */
+/** The effect of a scheduled action, which is the same as that of the call with its name. */
 export const ScheduledEffect = v.variant(
   'action',
   [
@@ -322,7 +328,9 @@ export const ScheduledEffect = v.variant(
 )
 export type ScheduledEffect = v.InferOutput<typeof ScheduledEffect>
 
-/** One time that a scheduled action was carried out, or failed; `late`: it began more than five seconds after its time. */
+/**
+ * A run of a scheduled action, successful or not. `late` means that it started more than five seconds after its time.
+ */
 export interface ScheduledRun {
   readonly due_at: string
   readonly ran_at: string
@@ -330,17 +338,17 @@ export interface ScheduledRun {
   readonly error: string | null
 }
 
-/** Why a scheduled action does not happen: its operator may not do it any more. */
+/** The reason why a scheduled action does not run: its operator lost the role for it. */
 export interface Suspension {
   readonly at: string
-  /** Who revoked or demoted the operator. */
+  /** The operator who revoked or demoted the action's operator. */
   readonly by: string
   readonly reason: 'revoked' | 'demoted'
-  /** When it would have happened next. */
+  /** The time at which the action would have run next. */
   readonly due_at: string
 }
 
-/** What support writes about an order. */
+/** A note of support about an order. */
 export const NoteRequest = exactly({
   text: v.pipe(
     v.string('text is required'),
@@ -351,9 +359,10 @@ export const NoteRequest = exactly({
   ),
 })
 
-// -- What operators read: the shapes of answers, for the origin that writes them and the console that shows them ------------
+// -- What operators read: the shapes of answers, for the origin that writes them and the console that shows them
+// ------------
 
-/** As JSON carries it: dates are text in ISO 8601. */
+/** The type after conversion to JSON, in which dates are text in ISO 8601. */
 export type AsJson<T> = T extends Date
   ? string
   : T extends readonly (infer One)[]
@@ -362,7 +371,7 @@ export type AsJson<T> = T extends Date
       ? { readonly [Name in keyof T]: AsJson<T[Name]> }
       : T
 
-/** `GET /admin/audit`: `{ entries, next }`. */
+/** A row of `GET /admin/audit`, whose response is `{ entries, next }`. */
 export interface AuditRow {
   readonly entry: string
   readonly at: Date
@@ -373,32 +382,32 @@ export interface AuditRow {
   readonly product_id: string | null
   readonly product_name: string | null
   readonly order_id: string | null
-  /** Of the order. */
+  /** The currency of the order. */
   readonly currency: string | null
   readonly before: unknown
   readonly after: unknown
 }
 export interface AuditPage {
   readonly entries: readonly AuditRow[]
-  /** The `after` of the page that follows. */
+  /** The `after` of the following page. */
   readonly next: string | null
 }
 
-/** `GET /admin/queues`. */
+/** The response of `GET /admin/queues`. */
 export interface QueueState {
   readonly queue: string
-  /** Jobs that could begin now, those for later, those that a worker has, and those waiting for another attempt. */
+  /** The jobs that are due, those for later, those that a worker has, and those that wait for another attempt. */
   readonly waiting: number
   readonly later: number
   readonly active: number
   readonly retrying: number
-  /** For how long the oldest job that could begin has waited; null if none does. */
+  /** The waiting time of the oldest due job; null if none is due. */
   readonly oldest_seconds: number | null
   readonly dead: number
-  /** All that wait, whatever for, since when the oldest of them, and how often one of them was tried at most. */
+  /** All open jobs, the age of the oldest, and the highest number of attempts of any of them. */
   readonly open: Backlog & { readonly tries: number }
 }
-/** `GET /admin/queues/{queue}/dead`. */
+/** The response of `GET /admin/queues/{queue}/dead`. */
 export interface DeadJob {
   readonly job: string
   readonly data: unknown
@@ -415,21 +424,21 @@ export interface FoundOrder extends Order {
   readonly charge_id: string | null
   readonly email?: string
 }
-/** One thing that happened to an order, or was done about it. */
+/** One event of an order, or one action on it. */
 export interface HistoryEntry {
   readonly at: Date
   readonly kind: 'event' | 'capture' | 'refund' | 'delivery' | 'mail' | 'action' | 'note'
-  /** What: the event's type, the operator's action, `captured`, `delivered` .. */
+  /** The event's type, the operator's action, `captured`, `delivered` and so on. */
   readonly what: string
-  /** The operator, where it was one. */
+  /** The operator, if an operator did it. */
   readonly by: string | null
   readonly detail: Readonly<Record<string, unknown>>
 }
-/** `GET /admin/orders/{order}`. */
+/** The response of `GET /admin/orders/{order}`. */
 export interface OrderTimeline extends FoundOrder {
-  /** `cost_minor`: with its share of discounts, fees and tax. */
+  /** `cost_minor` includes the line's share of discounts, fees and tax. */
   readonly lines: (OrderLine & { readonly cost_minor: number })[]
-  /** What it costs beside its lines. */
+  /** The costs of the order in addition to its lines. */
   readonly bill: readonly BillLine[]
   readonly payment_method: string | null
   readonly idempotency_key: string
@@ -438,24 +447,24 @@ export interface OrderTimeline extends FoundOrder {
   readonly updated_at: Date
   readonly contact: {
     readonly email: string | null
-    /** Where it goes to. */
+    /** The delivery address. */
     readonly delivery: Address | null
     readonly address: string | null
     readonly language: string
     readonly delete_after: Date
   } | null
-  /** The block of its visitor or account, if there is one. */
+  /** The block of the order's visitor or account, if there is one. */
   readonly block: { readonly block: string; readonly note: string; readonly blocked_at: Date } | null
   readonly history: readonly HistoryEntry[]
 }
 
-/** A rule as it is kept: `GET /admin/sales/{sale}/rules`. */
+/** A stored rule, as `GET /admin/sales/{sale}/rules` returns it. */
 export type Rule = RuleConfig & {
   readonly rule: string
-  /** How often it decided. */
+  /** The number of times that the rule decided. */
   readonly met: number
 }
-/** `GET /admin/blocks`. One of visitor, account and address says who. */
+/** An entry of `GET /admin/blocks`. Exactly one of visitor, account and address is set. */
 export interface BlockState {
   readonly block: string
   readonly visitor?: string
@@ -465,27 +474,31 @@ export interface BlockState {
   readonly blocked_at: string
 }
 
-// -- Webhooks --------------------------------------------------------------------------------------------------------
+// -- Webhooks
+// --------------------------------------------------------------------------------------------------------
 
-/** `GET /admin/webhooks`: `{ webhooks }`. */
+/** An entry of `GET /admin/webhooks`, whose response is `{ webhooks }`. */
 export interface WebhookState {
   readonly endpoint: string
   readonly url: string
   readonly events: readonly string[]
   readonly state: 'active' | 'paused'
   readonly note: string
-  /** Masked, except where it was just made. */
+  /** The secret is masked, except in the response that creates it. */
   readonly secret: string
   readonly secrets_live: number
   readonly created_at: string
-  /** Messages that wait, for how long the oldest has, and those given up; not in the answer to a change. */
+  /**
+   * The number of waiting messages, the age of the oldest, and the number given up. The response to a change does not
+   * have them.
+   */
   readonly waiting?: number
   readonly oldest_seconds?: number | null
   readonly dead?: number
-  /** Why the last attempt of a message that waits failed. */
+  /** The error of the last attempt of a waiting message. */
   readonly failure?: string | null
 }
-/** `GET /admin/webhooks/{endpoint}/deliveries`: `{ deliveries, next }`. */
+/** An entry of `GET /admin/webhooks/{endpoint}/deliveries`, whose response is `{ deliveries, next }`. */
 export interface Delivery {
   readonly delivery: string
   readonly message_id: string

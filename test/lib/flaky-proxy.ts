@@ -1,4 +1,4 @@
-/** A proxy to a server on this machine that fails as networks do, for tests. */
+/** A proxy to a server on this machine that fails in the ways that networks do, for tests. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
@@ -16,7 +16,7 @@ function flakyProxy(portOfServer: () => number) {
       end.on('error', () => {})
       end.on('close', () => {
         ends.delete(end)
-        // A connection that vanished does not even close.
+        // A connection that vanished is not even closed.
         if (end.listenerCount('data') > 0) for (const other of both) other.destroy()
       })
     }
@@ -37,23 +37,23 @@ function flakyProxy(portOfServer: () => number) {
       cut()
       proxy.close()
     },
-    /** The address of the server through the proxy. */
+    /** Returns the address of the server through the proxy. */
     through(url: string): string {
       return Object.assign(new URL(url), { port: String((proxy.address() as AddressInfo).port) }).href
     },
     /** Breaks every connection. */
     cut,
-    /** Lets every connection hang silently; later connections are served. */
+    /** Makes every connection hang silently. Later connections work. */
     vanish() {
       for (const end of ends) end.removeAllListeners('data').resume()
     },
-    /** Resets the connection on which this text is sent next, in place of an answer. */
+    /** Resets the connection on which this text is sent next, instead of passing it on. */
     resetAt(text: string) {
       resetAt = text
     },
-    /** True once it has done so. */
+    /** True once such a connection was reset. */
     hasReset: () => resetAt === undefined,
-    /** Loses all replies, or everything, until it is back. */
+    /** Drops all replies, or all traffic, until `back` is called. */
     lose(what: 'answers' | 'all') {
       lost = what
     },
@@ -72,7 +72,7 @@ export function useFlakyProxy(portOfServer: () => number) {
   return proxy
 }
 
-/** A proxy to the server of this address, at once; whoever opens it closes it. */
+/** Opens a proxy to the server of this address at once. The caller closes it. */
 export async function openFlakyProxy(url: string) {
   const proxy = flakyProxy(() => Number(new URL(url).port))
   await proxy.listen()

@@ -30,7 +30,7 @@ export async function growth(stage: Stage, { crowd }: Bench) {
   return real
 }
 
-/** More and more real visitors join a real sale. */
+/** The number of real visitors who join a real sale grows. */
 async function realCosts(stage: Stage, crowd: number) {
   const { edge, dataDir } = stage.system
   const sale = await createSale(stage, { stock: 100, rate: 0.01, opensInMs: 3_600_000 })

@@ -113,7 +113,7 @@ export class Seeker implements Wishes {
     return { lines: this.#lines }
   }
 
-  /** Other visitors see the seats of an order a moment later. */
+  /** The seats of an order are visible to other visitors a moment later. */
   has({ lines = [] }: Partial<Pick<Order, 'lines'>>): void {
     for (const { section_id, seat_id } of lines) if (seat_id !== undefined) this.#picture.learn(section_id, [seat_id])
   }

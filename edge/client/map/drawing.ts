@@ -16,7 +16,7 @@ export interface View {
  * Seats are drawn only if neighbours are at least this far apart in pixels; closer ones would look like a grey haze.
  */
 const SEATS_FROM_PX = 7
-/** From this distance between neighbours there is space for a number. */
+/** Neighbouring seats at least this far apart have space for a number. */
 const NUMBERS_FROM_PX = 26
 /** The radius of a seat as a share of the distance between neighbours. */
 const RADIUS = 0.38

@@ -10,7 +10,7 @@ it('keeps a part for as long as all that it is made of is the same', () => {
   const part = (name: string, ...of: readonly unknown[]) => String(parts.get(name, of, () => make(JSON.stringify(of))))
   const first = part('a', state, schedule)
   expect([part('a', state, schedule), make.mock.calls.length]).toEqual([first, 1])
-  // Another object may have other content later, even if it is equal now.
+  // A new object may have other content later, even if it is equal now.
   part('a', { ...state }, schedule)
   expect(make).toHaveBeenCalledTimes(2)
   expect(part('a', state, { version: 2 })).toContain('2')

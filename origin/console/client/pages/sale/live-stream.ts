@@ -56,7 +56,7 @@ export function useLive(sale: string) {
   return { seen: { live: aged(live, ageMs), ageMs, nowMs: Date.parse(live.read_at) + ageMs }, error: error.value }
 }
 
-/** Without new data the current health is unknown. */
+/** The current health is unknown without new data. */
 function aged(live: Live, ageMs: number): Live {
   if (ageMs <= OLD_AFTER_MS) return live
   const need = {
