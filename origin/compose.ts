@@ -35,7 +35,9 @@ import { WarmConnections } from './ledger/warm-connections.ts'
 import { hmacKey } from './lib/hmac.ts'
 import { type Actor, loop } from './lib/loop.ts'
 import { connectRedis } from './lib/redis.ts'
+import { RedisWatch } from './lib/redis-watch.ts'
 import { requireSecret } from './lib/request.ts'
+import { Writes } from './lib/writes.ts'
 import { createWorker } from './loops.ts'
 import { mailRoutes } from './mail/mail-routes.ts'
 import { createMailer } from './mail/mailer.ts'
@@ -44,6 +46,7 @@ import { Operators } from './operators/operators.ts'
 import { signInRoutes } from './operators/sign-in-routes.ts'
 import { operatorRoutes } from './operators-api.ts'
 import { createOpsApp } from './ops.ts'
+import { noteReach } from './orders/hold-pause.ts'
 import { OrderChanges } from './orders/order-changes.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
@@ -64,6 +67,7 @@ import { SaleQueues } from './queue/sale-queues.ts'
 import { scheduleRoutes } from './queue/schedule-routes.ts'
 import { Live } from './report/live.ts'
 import { SaleCounts } from './report/sale-counts.ts'
+import { readWorkers } from './report/worker-reports.ts'
 import { Retention } from './retention/retention.ts'
 import { AdminSales } from './sales/admin-sales.ts'
 import { SaleMemory } from './sales/sale-memory.ts'
@@ -108,13 +112,19 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
   await prepare(config.DATABASE_URL)
   await warnOfLostCommits(sql, log)
-  const redis = defineScripts(connectRedis(config.REDIS_URL, log))
+  const redisWrites = new Writes()
+  const redis = defineScripts(connectRedis(config.REDIS_URL, log, redisWrites))
   stops.push(['gate', () => redis.disconnect()])
 
   // -- Sales --
   const sales = new Sales(sql)
   const memory = new SaleMemory()
-  const metrics = createMetrics(() => ({ ledger: !sales.isLedgerUnresponsive(), redis: redis.status === 'ready' }))
+  const metrics = createMetrics(() => ({
+    ledger: sales.canRecord(),
+    redis: redis.status === 'ready' && redisWrites.refusal === null,
+  }))
+  const redisWatch = new RedisWatch({ redis, writes: redisWrites, metrics, log })
+  startActor('redis watch', redisWatch.actor)
   await sales.start()
   stops.push(['sales', () => sales.stop()])
   const forget = async () => {
@@ -122,6 +132,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     metrics.forgetOld()
   }
   startActor('sale memory', loop('sale memory', FORGET_MS, { log, metrics }, forget))
+  if (config.ROLE !== 'worker') startActor('reach of the ledger', noteReach({ redis, sales, log, metrics }))
   const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
   stops.push(['warm connections', () => warm.end()])
 
@@ -148,6 +159,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const reports = new QueueReports(metrics, memory)
   const saleCounts = new SaleCounts({ sql, sales, arrivals, queueReports: reports, metrics, log })
   startActor('sale minutes', saleCounts.actor)
+  const isProviderAway = async () => (await readWorkers(redis, sales.nowMs())).provider === 'fails'
   const queues = new SaleQueues({
     sales,
     arrivals,
@@ -155,7 +167,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     reports,
     joins: new JoinCounter({ sql, metrics, saleCounts, log }),
     shares: new LineShares(redis, log),
-    payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates }),
+    payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates, isProviderAway }),
     isOverloaded: (saleId) => loadShedder.isSlow(saleId),
   })
   const edge = new EdgeNotifier(config, log)
@@ -175,7 +187,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   startActor('order events', events)
   const updates = new SectionUpdates({ sales, metrics })
   startActor('section updates', updates)
-  const stock = { sql, sales, gates, work: new SaleWork(), memory, metrics, log }
+  const stock = { sql, sales, gates, work: new SaleWork(), memory, redisWatch, metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
   const payments = await startPayments({ config, sql, redis, jobs, sales, orders, metrics, log, unitsReturned })
@@ -277,6 +289,9 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
       '/': buyerRoutes,
     },
   })
-  const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
+  const stores = {
+    ledger: () => sales.writes.require(() => ping(sql)),
+    gate: () => redisWrites.require(() => redis.ping()),
+  }
   return { app, ops: createOpsApp({ stores, registry: metrics.registry }), events, updates, checkout, memory }
 }

@@ -8,11 +8,11 @@ import type { RecentSearches } from './front/recent-searches.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
 import { type Actor, type Loop, loop } from './lib/loop.ts'
-import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { MAIL_READER, readMails } from './mail/mail-queries.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { mailTurns } from './mail/turn-watch.ts'
+import { holdPauses } from './orders/hold-pause.ts'
 import { gateSweeps, sweepLedger } from './orders/hold-sweeper.ts'
 import type { OrderChanges } from './orders/order-changes.ts'
 import type { Orders } from './orders/orders.ts'
@@ -58,7 +58,7 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
 type Reader = typeof WEBHOOK_READER | typeof SEARCH_READER | typeof COUNT_READER | typeof MAIL_READER
 
 export function createWorker(deps: WorkerDeps): Actor {
-  const { sql, redis, metrics, reconciler, deliverer, mailer, scheduler, retention } = deps
+  const { sql, redis, reconciler, deliverer, mailer, scheduler, retention } = deps
   const { calls, charges, captures, refunds } = deps.payments
   const jobs = new JobRunner(deps, [charges, captures, refunds, scheduler, deliverer, ...(mailer ? [mailer] : [])])
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
@@ -107,6 +107,7 @@ export function createWorker(deps: WorkerDeps): Actor {
   const actors = [
     // Orders and stock
     every(300, 'hold sweeper', gateSweeps(deps)),
+    every(1_000, 'hold pauses', holdPauses(deps)),
     every(1_000, 'intent recorder', () => recordAllIntents(deps)),
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),
@@ -129,12 +130,11 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(5_000, 'event watch', () => watchEvents(deps)),
     // Watches
     every(15_000, 'webhook watch', () => deliverer.watch()),
-    every(5_000, 'memory watch', () => watchMemory(redis, metrics)),
     every(30_000, 'retention', () => retention.round()),
     every(5_000, 'search lists', () => deps.searches.deleteStale()),
     workerReports({
       ...deps,
-      provider: () => charges.providerSeen(),
+      provider: () => charges.watch.seen(),
       isLedgerAway: () => deps.sales.isLedgerUnresponsive(),
       nowMs: () => deps.sales.nowMs(),
     }),

@@ -56,9 +56,12 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** Charges are given up sooner, by charges.ts; captures and refunds are tried for hours before a person must know. */
+/**
+ * Charges are given up sooner, by charges.ts, unless the provider answers nobody: then they are tried for an hour. Captures and
+ * refunds are tried for hours before a person must know.
+ */
 export const QUEUES: Readonly<Record<QueueName, QueuePolicy>> = {
-  charge: { leaseMs: 10 * SECOND, firstPauseMs: SECOND, maxPauseMs: 10 * SECOND, attempts: 60 },
+  charge: { leaseMs: 10 * SECOND, firstPauseMs: SECOND, maxPauseMs: 5 * SECOND, attempts: 720 },
   capture: { leaseMs: 10 * SECOND, firstPauseMs: SECOND, maxPauseMs: 5 * MINUTE, attempts: 60 },
   refund: { leaseMs: 10 * SECOND, firstPauseMs: SECOND, maxPauseMs: 5 * MINUTE, attempts: 60 },
   // A run takes milliseconds, and is late after five seconds.

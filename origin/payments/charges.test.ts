@@ -53,6 +53,7 @@ async function attempt(charges: Charges): Promise<void> {
 }
 async function lastAttempt(charges: Charges): Promise<void> {
   await sql`update jobs set attempts = ${CHARGE_ATTEMPTS - 1} where queue = 'charge'`
+  await sql`update orders set reserved_until = now() where status = 'paying'`
   await attempt(charges)
 }
 /** Settles the charge of an order as the provider has it now. */

@@ -27,11 +27,14 @@ import {
   touchForgottenPayments,
   writeProviderCursor,
 } from './payment-queries.ts'
-import type { ChargeRecord, PaymentProvider, ProviderSeen } from './providers/provider.ts'
+import { ProviderWatch } from './provider-watch.ts'
+import type { ChargeRecord, PaymentProvider } from './providers/provider.ts'
 
 /** Charges in progress in one worker. The provider is slow, and a few that hang must not block the others. */
 const CONCURRENCY = 256
-/** Attempts of a charge without an answer; then the provider's record of it decides. */
+/** Charges in progress while the provider answers nobody: enough to see when it is back, and no burden on it. */
+const WHILE_AWAY = 8
+/** A charge without an answer is tried until the hold ends, and so often at least; then the provider's record of it decides. */
 export const CHARGE_ATTEMPTS = 3
 /** A charge that is turned away waits this long and up to twice as long, so that they do not all return at once. */
 const REQUEUE_MS = 2_000
@@ -70,6 +73,10 @@ const DONE: Outcome = { end: 'done' }
 
 type Declined = Parameters<Orders['decline']>[0][number]
 
+/** Whether this attempt of a charge is made: silence is no decline, so a good card waits for as long as its hold lasts. */
+const mayTry = (order: OrderRow, attempt: number, nowMs: number) =>
+  attempt <= CHARGE_ATTEMPTS || nowMs < order.reserved_until.getTime()
+
 const isPriceOf = (order: OrderRow, { amountMinor, currency }: AuthorizedCharge) =>
   amountMinor === totalOf(order) && currency === order.currency
 
@@ -95,30 +102,23 @@ export class Charges implements Consumer<'charge'> {
   readonly queue = 'charge'
   readonly #deps: ChargesDeps
   #pausedUntilMs = 0
-  #provider: ProviderSeen = { answeredAtMs: null, failedAtMs: null }
+  /** Whether the provider answers. */
+  readonly watch: ProviderWatch
   #unlogged = { charges: 0, sinceMs: Number.NEGATIVE_INFINITY }
 
   constructor(deps: ChargesDeps) {
     this.#deps = deps
-  }
-
-  /** When the provider answered last, and when it last did not. */
-  providerSeen(): ProviderSeen {
-    return this.#provider
-  }
-
-  #sawProvider(answered: boolean): void {
-    this.#provider = { ...this.#provider, [answered ? 'answeredAtMs' : 'failedAtMs']: this.#deps.nowMs() }
+    this.watch = new ProviderWatch(deps)
   }
 
   // -- Charging ----------------------------------------------------------------------------------------------------
 
   async room(busy: number) {
     if (performance.now() < this.#pausedUntilMs) return 0
-    const limit = CONCURRENCY - busy
+    const atOnce = this.watch.isAway ? WHILE_AWAY : CONCURRENCY
     return [
-      { group: '', limit: await this.#deps.calls.room('charge', limit) },
-      { group: FREE, limit },
+      { group: '', limit: await this.#deps.calls.room('charge', Math.max(0, atOnce - busy)) },
+      { group: FREE, limit: CONCURRENCY - busy },
     ]
   }
 
@@ -153,14 +153,14 @@ export class Charges implements Consumer<'charge'> {
       await orders.confirmFree(order_id)
       return DONE
     }
-    // The last attempt ended with its worker.
-    if (job.attempt > CHARGE_ATTEMPTS) return this.#giveUp(order_id, attempt)
+    if (!mayTry(order, job.attempt, this.#deps.nowMs())) return this.#giveUp(order_id, attempt)
     const method = payment_method ?? ''
     const about = { order: order_id, attempt }
     const charged = await provider.authorize({ ...about, amountMinor, currency, method, returnUrl: returnUrl(order) })
     const { result } = charged
     metrics.payments.inc({ outcome: result })
-    this.#sawProvider(result !== 'unknown' && result !== 'turned_away')
+    if (result === 'unknown') this.watch.heardNothing(order_id)
+    else if (result !== 'turned_away') this.watch.answered()
     switch (result) {
       case 'authorized': {
         const { charge } = charged
@@ -188,7 +188,7 @@ export class Charges implements Consumer<'charge'> {
       }
       case 'unknown':
         this.#logFailure(order_id, charged)
-        if (job.attempt < CHARGE_ATTEMPTS) return { end: 'failed', error: charged.reason }
+        if (mayTry(order, job.attempt + 1, this.#deps.nowMs())) return { end: 'failed', error: charged.reason }
         break
       case 'turned_away': {
         this.#logFailure(order_id, charged)
@@ -212,28 +212,32 @@ export class Charges implements Consumer<'charge'> {
   }
 
   /**
-   * After the last attempt the provider's record counts; without one nothing was authorized. The order is cancelled before
-   * a pending charge is, since a charge authorized meanwhile may have confirmed the order.
+   * After the last attempt the provider's record counts; without one nothing was authorized. A provider that does not answer says
+   * neither, so it is asked again. The order is cancelled before a pending charge is, since a charge authorized meanwhile may have
+   * confirmed the order.
    */
   async #giveUp(order: string, attempt: number): Promise<Outcome> {
-    const { provider, orders } = this.#deps
-    const found = await this.#recordOf(order, provider.find(order))
+    const { provider, orders, log } = this.#deps
+    let found: ChargeRecord | undefined
+    try {
+      found = await provider.find(order)
+    } catch (error) {
+      this.watch.heardNothing(order)
+      return { end: 'failed', error: String(error) }
+    }
+    this.watch.answered()
     if (found && found.status !== 'pending') await this.settle(found)
     // Its buyer has it now.
     if (found?.status === 'requires_action' && found.attempt === attempt) return DONE
     const cancelled = await orders.cancel(order, ['paying'], 'payment_timeout')
     if (!cancelled || found?.status !== 'pending') return DONE
     // If this fails, the charge is voided when it is reported authorized.
-    const current = await this.#recordOf(order, provider.cancel(found.charge))
-    if (current) await this.settle(current)
-    return DONE
-  }
-
-  #recordOf(order: string, request: Promise<ChargeRecord | undefined>): Promise<ChargeRecord | undefined> {
-    return request.catch((error) => {
-      this.#deps.log.warn({ order, error: String(error) }, 'provider did not respond; giving up')
+    const current = await provider.cancel(found.charge).catch((error) => {
+      log.warn({ order, error: String(error) }, 'pending charge not cancelled')
       return undefined
     })
+    if (current) await this.settle(current)
+    return DONE
   }
 
   /** Queues charges again that seem forgotten. If the first job still exists, the order's idempotency key covers both. */
@@ -412,13 +416,13 @@ export class Charges implements Consumer<'charge'> {
   async *#watched<Page>(pages: AsyncIterable<Page>): AsyncIterable<Page> {
     try {
       for await (const page of pages) {
-        this.#sawProvider(true)
+        this.watch.answered()
         yield page
       }
       // Also where nothing has changed.
-      this.#sawProvider(true)
+      this.watch.answered()
     } catch (error) {
-      this.#sawProvider(false)
+      this.watch.failed()
       throw error
     }
   }

@@ -1,6 +1,7 @@
 /**
  * How many people may be inside a sale while payments are limited (PAYMENTS_PER_SECOND): nobody is called whose charge could not be
- * tried before their hold ends. It is one more bound on `max_inside`, which the edge keeps.
+ * tried before their hold ends. It is one more bound on `max_inside`, which the edge keeps. And whether anybody can pay at all: while
+ * the provider is away, whoever is called can only let their hold end.
  */
 import { withTimeout } from '../lib/with-timeout.ts'
 import { chargesWaiting } from '../payments/call-budget.ts'
@@ -33,7 +34,11 @@ interface PaymentRoomDeps {
   readonly account: string
   readonly redis: Pick<Store, 'get'>
   readonly gates: Pick<Gates, 'of'>
+  /** Whether the provider answers none of the workers; throws where that is not known. */
+  readonly isProviderAway: () => Promise<boolean>
 }
+
+const isFree = ({ products }: SaleRow) => products.every((product) => product.unit_price_minor === 0)
 
 export class PaymentRoom {
   readonly #deps: PaymentRoomDeps
@@ -42,9 +47,10 @@ export class PaymentRoom {
   }
 
   /** `max_inside` of a sale with this bound; null where nothing bounds it. */
-  async bound({ sale_id, hold_seconds: holdSeconds, max_inside, products }: SaleRow): Promise<number | null> {
+  async bound(sale: SaleRow): Promise<number | null> {
+    const { sale_id, hold_seconds: holdSeconds, max_inside, products } = sale
     const { perSecond, account, redis, gates } = this.#deps
-    if (perSecond === null || products.every((product) => product.unit_price_minor === 0)) return max_inside
+    if (perSecond === null || isFree(sale)) return max_inside
     const unitsHeld = products.reduce((units, product) => units + product.held, 0)
     // Without Redis each unit counts as an order, and the orders as the charges that wait.
     const unknown = [0, unitsHeld] as const
@@ -52,5 +58,10 @@ export class PaymentRoom {
     const [waiting, openOrders] = await withTimeout(counts, REDIS_TIMEOUT_MS).catch(() => unknown)
     const payable = mostInside({ perSecond, holdSeconds, waiting, unitsHeld, openOrders })
     return max_inside === null ? payable : Math.min(max_inside, payable)
+  }
+
+  /** True while those who are called could not pay. */
+  async isClosed(sale: SaleRow): Promise<boolean> {
+    return !isFree(sale) && (await this.#deps.isProviderAway().catch(() => false))
   }
 }

@@ -16,13 +16,13 @@ import { type QueueReports, reportIn } from './queue-reports.ts'
 import type { ResponseTimes } from './response-times.ts'
 
 interface SaleQueuesDeps {
-  readonly sales: Pick<Sales, 'nowMs' | 'isLedgerUnresponsive'>
+  readonly sales: Pick<Sales, 'nowMs' | 'canRecord'>
   readonly arrivals: Arrivals
   readonly responseTimes: Pick<ResponseTimes, 'of'>
   readonly reports: QueueReports
   readonly joins: Pick<JoinCounter, 'add'>
   readonly shares: Pick<LineShares, 'of'>
-  readonly payments: Pick<PaymentRoom, 'bound'>
+  readonly payments: Pick<PaymentRoom, 'bound' | 'isClosed'>
   /** Whether buyers' calls of a sale exceed what this process serves at once. */
   readonly isOverloaded: (saleId: string) => boolean
 }
@@ -40,14 +40,15 @@ export class SaleQueues {
     joins.add(sale.sale_id, query.counts)
     const report = reportIn(query)
     if (report) arrivals.lineWaits(sale.sale_id, queue, Math.ceil(report.likely_people))
-    const [counts, answers_ms, max_inside] = await Promise.all([
+    const [counts, answers_ms, max_inside, isUnpayable] = await Promise.all([
       this.#countsOf(sale.sale_id, line),
       responseTimes.of(sale.sale_id),
       payments.bound(sale),
+      payments.isClosed(sale),
     ])
     // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
     // and still takes no orders; that it cannot count arrivals shows it.
-    if (sales.isLedgerUnresponsive() && !counts.counted) refuse(tryAgain('Neither store takes orders.'))
+    if (!sales.canRecord() && !counts.counted) refuse(tryAgain('Neither store takes orders.'))
     const nowMs = sales.nowMs()
     const { waiting_for_stock } = counts
     const { share, ...admission } = await shares.of({ ...sale, max_inside }, line, report, { waiting_for_stock, nowMs })
@@ -58,13 +59,13 @@ export class SaleQueues {
       ...counts,
       arrived_lately: arrivals.takeRecent(queue),
       answers_ms,
-      health: this.health(sale.sale_id),
+      health: isUnpayable ? ('slow' as const) : this.health(sale.sale_id),
     }
   }
 
   /** slow: the edge should admit fewer. */
   health(saleId: string): SaleState['health'] {
-    return this.#deps.isOverloaded(saleId) || this.#deps.sales.isLedgerUnresponsive() ? 'slow' : 'ok'
+    return this.#deps.isOverloaded(saleId) || !this.#deps.sales.canRecord() ? 'slow' : 'ok'
   }
 
   counts(queue: string): Counts {

@@ -4,11 +4,12 @@ import { createMetrics } from '../metrics.ts'
 import { workerReports, workersOf } from './worker-reports.ts'
 
 const NOW_MS = 1_000_000
-const report = (agoMs: number, answeredAgoMs: number | null, failedAgoMs: number | null) => ({
+const report = (agoMs: number, answeredAgoMs: number | null, failedAgoMs: number | null, isAway = false) => ({
   atMs: NOW_MS - agoMs,
   hasLedger: true,
   answeredAtMs: answeredAgoMs === null ? null : NOW_MS - answeredAgoMs,
   failedAtMs: failedAgoMs === null ? null : NOW_MS - failedAgoMs,
+  isAway,
 })
 test.each([
   ['none', [], { workers: 0, provider: null }],
@@ -22,6 +23,7 @@ test.each([
   ['one that was answered long ago', [report(1_000, 40_000, 5_000)], { workers: 1, provider: 'fails' }],
   ['one that was never answered', [report(1_000, null, 5_000)], { workers: 1, provider: 'fails' }],
   ['one charge without an answer', [report(1_000, 9_000, 5_000)], { workers: 1, provider: 'answers' }],
+  ['one whose reads are not answered either', [report(1_000, 9_000, 5_000, true)], { workers: 1, provider: 'fails' }],
   [
     'another that is answered',
     [report(1_000, 40_000, 5_000), report(1_000, 2_000, null)],
@@ -65,7 +67,7 @@ test('shares the sales among the workers that report and reach the ledger, and h
   vi.useFakeTimers()
   let isLedgerAway = false
   const deps = { redis, isLedgerAway: () => isLedgerAway, nowMs: () => NOW_MS, metrics: createMetrics() }
-  const provider = () => ({ answeredAtMs: null, failedAtMs: null })
+  const provider = () => ({ answeredAtMs: null, failedAtMs: null, isAway: false })
   const [one, other] = [1, 2].map(() => {
     const share = vi.fn((_worker: string, _running: readonly string[]) => {})
     const actor = workerReports({ ...deps, provider, work: { share }, log: pino({ level: 'silent' }) })

@@ -82,16 +82,18 @@ export async function readWorkers(redis: Pick<Store, 'hgetall'>, nowMs: number) 
 /** Returns the running workers, and what they know of the provider. Pure. */
 export function workersOf(reports: readonly Report[], nowMs: number): Pick<Health, 'workers' | 'provider'> {
   const running = reports.filter(({ atMs }) => nowMs - atMs < GONE_MS)
-  const latest = (of: keyof ProviderSeen) => Math.max(...running.map((one) => one[of] ?? Number.NEGATIVE_INFINITY))
+  const latest = (of: 'answeredAtMs' | 'failedAtMs') =>
+    Math.max(...running.map((one) => one[of] ?? Number.NEGATIVE_INFINITY))
   const [answered, failed] = [latest('answeredAtMs'), latest('failedAtMs')]
   const isUnused = !Number.isFinite(answered) && !Number.isFinite(failed)
-  const provider = isUnused ? 'unused' : failed > answered && nowMs - answered > SILENT_MS ? 'fails' : 'answers'
+  const isAway = running.some((one) => one.isAway) || nowMs - answered > SILENT_MS
+  const provider = isUnused ? 'unused' : failed > answered && isAway ? 'fails' : 'answers'
   return { workers: running.length, provider: running.length === 0 ? null : provider }
 }
 
 /** Parses a worker's report; a worker that is gone meanwhile has an empty one. */
 function reportIn(text: string | undefined): Report {
   const report = JSON.parse(text ?? '{}') as Partial<Report>
-  const { atMs = 0, hasLedger = false, answeredAtMs = null, failedAtMs = null } = report
-  return { atMs, hasLedger, answeredAtMs, failedAtMs }
+  const { atMs = 0, hasLedger = false, answeredAtMs = null, failedAtMs = null, isAway = false } = report
+  return { atMs, hasLedger, answeredAtMs, failedAtMs, isAway }
 }

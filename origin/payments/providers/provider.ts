@@ -145,4 +145,6 @@ export const SANDBOX_DELAYS = { slowMs: 3_000, lateMs: 15_000 } as const
 export interface ProviderSeen {
   readonly answeredAtMs: number | null
   readonly failedAtMs: number | null
+  /** Whether not even reads are answered, which would hang by no card. */
+  readonly isAway: boolean
 }

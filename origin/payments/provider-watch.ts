@@ -1,0 +1,67 @@
+/**
+ * Whether the provider answers at all. One charge may be silent by itself, such as that of a bank that never responds; so whenever
+ * one is, the provider is asked for its record, which any provider that is there can read. If several of these reads in a row get
+ * no answer, the provider is away.
+ */
+import type { Calls } from './call-budget.ts'
+import type { PaymentProvider, ProviderSeen } from './providers/provider.ts'
+
+/** Reads in a row without an answer: one may be lost. */
+const AWAY_AFTER = 2
+/** Between two reads, since charges go unanswered in masses. */
+const READ_EVERY_MS = 1_000
+
+interface WatchDeps {
+  readonly provider: Pick<PaymentProvider, 'find'>
+  readonly calls: Pick<Calls, 'take'>
+  /** The ledger's time. */
+  readonly nowMs: () => number
+}
+
+export class ProviderWatch {
+  readonly #deps: WatchDeps
+  #answeredAtMs: number | null = null
+  #failedAtMs: number | null = null
+  #failedReads = 0
+  #readAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps
+  }
+
+  get isAway(): boolean {
+    return this.#failedReads >= AWAY_AFTER
+  }
+
+  seen(): ProviderSeen {
+    return { answeredAtMs: this.#answeredAtMs, failedAtMs: this.#failedAtMs, isAway: this.isAway }
+  }
+
+  answered(): void {
+    this.#answeredAtMs = this.#deps.nowMs()
+    this.#failedReads = 0
+  }
+
+  /** A read got no answer. */
+  failed(): void {
+    this.#failedAtMs = this.#deps.nowMs()
+    this.#failedReads++
+  }
+
+  /** The charge of this order got no answer. */
+  heardNothing(order: string): void {
+    const { provider, calls, nowMs } = this.#deps
+    this.#failedAtMs = nowMs()
+    if (performance.now() - this.#readAtMs < READ_EVERY_MS) return
+    this.#readAtMs = performance.now()
+    const read = async () => {
+      if ((await calls.take('comparison', 1)) === 0) return
+      await provider.find(order).then(
+        () => this.answered(),
+        () => this.failed(),
+      )
+    }
+    // Behind the attempt, whose lease is short.
+    void read().catch(() => {})
+  }
+}
