@@ -2,6 +2,7 @@
 import type { Texts } from '../../shared/api/fields.ts'
 import type { Catalogue, Synonyms } from '../../shared/api/front.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
+import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { ALL_SALES, audit } from '../operators/audit.ts'
 
@@ -43,13 +44,35 @@ export async function readSynonyms(sql: Queryable): Promise<Synonyms> {
   return row?.synonyms ?? []
 }
 
-export async function writeSynonyms(sql: Sql, synonyms: Synonyms, operator: string): Promise<void> {
+const CHANGED = 'synonyms set'
+
+const latestChange = async (sql: Queryable) => {
+  const [change] = await sql<{ entry_id: string; by: string; at: Date }[]>`
+    select entry_id, actor as by, at from audit_log where sale_id = ${ALL_SALES} and action = ${CHANGED}
+    order by entry_id desc limit 1`
+  return change
+}
+
+/** A version is the number of the latest change. It is to be read before the synonyms, which are of this version or a later one. */
+export const versionOfSynonyms = async (sql: Queryable) => String((await latestChange(sql))?.entry_id ?? 0)
+
+/** Replaces the synonyms. Throws, and changes nothing, if those of today are not of this `version`; null: whatever they are. */
+export async function writeSynonyms(
+  sql: Sql,
+  synonyms: Synonyms,
+  operator: string,
+  version: string | null,
+): Promise<void> {
   await sql.begin(async (tx) => {
+    await tx`insert into search_settings default values on conflict do nothing`
+    await tx`select from search_settings for update`
+    if (version !== null && version !== (await versionOfSynonyms(tx))) {
+      const { by, at } = (await latestChange(tx)) ?? {}
+      throw new ProblemError(problem('changed-meanwhile', { changed: ['synonyms'], by, at }))
+    }
     const before = await readSynonyms(tx)
-    await tx`
-      insert into search_settings (synonyms) values (${tx.json(synonyms)})
-      on conflict (only_row) do update set synonyms = excluded.synonyms`
+    await tx`update search_settings set synonyms = ${tx.json(synonyms)}`
     const change = { before: { synonyms: before }, after: { synonyms } }
-    await audit(tx, [{ actor: operator, action: 'synonyms set', sale: ALL_SALES, ...change }])
+    await audit(tx, [{ actor: operator, action: CHANGED, sale: ALL_SALES, ...change }])
   })
 }

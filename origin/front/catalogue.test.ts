@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Listing } from '../../shared/api/front.ts'
-import { useOrigin } from '../../test/lib/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { listedSale, plainText } from './catalogue.ts'
 
 const origin = useOrigin()
@@ -69,6 +69,30 @@ test('synonyms are the shop’s, and part of the catalogue', async () => {
   for (const wrong of [[['alone']], [['home', '']], { home: 'house' }, [['a', 'b'.repeat(61)]]])
     expect((await put(wrong)).status).toBe(422)
   expect(await origin.admin('GET', '/search/synonyms')).toMatchObject({ body: words })
+})
+
+test('synonyms are not replaced by somebody who has not seen the latest', async () => {
+  const etag = async () =>
+    String((await origin.call('GET', '/admin/search/synonyms', { token: ADMIN_TOKEN })).headers.get('etag'))
+  const put = (body: unknown, version?: string) =>
+    origin.call('PUT', '/admin/search/synonyms', {
+      token: ADMIN_TOKEN,
+      body: body as never,
+      ...(version !== undefined && { headers: { 'if-match': version } }),
+    })
+  const [mine, theirs] = ['mine', 'theirs'].map((word) => [[word, randomUUID().slice(0, 8)]])
+  const read = await etag()
+  const first = await put(theirs, read)
+  expect([first.status, first.headers.get('etag')]).toEqual([200, await etag()])
+  const refused = { type: '/problems/changed-meanwhile', changed: ['synonyms'], by: 'admin', at: expect.any(String) }
+  expect(await put(mine, read)).toMatchObject({ status: 412, body: refused })
+  expect(await origin.admin('GET', '/search/synonyms')).toMatchObject({ body: theirs })
+  const both = await etag()
+  const statuses = await Promise.all([put(mine, both), put(theirs, both)]).then((all) =>
+    all.map(({ status }) => status),
+  )
+  expect(statuses.toSorted()).toEqual([200, 412])
+  expect((await put(mine)).status).toBe(200)
 })
 
 test('makes plain text of markdown, cut', () => {

@@ -8,10 +8,10 @@ import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
 import { jsonIn, parse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { headerOf, jsonBody, readText, refuse } from '../lib/request.ts'
+import { etagOf, headerOf, jsonBody, readText, refuse, versionFor } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { Catalogues } from './catalogue.ts'
-import { readSynonyms, writeSynonyms } from './catalogue-queries.ts'
+import { readSynonyms, versionOfSynonyms, writeSynonyms } from './catalogue-queries.ts'
 import type { RecentSearches } from './recent-searches.ts'
 
 /** The route is mounted below `/internal`. */
@@ -30,10 +30,13 @@ export function recentSearchRoutes(searches: RecentSearches): Hono {
     .delete('/searches', async (c) => c.json({ searches: await searches.remove(visitorOf(c), c.req.query('q')) }))
 }
 
-export const searchRoutes = ({ sql }: { readonly sql: Sql }) =>
-  new Hono()
-    .get('/search/synonyms', async (c) => c.json(await readSynonyms(sql)))
-    .put('/search/synonyms', async (c) => {
-      await writeSynonyms(sql, parse(Synonyms, jsonIn(await readText(c))), operatorOf(c))
-      return c.json(await readSynonyms(sql))
-    })
+export function searchRoutes({ sql }: { readonly sql: Sql }) {
+  const sendSynonyms = async (c: Context) => {
+    c.header('ETag', etagOf(await versionOfSynonyms(sql)))
+    return c.json(await readSynonyms(sql))
+  }
+  return new Hono().get('/search/synonyms', sendSynonyms).put('/search/synonyms', async (c) => {
+    await writeSynonyms(sql, parse(Synonyms, jsonIn(await readText(c))), operatorOf(c), versionFor(c))
+    return sendSynonyms(c)
+  })
+}

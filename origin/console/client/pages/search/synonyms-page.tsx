@@ -1,29 +1,43 @@
 /** The page on which operators edit the synonyms of the visitors' search. */
 import { useQuery } from '@tanstack/preact-query'
-import { admin, read, send } from '../../api.ts'
-import { Failure, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
+import type { Synonyms as Lists } from '../../../../../shared/api/front.ts'
+import { ApiError, send } from '../../api.ts'
+import { Failure, Loading, textIn, useSubmit, useTitle, whoChanged } from '../../parts.tsx'
 import { may, queries } from '../../session.ts'
 import { linesOf, synonymsIn } from './synonyms.ts'
 
 const KEY = ['synonyms']
+const PATH = '/admin/search/synonyms'
+
+async function readSynonyms() {
+  const response = await send(PATH)
+  const lists: Lists = await response.json()
+  return { lines: linesOf(lists), version: response.headers.get('etag') ?? '' }
+}
 
 export function SynonymsPage() {
-  const { data, error } = useQuery({ queryKey: KEY, queryFn: () => read(admin.search.synonyms.$get()) })
+  const { data, error } = useQuery({ queryKey: KEY, queryFn: readSynonyms })
   useTitle('Search · Console')
   return (
     <>
       <h1>Search</h1>
       <Failure error={error} />
       {!data && !error && <Loading />}
-      {data && <Synonyms key={linesOf(data)} lines={linesOf(data)} />}
+      {data && <Synonyms key={data.lines} {...data} />}
     </>
   )
 }
 
-function Synonyms({ lines }: { lines: string }) {
+function Synonyms({ lines, version }: { lines: string; version: string }) {
   const { onSubmit, error, isPending } = useSubmit(async (form) => {
     const body = JSON.stringify(synonymsIn(textIn(form, 'lines')))
-    await send('/admin/search/synonyms', { method: 'PUT', headers: { 'content-type': 'application/json' }, body })
+    const headers = { 'content-type': 'application/json', 'if-match': version }
+    await send(PATH, { method: 'PUT', headers, body }).catch((failure) => {
+      if (!(failure instanceof ApiError) || failure.problem.status !== 412) throw failure
+      throw new Error(
+        `${whoChanged(failure.problem)} has changed the list meanwhile. Load the page again to see it as it is.`,
+      )
+    })
     await queries.invalidateQueries({ queryKey: KEY })
     return { text: 'The search takes these words for the same.' }
   })
