@@ -17,7 +17,7 @@ import {
   type TokenKeys,
   webCryptoKey,
 } from '../shared/keys.ts'
-import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
+import { limit, optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
 import { MAX_SHARDS } from '../shared/ticket-shards.ts'
 import { isLocalHost } from './admission/limits/networks.ts'
 import { handoverSet } from './checkout/handover-keys.ts'
@@ -57,7 +57,7 @@ const rate = v.pipe(
     const [calls = 0, seconds = 0] = text.split('/').map(Number)
     return text === 'off' ? null : { calls, seconds }
   }),
-  v.check((limit) => !limit || (limit.calls > 0 && limit.seconds > 0), 'must be above 0/0'),
+  v.check((most) => !most || (most.calls > 0 && most.seconds > 0), 'must be above 0/0'),
 )
 
 const units = v.pipe(
@@ -134,20 +134,20 @@ const Worker = v.object({
     host,
     'Host of a CDN that pulls `/sales/*/schedule` from the origin: pages read schedules there, and from the edge when it fails',
   ),
-  JOINS_PER_ADDRESS: setting(
+  JOINS_PER_ADDRESS: limit(
     rate,
     '60/600',
     'New places per address, from each isolate; also leaving, challenges and names of no sale, counted apart',
   ),
-  JOINS_PER_VISITOR: setting(rate, '10/60', 'Joins per known visitor'),
-  STATUS_PER_ADDRESS: setting(
+  JOINS_PER_VISITOR: limit(rate, '10/60', 'Joins per known visitor'),
+  STATUS_PER_ADDRESS: limit(
     rate,
     '2400/60',
     'Calls for status or the own page, per address; also checkouts, calls for orders and joins of holders, counted apart',
   ),
-  STATUS_PER_VISITOR: setting(rate, '120/60', 'The same per visitor; also checkouts, counted apart'),
-  SEARCHES_PER_ADDRESS: setting(rate, '300/60', 'Searches and completions per address, which take milliseconds each'),
-  UNPAID_PER_ADDRESS: setting(
+  STATUS_PER_VISITOR: limit(rate, '120/60', 'The same per visitor; also checkouts, counted apart'),
+  SEARCHES_PER_ADDRESS: limit(rate, '300/60', 'Searches and completions per address, which take milliseconds each'),
+  UNPAID_PER_ADDRESS: limit(
     units,
     '24',
     'Units of a sale that an address may hold unpaid at once; those who wait in line count as wanting no more',
@@ -244,19 +244,14 @@ const Protect = v.object({
   PROTECT_SESSION_SECONDS: setting(number(60, 24 * 3600), '1800', 'How long an admitted visitor may stay'),
 })
 
-const DEVELOPMENT = {
-  // A whole crowd comes from one machine there.
-  JOINS_PER_ADDRESS: 'off',
-  JOINS_PER_VISITOR: 'off',
-  STATUS_PER_ADDRESS: 'off',
-  STATUS_PER_VISITOR: 'off',
-  SEARCHES_PER_ADDRESS: 'off',
-  UNPAID_PER_ADDRESS: 'off',
-  PAYMENT_PAGE: 'sandbox',
-}
-
 /** Every setting of the edge, for docs/settings.md. */
 export const SETTINGS = settingDocs(Worker, Shop, Turnstile, Stripe, Protect)
+
+const DEVELOPMENT = {
+  // A whole crowd comes from one machine there.
+  ...Object.fromEntries(SETTINGS.flatMap(({ name, isLimit }) => (isLimit ? [[name, 'off']] : []))),
+  PAYMENT_PAGE: 'sandbox',
+}
 
 type SettingName =
   | keyof typeof Worker.entries

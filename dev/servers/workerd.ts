@@ -28,11 +28,9 @@ const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ADMISSION_KEYS', 'EN
 /** The settings of the Worker that a user may set in the environment of `npm start`. */
 export const WORKER_SETTINGS = SETTINGS.map(({ name }) => name).filter((name) => !DECIDED.includes(name))
 
-/** The rate limits of production, for a system that is attacked on purpose. */
+/** The limits of production, for a system that is attacked on purpose. */
 export const PRODUCTION_LIMITS: Readonly<Record<string, string>> = Object.fromEntries(
-  SETTINGS.flatMap(({ name, default: preset = '' }) =>
-    /^\d+\/\d+$/.test(preset) || name === 'UNPAID_PER_ADDRESS' ? [[name, preset]] : [],
-  ),
+  SETTINGS.flatMap(({ name, default: preset = '', isLimit }) => (isLimit ? [[name, preset]] : [])),
 )
 
 export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<Server> {

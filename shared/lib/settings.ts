@@ -14,11 +14,17 @@ export const optional = <S extends v.GenericSchema<string, unknown>>(schema: S, 
 export const setting = <S extends v.GenericSchema<string, unknown>>(schema: S, preset: string, description: string) =>
   v.pipe(v.optional(schema, preset), v.description(description))
 
+/** A setting with a default that bounds what a caller may do. */
+export const limit = <S extends v.GenericSchema<string, unknown>>(schema: S, preset: string, description: string) =>
+  v.pipe(setting(schema, preset, description), v.metadata({ isLimit: true }))
+
 export interface SettingDoc {
   readonly name: string
   /** The default as text; absent if there is none. */
   readonly default?: string
   readonly description: string
+  /** Present for a limit. */
+  readonly isLimit?: true
 }
 
 /** The description of these settings for docs/settings.md. */
@@ -30,6 +36,7 @@ export function settingDocs(...schemas: { readonly entries: v.ObjectEntries }[])
         name,
         description: v.getDescription(schema) ?? '',
         ...(typeof preset === 'string' && { default: preset }),
+        ...(v.getMetadata(schema).isLimit === true && { isLimit: true }),
       }
     }),
   )
