@@ -76,7 +76,8 @@ test('leaves a reader to the worker that is busy with it', async () => {
 
 test('passes over what is not needed, whose batch stays in the ledger', async () => {
   const order = '018f0000-0000-7000-8000-000000000001'
-  await sql`insert into events (type, order_ids) values ('a', array[${order}::uuid]), ('b', array[${order}::uuid]), ('a', null)`
+  await sql`insert into events (type, order_ids)
+    values ('a', array[${order}::uuid]), ('b', array[${order}::uuid]), ('a', null)`
   await isReadable()
   const got: EventRow[] = []
   const needed = sql`e.type = 'b'`

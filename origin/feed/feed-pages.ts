@@ -32,7 +32,8 @@ const readNewest = (sql: Sql, saleId: string) =>
   feedPage(sql<Found[]>`
     select (select max(n) from posts where sale_id = ${saleId}) as latest, p.* from (select) one
     left join (
-      select * from posts where sale_id = ${saleId} and removed_at is null order by n desc limit ${POSTS_A_PAGE}) p on true`)
+      select * from posts where sale_id = ${saleId} and removed_at is null order by n desc
+        limit ${POSTS_A_PAGE}) p on true`)
 
 /** The highest number comes from the same snapshot, because a page counts as full only if all its posts were read. */
 const readPage = (sql: Sql, saleId: string, page: number) =>

@@ -30,7 +30,8 @@ export async function publishPost<const P extends NewPost>(
   const before = level === null ? undefined : await endShown(tx, saleId)
   const [after] = await tx<(PostRow & Pick<P, 'level'>)[]>`
     insert into posts (sale_id, n, level, text, image, operator, at)
-    select ${saleId}, coalesce(max(n), 0) + 1, ${level}, ${tx.json(text)}, ${image ? tx.json(image) : null}, ${operator},
+    select ${saleId}, coalesce(max(n), 0) + 1,
+      ${level}, ${tx.json(text)}, ${image ? tx.json(image) : null}, ${operator},
       clock_timestamp()
     from posts where sale_id = ${saleId} returning *`
   if (!after) throw new Error('no row')
@@ -50,7 +51,8 @@ export async function endAnnouncement(tx: Queryable, saleId: string, operator: s
 export async function removePost(tx: Queryable, saleId: string, n: number, operator: string): Promise<boolean> {
   await lockFeed(tx, saleId)
   const [removed] = await tx<PostRow[]>`
-    update posts set removed_at = clock_timestamp(), until = case when level is not null then coalesce(until, clock_timestamp()) end
+    update posts set removed_at = clock_timestamp(),
+      until = case when level is not null then coalesce(until, clock_timestamp()) end
     where sale_id = ${saleId} and n = ${n} and removed_at is null returning *`
   if (removed)
     await audit(tx, [{ actor: operator, action: 'post removed', sale: saleId, before: { n, ...inAudit(removed) } }])

@@ -37,7 +37,8 @@ export async function addJobs<Name extends QueueName>(
     insert into jobs (queue, group_id, lane, data, run_at)
     select ${queue}, coalesce(n."group", ''), n.lane, n.data, coalesce(n."runAt", now())
     from rows from (json_to_recordset(${JSON.stringify(jobs)}::text::json)
-      as ("group" text, lane text, data jsonb, "runAt" timestamptz)) with ordinality as n ("group", lane, data, "runAt", place)
+      as ("group" text, lane text, data jsonb, "runAt" timestamptz)) with ordinality as n ("group", lane, data,
+        "runAt", place)
     order by n.place`
 }
 
@@ -88,7 +89,8 @@ const isDue = (sql: Queryable) => sql`state = 'pending' and run_at <= now() + in
 export const isAnyJobDue = (sql: Queryable, groups: readonly string[]) => sql`
   exists (
     select from jobs
-    where queue = any(${QUEUE_NAMES as QueueName[]}::text[]) and group_id = any(${groups as string[]}::text[]) and ${isDue(sql)})
+    where queue = any(${QUEUE_NAMES as QueueName[]}::text[])
+      and group_id = any(${groups as string[]}::text[]) and ${isDue(sql)})
   or exists (
     select from webhook_endpoints e where e.state = 'active' and exists (
       select from jobs where queue = 'webhook' and group_id = e.endpoint_id::text and ${isDue(sql)}))`
@@ -185,7 +187,8 @@ export const readDead = (sql: Sql, queue: QueueName, limit: number) => sql<DeadJ
  */
 export async function retryDead(tx: Queryable, queue: QueueName, job: number): Promise<object | undefined> {
   const [row] = await tx<{ data: object }[]>`
-    update jobs set job_id = nextval('jobs_job_id_seq'), state = 'pending', attempts = 0, run_at = now(), created_at = now(),
+    update jobs set job_id = nextval('jobs_job_id_seq'), state = 'pending', attempts = 0, run_at = now(),
+      created_at = now(),
       finished_at = null
     where queue = ${queue} and job_id = ${job} and state = 'dead' returning data`
   return row?.data

@@ -16,7 +16,8 @@ test('a job that was given up is shown, and is tried again when an operator says
   // The worker that took the last attempt died long ago.
   await origin.sql()`
     insert into jobs (queue, data, attempts, leased, run_at)
-    values ('capture', ${origin.sql().json({ charge: 'ch_1', order })}, ${QUEUES.capture.attempts}, true, now() - interval '1 hour')`
+    values ('capture', ${origin.sql().json({ charge: 'ch_1', order })},
+      ${QUEUES.capture.attempts}, true, now() - interval '1 hour')`
   await expect.poll(() => stateOf('capture')).toMatchObject({ dead: 1 })
   const metrics = async () => (await origin.ops('/metrics')).body.text
   await expect.poll(metrics).toContain('queue_jobs{queue="capture",state="dead"} 1')

@@ -25,7 +25,8 @@ export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<voi
     insert into mail_asks (sale_id, line, about, next, email, language, visitor, number)
     select ${saleId}, ${line}, ${about}, ${firstOf(asked)}, ${email}, ${language}, ${visitor}, ${number}
     where not exists (select from refused_mail where email_hash = ${hashOf(email)})
-    on conflict (sale_id, about, (coalesce(visitor, '')), lower(email)) do update set line = excluded.line, next = excluded.next,
+    on conflict (sale_id, about, (coalesce(visitor, '')), lower(email)) do update
+      set line = excluded.line, next = excluded.next,
       language = excluded.language, number = excluded.number, position = null`
 }
 
@@ -135,7 +136,8 @@ export const unplaced = (sql: Sql, { saleId, line }: Waiting) => sql<{ ask_id: s
 
 export const place = (sql: Sql, asks: readonly { readonly ask_id: string; readonly position: number }[]) => sql`
   update mail_asks a set position = p.position
-  from unnest(${asks.map((one) => one.ask_id)}::uuid[], ${asks.map((one) => one.position)}::int[]) as p (ask_id, position)
+  from unnest(${asks.map((one) => one.ask_id)}::uuid[],
+    ${asks.map((one) => one.position)}::int[]) as p (ask_id, position)
   where a.ask_id = p.ask_id`
 
 /** A message that a turn is near is sent at least this long before the turn. */
@@ -185,7 +187,8 @@ export async function endTurns(
   const due = await tx<Asked[]>`
     update mail_asks set next = null where ask_id in (
       select ask_id from mail_asks
-      where sale_id = ${saleId} and line = ${line} and next in ('turn_near', 'turn') limit ${BATCH} for no key update skip locked)
+      where sale_id = ${saleId} and line = ${line} and next in ('turn_near', 'turn')
+        limit ${BATCH} for no key update skip locked)
     returning ${asked(tx)}`
   if (kind !== null) await queue(tx, saleId, kind, await limited(tx, due, perAddress))
   return due.length
@@ -207,6 +210,7 @@ async function queue(tx: Queryable, saleId: string, kind: Kind, asks: readonly D
   await tx`
     insert into jobs (queue, lane, data)
     select 'mail', ask::text, jsonb_build_object('ask', ask, 'kind', ${kind}::text, 'seconds', seconds)
-    from unnest(${asks.map((one) => one.ask_id)}::uuid[], ${asks.map((one) => one.seconds ?? null)}::int[]) as due (ask, seconds)
+    from unnest(${asks.map((one) => one.ask_id)}::uuid[],
+      ${asks.map((one) => one.seconds ?? null)}::int[]) as due (ask, seconds)
     where exists (select from sales where sale_id = ${saleId} and ${kind} = any(mails))`
 }

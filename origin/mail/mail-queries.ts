@@ -163,7 +163,8 @@ async function addMails(
     select place, reserved_until, a.ask_id::text, a.ask_id::text, null, false
     from due join mail_asks a on a.sale_id = due.sale_id and a.visitor = due.visitor and a.push is not null
     where ${channels.push} and (kind <> 'hold_ended' or not exists (
-        select from orders oo where oo.sale_id = due.sale_id and oo.visitor = due.visitor and oo.order_id <> due.order_id
+        select from orders oo where oo.sale_id = due.sale_id and oo.visitor = due.visitor
+          and oo.order_id <> due.order_id
           and oo.status in ('reserved', 'paying', 'confirmed', 'fulfilled'))
       and not exists (select from jobs j where j.lane = a.ask_id::text and j.data ->> 'type' = 'order.expired'))`
   const reminded = new Set<string>()
@@ -220,16 +221,20 @@ export async function findMailOrders(
   const ids = jobs.flatMap(({ data }) => ('order' in data ? [data.order] : []))
   if (ids.length === 0) return new Map()
   const rows = await sql<MailOrder[]>`
-    select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill, o.receipt,
+    select o.order_id, o.sale_id, o.number, o.status, o.quantity, o.unit_price_minor, o.currency, o.cart, o.bill,
+      o.receipt,
       coalesce(c.language, 'en') as language, c.email, null as push, c.delivery as recipient, s.tax, s.delivery,
-      coalesce(g.names ->> c.language, s.name) as sale, coalesce(own.names ->> o.product_id, o.receipt ->> 'name', p.name, o.product_id) as product,
+      coalesce(g.names ->> c.language, s.name) as sale,
+        coalesce(own.names ->> o.product_id, o.receipt ->> 'name', p.name, o.product_id) as product,
       own.names as own_names, g.event as date, g.venue
     from orders o join sales s using (sale_id) left join products p using (sale_id, product_id)
     left join contacts c using (order_id) left join goods g on g.sale_id = o.sale_id
     left join lateral (
       -- A variant's name is its product's name with the variant appended: "Aurora One, 42".
-      select jsonb_object_agg(u.product_id, (about.names ->> c.language) || substr(u.name, length(of.name) + 1)) as names
-      from products u join products of on of.sale_id = u.sale_id and of.product_id = coalesce(u.variant_of, u.product_id)
+      select jsonb_object_agg(u.product_id,
+        (about.names ->> c.language) || substr(u.name, length(of.name) + 1)) as names
+      from products u join products of on of.sale_id = u.sale_id
+        and of.product_id = coalesce(u.variant_of, u.product_id)
       cross join lateral (select g.products -> of.product_id -> 'names' as names) about
       where u.sale_id = o.sale_id and about.names ? c.language
         and u.product_id = any(o.product_id || array(select part ->> 'product' from jsonb_array_elements(o.cart) part))

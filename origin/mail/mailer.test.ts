@@ -57,7 +57,8 @@ const header = ({ raw }: Received, name: string) => new RegExp(`^${name}: (.+)\r
 const stateOf = async (order: string) =>
   (
     await origin.sql()`
-      select data ->> 'type' as type, state, attempts, error from jobs where queue = 'mail' and lane = ${order} order by job_id`
+      select data ->> 'type' as type, state, attempts, error from jobs
+        where queue = 'mail' and lane = ${order} order by job_id`
   ).at(-1)
 const isSent = (order: string) =>
   eventually(

@@ -17,7 +17,8 @@ interface Recipient {
 /** An SQL expression that is true if this visitor has paid an order with this address. */
 export const hasPaid = (sql: Queryable, email: unknown, visitor: unknown) => sql`exists (
   select from contacts paid join orders po using (order_id)
-  where lower(paid.email) = lower(${email as string}) and po.visitor = ${visitor as string} and po.charge_id is not null)`
+  where lower(paid.email) = lower(${email as string})
+    and po.visitor = ${visitor as string} and po.charge_id is not null)`
 
 /**
  * Selects the messages to send: at most `most` per hour for each address, and all of them for a confirmed address.

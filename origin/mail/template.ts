@@ -268,7 +268,9 @@ ${order.facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}
 </dl>
 `
 }${next !== null && html`<p class="lines">${next}</p>\n`}<p><a class="button" href="${url}">${show}</a></p>
-${calendar !== null && html`<p><a href="${calendar}">${words.calendar}</a></p>\n`}<p class="quiet">${why}${stopUrl !== undefined && html` <a class="quiet" href="${stopUrl}">${words.stop}</a>`}</p>
+${
+  calendar !== null && html`<p><a href="${calendar}">${words.calendar}</a></p>\n`
+}<p class="quiet">${why}${stopUrl !== undefined && html` <a class="quiet" href="${stopUrl}">${words.stop}</a>`}</p>
 ${order && html`<p class="small">${order.id}</p>`}
 </div>
 </body>

@@ -59,27 +59,36 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     confirmed: ['Your order is confirmed: {sale}', 'Thank you. Your payment has arrived, and your order is confirmed.'],
     declined: [
       'Your order could not be paid: {sale}',
-      'Your payment was declined, and the order has ended. Nothing was charged. What was set aside for you is for sale again.',
+      'Your payment was declined, and the order has ended. Nothing was charged. What was set aside for you is ' +
+        'for sale again.',
     ],
     cancelled: 'Your order did not go through: {sale}',
     cancelledFor: {
       payment_timeout:
-        'Your bank did not answer in time, so the order has ended. Nothing stays charged: what your bank may have set aside for it comes free by itself. If you still want it, go back to the sale and choose again.',
+        'Your bank did not answer in time, so the order has ended. Nothing stays charged: what your bank may ' +
+        'have set aside for it comes free by itself. If you still want it, go back to the sale and choose again.',
       not_authenticated:
-        'The payment was not confirmed with your bank in time, so the order has ended. Nothing stays charged. If you still want it, go back to the sale, choose again, and confirm when your bank asks.',
+        'The payment was not confirmed with your bank in time, so the order has ended. Nothing stays charged. ' +
+        'If you still want it, go back to the sale, choose again, and confirm when your bank asks.',
       oversold:
-        'By a mistake of ours more was sold than there was, and your order was one too many. We are sorry. What was charged is paid back, and there is nothing for you to do.',
+        'By a mistake of ours more was sold than there was, and your order was one too many. We are sorry. What ' +
+        'was charged is paid back, and there is nothing for you to do.',
       no_stock:
-        'While your order was being recorded, the last of it went to others. Nothing was charged. What is given back goes on sale again: look at the page of the sale.',
+        'While your order was being recorded, the last of it went to others. Nothing was charged. What is given ' +
+        'back goes on sale again: look at the page of the sale.',
       limit:
-        'You already had an order in this sale, and this one was more than one person can have. The other one stays, and nothing was charged for this one. There is nothing for you to do.',
+        'You already had an order in this sale, and this one was more than one person can have. The other one ' +
+        'stays, and nothing was charged for this one. There is nothing for you to do.',
       replay: 'It reached us twice. The other one counts, and is among your orders; nothing was charged for this one.',
       seat_taken:
-        'While your order was being recorded, somebody else got these seats. Nothing was charged. You can choose other seats on the page of the sale.',
+        'While your order was being recorded, somebody else got these seats. Nothing was charged. You can ' +
+        'choose other seats on the page of the sale.',
       price_changed:
-        'While your order was being recorded, the shop changed its price. Nothing was charged. Look at the new price on the page of the sale, and order again if it suits you.',
+        'While your order was being recorded, the shop changed its price. Nothing was charged. Look at the new ' +
+        'price on the page of the sale, and order again if it suits you.',
       too_many:
-        'Earlier orders of yours were given back or not paid, and others come first. Nothing was charged for this one. If you still want it, go back to the sale later; if this is a mistake, ask the shop.',
+        'Earlier orders of yours were given back or not paid, and others come first. Nothing was charged for ' +
+        'this one. If you still want it, go back to the sale later; if this is a mistake, ask the shop.',
     },
     refunded: [
       'Your order was refunded: {sale}',
@@ -136,28 +145,41 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ],
     declined: [
       'Deine Bestellung konnte nicht bezahlt werden: {sale}',
-      'Deine Zahlung wurde abgelehnt, und die Bestellung ist beendet. Es wurde nichts abgebucht. Was für dich zurückgelegt war, ist wieder im Verkauf.',
+      'Deine Zahlung wurde abgelehnt, und die Bestellung ist beendet. Es wurde nichts abgebucht. Was für dich ' +
+        'zurückgelegt war, ist wieder im Verkauf.',
     ],
     cancelled: 'Deine Bestellung kam nicht zustande: {sale}',
     cancelledFor: {
       payment_timeout:
-        'Deine Bank hat nicht rechtzeitig geantwortet, deshalb ist die Bestellung beendet. Es bleibt nichts abgebucht: Was deine Bank dafür vorgemerkt hat, wird von selbst wieder frei. Wenn du es noch möchtest, geh zum Verkauf zurück und wähle neu.',
+        'Deine Bank hat nicht rechtzeitig geantwortet, deshalb ist die Bestellung beendet. Es bleibt nichts ' +
+        'abgebucht: Was deine Bank dafür vorgemerkt hat, wird von selbst wieder frei. Wenn du es noch möchtest, ' +
+        'geh zum Verkauf zurück und wähle neu.',
       not_authenticated:
-        'Die Zahlung wurde nicht rechtzeitig bei deiner Bank bestätigt, deshalb ist die Bestellung beendet. Es bleibt nichts abgebucht. Wenn du es noch möchtest, geh zum Verkauf zurück, wähle neu und bestätige, wenn deine Bank fragt.',
+        'Die Zahlung wurde nicht rechtzeitig bei deiner Bank bestätigt, deshalb ist die Bestellung beendet. Es ' +
+        'bleibt nichts abgebucht. Wenn du es noch möchtest, geh zum Verkauf zurück, wähle neu und bestätige, ' +
+        'wenn deine Bank fragt.',
       oversold:
-        'Durch einen Fehler von uns wurde mehr verkauft, als da war, und deine Bestellung war eine zu viel. Das tut uns leid. Was abgebucht wurde, wird erstattet, und du musst nichts tun.',
+        'Durch einen Fehler von uns wurde mehr verkauft, als da war, und deine Bestellung war eine zu viel. Das ' +
+        'tut uns leid. Was abgebucht wurde, wird erstattet, und du musst nichts tun.',
       no_stock:
-        'Während deine Bestellung erfasst wurde, ging das letzte Stück an andere. Es wurde nichts abgebucht. Was zurückkommt, ist wieder im Verkauf: Sieh auf der Seite des Verkaufs nach.',
+        'Während deine Bestellung erfasst wurde, ging das letzte Stück an andere. Es wurde nichts abgebucht. ' +
+        'Was zurückkommt, ist wieder im Verkauf: Sieh auf der Seite des Verkaufs nach.',
       limit:
-        'Du hattest in diesem Verkauf schon eine Bestellung, und diese war mehr, als eine Person haben kann. Die andere bleibt, und für diese wurde nichts abgebucht. Du musst nichts tun.',
+        'Du hattest in diesem Verkauf schon eine Bestellung, und diese war mehr, als eine Person haben kann. ' +
+        'Die andere bleibt, und für diese wurde nichts abgebucht. Du musst nichts tun.',
       replay:
-        'Sie kam zweimal bei uns an. Es gilt die andere, die unter deinen Bestellungen steht; für diese wurde nichts abgebucht.',
+        'Sie kam zweimal bei uns an. Es gilt die andere, die unter deinen Bestellungen steht; für diese wurde ' +
+        'nichts abgebucht.',
       seat_taken:
-        'Während deine Bestellung erfasst wurde, hat jemand anders diese Plätze bekommen. Es wurde nichts abgebucht. Auf der Seite des Verkaufs kannst du andere Plätze wählen.',
+        'Während deine Bestellung erfasst wurde, hat jemand anders diese Plätze bekommen. Es wurde nichts ' +
+        'abgebucht. Auf der Seite des Verkaufs kannst du andere Plätze wählen.',
       price_changed:
-        'Während deine Bestellung erfasst wurde, hat der Shop den Preis geändert. Es wurde nichts abgebucht. Sieh dir den neuen Preis auf der Seite des Verkaufs an, und bestelle neu, wenn er dir recht ist.',
+        'Während deine Bestellung erfasst wurde, hat der Shop den Preis geändert. Es wurde nichts abgebucht. ' +
+        'Sieh dir den neuen Preis auf der Seite des Verkaufs an, und bestelle neu, wenn er dir recht ist.',
       too_many:
-        'Frühere Bestellungen von dir wurden zurückgegeben oder nicht bezahlt, und andere kommen zuerst. Für diese wurde nichts abgebucht. Wenn du es noch möchtest, geh später zum Verkauf zurück; wenn das ein Irrtum ist, frag den Shop.',
+        'Frühere Bestellungen von dir wurden zurückgegeben oder nicht bezahlt, und andere kommen zuerst. Für ' +
+        'diese wurde nichts abgebucht. Wenn du es noch möchtest, geh später zum Verkauf zurück; wenn das ein ' +
+        'Irrtum ist, frag den Shop.',
     },
     refunded: [
       'Deine Bestellung wurde erstattet: {sale}',
@@ -169,18 +191,21 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ],
     holdEnds: [
       'Deine Reservierung endet gleich: {sale}',
-      'In etwa einer halben Minute geht in den Verkauf zurück, was für dich zurückgelegt ist. Bezahle vorher, um es zu behalten.',
+      'In etwa einer halben Minute geht in den Verkauf zurück, was für dich zurückgelegt ist. Bezahle vorher, ' +
+        'um es zu behalten.',
     ],
     holdEnded: [
       'Deine Reservierung ist abgelaufen: {sale}',
-      'Sie wurde nicht rechtzeitig bezahlt, und es wurde nichts abgebucht. Wenn du es noch möchtest, kannst du dich wieder anstellen.',
+      'Sie wurde nicht rechtzeitig bezahlt, und es wurde nichts abgebucht. Wenn du es noch möchtest, kannst du ' +
+        'dich wieder anstellen.',
     ],
     sent: ['Deine Bestellung ist unterwegs: {sale}', 'Deine Bestellung wurde verschickt.'],
     turnNear: ['Du bist bald dran: {sale}', 'In etwa {t} bist du dran. Halte Adresse und Karte bereit.'],
     turn: ['Du bist dran: {sale}', 'Öffne jetzt deine Seite: Du hast dafür nur ein paar Minuten.'],
     soldOut: [
       'Ausverkauft: {sale}',
-      'Alles war verkauft, bevor du dran warst. Auf der Seite des Verkaufs kannst du um eine Mail bitten, falls etwas nachkommt.',
+      'Alles war verkauft, bevor du dran warst. Auf der Seite des Verkaufs kannst du um eine Mail bitten, falls ' +
+        'etwas nachkommt.',
     ],
     restocked: ['Es gibt Nachschub: {sale}', 'Was ausverkauft war, ist wieder im Verkauf, solange der Vorrat reicht.'],
     toLine: 'Zur Warteschlange',
@@ -214,28 +239,41 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ],
     declined: [
       "Votre commande n'a pas pu être payée : {sale}",
-      "Votre paiement a été refusé et la commande est close. Rien n'a été débité. Ce qui vous était réservé est de nouveau en vente.",
+      "Votre paiement a été refusé et la commande est close. Rien n'a été débité. Ce qui vous était réservé est " +
+        'de nouveau en vente.',
     ],
     cancelled: "Votre commande n'a pas abouti : {sale}",
     cancelledFor: {
       payment_timeout:
-        "Votre banque n'a pas répondu à temps et la commande est close. Rien ne reste débité : ce que votre banque a pu mettre de côté se libère de lui-même. Si vous le souhaitez encore, retournez à la vente et choisissez à nouveau.",
+        "Votre banque n'a pas répondu à temps et la commande est close. Rien ne reste débité : ce que votre " +
+        'banque a pu mettre de côté se libère de lui-même. Si vous le souhaitez encore, retournez à la vente et ' +
+        'choisissez à nouveau.',
       not_authenticated:
-        "Le paiement n'a pas été confirmé à temps auprès de votre banque et la commande est close. Rien ne reste débité. Si vous le souhaitez encore, retournez à la vente, choisissez à nouveau et confirmez quand votre banque le demande.",
+        "Le paiement n'a pas été confirmé à temps auprès de votre banque et la commande est close. Rien ne " +
+        'reste débité. Si vous le souhaitez encore, retournez à la vente, choisissez à nouveau et confirmez ' +
+        'quand votre banque le demande.',
       oversold:
-        "Par une erreur de notre part, nous avons vendu plus que nous n'avions, et votre commande était de trop. Nous en sommes désolés. Ce qui a été débité est remboursé, et vous n'avez rien à faire.",
+        "Par une erreur de notre part, nous avons vendu plus que nous n'avions, et votre commande était de " +
+        "trop. Nous en sommes désolés. Ce qui a été débité est remboursé, et vous n'avez rien à faire.",
       no_stock:
-        "Pendant l'enregistrement de votre commande, les derniers articles sont allés à d'autres. Rien n'a été débité. Ce qui est rendu revient en vente : consultez la page de la vente.",
+        "Pendant l'enregistrement de votre commande, les derniers articles sont allés à d'autres. Rien n'a été " +
+        'débité. Ce qui est rendu revient en vente : consultez la page de la vente.',
       limit:
-        "Vous aviez déjà une commande dans cette vente, et celle-ci dépassait ce qu'une personne peut avoir. L'autre reste, et rien n'a été débité pour celle-ci. Vous n'avez rien à faire.",
+        "Vous aviez déjà une commande dans cette vente, et celle-ci dépassait ce qu'une personne peut avoir. " +
+        "L'autre reste, et rien n'a été débité pour celle-ci. Vous n'avez rien à faire.",
       replay:
-        "Elle nous est parvenue deux fois. C'est l'autre qui compte, parmi vos commandes ; rien n'a été débité pour celle-ci.",
+        "Elle nous est parvenue deux fois. C'est l'autre qui compte, parmi vos commandes ; rien n'a été débité " +
+        'pour celle-ci.',
       seat_taken:
-        "Pendant l'enregistrement de votre commande, quelqu'un d'autre a obtenu ces places. Rien n'a été débité. Vous pouvez choisir d'autres places sur la page de la vente.",
+        "Pendant l'enregistrement de votre commande, quelqu'un d'autre a obtenu ces places. Rien n'a été " +
+        "débité. Vous pouvez choisir d'autres places sur la page de la vente.",
       price_changed:
-        "Pendant l'enregistrement de votre commande, la boutique a changé le prix. Rien n'a été débité. Voyez le nouveau prix sur la page de la vente et commandez à nouveau s'il vous convient.",
+        "Pendant l'enregistrement de votre commande, la boutique a changé le prix. Rien n'a été débité. Voyez " +
+        "le nouveau prix sur la page de la vente et commandez à nouveau s'il vous convient.",
       too_many:
-        "Des commandes précédentes de votre part ont été rendues ou n'ont pas été payées, et d'autres passent d'abord. Rien n'a été débité pour celle-ci. Si vous le souhaitez encore, retournez à la vente plus tard ; si c'est une erreur, demandez à la boutique.",
+        "Des commandes précédentes de votre part ont été rendues ou n'ont pas été payées, et d'autres passent " +
+        "d'abord. Rien n'a été débité pour celle-ci. Si vous le souhaitez encore, retournez à la vente plus " +
+        "tard ; si c'est une erreur, demandez à la boutique.",
     },
     refunded: [
       'Votre commande a été remboursée : {sale}',
@@ -251,7 +289,8 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     ],
     holdEnded: [
       'Votre réservation est terminée : {sale}',
-      "Elle n'a pas été payée à temps et rien n'a été débité. Si vous le souhaitez encore, vous pouvez rejoindre la file.",
+      "Elle n'a pas été payée à temps et rien n'a été débité. Si vous le souhaitez encore, vous pouvez " +
+        'rejoindre la file.',
     ],
     sent: ['Votre commande est en route : {sale}', 'Votre commande a été expédiée.'],
     turnNear: [
@@ -298,27 +337,37 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     confirmed: ['Tu pedido está confirmado: {sale}', 'Gracias. Tu pago ha llegado y tu pedido está confirmado.'],
     declined: [
       'Tu pedido no se pudo pagar: {sale}',
-      'Tu pago fue rechazado y el pedido ha terminado. No se ha cobrado nada. Lo que estaba reservado para ti vuelve a la venta.',
+      'Tu pago fue rechazado y el pedido ha terminado. No se ha cobrado nada. Lo que estaba reservado para ti ' +
+        'vuelve a la venta.',
     ],
     cancelled: 'Tu pedido no salió adelante: {sale}',
     cancelledFor: {
       payment_timeout:
-        'Tu banco no respondió a tiempo y el pedido ha terminado. No queda nada cobrado: lo que tu banco pudo retener se libera por sí solo. Si todavía lo quieres, vuelve a la venta y elige otra vez.',
+        'Tu banco no respondió a tiempo y el pedido ha terminado. No queda nada cobrado: lo que tu banco pudo ' +
+        'retener se libera por sí solo. Si todavía lo quieres, vuelve a la venta y elige otra vez.',
       not_authenticated:
-        'El pago no se confirmó a tiempo con tu banco y el pedido ha terminado. No queda nada cobrado. Si todavía lo quieres, vuelve a la venta, elige otra vez y confirma cuando tu banco lo pida.',
+        'El pago no se confirmó a tiempo con tu banco y el pedido ha terminado. No queda nada cobrado. Si ' +
+        'todavía lo quieres, vuelve a la venta, elige otra vez y confirma cuando tu banco lo pida.',
       oversold:
-        'Por un error nuestro se vendió más de lo que había, y tu pedido era uno de más. Lo sentimos. Lo que se cobró se reembolsa, y no tienes que hacer nada.',
+        'Por un error nuestro se vendió más de lo que había, y tu pedido era uno de más. Lo sentimos. Lo que se ' +
+        'cobró se reembolsa, y no tienes que hacer nada.',
       no_stock:
-        'Mientras se registraba tu pedido, lo último fue para otras personas. No se ha cobrado nada. Lo que se devuelve sale otra vez a la venta: mira la página de la venta.',
+        'Mientras se registraba tu pedido, lo último fue para otras personas. No se ha cobrado nada. Lo que se ' +
+        'devuelve sale otra vez a la venta: mira la página de la venta.',
       limit:
-        'Ya tenías un pedido en esta venta, y este superaba lo que puede tener una persona. El otro sigue en pie, y por este no se ha cobrado nada. No tienes que hacer nada.',
+        'Ya tenías un pedido en esta venta, y este superaba lo que puede tener una persona. El otro sigue en ' +
+        'pie, y por este no se ha cobrado nada. No tienes que hacer nada.',
       replay: 'Nos llegó dos veces. Cuenta el otro, que está entre tus pedidos; por este no se ha cobrado nada.',
       seat_taken:
-        'Mientras se registraba tu pedido, otra persona obtuvo estos asientos. No se ha cobrado nada. Puedes elegir otros asientos en la página de la venta.',
+        'Mientras se registraba tu pedido, otra persona obtuvo estos asientos. No se ha cobrado nada. Puedes ' +
+        'elegir otros asientos en la página de la venta.',
       price_changed:
-        'Mientras se registraba tu pedido, la tienda cambió el precio. No se ha cobrado nada. Mira el nuevo precio en la página de la venta, y pide otra vez si te conviene.',
+        'Mientras se registraba tu pedido, la tienda cambió el precio. No se ha cobrado nada. Mira el nuevo ' +
+        'precio en la página de la venta, y pide otra vez si te conviene.',
       too_many:
-        'Pedidos tuyos anteriores se devolvieron o quedaron sin pagar, y otras personas van primero. Por este no se ha cobrado nada. Si todavía lo quieres, vuelve a la venta más tarde; si es un error, pregunta a la tienda.',
+        'Pedidos tuyos anteriores se devolvieron o quedaron sin pagar, y otras personas van primero. Por este ' +
+        'no se ha cobrado nada. Si todavía lo quieres, vuelve a la venta más tarde; si es un error, pregunta a ' +
+        'la tienda.',
     },
     refunded: [
       'Tu pedido ha sido reembolsado: {sale}',
@@ -448,22 +497,28 @@ export const WORDS: Readonly<Record<Language, MailWords>> = {
     cancelled: 'لم يكتمل طلبك: {sale}',
     cancelledFor: {
       payment_timeout:
-        'لم يجب مصرفك في الوقت المناسب، فانتهى الطلب. لا يبقى أي مبلغ مخصومًا: ما قد يكون مصرفك حجزه يتحرر تلقائيًا. إذا كنت لا تزال تريده، فعد إلى البيع واختر من جديد.',
+        'لم يجب مصرفك في الوقت المناسب، فانتهى الطلب. لا يبقى أي مبلغ مخصومًا: ما قد يكون مصرفك حجزه يتحرر ' +
+        'تلقائيًا. إذا كنت لا تزال تريده، فعد إلى البيع واختر من جديد.',
       not_authenticated:
-        'لم يُؤكَّد الدفع لدى مصرفك في الوقت المناسب، فانتهى الطلب. لا يبقى أي مبلغ مخصومًا. إذا كنت لا تزال تريده، فعد إلى البيع واختر من جديد وأكّد عندما يطلب مصرفك ذلك.',
+        'لم يُؤكَّد الدفع لدى مصرفك في الوقت المناسب، فانتهى الطلب. لا يبقى أي مبلغ مخصومًا. إذا كنت لا تزال ' +
+        'تريده، فعد إلى البيع واختر من جديد وأكّد عندما يطلب مصرفك ذلك.',
       oversold:
-        'بخطأ منّا بيع أكثر مما كان متوفرًا، وكان طلبك زائدًا عن الكمية. نأسف لذلك. يُرد ما تم خصمه، وليس عليك فعل شيء.',
+        'بخطأ منّا بيع أكثر مما كان متوفرًا، وكان طلبك زائدًا عن الكمية. نأسف لذلك. يُرد ما تم خصمه، وليس عليك ' +
+        'فعل شيء.',
       no_stock:
         'أثناء تسجيل طلبك ذهبت آخر القطع إلى آخرين. لم يُخصم أي مبلغ. ما يُعاد يُعرض للبيع من جديد: انظر صفحة البيع.',
       limit:
-        'كان لديك طلب في هذا البيع، وتجاوز هذا الطلب ما يحق للشخص الواحد. يبقى الطلب الآخر، ولم يُخصم أي مبلغ عن هذا. ليس عليك فعل شيء.',
+        'كان لديك طلب في هذا البيع، وتجاوز هذا الطلب ما يحق للشخص الواحد. يبقى الطلب الآخر، ولم يُخصم أي مبلغ ' +
+        'عن هذا. ليس عليك فعل شيء.',
       replay: 'وصلنا مرتين. الطلب الآخر هو المعتمد، وتجده بين طلباتك؛ ولم يُخصم أي مبلغ عن هذا.',
       seat_taken:
         'أثناء تسجيل طلبك حصل شخص آخر على هذه المقاعد. لم يُخصم أي مبلغ. يمكنك اختيار مقاعد أخرى في صفحة البيع.',
       price_changed:
-        'أثناء تسجيل طلبك غيّر المتجر السعر. لم يُخصم أي مبلغ. انظر السعر الجديد في صفحة البيع، واطلب من جديد إن ناسبك.',
+        'أثناء تسجيل طلبك غيّر المتجر السعر. لم يُخصم أي مبلغ. انظر السعر الجديد في صفحة البيع، واطلب من جديد ' +
+        'إن ناسبك.',
       too_many:
-        'أُعيدت طلبات سابقة لك أو لم يُدفع ثمنها، ويأتي غيرك أولًا. لم يُخصم أي مبلغ عن هذا الطلب. إذا كنت لا تزال تريده، فعد إلى البيع لاحقًا؛ وإن كان ذلك خطأ فاسأل المتجر.',
+        'أُعيدت طلبات سابقة لك أو لم يُدفع ثمنها، ويأتي غيرك أولًا. لم يُخصم أي مبلغ عن هذا الطلب. إذا كنت لا ' +
+        'تزال تريده، فعد إلى البيع لاحقًا؛ وإن كان ذلك خطأ فاسأل المتجر.',
     },
     refunded: ['تم رد ثمن طلبك: {sale}', 'المبلغ كاملًا في طريقه إليك. قد يستغرق البنك بضعة أيام.'],
     refundedInPart: ['تم رد جزء من ثمن طلبك: {sale}', 'جزء من المبلغ في طريقه إليك. قد يستغرق البنك بضعة أيام.'],

@@ -87,7 +87,8 @@ interface AuditQuery {
 /** Entries, the newest first. */
 export async function readAudit(sql: Sql, { sale, operator, action, after, limit }: AuditQuery) {
   return sql<AuditRow[]>`
-    select entry_id::text as entry, at, actor as operator, action, nullif(sale_id, '') as sale, product_id, order_id, before, after,
+    select entry_id::text as entry, at, actor as operator, action, nullif(sale_id, '') as sale, product_id, order_id,
+      before, after,
       (select s.name from sales s where s.sale_id = a.sale_id) as sale_name,
       (select p.name from products p where p.sale_id = a.sale_id and p.product_id = a.product_id) as product_name,
       (select o.currency from orders o where o.order_id = a.order_id) as currency

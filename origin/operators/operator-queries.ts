@@ -55,7 +55,8 @@ export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME)
  */
 export async function wasJustRevoked(tx: Queryable, name: string): Promise<boolean> {
   const [row] = await tx<{ just: boolean | null }[]>`
-    select revoked_at > clock_timestamp() - interval '1 minute' as just from operators where operator = ${name} for share`
+    select revoked_at > clock_timestamp() - interval '1 minute' as just from operators
+      where operator = ${name} for share`
   return row?.just === true
 }
 

@@ -33,7 +33,8 @@ export async function findPromoCodes(
   asked: readonly Asked[],
 ): Promise<readonly (PromoCodeRow | undefined)[]> {
   const rows = await sql<(PromoCodeRow & { i: number })[]>`
-    select a.i::int, c.code, c.percent, c.amount_minor, c.price_minor, c.valid_from, c.valid_until, c.products, c.units_per_use, c.combined,
+    select a.i::int, c.code, c.percent, c.amount_minor, c.price_minor, c.valid_from, c.valid_until, c.products,
+      c.units_per_use, c.combined,
       p.limit_per_visitor as uses_per_visitor
     from unnest(${asked.map(({ sale }) => sale)}::text[], ${asked.map(({ code }) => code)}::text[])
       with ordinality as a(sale, code, i)
@@ -130,15 +131,20 @@ export async function writePromoCodes(
   await sql.begin(async (tx) => {
     // The rows are staged before the locks are taken, because buyers wait for these locks.
     await tx`
-      create temporary table imported (code text primary key, percent float8, amount_minor bigint, price_minor bigint, uses int,
-        uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, units_per_use int, combined boolean, place int)
+      create temporary table imported (code text primary key, percent float8, amount_minor bigint, price_minor bigint,
+        uses int,
+        uses_per_visitor int, valid_from timestamptz, valid_until timestamptz, products jsonb, units_per_use int,
+          combined boolean, place int)
       on commit drop`
     await tx`
       insert into imported
-      select * from unnest(${column('code')}::text[], ${column('percent')}::float8[], ${column('amount_minor')}::bigint[],
-        ${column('price_minor')}::bigint[], ${codes.map(({ uses }) => uses ?? UNLIMITED)}::int[], ${column('uses_per_visitor')}::int[],
+      select * from unnest(${column('code')}::text[],
+        ${column('percent')}::float8[], ${column('amount_minor')}::bigint[],
+        ${column('price_minor')}::bigint[],
+          ${codes.map(({ uses }) => uses ?? UNLIMITED)}::int[], ${column('uses_per_visitor')}::int[],
         ${column('from')}::timestamptz[], ${column('until')}::timestamptz[],
-        ${codes.map(({ products }) => products && JSON.stringify(products))}::text[]::jsonb[], ${column('units_per_use')}::int[],
+        ${codes.map(({ products }) => products && JSON.stringify(products))}::text[]::jsonb[],
+          ${column('units_per_use')}::int[],
         ${codes.map(({ combined }) => String(combined))}::text[]::boolean[]) with ordinality`
     await tx`analyze imported`
     await lockRunningSale(tx, saleId)
@@ -158,9 +164,12 @@ export async function writePromoCodes(
     const changed = await tx<{ code: string }[]>`
       select code from imported n full join (
         select c.*, p.total as uses, p.limit_per_visitor as uses_per_visitor from promo_codes c
-        join products p on p.sale_id = c.sale_id and p.product_id = '%' || c.code where c.sale_id = ${saleId}) c using (code)
-      where (n.percent, n.amount_minor, n.price_minor, n.uses, n.uses_per_visitor, n.valid_from, n.valid_until, n.products, n.units_per_use,
-          n.combined) is distinct from (c.percent, c.amount_minor, c.price_minor, c.uses, c.uses_per_visitor, c.valid_from, c.valid_until,
+        join products p on p.sale_id = c.sale_id and p.product_id = '%' || c.code
+          where c.sale_id = ${saleId}) c using (code)
+      where (n.percent, n.amount_minor, n.price_minor, n.uses, n.uses_per_visitor, n.valid_from, n.valid_until,
+        n.products, n.units_per_use,
+          n.combined) is distinct from (c.percent, c.amount_minor, c.price_minor, c.uses, c.uses_per_visitor,
+            c.valid_from, c.valid_until,
           c.products, c.units_per_use, c.combined)
       order by code limit ${MAX_NAMED}`
     await tx`delete from promo_codes where sale_id = ${saleId}`
@@ -168,15 +177,20 @@ export async function writePromoCodes(
       delete from products p where sale_id = ${saleId} and is_promo_code
         and not exists (select from imported n where n.code = substr(p.product_id, 2))`
     await tx`
-      insert into promo_codes (sale_id, code, percent, amount_minor, price_minor, valid_from, valid_until, products, units_per_use,
+      insert into promo_codes (sale_id, code, percent, amount_minor, price_minor, valid_from, valid_until, products,
+        units_per_use,
         combined)
-      select ${saleId}, code, percent, amount_minor, price_minor, valid_from, valid_until, products, units_per_use, combined from imported`
+      select ${saleId}, code, percent, amount_minor, price_minor, valid_from, valid_until, products, units_per_use,
+        combined from imported`
     await tx`
-      insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, limit_per_visitor, is_promo_code)
+      insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, limit_per_visitor,
+        is_promo_code)
       select ${saleId}, '%' || code, place, code, 0,
-        coalesce((select currency from products where sale_id = ${saleId} and not is_promo_code order by place limit 1), ''),
+        coalesce((select currency from products
+          where sale_id = ${saleId} and not is_promo_code order by place limit 1), ''),
         uses, uses_per_visitor, true from imported
-      on conflict (sale_id, product_id) do update set place = excluded.place, total = excluded.total, currency = excluded.currency,
+      on conflict (sale_id, product_id) do update
+        set place = excluded.place, total = excluded.total, currency = excluded.currency,
         limit_per_visitor = excluded.limit_per_visitor
       where (products.place, products.total, products.currency, products.limit_per_visitor)
         is distinct from (excluded.place, excluded.total, excluded.currency, excluded.limit_per_visitor)`

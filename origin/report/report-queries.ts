@@ -23,10 +23,13 @@ export interface OrderFigures {
 }
 
 export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
-  select status, currency, count(*)::int as orders, count(*) filter (where reserved_until > created_at)::int as reserved,
-    sum(order_total(unit_price_minor, quantity, cart, bill))::float8 as amount_minor, sum(refunded_minor)::float8 as refunded_minor,
+  select status, currency, count(*)::int as orders,
+    count(*) filter (where reserved_until > created_at)::int as reserved,
+    sum(order_total(unit_price_minor, quantity, cart, bill))::float8 as amount_minor,
+      sum(refunded_minor)::float8 as refunded_minor,
     count(*) filter (where refunded_minor > 0)::int as refunded_orders,
-    coalesce(sum(order_total(unit_price_minor, quantity, cart, bill)) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
+    coalesce(sum(order_total(unit_price_minor, quantity, cart, bill)) filter (where refunded_minor > 0),
+      0)::float8 as refunded_of_minor
   from orders where sale_id = ${saleId} group by status, currency`
 
 /** The price of the sold units of each product and section. */
@@ -50,7 +53,8 @@ export const firstOrders = (sql: Sql, saleId: string, line: string, every: numbe
 >`
   select ticket_number::float8 as number, extract(epoch from min(created_at))::float8 * 1000 as at_ms
   from orders
-  where sale_id = ${saleId} and line = ${line} and reserved_until > created_at and (hashint8(ticket_number) & 2147483647) % ${every} = 0
+  where sale_id = ${saleId} and line = ${line} and reserved_until > created_at
+    and (hashint8(ticket_number) & 2147483647) % ${every} = 0
   group by ticket_number order by at_ms`
 
 /** Sums all counts of a sale's minutes, and returns the highest and the last value of each gauge. */
@@ -89,7 +93,8 @@ export async function protection(sql: Sql, saleId: string, from: Date, to: Date)
     sql<{ note: string; action: string; met: number }[]>`
       select note, action, met::float8 as met from rules where sale_id = ${saleId} order by met desc, rule_id`,
     sql<[{ in_force: number; made_meanwhile: number }]>`
-      select count(*)::int as in_force, count(*) filter (where blocked_at between ${from} and ${to})::int as made_meanwhile
+      select count(*)::int as in_force, count(*) filter (where blocked_at between
+        ${from} and ${to})::int as made_meanwhile
       from blocks`,
   ])
   return { rules, blocks }
@@ -100,7 +105,8 @@ export const incidents = (sql: Sql, saleId: string, limit: number) => sql<Incide
   select at, kind, what, by, until, detail from (
     (select at, 'action' as kind, action as what, actor as by, null::timestamptz as until,
        jsonb_strip_nulls(jsonb_build_object('product_id', product_id, 'before', before, 'after', after)) as detail
-     from audit_log where sale_id = ${saleId} and order_id is null and action <> all(${[...READS]}) order by entry_id desc limit ${limit})
+     from audit_log where sale_id = ${saleId} and order_id is null
+       and action <> all(${[...READS]}) order by entry_id desc limit ${limit})
     union all
     (select first_seen_at, 'finding', kind, null, closed_at,
        jsonb_strip_nulls(jsonb_build_object('product_id', nullif(product_id, ''), 'subject', nullif(subject, ''),
@@ -131,7 +137,8 @@ export async function addFigures(sql: Sql, figures: readonly SaleFigures[]): Pro
   await sql`
     insert into sale_minutes as m (sale_id, minute, counts, gauges)
     select sale, coalesce(minute, date_trunc('minute', clock_timestamp())), counts::jsonb, gauges::jsonb
-    from unnest(${sorted.map(({ sale }) => sale)}::text[], ${sorted.map(({ minute }) => minute?.toISOString() ?? null)}::timestamptz[],
+    from unnest(${sorted.map(({ sale }) => sale)}::text[],
+      ${sorted.map(({ minute }) => minute?.toISOString() ?? null)}::timestamptz[],
                 ${sorted.map(({ counts }) => JSON.stringify(counts))}::text[],
                 ${sorted.map(({ gauges }) => JSON.stringify(gauges))}::text[]) as one(sale, minute, counts, gauges)
     on conflict (sale_id, minute) do update set
@@ -157,7 +164,8 @@ export async function addOrderCounts(tx: Queryable, events: readonly EventRow[])
       select b.gauges - '{most_waiting,wait_seconds,wait_shown,wait_real}'::text[] from sale_minutes b
       where b.sale_id = each.sale_id and b.minute < each.minute order by b.minute desc limit 1), '{}')
     from (
-      select o.sale_id, date_trunc('minute', e.at) as minute, replace(e.type, 'order.', '') as name, sum(e.orders) as orders
+      select o.sale_id, date_trunc('minute', e.at) as minute, replace(e.type, 'order.', '') as name,
+        sum(e.orders) as orders
       from unnest(${events.map(({ order_id, order_ids }) => order_id ?? order_ids?.[0] ?? null)}::uuid[],
                   ${events.map(({ type }) => type)}::text[], ${events.map(({ at }) => at.toISOString())}::timestamptz[],
                   ${events.map(({ order_ids }) => order_ids?.length ?? 1)}::int[]) as e(order_id, type, at, orders)

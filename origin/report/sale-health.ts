@@ -101,13 +101,15 @@ function dependencies(situation: Situation): Checked[] {
   const postgresAway = bad(
     'Postgres does not answer.',
     redis
-      ? 'Buyers read "processing": orders are accepted within a bound, and recorded when it is back. Nothing can be changed here meanwhile. Start it again.'
+      ? 'Buyers read "processing": orders are accepted within a bound, and recorded when it is back. Nothing can ' +
+          'be changed here meanwhile. Start it again.'
       : 'Nothing is sold, and everyone keeps their place. Start Redis and Postgres again.',
     PARTS,
   )
   const redisAway = bad(
     'Redis does not answer.',
-    'Buyers wait a little longer: Postgres decides alone, exactly and more slowly. Start it again, and let the sale run.',
+    'Buyers wait a little longer: Postgres decides alone, exactly and more slowly. Start it again, and let the ' +
+      'sale run.',
     PARTS,
   )
   const noWorker = bad(
@@ -151,7 +153,8 @@ function edge(situation: Situation): Checked {
   const gone = {
     ...bad(
       'The edge has not asked for a while.',
-      'Nobody is called until it does. If the sale’s page does not come, look at the edge’s log and at EDGE_TOKEN on both sides.',
+      'Nobody is called until it does. If the sale’s page does not come, look at the edge’s log and at ' +
+        'EDGE_TOKEN on both sides.',
       shopOf(situation),
     ),
     ...(seconds !== null && { sinceMs: nowMs - 1000 * seconds }),
@@ -225,7 +228,8 @@ const backlogs = ({ backlogs, paymentsPerSecond, nowMs }: Situation): Checked[] 
     const delay = of === 'charges' ? paymentDelay(backlog, paymentsPerSecond) : null
     const limited = watch(
       `Payments are the limit: ${paymentsPerSecond} a second, and charges wait ${clock('en', delay ?? 0)}.`,
-      'Buyers keep what they are paying for, and fewer are called meanwhile. Ask the provider for more calls a second, then raise PAYMENTS_PER_SECOND.',
+      'Buyers keep what they are paying for, and fewer are called meanwhile. Ask the provider for more calls a ' +
+        'second, then raise PAYMENTS_PER_SECOND.',
       place,
     )
     const late = { level, what: `${name} wait: ${waiting.toLocaleString('en')}.`, advice, place, sinceMs }

@@ -24,7 +24,8 @@ export async function deleteContacts(tx: Queryable): Promise<number> {
   const due = await tx<{ order_id: string }[]>`
     (select c.order_id from sales s cross join lateral (
        select order_id from contacts where sale_id = s.sale_id limit ${RETENTION_BATCH}) c
-     where coalesce(s.ended_at, s.ends_at) + (s.contact ->> 'retention_days')::int * interval '1 day' < clock_timestamp()
+     where coalesce(s.ended_at, s.ends_at) + (s.contact ->> 'retention_days')::int * interval
+       '1 day' < clock_timestamp()
        and not ${isInUse(tx)}
      limit ${RETENTION_BATCH})
     union all
@@ -44,7 +45,8 @@ export async function deleteContacts(tx: Queryable): Promise<number> {
 export async function deleteOldAsks(tx: Queryable): Promise<number> {
   const due = await tx<{ ask_id: string }[]>`
     select a.ask_id from mail_asks a join sales s using (sale_id)
-    where coalesce(s.ended_at, s.ends_at, a.created_at) + (s.contact ->> 'retention_days')::int * interval '1 day' < clock_timestamp()
+    where coalesce(s.ended_at, s.ends_at, a.created_at) + (s.contact ->> 'retention_days')::int * interval
+      '1 day' < clock_timestamp()
     limit ${RETENTION_BATCH}`
   return deleteAsks(tx, due)
 }
@@ -61,10 +63,12 @@ export async function anonymizeOrders(tx: Queryable, days: number): Promise<numb
   // The query uses two ranges of an index, so that a finished sale costs one probe of each.
   const due = await tx<{ order_id: string }[]>`
     select o.order_id from sales s cross join lateral (
-      (select order_id from orders where sale_id = s.sale_id and visitor < ${FORGOTTEN} and status not in ('reserved', 'paying')
+      (select order_id from orders where sale_id = s.sale_id
+        and visitor < ${FORGOTTEN} and status not in ('reserved', 'paying')
        limit ${RETENTION_BATCH})
       union all
-      (select order_id from orders where sale_id = s.sale_id and visitor > ${FORGOTTEN} and status not in ('reserved', 'paying')
+      (select order_id from orders where sale_id = s.sale_id
+        and visitor > ${FORGOTTEN} and status not in ('reserved', 'paying')
        limit ${RETENTION_BATCH})) o
     where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
     limit ${RETENTION_BATCH}`
@@ -78,7 +82,8 @@ async function anonymize(tx: Queryable, orders: readonly string[]): Promise<numb
   if (orders.length === 0) return 0
   await tx`delete from order_notes where order_id = any(${orders as string[]}::uuid[])`
   const changed = await tx`
-    update orders set visitor = ${FORGOTTEN}, idempotency_key = order_id::text, request_hash = '', payment_method = null, card = null, action = null
+    update orders set visitor = ${FORGOTTEN}, idempotency_key = order_id::text, request_hash = '',
+      payment_method = null, card = null, action = null
     where order_id = any(${orders as string[]}::uuid[]) and status not in ('reserved', 'paying')`
   return changed.count
 }
@@ -127,10 +132,13 @@ export async function deletePictures(
 ): Promise<number> {
   const due = await tx<{ image: string }[]>`
     with texts as materialized (
-      select g::text as text from goods g union all select p::text from posts p union all select a::text from scheduled_actions a),
-    named as materialized (select distinct found[1] as image from texts, regexp_matches(text, '/images/([0-9a-f]{32})', 'g') found)
+      select g::text as text from goods g union all select p::text from posts p union all select a::text
+        from scheduled_actions a),
+    named as materialized (select distinct found[1] as image
+      from texts, regexp_matches(text, '/images/([0-9a-f]{32})', 'g') found)
     delete from pictures where image in (
-      select image from pictures p where used_at < ${before(tx, days)} and not exists (select from named n where n.image = p.image)
+      select image from pictures p where
+        used_at < ${before(tx, days)} and not exists (select from named n where n.image = p.image)
       order by used_at limit ${PICTURES_BATCH})
     and used_at < ${before(tx, days)} returning image`
   // The files are deleted before the transaction ends. A concurrent upload or naming of the picture waits for that,
@@ -188,7 +196,8 @@ export async function deleteDead(tx: Queryable): Promise<number> {
   const { count } = await tx`
     delete from jobs where job_id in (
       select job_id from jobs
-      where state = 'dead' and queue in ('charge', 'capture', 'refund', 'scheduled') and finished_at < ${before(tx, DEAD_DAYS)}
+      where state = 'dead' and queue in ('charge', 'capture', 'refund', 'scheduled')
+        and finished_at < ${before(tx, DEAD_DAYS)}
       limit ${RETENTION_BATCH})`
   return count
 }
@@ -222,7 +231,8 @@ export async function finishForgetting(tx: Queryable): Promise<number> {
     where i.visitor = f.visitor and s.sale_id = i.sale_id and not ${isInUse(tx)}`
   await tx`
     delete from forgotten_visitors f
-    where not exists (select from sales s cross join lateral (${ordersOf(tx, tx`f.visitor`)}) o where o.created_at <= f.asked_at)
+    where not exists (select from sales s
+      cross join lateral (${ordersOf(tx, tx`f.visitor`)}) o where o.created_at <= f.asked_at)
       and not exists (select from invited_visitors i where i.visitor = f.visitor)`
   return done
 }

@@ -61,7 +61,8 @@ async function order(name: string, visitor: string, { sold = true } = {}) {
   await sql`insert into jobs (queue, lane, data) values ('mail', ${r.order}, '{}')`
   await sql`insert into order_notes (order_id, operator, text) values (${r.order}, 'eve', ${`called ${visitor}`})`
   await sql`insert into invitations (sale_id, code_hash, uses) values (${name}, 'h', 9) on conflict do nothing`
-  await sql`insert into invited_visitors (sale_id, code_hash, visitor) values (${name}, 'h', ${visitor}) on conflict do nothing`
+  await sql`insert into invited_visitors (sale_id, code_hash, visitor)
+    values (${name}, 'h', ${visitor}) on conflict do nothing`
   return r.order
 }
 
@@ -76,7 +77,8 @@ const many = async (table: string, id: string) =>
 const mails = async (id: string) => (await sql`select from jobs where queue = 'mail' and lane = ${id}`).length
 
 beforeEach(async () => {
-  await sql`truncate sales, products, orders, contacts, jobs, events, findings, webhook_endpoints, audit_log, order_notes,
+  await sql`truncate sales, products, orders, contacts, jobs, events, findings, webhook_endpoints, audit_log,
+    order_notes,
     invitations, invited_visitors, forgotten_visitors, sale_minutes, posts, pictures cascade`
 })
 
@@ -118,18 +120,23 @@ test('leaves a sale alone whose units are held', async () => {
 })
 
 test('ends events, closed findings, deliveries, dead jobs and the audit log in time', async () => {
-  await sql`insert into events (type, at) select 'sale.opened', now() - days * interval '1 day' from unnest(array[401, 399]) days`
-  await sql`insert into findings (sale_id, product_id, kind, subject, closed_at) select '', '', 'drift', days::text, now() - days * interval '1 day'
+  await sql`insert into events (type, at) select 'sale.opened', now() - days * interval '1 day'
     from unnest(array[401, 399]) days`
-  await sql`insert into findings (sale_id, product_id, kind, subject, first_seen_at) values ('', '', 'drift', 'open', now() - interval '999 days')`
+  await sql`insert into findings (sale_id, product_id, kind, subject, closed_at) select '', '', 'drift', days::text,
+    now() - days * interval '1 day'
+    from unnest(array[401, 399]) days`
+  await sql`insert into findings (sale_id, product_id, kind, subject, first_seen_at)
+    values ('', '', 'drift', 'open', now() - interval '999 days')`
   const endpoint = randomUUID()
   await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets) values (${endpoint}, 'https://shop.example', '{}', '[]')`
   await sql`insert into jobs (queue, group_id, data, state, created_at, finished_at)
-    select queue, case queue when 'webhook' then ${endpoint} else '' end, to_jsonb(days), state, now() - days * interval '1 day',
+    select queue, case queue when 'webhook' then
+      ${endpoint} else '' end, to_jsonb(days), state, now() - days * interval '1 day',
       now() - days * interval '1 day'
     from (values ('webhook', 31, 'done'), ('webhook', 31, 'pending'), ('webhook', 29, 'dead'), ('capture', 31, 'dead'),
       ('capture', 29, 'dead')) as d (queue, days, state)`
-  await sql`insert into audit_log (actor, action, sale_id, at) select 'eve', days::text, '', now() - days * interval '1 day' from unnest(array[3651, 3649]) days`
+  await sql`insert into audit_log (actor, action, sale_id, at) select 'eve', days::text, '',
+    now() - days * interval '1 day' from unnest(array[3651, 3649]) days`
   await pass()
   expect(await sql`select 1 from events`).toHaveLength(1)
   expect((await sql`select subject from findings order by subject`).map(({ subject }) => subject)).toEqual([
@@ -147,7 +154,8 @@ test('ends events, closed findings, deliveries, dead jobs and the audit log in t
 test('ends minutes and posts of a sale in time, counted from its end', async () => {
   const sales = [await sale(401), await sale(399), await sale(null)]
   for (const { name, end } of sales) {
-    await sql`insert into sale_minutes (sale_id, minute, counts, gauges) values (${name}, now() - interval '500 days', '{}', '{}')`
+    await sql`insert into sale_minutes (sale_id, minute, counts, gauges)
+      values (${name}, now() - interval '500 days', '{}', '{}')`
     await sql`insert into posts (sale_id, n, text, operator) values (${name}, 1, '{}', 'eve')`
     await end()
   }
@@ -182,15 +190,18 @@ test('deletes pictures that nothing names, a while after they were used last', a
 test('ends the runs of scheduled actions in time', async () => {
   const { name } = await sale(null)
   const [action_id, operator] = [randomUUID(), 'eve']
-  await sql`insert into scheduled_actions ${sql({ action_id, sale_id: name, effect: { action: 'resume' }, operator } as never)}`
+  await sql`insert into scheduled_actions
+    ${sql({ action_id, sale_id: name, effect: { action: 'resume' }, operator } as never)}`
   for (const days of [401, 399])
-    await sql`insert into scheduled_runs (action_id, due_at, late) values (${action_id}, now() - ${days} * interval '1 day', false)`
+    await sql`insert into scheduled_runs (action_id, due_at, late)
+      values (${action_id}, now() - ${days} * interval '1 day', false)`
   await pass()
   expect(await sql`select from scheduled_runs where action_id = ${action_id}`).toHaveLength(1)
 })
 
 test('goes through more than a batch, and leaves the rest to who is at it', async () => {
-  await sql`insert into events (type, at) select 'sale.opened', now() - interval '500 days' from generate_series(1, 1200)`
+  await sql`insert into events (type, at) select 'sale.opened', now() - interval '500 days'
+    from generate_series(1, 1200)`
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('retention'))`
     await pass()

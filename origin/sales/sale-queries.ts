@@ -48,7 +48,8 @@ export async function readSales(
       (select json_object_agg(p.product_id, p.version)
         from products p where p.sale_id = s.sale_id and p.section_type is not null) as section_versions,
       (select coalesce(json_agg(json_build_object(
-          'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met) order by r.rule_id), '[]')
+          'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met)
+            order by r.rule_id), '[]')
         from rules r where r.sale_id = s.sale_id) as rules,
       (select json_build_object('id', a.n::text, 'level', a.level, 'text', a.text,
           'since', to_char(a.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
@@ -94,23 +95,29 @@ export async function writeSale(
     const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, limit_per_order, oversell_policy, access, lines,
-                         expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, fees, delivery, indexed, mails, test)
-      values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
+                         expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, fees, delivery,
+                           indexed, mails, test)
+      values (${saleId}, ${config.name},
+        greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
-              ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.limit_per_order ?? null}, ${config.oversell_policy},
+              ${config.admission.rate_per_second},
+                ${config.admission.max_inside}, ${config.limit_per_order ?? null}, ${config.oversell_policy},
               ${tx.json(config.access)}, ${tx.json(config.lines)}, ${config.expected_visitors},
-              ${config.expected_visitors === null ? null : shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
+              ${config.expected_visitors === null ? null : shardsFor(config.expected_visitors)},
+                ${config.max_unpaid_orders}, ${tx.json(config.contact)},
               ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
               ${tx.json(config.fees)}, ${tx.json(config.delivery)},
               ${config.indexed}, ${config.mails}, ${config.test})
       on conflict (sale_id) do update set
         name = excluded.name,
         -- A time in the past means now if the sale is not open. An open sale keeps its time.
-        opens_at = case when sales.opens_at <= clock_timestamp() and ${config.opens_at}::timestamptz <= clock_timestamp()
+        opens_at = case when sales.opens_at <= clock_timestamp()
+          and ${config.opens_at}::timestamptz <= clock_timestamp()
                         then sales.opens_at else excluded.opens_at end,
         ends_at = excluded.ends_at, pre_queue_opens_at = excluded.pre_queue_opens_at,
         hold_seconds = excluded.hold_seconds, limit_per_visitor = excluded.limit_per_visitor,
-        limit_per_order = excluded.limit_per_order, rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
+        limit_per_order = excluded.limit_per_order, rate_per_second = excluded.rate_per_second,
+          max_inside = excluded.max_inside,
         oversell_policy = excluded.oversell_policy, access = excluded.access, lines = excluded.lines,
         expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders,
         contact = excluded.contact, seller = excluded.seller, tax = excluded.tax,
@@ -136,10 +143,13 @@ export async function writeSale(
     const present = await tx<
       (Pick<ProductRow, 'product_id' | 'held' | 'sold' | 'weight_grams' | 'variant_of'> & { ordered: boolean })[]
     >`
-      select p.product_id, p.held, p.sold, p.weight_grams, p.variant_of, p.product_id <> all(${productIds}::text[]) and exists (
+      select p.product_id, p.held, p.sold, p.weight_grams, p.variant_of,
+        p.product_id <> all(${productIds}::text[]) and exists (
         select 1 from orders o where o.sale_id = p.sale_id
-          and (o.product_id = p.product_id or o.cart @> jsonb_build_array(jsonb_build_object('product', p.product_id)))) as ordered
-      from products p where p.sale_id = ${saleId} and section_type is null and not is_promo_code order by p.product_id for no key update of p`
+          and (o.product_id = p.product_id
+            or o.cart @> jsonb_build_array(jsonb_build_object('product', p.product_id)))) as ordered
+      from products p where p.sale_id = ${saleId} and section_type is null and not is_promo_code
+        order by p.product_id for no key update of p`
     for (const { product_id, held, sold, ordered } of present) {
       const product = rows.find((p) => p.product_id === product_id)
       if (!product && ordered) throw conflict(`${product_id} has orders and cannot be removed`)
@@ -147,7 +157,8 @@ export async function writeSale(
       const { total, buffer } = product
       if (total - buffer < held + sold)
         throw conflict(
-          `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${total}${buffer ? ` with a buffer of ${buffer}` : ''}`,
+          `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ` +
+            `${total}${buffer ? ` with a buffer of ${buffer}` : ''}`,
         )
     }
     // Shipping depends on weight, and a promo code of a product on its variants. Prices are compared separately.
@@ -157,17 +168,21 @@ export async function writeSale(
     })
     if (isBilledAnew) await tx`update sales set terms_version = terms_version + 1 where sale_id = ${saleId}`
     await tx`
-      delete from products where sale_id = ${saleId} and product_id <> all(${productIds}::text[]) and section_type is null
+      delete from products where sale_id = ${saleId}
+        and product_id <> all(${productIds}::text[]) and section_type is null
         and not is_promo_code`
     for (const [place, p] of rows.entries()) {
       await tx`
         insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, buffer,
                               limit_per_visitor, variant_of, variant, sku, weight_grams, has_terms)
-        values (${saleId}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total}, ${p.buffer},
-                ${p.limit_per_visitor}, ${p.variant_of}, ${p.variant && tx.json(p.variant)}, ${p.sku}, ${p.weight_grams}, ${p.has_terms})
+        values (${saleId}, ${p.product_id},
+          ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total}, ${p.buffer},
+                ${p.limit_per_visitor}, ${p.variant_of},
+                  ${p.variant && tx.json(p.variant)}, ${p.sku}, ${p.weight_grams}, ${p.has_terms})
         on conflict (sale_id, product_id) do update set place = excluded.place, name = excluded.name,
           unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total,
-          buffer = excluded.buffer, limit_per_visitor = excluded.limit_per_visitor, variant_of = excluded.variant_of, variant = excluded.variant,
+          buffer = excluded.buffer, limit_per_visitor = excluded.limit_per_visitor, variant_of = excluded.variant_of,
+            variant = excluded.variant,
           sku = excluded.sku, weight_grams = excluded.weight_grams, has_terms = excluded.has_terms
         -- Sections are written by their own calls.
         where products.section_type is null`
@@ -188,7 +203,8 @@ async function requireVersion(tx: Queryable, saleId: string, version: string): P
   const now = versionOf(sale, await readGoods(tx, saleId))
   if (now === version) return
   const [last] = await tx<{ by: string; at: Date }[]>`
-    select actor as by, at from audit_log where sale_id = ${saleId} and action = any(${CONFIGURES as unknown as string[]}::text[])
+    select actor as by, at from audit_log
+      where sale_id = ${saleId} and action = any(${CONFIGURES as unknown as string[]}::text[])
     order by entry_id desc limit 1`
   throw new ProblemError(problem('changed-meanwhile', { changed: changedBetween(sale, version, now), ...last }))
 }
@@ -274,7 +290,8 @@ const inTransaction = <T>(sql: Queryable, work: (tx: Queryable) => Promise<T>) =
 /** The settings of a sale, whose row is locked; empty if there is no such sale. */
 async function configOf(tx: Queryable, saleId: string): Promise<Record<string, unknown>> {
   const [row] = await tx<{ config: Record<string, unknown> }[]>`
-    select to_jsonb(s) - array['sale_id', 'created_at', 'ticket_shards', 'published_phase', 'terms_version', 'long_over'] || jsonb_build_object('products', (
+    select to_jsonb(s) - array['sale_id', 'created_at', 'ticket_shards', 'published_phase', 'terms_version',
+      'long_over'] || jsonb_build_object('products', (
       select jsonb_object_agg(p.product_id, to_jsonb(p) - array['sale_id', 'product_id', 'held', 'sold', 'version'])
       from products p where p.sale_id = s.sale_id and not p.is_promo_code)) as config
     from sales s where sale_id = ${saleId} for no key update of s`
@@ -346,7 +363,8 @@ export const setPrice = (
     const { count } = await tx`
       update products p set unit_price_minor = ${priceMinor} from products one
       where one.sale_id = ${saleId} and one.product_id = ${productId} and p.sale_id = one.sale_id
-        and (p.product_id = one.product_id or p.variant_of = one.product_id and p.unit_price_minor = one.unit_price_minor)`
+        and (p.product_id = one.product_id or p.variant_of = one.product_id
+          and p.unit_price_minor = one.unit_price_minor)`
     if (count === 0) throw new ProblemError(problem('unknown-product'))
   })(sql, saleId, operator)
 

@@ -46,7 +46,8 @@ export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
         'due_at', to_char(r.due_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'ran_at', to_char(r.ran_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'late', r.late, 'error', r.error) order by r.due_at desc), '[]')
-      from (select * from scheduled_runs r where r.action_id = a.action_id order by due_at desc limit ${RUNS_SHOWN}) r) as runs
+      from (select * from scheduled_runs r where r.action_id = a.action_id order by due_at desc
+        limit ${RUNS_SHOWN}) r) as runs
   from scheduled_actions a where sale_id = ${saleId}
   order by next_at nulls last, created_at desc, action_id limit ${limit}`
 
@@ -110,7 +111,8 @@ export async function resumeAction(
   { at, operator }: { readonly at: Date; readonly operator: string },
 ): Promise<void> {
   await tx`
-    update scheduled_actions set next_at = ${at}, suspended = null, operator = ${operator} where action_id = ${action_id}`
+    update scheduled_actions set next_at = ${at}, suspended = null,
+      operator = ${operator} where action_id = ${action_id}`
   await addRun(tx, action_id, at)
   await closeAbout(tx, 'scheduled_suspended', [action_id], 'resumed')
 }

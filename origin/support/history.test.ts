@@ -74,7 +74,8 @@ test('tells of the bank, of webhooks and of who cancelled it', async () => {
   await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets, state)
     values (${endpoint}, 'https://shop.example/hooks', '{}', '[]', 'paused')`
   await sql`insert into jobs (queue, group_id, lane, data, state, attempts, finished_at)
-    values ('webhook', ${endpoint}, ${id}, '{"message": "msg_1", "type": "order.reserved", "body": "{}", "status": 204}', 'done', 2, now())`
+    values ('webhook', ${endpoint}, ${id},
+      '{"message": "msg_1", "type": "order.reserved", "body": "{}", "status": 204}', 'done', 2, now())`
   await origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method: 'pm_3ds' } })
   const waiting = await becomes(id, ({ history }) => history.some(({ detail }) => detail.action !== undefined))
   const action = waiting.history.find(({ detail }) => detail.action !== undefined)?.detail.action
@@ -111,7 +112,8 @@ test('tells of the order and of its events as of one moment', async () => {
         await tx`update orders set refunded_minor = ${refunded} where order_id = ${id}`
         await tx`update events set data = jsonb_build_object('refunded_minor', ${refunded}::int) where order_id = ${id}`
         if (refunded === 1)
-          await tx`insert into events (type, order_id, status, data) values ('order.refunded', ${id}, 'reserved', '{"refunded_minor": 1}')`
+          await tx`insert into events (type, order_id, status, data)
+            values ('order.refunded', ${id}, 'reserved', '{"refunded_minor": 1}')`
       })
   })()
   try {

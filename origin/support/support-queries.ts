@@ -26,7 +26,8 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
           jsonb_build_object('reserved_until', reserved_until, 'ticket_number', ticket_number) as detail
         from orders where order_id = ${orderId}
         union all
-        select 1, at, 'event', null, type, jsonb_strip_nulls(jsonb_build_object('status', replace(status, 'returned', 'refunded')))
+        select 1, at, 'event', null, type,
+          jsonb_strip_nulls(jsonb_build_object('status', replace(status, 'returned', 'refunded')))
           || coalesce(data #- '{action,url}', '{}') from events where order_id = ${orderId}
         union all
         select 2, t.at, 'capture', null, t.what, jsonb_build_object('charge_id', charge_id)
@@ -34,12 +35,15 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
         where charge_id in (select o.charge_id from orders o where o.order_id = ${orderId}) and t.at is not null
         union all
         select 2, t.at, 'refund', operator, t.what, jsonb_build_object('refund_id', refund_id, 'charge_id', charge_id,
-          'amount_minor', amount_minor, 'reason', reason, 'restock', restock) || jsonb_strip_nulls(jsonb_build_object('lines', lines))
+          'amount_minor', amount_minor, 'reason', reason, 'restock',
+            restock) || jsonb_strip_nulls(jsonb_build_object('lines', lines))
         from refunds cross join lateral (values (asked_at, 'requested'), (refunded_at, 'refunded')) t(at, what)
         where order_id = ${orderId} and t.at is not null
         union all
-        select 3, coalesce(finished_at, created_at), 'delivery', null, case state when 'done' then 'delivered' else state end,
-          jsonb_build_object('type', data ->> 'type', 'delivery_id', job_id, 'endpoint_id', group_id, 'message_id', data ->> 'message',
+        select 3, coalesce(finished_at, created_at), 'delivery', null,
+          case state when 'done' then 'delivered' else state end,
+          jsonb_build_object('type', data ->> 'type', 'delivery_id', job_id, 'endpoint_id', group_id, 'message_id',
+            data ->> 'message',
           'attempts', attempts, 'status', data -> 'status', 'error', error)
         from jobs where queue = 'webhook' and lane = ${orderId}
         union all
@@ -213,11 +217,13 @@ function found(sql: Queryable, probe: Probe, filters: Filters): PendingQuery<Row
     const [first = sql`false`, ...others] = probe.oneOfEach.map(
       (similar) => sql`words like any(${similar.map((word) => `%${word}%`)}::text[])`,
     )
-    return sql`(${matching(first)} select order_id, ${rank}::int as rank from matching where ${others.reduce(and, sql`true`)})`
+    return sql`(${matching(first)} select order_id,
+      ${rank}::int as rank from matching where ${others.reduce(and, sql`true`)})`
   }
   const all = probe.patterns.map((pattern) => sql`words like ${pattern}`).reduce(and)
   return sql`(${matching(all)} select order_id,
-    case when position(${probe.whole}::text in words) > 0 then ${rank}::int else ${rank}::int + 1 end as rank from matching)`
+    case when position(${probe.whole}::text in words) > 0 then
+      ${rank}::int else ${rank}::int + 1 end as rank from matching)`
 }
 
 /** The newest orders of the products whose name or id holds the text. */
@@ -288,7 +294,8 @@ export async function readAbout(sql: Queryable, ids: readonly string[]): Promise
   if (ids.length === 0) return new Map()
   const rows = await sql<About[]>`
     select o.order_id, s.name as sale_name, coalesce(p.name, o.product_id) as product_name, c.email
-    from orders o join sales s using (sale_id) left join products p using (sale_id, product_id) left join contacts c using (order_id)
+    from orders o join sales s using (sale_id) left join products p using (sale_id, product_id)
+      left join contacts c using (order_id)
     where o.order_id = any(${ids as string[]}::uuid[])`
   return new Map(rows.map((row) => [row.order_id, row]))
 }

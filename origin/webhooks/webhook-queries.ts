@@ -120,7 +120,8 @@ const UNSENT = ['order.moved']
 
 /** An SQL condition that is true if any endpoint wants the event `e`. */
 export const isWanted = (sql: Queryable) =>
-  sql`e.type <> all(${UNSENT}::text[]) and exists (select from webhook_endpoints w where w.events && array['*', e.type])`
+  sql`e.type <> all(${UNSENT}::text[]) and exists (select from webhook_endpoints w
+    where w.events && array['*', e.type])`
 
 /** Moves a reader to the end of the log if there are no endpoints, since nothing else needs the events. */
 export async function skipEvents(sql: Sql, reader: string): Promise<void> {
@@ -195,7 +196,8 @@ export async function readBacklogs(sql: Sql): Promise<Map<string, Backlog>> {
   const rows = await sql<(Backlog & { endpoint: string })[]>`
     select e.endpoint_id as endpoint, p.waiting, p.oldest_seconds, p.failure,
       (select count(*)::int from (
-        select from jobs where queue = 'webhook' and group_id = e.endpoint_id::text and state = 'dead' limit ${COUNTED}) d) as dead
+        select from jobs where queue = 'webhook' and group_id = e.endpoint_id::text and state = 'dead'
+          limit ${COUNTED}) d) as dead
     from webhook_endpoints e cross join lateral (
       select count(*)::int as waiting, max(error) as failure,
         extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
@@ -216,7 +218,12 @@ export async function readDeliveries(
 ): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
     select * from jobs
-    where group_id = ${endpointId} ${state === undefined ? sql`` : sql`and state = ${state === 'delivered' ? 'done' : state}`}
+    where group_id = ${endpointId} ${
+      state === undefined
+        ? sql``
+        : sql`and
+      state = ${state === 'delivered' ? 'done' : state}`
+    }
       ${after === undefined ? sql`` : sql`and job_id < ${after}`}
     order by job_id desc limit ${limit}`
 }

@@ -137,7 +137,8 @@ test('signs with both secrets while they rotate, also if the change came twice, 
   const shown = JSON.stringify([list, kept])
   for (const live of [to.secret, secret]) expect(shown).not.toContain(live.slice(6, -4))
   await origin.sql()`
-    update webhook_endpoints set sealed_secrets = jsonb_set(sealed_secrets, '{1,until}', to_jsonb(now() - interval '1 second'))
+    update webhook_endpoints set sealed_secrets = jsonb_set(sealed_secrets, '{1,until}',
+      to_jsonb(now() - interval '1 second'))
     where endpoint_id = ${to.id}`
   await origin.checkout(sale)
   await expect.poll(to.ids).toHaveLength(2)

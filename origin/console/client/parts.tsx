@@ -213,4 +213,6 @@ export const unitsSum = ({
   withheld,
   total,
 }: Readonly<Record<'sold' | 'held' | 'free' | 'withheld' | 'total', number>>) =>
-  `${count(sold)} sold + ${count(held)} held + ${count(free)} free${withheld > 0 ? ` + ${count(withheld)} withheld` : ''} ${sold + held + free + withheld === total ? '=' : '≠'} ${count(total)}`
+  `${count(sold)} sold + ${count(held)} held + ${count(free)} ` +
+  `free${withheld > 0 ? ` + ${count(withheld)} withheld` : ''} ` +
+  `${sold + held + free + withheld === total ? '=' : '≠'} ${count(total)}`

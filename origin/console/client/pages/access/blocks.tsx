@@ -31,7 +31,10 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
           <Confirm
             action="Block somebody"
             danger
-            effect="They can join no sale, and lose their place. What a blocked visitor or account holds goes back on sale; what is being paid is finished. Undo: remove the block."
+            effect={
+              'They can join no sale, and lose their place. What a blocked visitor or account holds goes back on ' +
+              'sale; what is being paid is finished. Undo: remove the block.'
+            }
             onConfirm={add}
           >
             <label>
@@ -64,7 +67,8 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
       <p class="quiet" role="status">
         {blocks.length === 0
           ? 'Nobody is blocked.'
-          : `${count(found.length)} of ${count(blocks.length)}${found.length > SHOWN ? `, the latest ${SHOWN} are shown` : ''}`}
+          : `${count(found.length)} of ` +
+            `${count(blocks.length)}${found.length > SHOWN ? `, the latest ${SHOWN} are shown` : ''}`}
       </p>
       <ul class="rules">
         {found.slice(0, SHOWN).map((one) => (

@@ -31,7 +31,10 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
         {may('operator') && (
           <Confirm
             action="Add a rule"
-            effect="It comes after the others, and counts for everyone who joins from now on; those in line keep their place. Undo: remove it."
+            effect={
+              'It comes after the others, and counts for everyone who joins from now on; those in line keep their ' +
+              'place. Undo: remove it.'
+            }
             onConfirm={(form) => add(written(form))}
           >
             <RuleFields />
@@ -56,7 +59,10 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
                 <Confirm
                   action="Change"
                   name={`Change the rule ${rule.note || inWords(rule.when)}`}
-                  effect="It counts for everyone who joins from now on. It keeps its place among the rules. Undo: change it back."
+                  effect={
+                    'It counts for everyone who joins from now on. It keeps its place among the rules. Undo: ' +
+                    'change it back.'
+                  }
                   onConfirm={(form) => change(rule.rule, written(form), configOf(rule))}
                 >
                   <RuleFields rule={rule} />

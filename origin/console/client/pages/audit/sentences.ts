@@ -50,10 +50,14 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     if (product === undefined) return 'left the price as it was'
     const was = (before.products as Products)[id]?.unit_price_minor ?? 0
     const { name, currency, unit_price_minor } = product
-    return `changed the price of ${name} from ${money('en', was, currency)} to ${money('en', unit_price_minor, currency)}`
+    return (
+      `changed the price of ${name} from ${money('en', was, currency)} to ` +
+      `${money('en', unit_price_minor, currency)}`
+    )
   },
   restocked: ({ entry, before, after }) =>
-    `added ${some(after.quantity, 'unit')} of ${productOf(entry)}: ${count(Number(before.total))} are now ${count(Number(after.total))}`,
+    `added ${some(after.quantity, 'unit')} of ${productOf(entry)}: ${count(Number(before.total))} are now ` +
+    `${count(Number(after.total))}`,
   'synonyms set': () => 'changed the synonyms of the search',
   reconciled: () => 'had gate, ledger and orders compared',
   posted: ({ after }) => `posted in the feed${quoted(after.text)}`,
@@ -98,7 +102,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'section removed': ({ before }) => `removed the section ${String(before.name)}, with ${some(before.seats, 'seat')}`,
   'chart changed': () => 'changed how seats are chosen',
   'seats imported': ({ entry, after }) =>
-    `imported ${some(after.total, 'seat')} of ${productOf(entry)}: ${count(Number(after.added))} new, ${count(Number(after.changed))} changed, ${count(Number(after.removed))} removed`,
+    `imported ${some(after.total, 'seat')} of ${productOf(entry)}: ${count(Number(after.added))} new, ` +
+    `${count(Number(after.changed))} changed, ${count(Number(after.removed))} removed`,
   'seats blocked': ({ entry, after }) =>
     `blocked ${some(after.seats, 'seat')} of ${productOf(entry)}${because(after.reason)}`,
   'seats released': ({ entry, after }) =>
@@ -106,7 +111,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'seat moved': ({ before, after }) =>
     `gave the order the seat ${String(after.seat)} instead of ${String(before.seat)}`,
   'sold at the box office': ({ entry, after }) =>
-    `sold ${some(after.units, 'unit')} at the box office${entry.currency === null ? '' : ` for ${money('en', Number(after.total_minor), entry.currency)}`}`,
+    `sold ${some(after.units, 'unit')} at the box ` +
+    `office${entry.currency === null ? '' : ` for ${money('en', Number(after.total_minor), entry.currency)}`}`,
   noted: () => 'wrote a note about the order',
   'order read': () => 'read the order and its contact',
   'orders searched': ({ after }) => `searched orders by ${String(after.by)}`,

@@ -87,7 +87,10 @@ function PostItem({
           <Confirm
             action="Take away"
             name={`Take post ${n} away`}
-            effect="It is gone from the feed within seconds, from older pages within a minute. Who has read it has read it. Undo: write it again."
+            effect={
+              'It is gone from the feed within seconds, from older pages within a minute. Who has read it has ' +
+              'read it. Undo: write it again.'
+            }
             onConfirm={async () => {
               await calls[':n'].$delete({ param: { sale, n: String(n) } })
               return { text: `Post ${n} is taken away.` }

@@ -315,7 +315,10 @@ function Changes({ section, preview, onImport }: ChangesProps) {
         ) : (
           <Confirm
             action="Import"
-            effect={`${section.name}: ${count(added)} seats are added, ${count(changed)} change, ${count(removed)} are removed. Visitors see it within seconds.`}
+            effect={
+              `${section.name}: ${count(added)} seats are added, ${count(changed)} change, ${count(removed)} are ` +
+              'removed. Visitors see it within seconds.'
+            }
             onConfirm={() => onImport(csv)}
           />
         )}

@@ -54,7 +54,10 @@ export function Selection({ sale, map, states, chosen, onClear }: SelectionProps
           {free.length > 0 && (
             <Confirm
               action={`Block ${units(free.length)}`}
-              effect={`Nobody can buy ${free.length === 1 ? 'it' : 'them'} until ${free.length === 1 ? 'it is' : 'they are'} released. Undo: release.`}
+              effect={
+                `Nobody can buy ${free.length === 1 ? 'it' : 'them'} until ` +
+                `${free.length === 1 ? 'it is' : 'they are'} released. Undo: release.`
+              }
               onConfirm={(form) => block(sale, map, free, textIn(form, 'reason'))}
             >
               <label>
@@ -66,7 +69,10 @@ export function Selection({ sale, map, states, chosen, onClear }: SelectionProps
           {blocked.length > 0 && (
             <Confirm
               action={`Release ${units(blocked.length)}`}
-              effect={`${blocked.length === 1 ? 'It is' : 'They are'} for sale at once. Undo: block again, while nobody has bought.`}
+              effect={
+                `${blocked.length === 1 ? 'It is' : 'They are'} for sale at once. Undo: block again, while ` +
+                'nobody has bought.'
+              }
               onConfirm={(form) => release(sale, map, blocked, textIn(form, 'reason'))}
             >
               <label>
@@ -206,7 +212,10 @@ export function Move({ sale, map, states, chosen, order: id, line: number }: Mov
         <div class="buttons start">
           <Confirm
             action="Move here"
-            effect={`The buyer has ${seatName(to)} instead of ${seatName(from)}, which is for sale again. What was paid stays. Undo: move it back.`}
+            effect={
+              `The buyer has ${seatName(to)} instead of ${seatName(from)}, which is for sale again. What was paid ` +
+              'stays. Undo: move it back.'
+            }
             onConfirm={() => move(to, from)}
           />
         </div>

@@ -32,7 +32,8 @@ export function InvitationsPage({ sale }: { sale: string }) {
           <p role="status">
             {data.invitations === 0
               ? 'There is no invitation yet.'
-              : `${count(data.invitations)} ${data.invitations === 1 ? 'invitation' : 'invitations'} for ${visitors(data.uses)}; ${count(data.used)} came in.`}{' '}
+              : `${count(data.invitations)} ${data.invitations === 1 ? 'invitation' : 'invitations'} for ` +
+                `${visitors(data.uses)}; ${count(data.used)} came in.`}{' '}
             <span class="quiet">Links count from their first use on.</span>
           </p>
           {may('operator') && <Upload sale={sale} />}
@@ -126,7 +127,10 @@ function Links({ sale }: { sale: string }) {
         <Confirm
           action="Declare links void"
           danger
-          effect="Links made before this time (a later one counts as now) let in nobody any more. Who came in by one keeps their place; codes stay. There is no undo, but new links can be made."
+          effect={
+            'Links made before this time (a later one counts as now) let in nobody any more. Who came in by one ' +
+            'keeps their place; codes stay. There is no undo, but new links can be made.'
+          }
           onConfirm={endLinks}
         >
           <label>

@@ -28,7 +28,10 @@ export function OperatorsPage() {
         <h1>Operators</h1>
         <Confirm
           action="Add an operator"
-          effect="Makes a key, which is shown once. An operator who has this name already gets a new key, and the old one ends."
+          effect={
+            'Makes a key, which is shown once. An operator who has this name already gets a new key, and the old ' +
+            'one ends.'
+          }
           onConfirm={(form) => giveKey(textIn(form, 'name'), roleIn(form))}
         >
           <label>

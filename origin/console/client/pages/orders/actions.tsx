@@ -21,7 +21,10 @@ export function Actions({ order }: { order: Order }) {
       {status === 'confirmed' && (
         <Confirm
           action="Mark as handed over"
-          effect="The buyer is told that it is on its way. It can then be refunded, and not cancelled. There is no undo."
+          effect={
+            'The buyer is told that it is on its way. It can then be refunded, and not cancelled. There is no ' +
+            'undo.'
+          }
           onConfirm={async () => {
             await call.fulfil.$post({ param })
             return { text: 'The order is handed over.' }
@@ -33,7 +36,10 @@ export function Actions({ order }: { order: Order }) {
         <Confirm
           action="Put units back on sale"
           danger
-          effect="What was refunded is sold again: the chosen lines, or all that were refunded. No money moves. There is no undo."
+          effect={
+            'What was refunded is sold again: the chosen lines, or all that were refunded. No money moves. There ' +
+            'is no undo.'
+          }
           onConfirm={async (form) => {
             const lines = linesIn(form)
             await call.return.$post({ param, json: lines.length > 0 ? { lines } : {} })
@@ -94,7 +100,10 @@ export function Actions({ order }: { order: Order }) {
         <Confirm
           action="Block the buyer"
           danger
-          effect="Whoever made this order can join no sale any more, and loses their place in all of them. What they hold goes back on sale; what is paid stays paid. Undo: unblock them here."
+          effect={
+            'Whoever made this order can join no sale any more, and loses their place in all of them. What they ' +
+            'hold goes back on sale; what is paid stays paid. Undo: unblock them here.'
+          }
           onConfirm={(form) => block({ ...param, note: textIn(form, 'note') }, 'The buyer')}
         >
           <label>
@@ -111,7 +120,8 @@ export function Actions({ order }: { order: Order }) {
 const CANCELLED: Readonly<Partial<Record<Order['status'], string>>> = {
   reserved: 'The hold ends, and its units are for sale again. Nothing was paid. There is no undo.',
   paying:
-    'Its units are for sale again. The payment under way is called off; if the provider takes the money all the same, it goes back by itself. There is no undo.',
+    'Its units are for sale again. The payment under way is called off; if the provider takes the money all the ' +
+    'same, it goes back by itself. There is no undo.',
   confirmed: 'The buyer gets {total} back, and the units are for sale again. There is no undo.',
 }
 
@@ -192,7 +202,11 @@ function Refund({ order }: { order: Order }) {
       action="Refund"
       danger
       disabled={rest === 0}
-      effect={`Up to ${money('en', rest, currency)} can go back to the buyer${open > 0 ? ', beside what is on its way' : ''}. Without the box below the units stay sold. There is no undo.`}
+      effect={
+        `Up to ${money('en', rest, currency)} can go back to the ` +
+        `buyer${open > 0 ? ', beside what is on its way' : ''}. Without the box below the units stay sold. ` +
+        'There is no undo.'
+      }
       onConfirm={refund}
     >
       {order.lines.length > 1 && lines.length > 0 && (

@@ -98,7 +98,8 @@ function Codes({ sale, codes, currency }: CodesProps) {
         <p role="status">
           {codes.length === 0
             ? 'There is no code yet.'
-            : `${count(codes.length)} ${codes.length === 1 ? 'code' : 'codes'}, used ${count(used)} ${used === 1 ? 'time' : 'times'}.`}
+            : `${count(codes.length)} ${codes.length === 1 ? 'code' : 'codes'}, used ${count(used)} ` +
+              `${used === 1 ? 'time' : 'times'}.`}
         </p>
         <div class="buttons">
           {codes.length > 0 && (
@@ -189,7 +190,10 @@ function Row({ sale, code, currency }: { sale: string; code: ListedCode; currenc
                 action="Stop"
                 name={`Stop ${code.code}`}
                 disabled={uses === used}
-                effect={`Nobody else can use ${code.code}. The ${count(used)} who have used it keep what they pay. It stays in the list, with ${count(used)} uses in all.`}
+                effect={
+                  `Nobody else can use ${code.code}. The ${count(used)} who have used it keep what they pay. It ` +
+                  `stays in the list, with ${count(used)} uses in all.`
+                }
                 onConfirm={() => stop(sale, before, used)}
               />
             )}

@@ -21,7 +21,10 @@ export function Curves({ curves, waits }: Pick<Report, 'curves' | 'waits'>) {
         <p>
           {waits.compared === 0 || waits.median_error_seconds === null || waits.worst_error_seconds === null
             ? 'In no minute are both known.'
-            : `In ${count(waits.compared)} ${waits.compared === 1 ? 'minute' : 'minutes'} somebody was shown a wait and then called. Of each, the wait counts that was furthest off: half of these were wrong by at most ${figure(waits.median_error_seconds)} s, the worst by ${figure(waits.worst_error_seconds)} s.`}
+            : `In ${count(waits.compared)} ${waits.compared === 1 ? 'minute' : 'minutes'} somebody was shown a ` +
+              'wait and then called. Of each, the wait counts that was furthest off: half of these were wrong by ' +
+              `at most ${figure(waits.median_error_seconds)} s, the worst by ` +
+              `${figure(waits.worst_error_seconds)} s.`}
         </p>
       </Section>
     </>

@@ -41,7 +41,8 @@ function FairnessOfLine({ fairness, isOnly }: { fairness: Line; isOnly: boolean 
             <dd>
               {overtaking.overtaken === 0
                 ? 'none'
-                : `${lasting(overtaking.worst_seconds)}, ${count(overtaking.worst_positions)} ${overtaking.worst_positions === 1 ? 'position' : 'positions'}`}
+                : `${lasting(overtaking.worst_seconds)}, ${count(overtaking.worst_positions)} ` +
+                  `${overtaking.worst_positions === 1 ? 'position' : 'positions'}`}
             </dd>
           </div>
           <div class={before_turn !== null && before_turn > 0 ? 'wrong' : ''}>
@@ -67,7 +68,8 @@ function Draw({ draw }: { draw: NonNullable<Line['draw']> }) {
       <p class={holds === false ? 'wrong' : ''}>
         {holds === null && 'The draw is not made yet.'}
         {holds === true &&
-          `${drawn === 1 ? '1 number was' : `${count(drawn)} numbers were`} drawn. The seed is the one whose fingerprint was published.`}
+          `${drawn === 1 ? '1 number was' : `${count(drawn)} numbers were`} drawn. The seed is the one whose ` +
+            'fingerprint was published.'}
         {holds === false && 'The seed does not fit the fingerprint that is published: this draw cannot be trusted.'}
         {beacon_announced &&
           beacon === null &&

@@ -119,9 +119,10 @@ const READ_ONLY_OF_PRODUCTS = [
   'has_terms',
 ] as const
 const READ_ONLY = new Set(
-  'sale version phase ended_at paused invariant rates queue health server_time rules announcement pause_reason chart_version goods_version'.split(
-    ' ',
-  ),
+  (
+    'sale version phase ended_at paused invariant rates queue health server_time rules announcement pause_reason ' +
+    'chart_version goods_version'
+  ).split(' '),
 )
 
 /** Returns the API's own messages. */

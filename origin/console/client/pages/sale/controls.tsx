@@ -24,7 +24,10 @@ export function PhaseControls({ state }: { state: State }) {
       {phase === 'upcoming' && (
         <Confirm
           action="Open now"
-          effect={`${name} opens at once: the draw is made, and people are called in. There is no undo, but it can be paused.`}
+          effect={
+            `${name} opens at once: the draw is made, and people are called in. There is no undo, but it ` +
+            'can be paused.'
+          }
           onConfirm={() => open(state)}
         />
       )}
@@ -119,7 +122,10 @@ export function RateControl({ state }: { state: State }) {
   return (
     <Confirm
       action="Change rate"
-      effect={`Now ${count(state.admission.rate_per_second)} people a second are called. It takes effect within two seconds. Undo: set it back.`}
+      effect={
+        `Now ${count(state.admission.rate_per_second)} people a second are called. It takes effect within two ` +
+        'seconds. Undo: set it back.'
+      }
       onConfirm={(form) => setRate(state, numberIn(form, 'rate'), state.admission.rate_per_second)}
     >
       <label>
@@ -146,7 +152,10 @@ export function RestockControl({ state }: { state: State }) {
   return (
     <Confirm
       action="Restock"
-      effect="Adds units that are for sale at once. A sold-out sale is live again. Undo: edit the sale, down to what is held and sold."
+      effect={
+        'Adds units that are for sale at once. A sold-out sale is live again. Undo: edit the sale, down to what ' +
+        'is held and sold.'
+      }
       onConfirm={(form) => restock(state, textIn(form, 'product'), numberIn(form, 'quantity'))}
     >
       <label>
@@ -186,7 +195,10 @@ export function Announcements({ state }: { state: State }) {
         <div class="buttons start">
           <Confirm
             action="Announce"
-            effect="Everyone who waits reads it within three seconds. It takes the place of the one before. Undo: take it away."
+            effect={
+              'Everyone who waits reads it within three seconds. It takes the place of the one before. Undo: take ' +
+              'it away.'
+            }
             onConfirm={(form) =>
               announce(state, { level: textIn(form, 'level') as 'info' | 'warning', text: textsIn(form) }, announcement)
             }

@@ -46,7 +46,9 @@ export async function restock(state: State, product: string, quantity: number): 
   await call.products[':product'].restock.$post({ param: { sale: state.sale, product }, json: { quantity } })
   const name = soldBy(state.products).find(({ product_id }) => product_id === product)?.name ?? product
   return {
-    text: `${count(quantity)} more ${quantity === 1 ? 'unit' : 'units'} of ${name} ${quantity === 1 ? 'is' : 'are'} for sale.`,
+    text:
+      `${count(quantity)} more ${quantity === 1 ? 'unit' : 'units'} of ${name} ` +
+      `${quantity === 1 ? 'is' : 'are'} for sale.`,
   }
 }
 

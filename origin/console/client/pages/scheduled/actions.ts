@@ -20,7 +20,10 @@ export function inWords(effect: ScheduledEffect, products: readonly Product[]): 
     case 'rate':
       return `Call ${count(effect.rate_per_second)} people a second`
     case 'price':
-      return `Sell ${name} for ${product ? money('en', effect.unit_price_minor, product.currency) : effect.unit_price_minor}`
+      return (
+        `Sell ${name} for ` +
+        `${product ? money('en', effect.unit_price_minor, product.currency) : effect.unit_price_minor}`
+      )
     case 'pause':
       return effect.reason ? `Pause: ${firstOf(effect.reason)}` : 'Pause'
     case 'resume':

@@ -63,7 +63,10 @@ export function ScheduledPage({ sale }: { sale: string }) {
                 {may('operator') && (
                   <Confirm
                     action="Call off"
-                    effect={`"${inWords(one, products)}" will not happen${one.cron === null ? '' : ' any more'}. It stays in the list below. There is no undo but to schedule it again.`}
+                    effect={
+                      `"${inWords(one, products)}" will not happen${one.cron === null ? '' : ' any more'}. It ` +
+                      'stays in the list below. There is no undo but to schedule it again.'
+                    }
                     onConfirm={async () => {
                       await calls.scheduled[':action'].$delete({ param: { sale, action: one.action_id } })
                       return { text: `"${inWords(one, products)}" will not happen.` }

@@ -45,7 +45,10 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
         {may('owner') && (
           <Confirm
             action="Send a range again"
-            effect="Every message made in this time, delivered or given up, goes out once more, with its id, in order. Receivers know a message by its id. There is no undo."
+            effect={
+              'Every message made in this time, delivered or given up, goes out once more, with its id, in order. ' +
+              'Receivers know a message by its id. There is no undo.'
+            }
             onConfirm={(form) => sendAgain(endpoint, { from: timeIn(form, 'from'), to: timeIn(form, 'to') })}
           >
             <label>

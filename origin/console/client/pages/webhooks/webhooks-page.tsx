@@ -115,7 +115,10 @@ function Actions({ endpoint, onRotated }: { endpoint: Endpoint; onRotated: (rota
           <Confirm
             action="Send a test"
             act="Send a test"
-            effect="A message of the type webhook.test, signed as all others. It is among the deliveries with its answer."
+            effect={
+              'A message of the type webhook.test, signed as all others. It is among the deliveries with its ' +
+              'answer.'
+            }
             onConfirm={() => sendTest(endpoint)}
           />
           <Confirm
@@ -143,7 +146,10 @@ function Actions({ endpoint, onRotated }: { endpoint: Endpoint; onRotated: (rota
       <Confirm
         action="Rotate the secret"
         act="Make a new secret"
-        effect="A new secret signs at once. The one before signs beside it for 24 hours, so that the shop can change over. There is no undo."
+        effect={
+          'A new secret signs at once. The one before signs beside it for 24 hours, so that the shop can change ' +
+          'over. There is no undo.'
+        }
         onConfirm={async () => {
           onRotated(await rotate(endpoint))
           return { text: `${name} has a new secret. The old one is valid for 24 hours.` }
