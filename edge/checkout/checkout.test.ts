@@ -474,7 +474,9 @@ it('leads a browser without scripts back to its latest order in the sale', async
   const [sale, other] = await Promise.all([new TestSale().publish(), new TestSale().publish()])
   const [first, latest, elsewhere] = [newOrder(), newOrder(), newOrder()]
   const token = (of: string) => ORDER_TOKEN.replace('.e30.', `.${base64url.encode(JSON.stringify({ sale: of }))}.`)
-  const kept = `order-${first}=${token(sale.name)}; order-${latest}=${token(sale.name)}; order-${elsewhere}=${token(other.name)}; order-${newOrder()}=none; order-x=${token(sale.name)}`
+  const kept =
+    `order-${first}=${token(sale.name)}; order-${latest}=${token(sale.name)}; ` +
+    `order-${elsewhere}=${token(other.name)}; order-${newOrder()}=none; order-x=${token(sale.name)}`
   const link = async (cookie: string) => {
     const page = await (await sale.line({ cookie })).text()
     return /<noscript><p class="notice row" >[^<]*<a href="([^"]+)"/.exec(page)?.[1]

@@ -15,7 +15,9 @@ export function mailedPage({ view, words }: PageContext): Content {
 /** The form that requests a mail, if the sale sends it. */
 export const mailForm = ({ view, words }: PageContext, label: string): Html =>
   html`<form method="post" action="/sales/${view.sale}/mail" class="once stack">
-      <div class="field"><label>${words.email}<input type="email" name="email" autocomplete="email" maxlength="254" value="${view.accountEmail ?? ''}" required></label></div>
+      <div class="field"><label>${words.email}<input type="email" name="email" autocomplete="email" maxlength="254" value="${
+        view.accountEmail ?? ''
+      }" required></label></div>
       <p><button class="button second">${label}</button></p>
     </form>`
 

@@ -30,7 +30,10 @@ export function problemContent(
       ${signIn !== null && buttonTo(signIn, words.signIn)}
       ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
       ${path && buttonTo(path, words.tryAgain)}
-      ${home !== null && html`<a class="button ${(again || path || signIn) && 'second'}" href="${home}">${words.backToSale}</a>`}
+      ${
+        home !== null &&
+        html`<a class="button ${(again || path || signIn) && 'second'}" href="${home}">${words.backToSale}</a>`
+      }
     </div>
     <p class="small quiet"><code>${problem.status} ${type}</code></p>
   </section>`

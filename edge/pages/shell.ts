@@ -31,8 +31,16 @@ ${state.test && html`<p class="notice" role="note">${words.testSale}</p>`}
 ${again !== null && html`<p class="notice stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
 ${announcementBox(context)}
 </div>
-<div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} data-home="${homeOf({ ...view, number: null })}" data-poll="${pollMaxMs(view.claimSeconds)}" ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.scheduleUrl !== undefined && html`data-host="${view.scheduleUrl}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
-  ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
+<div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${
+    path !== null && html`data-path="${path}"`
+  } data-home="${homeOf({ ...view, number: null })}" data-poll="${pollMaxMs(view.claimSeconds)}" ${
+    schedule.line !== undefined && html`data-line="${schedule.line}"`
+  } ${
+    view.scheduleUrl !== undefined && html`data-host="${view.scheduleUrl}"`
+  } ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
+  ${
+    view.number !== null && html`data-number="${view.number}"`
+  } data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 ${ownOrder(context)}
 <main id="main" class="${look}">
 ${main}
@@ -71,7 +79,9 @@ const proofHead = ({
   lang,
   words,
 }: Pick<SaleView, 'challenge' | 'turnstile' | 'lang' | 'words'>) =>
-  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}" id="proof-style"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
+  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}" id="proof-style"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`}${
+    turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`
+  }`
 
 const ordersLink = ({ view, words }: PageContext) =>
   html`<nav class="row nav" aria-label="${words.yours}"><a href="/sales/${view.sale}/orders">${icon('bag')} ${words.ownOrders}</a></nav>`

@@ -32,7 +32,9 @@ export async function preview(sale: string, state: string | undefined, call: Cal
     headers: {
       ...PAGE_HEADERS,
       // The style sheets of a look are inline.
-      'content-security-policy': `default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors ${framer}`,
+      'content-security-policy':
+        `default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; form-action 'none'; base-uri ` +
+        `'none'; frame-ancestors ${framer}`,
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex',
       'cache-control': NO_STORE,

@@ -45,8 +45,13 @@ export const goodsOf = (options: readonly { name: string; values: readonly strin
     aurora: {
       names: { de: 'Aurora Eins', ja: 'オーロラ・ワン', ar: 'أورورا ون' },
       description: {
-        en: 'A light runner on a sculpted sole of recycled foam. The wave on the side is **dyed by hand**: it falls differently on every pair.\n\n- Upper of knit and calf leather\n- 284 g in size 42',
-        de: 'Ein leichter Laufschuh auf einer geformten Sohle aus wiederverwertetem Schaum. Die Welle an der Seite wird **von Hand gefärbt** und fällt bei jedem Paar anders aus.\n\n- Obermaterial aus Strick und Kalbsleder\n- 284 g in Größe 42',
+        en:
+          'A light runner on a sculpted sole of recycled foam. The wave on the side is **dyed by hand**: it falls ' +
+          'differently on every pair.\n\n- Upper of knit and calf leather\n- 284 g in size 42',
+        de:
+          'Ein leichter Laufschuh auf einer geformten Sohle aus wiederverwertetem Schaum. Die Welle an der Seite ' +
+          'wird **von Hand gefärbt** und fällt bei jedem Paar anders aus.\n\n- Obermaterial aus Strick und ' +
+          'Kalbsleder\n- 284 g in Größe 42',
         ar: 'حذاء جري خفيف بنعل منحوت من رغوة معاد تدويرها. الموجة على الجانب **مصبوغة يدويًا**، فلا يتشابه زوجان.',
       },
       images: PICTURES.map((url, i) => ({ url, alt: ALTS[i] ?? '', width: 1440, height: i === 0 ? 1310 : 1440 })),

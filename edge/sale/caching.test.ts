@@ -18,17 +18,19 @@ import { call, cookiesOf, TestSale } from '../testing/visitors.ts'
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [
   '',
-  ...'/line /schedule /opening.ics /feed /feed/1 /posts /posts/1 /mail /queue /queue/status /leave /checkout /challenge /wanted'.split(
-    ' ',
-  ),
+  ...(
+    '/line /schedule /opening.ics /feed /feed/1 /posts /posts/1 /mail /queue /queue/status /leave /checkout ' +
+    '/challenge /wanted'
+  ).split(' '),
   ...`/buy /orders /preview /order/x /nothing /order/${ORDER}`.split(' '),
   ...['payment', 'cancel', 'receipt', 'pay'].map((of) => `/order/${ORDER}/${of}`),
 ]
 const OTHER_ROUTES = [
   style.path,
-  ...'/ /search?q=a /search/suggest?q=a /search/index /me/searches /nothing /healthz /.well-known/jwks.json /assets/nothing.css /orders/x'.split(
-    ' ',
-  ),
+  ...(
+    '/ /search?q=a /search/suggest?q=a /search/index /me/searches /nothing /healthz /.well-known/jwks.json ' +
+    '/assets/nothing.css /orders/x'
+  ).split(' '),
   ...['', '/events', '/payment'].map((of) => `/orders/${ORDER}${of}`),
   ...['refresh', 'purge'].map((of) => `/internal/sales/x/${of}`),
 ]

@@ -46,7 +46,8 @@ export function showPauseReason({ phase, pause_reason }: Schedule, page: Page, {
   })
   if (reason && isVisible && reasonShown !== reason.text)
     announce(
-      `${document.querySelector('[data-phases=paused] > .lead b, [data-when=paused] h1')?.textContent ?? ''}. ${reason.text}`,
+      `${document.querySelector('[data-phases=paused] > .lead b, [data-when=paused] h1')?.textContent ?? ''}. ` +
+        `${reason.text}`,
     )
   reasonShown = reason?.text ?? null
 }

@@ -47,7 +47,9 @@ export function frontPage(front: Front): Html {
 <meta property="og:title" content="${brand.name}">
 <meta property="og:description" content="${description}">
 <noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}"></noscript>`
-  const main = html`<main id="main" class="page front" data-now-ms="${Math.round(nowMs)}" data-clock="${next && `/sales/${next.sale}/schedule`}">
+  const main = html`<main id="main" class="page front" data-now-ms="${Math.round(nowMs)}" data-clock="${
+    next && `/sales/${next.sale}/schedule`
+  }">
   ${next ? feature(front, next) : html`<section class="stack says">${heading(words.front.none, words.front.noneText)}</section>`}
   ${group('now', words.front.now, running, html`goods large`, (sale) => card(front, sale, LARGE))}
   ${group('soon', words.front.soon, others, html`goods`, (sale) => card(front, sale, SMALL))}
@@ -86,7 +88,9 @@ function searchForm({ words, lang, choseLanguage, indexPath, hasAccounts }: Fron
   const { search, placeholder, ...front } = words.front
   const { recent, deleteAll, deleteOne, didYouMean, found, noResults } = front
   const said = { recent, deleteAll, deleteOne, didYouMean, found, noResults }
-  return html`<form class="search" role="search" action="/search" id="search" data-script="${searchScript.path}" ${indexPath !== null && html`data-index="${indexPath}"`} ${hasAccounts && html`data-accounts`}${texts(said)}>
+  return html`<form class="search" role="search" action="/search" id="search" data-script="${searchScript.path}" ${
+    indexPath !== null && html`data-index="${indexPath}"`
+  } ${hasAccounts && html`data-accounts`}${texts(said)}>
     <label>${icon('search')}<span class="sr">${search}</span><input type="search" name="q" value="${query}" placeholder="${placeholder}" maxlength="200" autocomplete="off" enterkeyhint="search"></label>
     ${choseLanguage && html`<input type="hidden" name="lang" value="${lang}">`}
     <div class="suggest recent" hidden></div>
@@ -136,7 +140,9 @@ function countdown(front: Front, { opens_at }: FrontSale): Html {
   const left = Math.max(0, (Date.parse(opens_at) - nowMs) / 1000)
   return html`<div class="count">
       <p class="quiet label" data-over="${words.opening}">${words.opensIn}</p>
-      <time class="num" role="timer" datetime="${opens_at}" ${left >= DAY_SECONDS && html`data-days`}>${clock(lang, left)}</time>
+      <time class="num" role="timer" datetime="${opens_at}" ${
+        left >= DAY_SECONDS && html`data-days`
+      }>${clock(lang, left)}</time>
       <progress class="comb" max="60" value="${Math.ceil(left) % 60}" data-seconds aria-hidden="true"></progress>
       <p class="small quiet">${words.opensAt} <b>${dateOf(front, opens_at)}</b></p>
     </div>`
@@ -164,9 +170,15 @@ function row(front: Front, sale: FrontSale): Html {
   const tells = sale.phase === 'sold_out' && sale.tells_restock
   const [short, named] = tells ? words.front.tellMe : words.front.lookBack
   const ended = sale.ends_at && html`${before}${shortDate(front, sale.ends_at)}${after}`
-  return html`<li>${sale.image && html`<div class="pic thumb">${picture({ ...sale.image, alt: '' }, { sizes: '56px' })}</div>`}
-      <div><h3><a href="${path}"><bdi>${titleIn(sale, lang)}</bdi></a></h3><small>${sale.phase === 'sold_out' ? words.soldOut : ended}</small></div>
-      <a class="button second" href="${path}${tells && '#restock'}" aria-label="${fill(named, { name: titleIn(sale, lang) })}">${short}</a></li>`
+  return html`<li>${
+    sale.image && html`<div class="pic thumb">${picture({ ...sale.image, alt: '' }, { sizes: '56px' })}</div>`
+  }
+      <div><h3><a href="${path}"><bdi>${titleIn(sale, lang)}</bdi></a></h3><small>${
+        sale.phase === 'sold_out' ? words.soldOut : ended
+      }</small></div>
+      <a class="button second" href="${path}${
+        tells && '#restock'
+      }" aria-label="${fill(named, { name: titleIn(sale, lang) })}">${short}</a></li>`
 }
 
 /** Describes the state of a running sale. */

@@ -51,5 +51,7 @@ function hitRow({ words, lang, choseLanguage, found }: SearchView, { entry, titl
   const { image, sale, type } = entry
   return html`<li>${image && html`<div class="pic thumb">${picture({ ...image, alt: '' }, { sizes: '56px' })}</div>`}
       <div><h2><a href="/sales/${sale}${choseLanguage && `?lang=${lang}`}"><bdi>${marked(title)}</bdi></a></h2>
-      ${snippet && html`<p class="small quiet"><bdi>${marked(snippet)}</bdi></p>`}</div><small>${words.front.kinds[type]}</small></li>`
+      ${
+        snippet && html`<p class="small quiet"><bdi>${marked(snippet)}</bdi></p>`
+      }</div><small>${words.front.kinds[type]}</small></li>`
 }

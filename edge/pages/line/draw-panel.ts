@@ -15,7 +15,9 @@ export function drawPanel({ view, words }: PageContext): Html {
     <div data-when-draw="shown" ${hidden(!drawn)}><p>${words.drawUnchecked}</p></div>
     <div data-when-draw="holds" hidden>
       <p class="row good">${icon('check')} <b>${words.drawHolds}</b></p>
-      <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours" ${view.number !== null && html`data-drawn="${words.drawYours}" data-later="${words.drawLater}"`}></span></p>
+      <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours" ${
+        view.number !== null && html`data-drawn="${words.drawYours}" data-later="${words.drawLater}"`
+      }></span></p>
     </div>
     <div data-when-draw="broken" role="alert" hidden><p><b>${words.drawBroken}</b>${words.fullStop}${words.drawBrokenText}</p></div>
     <details class="small">
@@ -35,5 +37,7 @@ function beaconRow({ view: { schedule }, words }: Pick<PageContext, 'view' | 'wo
   const { beacon_announced, draw_beacon } = schedule
   if (draw_beacon !== null) return html`<div><dt>${words.beacon}</dt><dd><code>${draw_beacon}</code></dd></div>`
   if (!beacon_announced) return false
-  return html`<div><dt>${words.beacon}</dt><dd>${isDrawn(schedule) ? words.beaconMissed : words.beaconAnnounced}</dd></div>`
+  return html`<div><dt>${words.beacon}</dt><dd>${
+    isDrawn(schedule) ? words.beaconMissed : words.beaconAnnounced
+  }</dd></div>`
 }

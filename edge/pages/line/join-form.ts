@@ -25,7 +25,11 @@ function invitationField({ view, words }: PageContext, where: string): Html | un
   const { code = '', fault = null } = invitation ?? {}
   const id = `invitation-fault-${where}`
   return html`<label class="field">${invites ? words.invitation : words.invitationIfAny}
-    <input name="invitation" ${invites && html`required`} minlength="4" maxlength="1000" ${code !== '' && html`value="${code}"`} autocomplete="off" autocapitalize="characters" spellcheck="false" ${fault && html`aria-invalid="true" aria-describedby="${id}" autofocus`}></label>
+    <input name="invitation" ${invites && html`required`} minlength="4" maxlength="1000" ${
+      code !== '' && html`value="${code}"`
+    } autocomplete="off" autocapitalize="characters" spellcheck="false" ${
+      fault && html`aria-invalid="true" aria-describedby="${id}" autofocus`
+    }></label>
     ${fault && html`<p class="fault" id="${id}">${words.invitationFaults[fault]}</p>`}`
 }
 
@@ -58,7 +62,9 @@ function signInNote({ signIn, othersSignIn, signedInAs }: SaleView, words: Words
   if (signIn !== undefined)
     return html`<p class="quiet">${words.signInNeeded}</p>${signIn !== null && buttonTo(signIn, words.signIn, 'wide')}`
   if (othersSignIn === undefined) return false
-  return html`<p class="quiet">${words.signInForLine} ${othersSignIn !== null && html`${words.notSignedIn} <a href="${othersSignIn}">${words.signIn}</a>`}</p>`
+  return html`<p class="quiet">${words.signInForLine} ${
+    othersSignIn !== null && html`${words.notSignedIn} <a href="${othersSignIn}">${words.signIn}</a>`
+  }</p>`
 }
 
 /**

@@ -154,7 +154,9 @@ function placeFigures(context: PageContext, place: Place, number: number): Html 
   const { lasts_for_positions: lasts } = view.schedule
   return html`<div class="stack" id="place" ${hidden(!isInLine(place.status))}>
     <p class="people"><strong class="num" id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
-      <span class="lead" id="ahead-of-you" ${keptTexts('ahead', aheadTexts)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
+      <span class="lead" id="ahead-of-you" ${keptTexts('ahead', aheadTexts)}>${
+        ahead === 0 ? words.next : plural(lang, ahead, words.ahead)
+      }</span></p>
     ${way(wayOf(place.now_serving, place.position ?? number, lasts))}
     <dl class="ends">
       <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>

@@ -68,7 +68,9 @@ const isAtBank = ({ payment }: Order) => payment?.status === 'requires_action'
 
 function orderSection(context: PageContext, order: Order): Html {
   const { status } = order
-  return html`<section id="order" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
+  return html`<section id="order" data-order="${order.order_id}" data-order-status="${status}" ${
+    !isSettled(status) && html`data-progress="${progressOf(order)}"`
+  }>
     ${top(context, order)}
     <div class="page split bought">
       ${isSold(status) ? bought(context, order) : unpaid(context, order)}
@@ -128,7 +130,9 @@ export function ticket(context: PageContext, order: Order): Html {
       ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 40vw, 100vw', eager: true })}</div>`}
       ${image && html`<div class="comb" aria-hidden="true"></div>`}
       <div>
-        <p class="row"><span class="quiet">${words.orderNumber}</span>${isDone && short_number !== null && copyButton(context, short_number)}</p>
+        <p class="row"><span class="quiet">${words.orderNumber}</span>${
+          isDone && short_number !== null && copyButton(context, short_number)
+        }</p>
         ${short_number !== null && html`<strong class="num">${short_number}</strong>`}
         ${isDone ? names : billOf(context, order)}
         ${isDone && html`<p class="small quiet">${totalOf(context.lang, order)}</p>`}

@@ -32,7 +32,9 @@ function orderItem(context: PageContext, order: Order): Html {
   return html`<li>
       ${image && html`<div class="pic thumb">${picture(image, { sizes: '3.5rem' })}</div>`}
       <p><a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> ${names}
-      <small>${order.short_number !== null && html`<b>${order.short_number}</b>`}${order.refunded_minor > 0 && html` ${words.refunded}: ${refundOf(lang, order)}`}</small>
+      <small>${
+        order.short_number !== null && html`<b>${order.short_number}</b>`
+      }${order.refunded_minor > 0 && html` ${words.refunded}: ${refundOf(lang, order)}`}</small>
       <small>${timeAt(lang, order.created_at)}</small></p>
       <b>${totalOf(lang, order)}</b>
     </li>`
@@ -85,7 +87,9 @@ export function receiptPage(context: PageContext, order: Order): Content {
 }
 
 function sellerRows({ words }: PageContext, { name, address, tax_id }: NonNullable<PublicSale['seller']>): Html {
-  return html`<div><dt>${words.seller}</dt><dd class="lines"><bdi>${name}</bdi>${address && html`\n<bdi>${address}</bdi>`}</dd></div>
+  return html`<div><dt>${words.seller}</dt><dd class="lines"><bdi>${name}</bdi>${
+    address && html`\n<bdi>${address}</bdi>`
+  }</dd></div>
       ${tax_id && html`<div><dt>${words.taxId}</dt><dd><bdi>${tax_id}</bdi></dd></div>`}`
 }
 

@@ -16,7 +16,9 @@ export function whatNext(context: PageContext, order: Order, path: string): Html
   const { words } = context
   const items = [...stagesOf(context, order, path), ...dateStage(context)].map(
     ({ title, text, more, isPast }) =>
-      html`<li ${isPast && html`class="past"`}><h3>${title}</h3>${text && html`<p class="quiet">${text}</p>`}${more}</li>`,
+      html`<li ${
+        isPast && html`class="past"`
+      }><h3>${title}</h3>${text && html`<p class="quiet">${text}</p>`}${more}</li>`,
   )
   return html`<section>
       <h2>${words.after.title}</h2>

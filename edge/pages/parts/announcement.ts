@@ -29,7 +29,9 @@ function box(
 ): Html {
   const at = new Date(since)
   return html`<div class="notice ${level === 'warning' && 'urgent'}" data-level="${level}">
-  <p><b>${level === 'warning' ? words.announcementWarning : words.announcement}</b> <time class="small quiet" datetime="${at.toISOString()}" data-moment>${moment(around, at.getTime(), 'UTC')}&nbsp;UTC</time></p>
+  <p><b>${
+    level === 'warning' ? words.announcementWarning : words.announcement
+  }</b> <time class="small quiet" datetime="${at.toISOString()}" data-moment>${moment(around, at.getTime(), 'UTC')}&nbsp;UTC</time></p>
   <p dir="auto" lang="${lang}">${text}</p></div>`
 }
 
@@ -37,5 +39,7 @@ function box(
 export function pauseReason({ view, lang }: PageContext): Html {
   const { pause_reason } = view.schedule
   const reason = pause_reason ? inLanguage(pause_reason, lang) : null
-  return html`<p class="reason" data-reason dir="auto" lang="${reason?.lang ?? lang}" ${hidden(!reason)}>${reason?.text}</p>`
+  return html`<p class="reason" data-reason dir="auto" lang="${
+    reason?.lang ?? lang
+  }" ${hidden(!reason)}>${reason?.text}</p>`
 }

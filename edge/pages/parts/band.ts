@@ -31,5 +31,7 @@ export function band({ view, words, lang }: PageContext, { title, text, seconds,
 /** The visitor's current step of the purchase. */
 export function steps({ words }: Pick<PageContext, 'words'>, at: 0 | 1 | 2): Html {
   const names = [words.stepChoose, words.stepPay, words.stepDone]
-  return html`<ol class="row steps small quiet" aria-label="${words.steps}">${names.map((name, i) => html`<li ${i === at && html`aria-current="step"`}>${name}</li>`)}</ol>`
+  return html`<ol class="row steps small quiet" aria-label="${words.steps}">${names.map(
+    (name, i) => html`<li ${i === at && html`aria-current="step"`}>${name}</li>`,
+  )}</ol>`
 }

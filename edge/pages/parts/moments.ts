@@ -26,7 +26,9 @@ export function countdown(context: PageContext, to: Countdown): Html {
   const left = Math.max(0, (untilMs - view.nowMs) / 1000)
   return html`<div class="count">
       <p class="quiet label" data-over="${words.opening}">${label}</p>
-      <time class="num" role="timer" datetime="${new Date(untilMs).toISOString()}" data-at="${to}" ${left >= DAY_SECONDS && html`data-days`}>${clock(lang, left)}</time>
+      <time class="num" role="timer" datetime="${new Date(untilMs).toISOString()}" data-at="${to}" ${
+        left >= DAY_SECONDS && html`data-days`
+      }>${clock(lang, left)}</time>
       <progress class="comb" max="60" value="${Math.ceil(left) % 60}" data-seconds aria-hidden="true"></progress>
       <p class="small quiet">${name} <b>${dateAt(context, at)}</b></p>
     </div>`

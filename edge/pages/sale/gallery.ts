@@ -14,7 +14,9 @@ export function gallery({ view, words }: PageContext): Html | false {
   if (pictures.length === 0) return false
   return html`<div class="gallery stay" tabindex="0" role="group" aria-label="${words.pictures}">${pictures.map(
     (one, i) =>
-      html`<div class="pic ${i === 0 && 'goods-pic'}">${picture(one, { sizes: i === 0 ? LARGE : SMALL, eager: i === 0 })}</div>`,
+      html`<div class="pic ${
+        i === 0 && 'goods-pic'
+      }">${picture(one, { sizes: i === 0 ? LARGE : SMALL, eager: i === 0 })}</div>`,
   )}</div>`
 }
 

@@ -13,7 +13,9 @@ export function howItWorks(context: PageContext, isBefore: boolean): Html {
   const id = isBefore ? 'how-draw' : 'how-line'
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${words.howItWorks}</h2>
-    <ol class="how ${isBefore && 'three'}">${steps.map(([figure, name, text]) => html`<li>${figure}<h3>${name}</h3><p class="quiet">${text}</p></li>`)}</ol>
+    <ol class="how ${
+      isBefore && 'three'
+    }">${steps.map(([figure, name, text]) => html`<li>${figure}<h3>${name}</h3><p class="quiet">${text}</p></li>`)}</ol>
   </section>`
 }
 

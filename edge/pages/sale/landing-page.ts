@@ -57,7 +57,13 @@ function wayIn(context: PageContext): Html {
   const { view, words } = context
   const { schedule } = view
   const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>${words.fullStop}${text}</p>`
-  return html`${during(schedule, ['upcoming'], html`${countdown(context, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(context) || accessNotes(context)}`)}
+  return html`${during(
+    schedule,
+    ['upcoming'],
+    html`${countdown(context, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${
+      earlierLine(context) || accessNotes(context)
+    }`,
+  )}
       ${during(schedule, ['pre_queue'], html`${countdown(context, 'anchor_at_ms')}${joinForm(context, 'lobby', words.joinLobby)}${lead(words.lobbyOpen, words.lobbyInvites)}`)}
       ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
       ${during(schedule, ['paused'], html`${lead(words.paused, words.pausedText)}${pauseReason(context)}`)}

@@ -69,8 +69,12 @@ function variants({ view, words, lang }: PageContext, { name, goods, units }: It
   const sizes = units.map((one) => {
     const n = availableOf(view, one)
     const text = n === 0 ? words.gone : fill(words.sizeLeft, { n: count(lang, n) })
-    const left = html`<small class="quiet" data-product="${one.product_id}" data-size ${n === 0 && html`data-none`}>${text}</small>`
-    return html`<li><bdi>${variantName(one)}</bdi> ${!isOnePrice && html`<small>${price(one)}</small>`} ${!isOver(view) && left}</li>`
+    const left = html`<small class="quiet" data-product="${one.product_id}" data-size ${
+      n === 0 && html`data-none`
+    }>${text}</small>`
+    return html`<li><bdi>${variantName(one)}</bdi> ${
+      !isOnePrice && html`<small>${price(one)}</small>`
+    } ${!isOver(view) && left}</li>`
   })
   const option = (goods.options ?? []).map(({ name }) => name).join(', ')
   return html`<div class="stack">

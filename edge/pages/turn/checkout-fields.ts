@@ -89,13 +89,21 @@ function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Ht
     const [autocomplete, size = ''] = TYPED[name]
     return (
       asked[name] !== 'off' &&
-      html`<div class="field ${size}"><label>${labelOf(name)}<input name="${name}" ${name === 'phone' && html`type="tel"`} autocomplete="${autocomplete}" maxlength="200" value="${chosen[name] ?? ''}" ${isRequired(name)} ${describes(faults, name)}></label>${faultBeside(faults, name)}</div>`
+      html`<div class="field ${size}"><label>${labelOf(name)}<input name="${name}" ${
+        name === 'phone' && html`type="tel"`
+      } autocomplete="${autocomplete}" maxlength="200" value="${
+        chosen[name] ?? ''
+      }" ${isRequired(name)} ${describes(faults, name)}></label>${faultBeside(faults, name)}</div>`
     )
   }
   const note =
     asked.note !== 'off' &&
-    html`<div class="field"><label>${labelOf('note')}<textarea name="note" rows="2" maxlength="500" ${isRequired('note')} ${describes(faults, 'note')}>${chosen.note ?? ''}</textarea></label>${faultBeside(faults, 'note')}</div>`
-  const fields = html`<div class="fields">${typed('name')}${typed('company')}${typed('street')}${typed('postcode')}${typed('city')}${typed('region')}${kind === 'address' && country(context, countries, chosen.country, faults)}${typed('phone')}${note}</div>`
+    html`<div class="field"><label>${labelOf('note')}<textarea name="note" rows="2" maxlength="500" ${isRequired('note')} ${describes(faults, 'note')}>${
+      chosen.note ?? ''
+    }</textarea></label>${faultBeside(faults, 'note')}</div>`
+  const fields = html`<div class="fields">${typed('name')}${typed('company')}${typed('street')}${typed('postcode')}${typed('city')}${typed('region')}${
+    kind === 'address' && country(context, countries, chosen.country, faults)
+  }${typed('phone')}${note}</div>`
   const isAsked = Object.values(asked).some((one) => one !== 'off')
   if (kind === 'none' && !isAsked) return false
   const legend = kind === 'pickup' ? words.checkout.pickup : words.checkout.delivery
@@ -117,7 +125,9 @@ function country(
   const options = countryNames(lang, countries).map(
     ([code, name]) => html`<option value="${code}" ${code === (chosen ?? only) && html`selected`}>${name}</option>`,
   )
-  return html`<div class="field"><label>${words.checkout.country}<select name="country" autocomplete="country" required ${describes(faults, 'country')}>${only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`}${options}</select></label>${faultBeside(faults, 'country')}</div>`
+  return html`<div class="field"><label>${words.checkout.country}<select name="country" autocomplete="country" required ${describes(faults, 'country')}>${
+    only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`
+  }${options}</select></label>${faultBeside(faults, 'country')}</div>`
 }
 
 // -- E-mail, code, terms
@@ -127,7 +137,11 @@ function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults
   const { contact } = view.state
   if (contact === 'off') return false
   const isRequired = contact === 'required'
-  return html`<div class="part"><div class="field"><label>${isRequired ? words.email : words.emailOptional}<input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${isRequired && html`required`} ${describes(faults, 'email') ?? html`aria-describedby="email-for"`}></label>${faultBeside(faults, 'email')}</div>
+  return html`<div class="part"><div class="field"><label>${
+    isRequired ? words.email : words.emailOptional
+  }<input type="email" name="email" autocomplete="email" maxlength="254" value="${chosen.email ?? ''}" ${
+    isRequired && html`required`
+  } ${describes(faults, 'email') ?? html`aria-describedby="email-for"`}></label>${faultBeside(faults, 'email')}</div>
       <p class="small quiet" id="email-for">${words.emailFor}</p></div>`
 }
 
@@ -137,9 +151,17 @@ function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faul
   const currency = currencyOf(view.state)
   const applied = totals && totals.discount_minor > 0 && faults.promo_code === undefined
   const isOpen = applied || faults.promo_code !== undefined || chosen.promo_code
-  return html`<details class="part code" ${isOpen && html`open`}><summary>${checkout.promoCode}</summary><div class="field"><label class="sr" for="code">${checkout.promoCode}</label>
-      <span class="join"><input id="code" name="promo_code" maxlength="200" value="${chosen.promo_code ?? ''}" autocomplete="off" autocapitalize="characters" spellcheck="false" ${describes(faults, 'promo_code') ?? html`aria-describedby="code-applied"`}><button class="button second" name="apply" value="1" formnovalidate>${checkout.apply}</button></span>${faultBeside(faults, 'promo_code')}</div>
-      <p class="small note" id="code-applied" role="status" ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })}</p></details>`
+  return html`<details class="part code" ${
+    isOpen && html`open`
+  }><summary>${checkout.promoCode}</summary><div class="field"><label class="sr" for="code">${checkout.promoCode}</label>
+      <span class="join"><input id="code" name="promo_code" maxlength="200" value="${
+        chosen.promo_code ?? ''
+      }" autocomplete="off" autocapitalize="characters" spellcheck="false" ${
+        describes(faults, 'promo_code') ?? html`aria-describedby="code-applied"`
+      }><button class="button second" name="apply" value="1" formnovalidate>${checkout.apply}</button></span>${faultBeside(faults, 'promo_code')}</div>
+      <p class="small note" id="code-applied" role="status" ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${
+        applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })
+      }</p></details>`
 }
 
 /** The box to accept terms, if a product has some. The text opens without leaving the turn. */
@@ -150,7 +172,11 @@ function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html 
   if (!sold.some(({ has_terms }) => has_terms)) return false
   const isForAll = sold.every(({ has_terms }) => has_terms)
   const read = Object.values(view.goods?.products ?? {}).flatMap(({ terms: text }) => (text ? [text] : []))
-  return html`<label class="row check"><input type="checkbox" name="accept" value="terms" ${chosen.accept && html`checked`} ${isForAll && html`required`} ${describes(faults, 'accept')}><span>${words.checkout.accept}</span></label>${faultBeside(faults, 'accept')}
+  return html`<label class="row check"><input type="checkbox" name="accept" value="terms" ${
+    chosen.accept && html`checked`
+  } ${
+    isForAll && html`required`
+  } ${describes(faults, 'accept')}><span>${words.checkout.accept}</span></label>${faultBeside(faults, 'accept')}
       ${read.length > 0 && html`<details class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => prose(text, context.lang, 'small'))}</details>`}`
 }
 
@@ -180,7 +206,9 @@ function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote
   const sum = money(lang, totals?.total_minor ?? 0, currency)
   const left = clock(lang, (untilMs - view.nowMs) / 1000)
   return html`<div class="bar">${cart}
-      <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer" datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b id="bar-sum">${totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)}</b></p>
+      <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer" datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b id="bar-sum">${
+        totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)
+      }</b></p>
       <button class="button">${words.reserve}</button>
     </div>`
 }

@@ -20,7 +20,9 @@ export const faultBeside = (faults: Faults, name: string): Html | undefined => {
   const text = faults[name]
   if (text === undefined) return
   const isFocused = OF_NO_FIELD.includes(name) && isFirst(faults, name)
-  return html`<p class="fault small" id="${idOf(name)}" role="alert"${isFocused && html` tabindex="-1" autofocus`}>${text}</p>`
+  return html`<p class="fault small" id="${idOf(name)}" role="alert"${
+    isFocused && html` tabindex="-1" autofocus`
+  }>${text}</p>`
 }
 
 const isFirst = (faults: Faults, name: string) => Object.keys(faults)[0] === name

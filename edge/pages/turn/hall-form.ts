@@ -43,11 +43,18 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   const map = mapPlace(context)
   // The style sheet is linked here, because a page may be shown before its end has loaded.
   const left = html`${problem && isTaken && takenNotice(context, { chosen, problem })}
-    <div class="row tools${map && ' beside'}"><div class="tabs" id="hall-tabs" role="group" hidden></div>${reserved.length > 0 && bestSeats(context, reserved, entered, faults)}</div>
+    <div class="row tools${map && ' beside'}"><div class="tabs" id="hall-tabs" role="group" hidden></div>${
+      reserved.length > 0 && bestSeats(context, reserved, entered, faults)
+    }</div>
     ${map}
     ${chosenSeats(context, entered)}
     ${faultBeside(faults, 'seats')}`
-  const right = html`${others.length > 0 && html`<fieldset class="part"><legend>${reserved.length > 0 ? words.hall.others : words.product}</legend><div class="choices">${others.map((product) => unitsOf(context, product, entered, faults))}</div></fieldset>`}
+  const right = html`${
+    others.length > 0 &&
+    html`<fieldset class="part"><legend>${
+      reserved.length > 0 ? words.hall.others : words.product
+    }</legend><div class="choices">${others.map((product) => unitsOf(context, product, entered, faults))}</div></fieldset>`
+  }
     ${faultBeside(faults, 'cart')}
     ${problem && Object.keys(faults).length === 0 && !isTaken && view.schedule.phase !== 'paused' && faultOf(problem, words)}
     ${checkoutFields(context, entered, faults, { untilMs, cart: html`<div id="cart-choice"></div>` })}`
@@ -152,12 +159,16 @@ function bestSeats(
   })
   const sent = Object.keys(chosen).length > 0
   const box = (name: string, isChecked: boolean, text: string) =>
-    html`<label class="row check"><input type="checkbox" name="${name}" value="1" ${isChecked && html`checked`}> <span>${text}</span></label>`
+    html`<label class="row check"><input type="checkbox" name="${name}" value="1" ${
+      isChecked && html`checked`
+    }> <span>${text}</span></label>`
   const most = Math.min(view.state.limit_per_visitor, free)
   return html`<details class="best" id="best" open><summary class="button second">${hall.best}</summary>
       <fieldset class="panel"><legend class="sr">${hall.bestText}</legend><p class="quiet small">${hall.bestText}</p>
       <label class="field">${words.quantity}
-        <input type="number" name="best-quantity" min="0" max="${most}" value="${chosen['best-quantity'] ?? ''}" inputmode="numeric" ${describes(faults, 'best')}></label>${faultBeside(faults, 'best')}
+        <input type="number" name="best-quantity" min="0" max="${most}" value="${
+          chosen['best-quantity'] ?? ''
+        }" inputmode="numeric" ${describes(faults, 'best')}></label>${faultBeside(faults, 'best')}
       ${sections.length > 1 && html`<label class="field">${hall.section} <select name="best-section">${option('', false, hall.anySection)}${names}</select></label>`}
       ${prices && prices.length > 1 && html`<label class="field">${hall.price} <select name="best-category">${option('', false, hall.anyPrice)}${prices}</select></label>`}
       ${box('best-together', !sent || chosen['best-together'] !== undefined, hall.together)}
@@ -175,9 +186,13 @@ function unitsOf(context: PageContext, product: PublicProduct, { chosen }: Enter
   // The typed number stays even if the product is sold out, because it may become available again.
   const isOff = available === 0 && typed === ''
   return html`<label class="choice units"><span><bdi>${product.name}</bdi>
-      <small data-units="${product_id}">${available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })}</small></span>
+      <small data-units="${product_id}">${
+        available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })
+      }</small></span>
       <b>${money(lang, product.unit_price_minor, currency)}</b>
-      <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric" data-price="${product.unit_price_minor}" ${isOff && html`disabled`} ${describes(faults, name)}></label>${faultBeside(faults, name)}`
+      <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric" data-price="${product.unit_price_minor}" ${
+        isOff && html`disabled`
+      } ${describes(faults, name)}></label>${faultBeside(faults, name)}`
 }
 
 // -- What is wrong

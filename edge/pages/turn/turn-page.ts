@@ -51,7 +51,9 @@ function reserveForm(context: PageContext, untilMs: number, entered: Entered): H
     ${checkoutFields(context, entered, faults, { untilMs })}
     ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}`
   return html`<div class="page split">
-    <div class="stay">${only && items.length === 1 ? itemHead(context, only) : html`<p class="quiet">${hint(context)}</p>`}</div>
+    <div class="stay">${
+      only && items.length === 1 ? itemHead(context, only) : html`<p class="quiet">${hint(context)}</p>`
+    }</div>
     ${postForm(`/sales/${view.sale}/buy`, form)}
   </div>`
 }
@@ -84,7 +86,9 @@ function choices(context: PageContext, items: readonly Item[], entered: Entered,
   const [only] = items
   const isOne = items.length === 1 && only
   const shown = isOne ? choiceOfOne(context, only, entered, faults) : choiceOfSeveral(context, items, entered, faults)
-  return html`<div id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}" ${!isOne && html`data-several`}>${shown}</div>${faultBeside(faults, 'product')}`
+  return html`<div id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}" ${
+    !isOne && html`data-several`
+  }>${shown}</div>${faultBeside(faults, 'product')}`
 }
 
 function choiceOfOne(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
@@ -98,7 +102,9 @@ function choiceOfSeveral(context: PageContext, items: readonly Item[], entered: 
   const all = items.map((item) => {
     const option = item.options.at(-1)
     if (option === undefined) return card(context, item, entered)
-    return html`<div class="item">${item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`}<p><b><bdi>${item.name}</bdi></b>${priceOf(context, item.units)}</p></div>
+    return html`<div class="item">${
+      item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`
+    }<p><b><bdi>${item.name}</bdi></b>${priceOf(context, item.units)}</p></div>
         ${sizes(context, item, option, entered, faults)}`
   })
   return html`<fieldset class="part"><legend>${words.product}</legend><div class="choices">${all}</div></fieldset>`
@@ -112,7 +118,9 @@ function card(context: PageContext, { product, name, image }: Item, entered: Ent
   // A chosen option stays chosen even if it is sold out, because it may become available again.
   const isOff = available === 0 && chosenIsNot(entered, product_id)
   return html`<label class="choice">
-      <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}" ${isOff && html`disabled`} required>
+      <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}" ${
+        isOff && html`disabled`
+      } required>
       ${image && html`<span class="pic thumb">${picture(image, { sizes: '3.5rem' })}</span>`}
       <span><bdi>${name}</bdi> ${unitLeft(context, product)}</span>
       <b>${money(lang, unit_price_minor, currency)}</b></label>`
@@ -131,9 +139,13 @@ function sizes(context: PageContext, item: Item, option: string, entered: Entere
       const isOff = available === 0 && chosenIsNot(entered, product_id)
       const left =
         available === 0 ? checkout.gone : available <= FEW ? fill(checkout.fewLeft, { n: count(lang, available) }) : ''
-      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${unitName(item, unit)}" ${isOff && html`disabled`} required><bdi>${value}</bdi><small>${left}</small></label>`
+      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${unitName(item, unit)}" ${
+        isOff && html`disabled`
+      } required><bdi>${value}</bdi><small>${left}</small></label>`
     })
-    return html`<fieldset class="part" ${data} ${faults.product !== undefined && html`aria-describedby="fault-product"`}><legend><bdi>${heading === '' ? option : heading}</bdi></legend>
+    return html`<fieldset class="part" ${data} ${
+      faults.product !== undefined && html`aria-describedby="fault-product"`
+    }><legend><bdi>${heading === '' ? option : heading}</bdi></legend>
         <div class="sizes">${labels}</div></fieldset>`
   })
 }
@@ -149,7 +161,9 @@ function quantity(context: PageContext, items: readonly Item[], { chosen }: Ente
   )
   if (most <= 1) return false
   return html`<div class="part"><div class="head"><label for="quantity">${words.quantity}</label>
-      <span class="stepper"><button class="icon-button" type="button" data-step="-1" aria-label="${checkout.less}">${icon('minus')}</button><input type="number" name="quantity" min="1" max="${most}" value="${chosen.quantity ?? 1}" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button" type="button" data-step="1" aria-label="${checkout.more}">${icon('plus')}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
+      <span class="stepper"><button class="icon-button" type="button" data-step="-1" aria-label="${checkout.less}">${icon('minus')}</button><input type="number" name="quantity" min="1" max="${most}" value="${
+        chosen.quantity ?? 1
+      }" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button" type="button" data-step="1" aria-label="${checkout.more}">${icon('plus')}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
 }
 
 /** The errors of a purchase, by the field that the buyer must correct. */
