@@ -154,9 +154,10 @@ test.concurrent.each(['rehearse', 'bench'] as const)('%s first checks that its r
 
 describe('a rehearsal on a running system', () => {
   const args = (edge = stub.url) =>
-    `--edge=${edge} --origin=${stub.url} --visitors=50 --front=0 --max-minutes=0.5 --admin-token=t --out ${folder}`.split(
-      ' ',
-    )
+    (
+      `--edge=${edge} --origin=${stub.url} --visitors=50 --front=0 --max-minutes=0.5 --admin-token=t ` +
+      `--out ${folder}`
+    ).split(' ')
   beforeEach(() => {
     asked.length = 0
   })

@@ -75,7 +75,8 @@ async function list(sql: Sql): Promise<number> {
   const widest = Math.max(...operators.map(({ operator }) => operator.length))
   for (const { operator, role, created_at, revoked_at } of operators)
     console.log(
-      `${operator.padEnd(widest)}  ${role.padEnd(8)}  made ${day(created_at)}${revoked_at ? `  revoked ${day(revoked_at)}` : ''}`,
+      `${operator.padEnd(widest)}  ${role.padEnd(8)}  made ` +
+        `${day(created_at)}${revoked_at ? `  revoked ${day(revoked_at)}` : ''}`,
     )
   return 0
 }
@@ -106,7 +107,8 @@ async function onDatabase(data: string | undefined, command: Command): Promise<n
   const dataDir = join(folder, 'postgres')
   if (!existsSync(join(dataDir, 'data')))
     throw new LocalError(
-      `There is no Postgres of npm start in ${folder}: set DATABASE_URL to that of the origin, or name a folder with --data.`,
+      `There is no Postgres of npm start in ${folder}: set DATABASE_URL to that of the origin, or name a folder ` +
+        'with --data.',
     )
   if (readPidFile(join(folder, 'start.pid'))?.runs) return onUrl(runningPostgres(dataDir), command)
   const { release } = await takeFolder(folder)

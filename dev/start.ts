@@ -128,7 +128,8 @@ function invitation(system: System, { demo, aurora, hall, members, shop }: Shown
     ),
     row(
       'send a crowd',
-      `npm run rehearse -- --edge ${system.edgeUrl} --origin ${system.originUrl} --data ${shellWord(folder)} --visitors 500`,
+      `npm run rehearse -- --edge ${system.edgeUrl} --origin ${system.originUrl} --data ${shellWord(folder)} ` +
+        '--visitors 500',
     ),
     '',
     kept

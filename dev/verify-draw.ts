@@ -55,7 +55,8 @@ async function verify(): Promise<number> {
   }
   console.log(
     noted === undefined
-      ? 'The seed fits the commitment as it is published now. Only who noted the commitment down before the sale can say that it is the same (--commitment).'
+      ? 'The seed fits the commitment as it is published now. Only who noted the commitment down before the sale ' +
+          'can say that it is the same (--commitment).'
       : 'The seed is the one committed to when you noted the commitment down.',
   )
   const drawn =

@@ -3,7 +3,8 @@
  * there.
  */
 export const WITHOUT_POSTCODES: ReadonlySet<string> = new Set(
-  'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'.split(
-    ' ',
-  ),
+  (
+    'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR ' +
+    'MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'
+  ).split(' '),
 )

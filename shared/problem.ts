@@ -23,7 +23,8 @@ const CATALOGUE = {
   'edge-only': [
     403,
     'Only the edge may make this call',
-    'Send it to the address of the sale page. The origin takes it from the edge alone, unless ALLOW_DIRECT=true is set.',
+    'Send it to the address of the sale page. The origin takes it from the edge alone, unless ALLOW_DIRECT=true ' +
+      'is set.',
   ],
   forbidden: [403, 'Not allowed', 'The request came from a page of another host.'],
   'not-found': [404, 'Not found', 'There is nothing here.'],

@@ -18,7 +18,8 @@ test('pages that run a Worker once a second each are good, and searches of free 
     judged({ '/': [0, 6_000], [FEED]: [10, 1_010, 3_000], '/search/index?v=1': [20], ...texts }) ?? {}
   expect([holds, detail]).toEqual([
     true,
-    '1,400 requests of 3 pages, 6 ran a Worker, at most 1 within a second (/); apart from them 300 searches of free text: 2 texts, 4 ran a Worker',
+    '1,400 requests of 3 pages, 6 ran a Worker, at most 1 within a second (/); apart from them 300 searches of ' +
+      'free text: 2 texts, 4 ran a Worker',
   ])
 })
 

@@ -20,7 +20,9 @@ export function frontChecks({ front }: Pick<Evidence, 'front'>): Check[] {
       'each page of the front and the feed runs a Worker once a second at most',
       isWhole ? ifAny(asked, worst.most <= 1) : null,
       isWhole
-        ? `${n(asked)} requests of ${n(byPage.length)} pages, ${n(pages.length)} ran a Worker, at most ${n(worst.most)} within a second (${worst.path}); apart from them ${n(requests.search)} searches of free text: ${n(new Set(texts.map(({ path }) => path)).size)} texts, ${n(texts.length)} ran a Worker`
+        ? `${n(asked)} requests of ${n(byPage.length)} pages, ${n(pages.length)} ran a Worker, at most ` +
+            `${n(worst.most)} within a second (${worst.path}); apart from them ${n(requests.search)} searches of ` +
+            `free text: ${n(new Set(texts.map(({ path }) => path)).size)} texts, ${n(texts.length)} ran a Worker`
         : 'more requests than the cache could write down',
     ),
   ]

@@ -58,6 +58,7 @@ function codeCounted({ orders, code }: GoodsRecords, wanted: number, restocked: 
   return check(
     'a promo code is used as often as it may be',
     right,
-    `${n(live)} of ${n(code.uses)} uses, ${n(code.sold)} counted and ${n(code.held)} held; ${n(wanted)} buyers brought it, ${n(back)} gave it back`,
+    `${n(live)} of ${n(code.uses)} uses, ${n(code.sold)} counted and ${n(code.held)} held; ${n(wanted)} buyers ` +
+      `brought it, ${n(back)} gave it back`,
   )
 }

@@ -67,7 +67,8 @@ function attackChecks({ attackers, stock }: Evidence): Check[] {
   const little = check(
     `attackers get at most ${MOST_GAINED * 100} % of the units`,
     judged(share <= MOST_GAINED),
-    `${n(share * 100)} %: ${n(bought)} bought, ${n(held)} kept from others on average, of ${n(stock)}; ${n(sum((gain) => gain.places))} places`,
+    `${n(share * 100)} %: ${n(bought)} bought, ${n(held)} kept from others on average, of ${n(stock)}; ` +
+      `${n(sum((gain) => gain.places))} places`,
   )
   const unhindered = check(
     'no honest visitor is refused by a limit',

@@ -70,7 +70,9 @@ function soldExactly({ stock, visits, inventory, attackers, operator, orders }: 
   return check(
     'sold exactly',
     right && !anyServed && !anyWilling ? null : right && anyServed,
-    `${n(sold)} sold of ${n(stock)}, ${n(bought)} confirmed to clients${toBots > 0 ? `, ${n(toBots)} to attackers` : ''}${back > 0 ? `, ${n(back)} put back` : ''}; ${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"`,
+    `${n(sold)} sold of ${n(stock)}, ${n(bought)} confirmed to ` +
+      `clients${toBots > 0 ? `, ${n(toBots)} to attackers` : ''}${back > 0 ? `, ${n(back)} put back` : ''}; ` +
+      `${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"`,
   )
 }
 
@@ -87,7 +89,8 @@ function everyoneServed({ visits, orders, cutShort }: Evidence): Check {
   return check(
     'nobody lost',
     lost === 0 && !cutShort,
-    `${n(lost)} of ${n(visits.length)} visitors without an honest end${ended > 0 ? `, ${n(ended)} of them saw "ended"` : ''}${behind.length > deceived ? `; ${n(behind.length - deceived)} still wait behind others` : ''}${cutShort ? '; time ran out' : ''}`,
+    `${n(lost)} of ${n(visits.length)} visitors without an honest ` +
+      `end${ended > 0 ? `, ${n(ended)} of them saw "ended"` : ''}${behind.length > deceived ? `; ${n(behind.length - deceived)} still wait behind others` : ''}${cutShort ? '; time ran out' : ''}`,
   )
 }
 
@@ -185,7 +188,8 @@ function acceptedPaymentsEnd({ visits, holdMs, faults }: Evidence): Check {
   return check(
     'accepted payments end as their method does',
     ifAny(paid.length + unheard, broken === 0 && unheard === 0),
-    `${n(paid.length)} accepted, ${n(broken)} ended otherwise; ${n(unheard)} came in time and were not accepted before the hold ended`,
+    `${n(paid.length)} accepted, ${n(broken)} ended otherwise; ${n(unheard)} came in time and were not accepted ` +
+      'before the hold ended',
   )
 }
 
@@ -237,6 +241,7 @@ function chargedOnce({ charges, currency: of, ownSystem }: Evidence, orders: Ord
   return check(
     what,
     ifAny(charges.length + sold.length, twice + unsold + unknown + otherAmount + unpaid === 0),
-    `${n(paid.length)} charges for ${n(sold.length)} sold; ${n(twice)} twice, ${n(unsold)} not for a sold order, ${n(unknown)} for unknown orders, ${n(otherAmount)} of another amount, ${n(unpaid)} unpaid`,
+    `${n(paid.length)} charges for ${n(sold.length)} sold; ${n(twice)} twice, ${n(unsold)} not for a sold ` +
+      `order, ${n(unknown)} for unknown orders, ${n(otherAmount)} of another amount, ${n(unpaid)} unpaid`,
   )
 }

@@ -87,7 +87,8 @@ function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): Check {
   return check(
     what,
     commitmentHolds(commitment, draw.seed) && recommitted + early + changed === 0,
-    `${n(draw.size)} numbers drawn, commitment ${commitment.slice(0, 12)}…; of ${n(documents.length)} schedules ${n(recommitted)} had another, ${n(early)} a seed before the opening, ${n(changed)} another draw`,
+    `${n(draw.size)} numbers drawn, commitment ${commitment.slice(0, 12)}…; of ${n(documents.length)} schedules ` +
+      `${n(recommitted)} had another, ${n(early)} a seed before the opening, ${n(changed)} another draw`,
   )
 }
 
@@ -102,7 +103,8 @@ function earlyVisitorsDrawn({ visits, opensAtMs, documents }: Evidence, draw: Dr
   return check(
     'the draw has everyone who came before the opening',
     ifAny(early.length + late.length, leftOut === 0 && letIn === 0),
-    `${n(early.length)} came clearly before it, ${n(leftOut)} not drawn; ${n(late.length)} clearly after it, ${n(letIn)} drawn`,
+    `${n(early.length)} came clearly before it, ${n(leftOut)} not drawn; ${n(late.length)} clearly after it, ` +
+      `${n(letIn)} drawn`,
   )
 }
 
@@ -129,7 +131,8 @@ function speedGainsNothing({ visits }: Evidence, draw: Draw): Check {
   return check(
     what,
     Math.abs(correlation) <= bound,
-    `${n(early.length)} in the draw; rank correlation of joining and position ${correlation.toFixed(4)}, by chance up to ±${bound.toFixed(4)}`,
+    `${n(early.length)} in the draw; rank correlation of joining and position ${correlation.toFixed(4)}, by ` +
+      `chance up to ±${bound.toFixed(4)}`,
   )
 }
 
@@ -143,7 +146,8 @@ function firstCome({ visits, shards, faults }: Evidence, draw: Draw): Check {
   return check(
     'first come, first served',
     faults ? null : ifAny(late.length, beyond === 0),
-    `${n(late.length)} joined after the opening; ${n(inverted)} overtook somebody, the worst by ${worstMs.toFixed(0)} ms; ${n(beyond)} by more than ${orderBoundMs(shards)} ms + a round trip`,
+    `${n(late.length)} joined after the opening; ${n(inverted)} overtook somebody, the worst by ` +
+      `${worstMs.toFixed(0)} ms; ${n(beyond)} by more than ${orderBoundMs(shards)} ms + a round trip`,
   )
 }
 
@@ -186,7 +190,8 @@ function nobodyEarly({ visits, servedByMs }: Evidence, draw: Draw): Check {
   return check(
     'nobody admitted before their turn',
     ifAny(admitted.length, byResponse === 0 && bySchedule === 0),
-    `${n(admitted.length)} admitted; early by their own response ${n(byResponse)}, by the public schedule ${n(bySchedule)}`,
+    `${n(admitted.length)} admitted; early by their own response ${n(byResponse)}, by the public schedule ` +
+      `${n(bySchedule)}`,
   )
 }
 
@@ -229,7 +234,8 @@ function queueKeepsRate({ documents, rate }: Evidence): Check {
   return check(
     'the queue runs no faster than the rate',
     ifAny(drawn.length, fastest <= most && leaps === 0),
-    `${n(drawn.length)} schedules, the fastest at ${n(fastest)}/s; configured ${n(rate)}/s, at most ${n(most)}/s to make up for no-shows; ${n(leaps)} leaps`,
+    `${n(drawn.length)} schedules, the fastest at ${n(fastest)}/s; configured ${n(rate)}/s, at most ` +
+      `${n(most)}/s to make up for no-shows; ${n(leaps)} leaps`,
   )
 }
 
@@ -248,7 +254,8 @@ function checkoutsKeepRate({ shoppingMs, documents, rate }: Evidence): Check {
     few ? null : most <= bound,
     few
       ? `${n(shoppingMs.length)} checkouts: too few to judge, since ${n(bound)} might start at once`
-      : `at most ${n(most)} checkouts started within ${RATE_WINDOW_MS / 1000} seconds; with people's own haste at most ${n(bound)} may`,
+      : `at most ${n(most)} checkouts started within ${RATE_WINDOW_MS / 1000} seconds; with people's own haste at ` +
+          `most ${n(bound)} may`,
   )
 }
 

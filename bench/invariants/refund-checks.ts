@@ -13,7 +13,9 @@ function refundsRecorded({ orders, charges, operator }: Evidence): Check {
   const { orders: given, failed } = operator
   const wrong = count(orders, (o) => !isRecorded(o, given.get(o.order_id)))
   const recorded = orders.reduce((sum, o) => sum + o.refunded_minor, 0)
-  const detail = `${n(given.size)} orders, ${n(wrong)} recorded otherwise; ${n(failed.length)} calls failed${failed[0] ? ` (${failed[0]})` : ''}`
+  const detail =
+    `${n(given.size)} orders, ${n(wrong)} recorded otherwise; ${n(failed.length)} calls ` +
+    `failed${failed[0] ? ` (${failed[0]})` : ''}`
   const occurred = given.size + failed.length + wrong
   if ('unread' in charges) return check(what, ifAny(occurred, wrong + failed.length === 0), detail)
   const made = madeByOrder(orders, charges)
@@ -21,7 +23,8 @@ function refundsRecorded({ orders, charges, operator }: Evidence): Check {
   return check(
     what,
     ifAny(occurred + differ, wrong + failed.length + differ === 0),
-    `${detail}; ${n(recorded)} in the ledger, ${n([...made.values()].reduce((sum, minor) => sum + minor, 0))} at the provider, ${n(differ)} orders differ`,
+    `${detail}; ${n(recorded)} in the ledger, ${n([...made.values()].reduce((sum, minor) => sum + minor, 0))} ` +
+      `at the provider, ${n(differ)} orders differ`,
   )
 }
 
@@ -86,7 +89,8 @@ function feedComplete({ feed, orders, operator }: Evidence): Check {
   return check(
     what,
     ifAny(orders.length, otherwise + twice + refunds + unknown === 0),
-    `${n(feed.length)} changes of ${n(orders.length)} orders: ${n(otherwise)} end otherwise, ${n(twice)} repeat a change, ${n(refunds)} have another number of refunds, ${n(unknown)} are of no order`,
+    `${n(feed.length)} changes of ${n(orders.length)} orders: ${n(otherwise)} end otherwise, ${n(twice)} repeat ` +
+      `a change, ${n(refunds)} have another number of refunds, ${n(unknown)} are of no order`,
   )
 }
 

@@ -70,7 +70,8 @@ function noSeatTwice({ hall, orders, history, claims }: HallRecords, buyers: rea
   return check(
     'no seat went twice',
     ifAny(given, twice + wrong + toldTwice === 0),
-    `${n(hall.seats.length)} seats were given ${n(given)} times, ${n(twice)} while somebody had them; ${n(claims.size)} claims, ${n(wrong)} of another order; ${n(toldTwice)} told to two clients`,
+    `${n(hall.seats.length)} seats were given ${n(given)} times, ${n(twice)} while somebody had them; ` +
+      `${n(claims.size)} claims, ${n(wrong)} of another order; ${n(toldTwice)} told to two clients`,
   )
 }
 
@@ -93,7 +94,8 @@ function wholeCarts({ hall, orders }: HallRecords, buyers: readonly Buyer[]): Ch
   return check(
     'nobody got half a cart',
     ifAny(buyers.length, halves + otherwise === 0),
-    `${n(buyers.length)} orders, ${n(halves)} with other lines than were asked for, ${n(otherwise)} told otherwise than recorded`,
+    `${n(buyers.length)} orders, ${n(halves)} with other lines than were asked for, ${n(otherwise)} told ` +
+      'otherwise than recorded',
   )
 }
 
@@ -142,7 +144,8 @@ function together({ hall, orders }: HallRecords, buyers: readonly Buyer[], withi
   return check(
     'who wants to sit together does, while there are such seats',
     ifAny(parties.length, avoidable === 0),
-    `${n(parties.length)} parties of ${n(parties.reduce((sum, { people }) => sum + people, 0))} left the choice to the system, ${n(apart.length)} sit apart, ${n(avoidable)} of them while others sat free`,
+    `${n(parties.length)} parties of ${n(parties.reduce((sum, { people }) => sum + people, 0))} left the choice ` +
+      `to the system, ${n(apart.length)} sit apart, ${n(avoidable)} of them while others sat free`,
   )
 }
 
@@ -190,7 +193,9 @@ function countsAgree({ hall, orders, claims, counters, gate }: HallRecords): Che
   return check(
     'sections, claims, orders and gate count the same',
     counters.size > 0 && wrong.length + differing === 0,
-    `${n(counters.size)} sections and products, ${n(wrong.length)} counted otherwise${wrong.length > 0 ? ` (${wrong.slice(0, 3).join(', ')})` : ''}; ${n(claims.size)} seats taken, ${n(differing)} not in ledger and gate alike`,
+    `${n(counters.size)} sections and products, ${n(wrong.length)} counted ` +
+      `otherwise${wrong.length > 0 ? ` (${wrong.slice(0, 3).join(', ')})` : ''}; ${n(claims.size)} seats taken, ` +
+      `${n(differing)} not in ledger and gate alike`,
   )
 }
 

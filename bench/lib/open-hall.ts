@@ -20,9 +20,11 @@ export async function openHall(
       insert into charts (sale_id, focal_x, focal_y, outlines)
       values (${sale}, ${focalPoint.x}, ${focalPoint.y}, ${JSON.stringify(outlines)}::text::jsonb)`
     await tx`
-      insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, kind, price_minor)
+      insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, kind,
+        price_minor)
       select ${sale}, s.index, s.section, s.seat, s.row, s.number, s.place, s.x, s.y, s.category, s.kind, s."priceMinor"
-      from json_to_recordset(${JSON.stringify(seats)}::text::json) as s(index int, section text, seat text, row text, number text,
+      from json_to_recordset(${JSON.stringify(seats)}::text::json) as s(index int, section text, seat text, row text,
+        number text,
         place int, x float8, y float8, category text, kind text, "priceMinor" bigint)`
   })
   await sql`analyze seats`

@@ -90,7 +90,9 @@ export function readOptions(args?: readonly string[]) {
 }
 
 async function measure({ bench, parts, out }: ReturnType<typeof readOptions>): Promise<boolean> {
-  const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
+  const machine =
+    `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ` +
+    `${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
   console.log(`${machine}; ${bench.rounds} rounds of ${bench.seconds} s, medians`)
   const measured: Table[] = []
   let growthCosts: Awaited<ReturnType<typeof growth>> | undefined

@@ -77,7 +77,9 @@ export function billsOf(o: Outcome, traffic: Traffic) {
         dollars:
           sum(costs(requests + pulls, requests - pagesFromCache + pulls)) +
           passingThrough({ requests: 0, scheduleReads }, SCHEDULE_CDN),
-        note: `SCHEDULE_URL: ${count(requests + pulls)} are billed, ${count(requests - pagesFromCache + pulls)} run a Worker`,
+        note:
+          `SCHEDULE_URL: ${count(requests + pulls)} are billed, ${count(requests - pagesFromCache + pulls)} ` +
+          'run a Worker',
       },
       ...CDNS.map((cdn) => ({
         what: cdn.name,

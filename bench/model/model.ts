@@ -96,10 +96,13 @@ function print(s: Scenario, o: Outcome): void {
   const requests = Object.values(o.requests).reduce((all, many) => all + many, 0)
   const soldOut = o.soldOutAfterSeconds === null ? 'not sold out' : `sold out after ${count(o.soldOutAfterSeconds)} s`
   title(
-    `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data centres, stampede ${s.stampede} x, ${s.shards} shards`,
+    `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data ` +
+      `centres, stampede ${s.stampede} x, ${s.shards} shards`,
   )
   console.log(
-    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold, ${soldOut}, over for all after ${count(o.seconds)} s; seen by 95 % of those who look within ${o.endSeenSeconds.toFixed(1)} s, an announcement within ${o.announcementSeenSeconds.toFixed(1)} s`,
+    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold, ${soldOut}, over for all after ` +
+      `${count(o.seconds)} s; seen by 95 % of those who look within ${o.endSeenSeconds.toFixed(1)} s, an ` +
+      `announcement within ${o.announcementSeenSeconds.toFixed(1)} s`,
   )
   title('Requests')
   for (const [kind, many] of Object.entries(o.requests)) line(kind, count(many), each(many))
@@ -154,7 +157,8 @@ export function readReport(file: string): v.InferOutput<typeof Report> {
     read = readFileSync(file, 'utf8')
   } catch (error) {
     throw new UsageError(
-      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}): rehearse first (npm run rehearse), or name a report with --report.`,
+      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}): rehearse first (npm run rehearse), or ` +
+        'name a report with --report.',
     )
   }
   try {
@@ -172,7 +176,8 @@ async function printMeasuredCost(file: string): Promise<void> {
   const { worker, cache, cdn } = perVisitor
   const s = { ...scenarioOf({}), visitors: 100_000, known: options.shares.known, shards: 1, stampede: 5 }
   title(
-    `100,000 visitors, each with ${worker.toFixed(2)} requests to a Worker, ${cache.toFixed(2)} served by a cache and ${cdn.toFixed(2)} reads of the schedule`,
+    `100,000 visitors, each with ${worker.toFixed(2)} requests to a Worker, ${cache.toFixed(2)} served by a ` +
+      `cache and ${cdn.toFixed(2)} reads of the schedule`,
     `(measured with ${count(options.visitors)} visitors; object calls, and what caches fetch, as modelled)`,
   )
   if (cache === 0) console.log('  Rehearse with --cdn to see how many pages a cache serves.')

@@ -11,7 +11,8 @@ import { Rehearsal } from './play.ts'
 const BOTS = 12
 const CROWD = [
   '--visitors 24 --stock 40 --rate 80 --spread 1 --seed 7 --hold 4 --unpaid 1 --claim 20 --think 0.1',
-  `--timeouts 0 --abandon 0 --declines 0 --banks 0 --identities accounts --limits --bots ${ATTACKS} --bot-count ${BOTS}`,
+  `--timeouts 0 --abandon 0 --declines 0 --banks 0 --identities accounts --limits --bots ${ATTACKS} ` +
+    `--bot-count ${BOTS}`,
 ].join(' ')
 
 const shop = await startDemoShop()

@@ -140,5 +140,8 @@ function stepText({ good, p99Ms, unserved, bought, use }: Measured): string {
   const slow = Object.entries(p99Ms).map(([what, ms]) => `${what} ${duration(ms)}`)
   const cores = Object.entries(use).map(([user, value]) => `${user} ${value}`)
   const lost = unserved > 0 ? [`${n(unserved)} not served`] : []
-  return `  ${mark} p99 of ${slow.join(', ')}; ${[`${n(bought)} bought`, ...lost].join(', ')}\n    cores: ${cores.join(', ')}`
+  return (
+    `  ${mark} p99 of ${slow.join(', ')}; ${[`${n(bought)} bought`, ...lost].join(', ')}\n    cores: ` +
+    `${cores.join(', ')}`
+  )
 }

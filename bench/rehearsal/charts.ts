@@ -88,7 +88,8 @@ export function scatter(
     .sort((a, b) => Number(a.kind === 'strong') - Number(b.kind === 'strong'))
     .map(
       (d) =>
-        `<circle class="${d.kind === 'strong' ? 'dot c' : 'dot a'}" cx="${x(d.x).toFixed(1)}" cy="${y(d.y).toFixed(1)}" r="${d.kind === 'strong' ? 2.2 : 1.3}"/>`,
+        `<circle class="${d.kind === 'strong' ? 'dot c' : 'dot a'}" cx="${x(d.x).toFixed(1)}" ` +
+        `cy="${y(d.y).toFixed(1)}" r="${d.kind === 'strong' ? 2.2 : 1.3}"/>`,
     )
   const strong = dots.filter((d) => d.kind === 'strong').length
   const summary = `${label}. ${n(dots.length)} visitors, ${n(strong)} of them ${legend.strong}.`
@@ -119,7 +120,11 @@ export function hallDrawing(seats: readonly (readonly [x: number, y: number, sha
   const sold = seats.filter(([, , share]) => share !== null).length
   const label = `The hall: ${n(sold)} of ${n(seats.length)} seats sold.`
   const legend = Array.from({ length: SHADES }, (_, of) => `<i style="background:${shade(of)}"></i>`).join('')
-  return `<figure><svg viewBox="0 0 ${(2 * halfWidth).toFixed(1)} ${height.toFixed(1)}" role="img" aria-label="${escaped(label)}"><g class="seats">${paths.join('')}</g></svg><figcaption><span>sold first ${legend} sold last</span><span><i style="background:var(--rule)"></i>not sold</span></figcaption></figure>`
+  return (
+    `<figure><svg viewBox="0 0 ${(2 * halfWidth).toFixed(1)} ${height.toFixed(1)}" role="img" ` +
+    `aria-label="${escaped(label)}"><g class="seats">${paths.join('')}</g></svg><figcaption><span>sold first ` +
+    `${legend} sold last</span><span><i style="background:var(--rule)"></i>not sold</span></figcaption></figure>`
+  )
 }
 
 /** A table of counts with bars. */
@@ -130,7 +135,8 @@ export function bars(
   const most = Math.max(1e-9, ...rows.map((r) => r.value))
   const lines = rows.map(
     (r) =>
-      `<tr><th scope="row">${escaped(r.name)}</th><td class="track" aria-hidden="true"><i style="width:${((r.value / most) * 100).toFixed(2)}%"></i></td><td>${escaped(r.note)}</td></tr>`,
+      `<tr><th scope="row">${escaped(r.name)}</th><td class="track" aria-hidden="true"><i ` +
+      `style="width:${((r.value / most) * 100).toFixed(2)}%"></i></td><td>${escaped(r.note)}</td></tr>`,
   )
   return `<table class="bars"><caption>${escaped(caption)}</caption><tbody>${lines.join('')}</tbody></table>`
 }
@@ -168,7 +174,9 @@ function grid(axes: Axes): string {
   const text = axes.names.yText ?? short
   const horizontal = ticksOf(0, axes.y1, 4).map(
     (value) =>
-      `<line class="grid" x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${y(value).toFixed(1)}" y2="${y(value).toFixed(1)}"/><text x="${MARGIN.left - 8}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${text(value)}</text>`,
+      `<line class="grid" x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${y(value).toFixed(1)}" ` +
+      `y2="${y(value).toFixed(1)}"/><text x="${MARGIN.left - 8}" y="${(y(value) + 4).toFixed(1)}" ` +
+      `text-anchor="end">${text(value)}</text>`,
   )
   const vertical = ticksOf(axes.x0, axes.x1, 5).map(
     (value) =>
@@ -190,7 +198,10 @@ function figure(label: string, inside: string, series: readonly Pick<Series, 'na
   const legend = series
     .map((s) => `<span><i class="${s.color}${s.dashed ? ' dashed' : ''}"></i>${escaped(s.name)}</span>`)
     .join('')
-  return `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">${inside}</svg><figcaption>${legend}</figcaption></figure>`
+  return (
+    `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" ` +
+    `aria-label="${escaped(label)}">${inside}</svg><figcaption>${legend}</figcaption></figure>`
+  )
 }
 
 const nothing = (why: string) => `<p class="quiet">${escaped(why)}</p>`

@@ -20,7 +20,8 @@ interface OrderRow {
 export async function readHall(sql: postgres.Sql, gate: Gate, sale: string, hall: DemoHall): Promise<HallRecords> {
   const rows = await sql<OrderRow[]>`
     select order_id as "order", status, product_id as product, quantity, unit_price_minor::float8 as price, cart,
-      extract(epoch from created_at)::float8 * 1000 as "createdMs", extract(epoch from updated_at)::float8 * 1000 as "updatedMs"
+      extract(epoch from created_at)::float8 * 1000 as "createdMs",
+        extract(epoch from updated_at)::float8 * 1000 as "updatedMs"
     from orders where sale_id = ${sale}`
   const claims = await sql<{ seat: number; order: string | null }[]>`
     select seat_index as seat, order_id as "order" from seat_claims where sale_id = ${sale}`
@@ -62,7 +63,8 @@ function orderOf({ status, product, quantity, price, cart, createdMs, updatedMs 
  */
 export const oversoldIn = (sql: postgres.Sql, sale: string) => sql`
   with lines as (
-    select coalesce(l ->> 'product', o.product_id) as product_id, coalesce((l ->> 'quantity')::int, o.quantity) as quantity,
+    select coalesce(l ->> 'product', o.product_id) as product_id,
+      coalesce((l ->> 'quantity')::int, o.quantity) as quantity,
       l ->> 'seat' as seat
     from orders o left join jsonb_array_elements(o.cart) l on true
     where o.sale_id = ${sale} and o.status in ${sql(LIVE)} and (l is null or not l ? 'returned'))

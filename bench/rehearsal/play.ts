@@ -178,7 +178,8 @@ export class Rehearsal {
     const stopPosts = options.shares.front > 0 ? await postMeanwhile(to, sale) : undefined
     await firstSchedule(crowd)
     console.log(
-      `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,
+      `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; ` +
+        `sale ${sale}, seed ${options.seed}`,
     )
 
     const live = new Live(crowd, opensAtMs)
@@ -352,7 +353,8 @@ async function firstSchedule(crowd: Crowd): Promise<void> {
     } catch (error) {
       if (performance.now() > untilMs)
         throw new UsageError(
-          `The edge at ${crowd.options.edge} does not know the sale: ${(error as Error).message}. Is its ORIGIN_URL this origin's?`,
+          `The edge at ${crowd.options.edge} does not know the sale: ${(error as Error).message}. Is its ` +
+            `ORIGIN_URL this origin's?`,
         )
       await sleep(100)
     }

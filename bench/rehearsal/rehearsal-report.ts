@@ -130,7 +130,8 @@ export const attackRows = ({ attacks }: Result): string[][] => [
 
 /** What remained for the crowd. */
 export const honestText = ({ honest: { bought, lost, refusedByLimit, waits } }: Result) =>
-  `The crowd bought in ${n(bought)} orders; ${n(lost)} visitors had no honest end, ${n(refusedByLimit)} were refused by a limit; they waited ${duration(waits.p50)} (p50) and ${duration(waits.p99)} (p99) for their turn.`
+  `The crowd bought in ${n(bought)} orders; ${n(lost)} visitors had no honest end, ${n(refusedByLimit)} were ` +
+  `refused by a limit; they waited ${duration(waits.p50)} (p50) and ${duration(waits.p99)} (p99) for their turn.`
 
 function hallSection({ hall }: Result): string {
   if (!hall) return ''
@@ -192,7 +193,10 @@ const JUDGED = { good: 'Holds:', bad: 'Does not hold:', open: 'Not judged:' }
 
 function checkItem({ what, holds, detail }: Check): string {
   const kind = holds === null ? 'open' : holds ? 'good' : 'bad'
-  return `<li class="${kind}"><b><span class="hidden">${JUDGED[kind]} </span>${escaped(what[0]?.toUpperCase() + what.slice(1))}</b><span>${escaped(detail)}</span></li>`
+  return (
+    `<li class="${kind}"><b><span class="hidden">${JUDGED[kind]} ` +
+    `</span>${escaped(what[0]?.toUpperCase() + what.slice(1))}</b><span>${escaped(detail)}</span></li>`
+  )
 }
 
 function latencyRow(name: string, p: Percentiles): string[] {

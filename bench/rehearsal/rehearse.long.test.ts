@@ -32,7 +32,9 @@ test.each([
   ['a drop', '--visitors 120 --stock 40 --goods --code-uses 4 --hold 3'],
 ])('a rehearsal of %s is good, prints that, and writes a report', async (_, crowd) => {
   const { edgeUrl, originUrl, adminToken: ADMIN_TOKEN, databaseUrl: DATABASE_URL, redisUrl: REDIS_URL } = system
-  const args = `--edge ${edgeUrl} --origin ${originUrl} --rate 100 --spread 2 --timeouts 0 --think 0.1 --abandon 0.1 --seed ${SEED} ${crowd}`
+  const args =
+    `--edge ${edgeUrl} --origin ${originUrl} --rate 100 --spread 2 --timeouts 0 --think 0.1 --abandon 0.1 --seed ` +
+    `${SEED} ${crowd}`
   const { status, output, result, html } = await rehearse(out, args, { ADMIN_TOKEN, DATABASE_URL, REDIS_URL })
   expect(status, output).toBe(0)
   for (const text of ['Requests of a buyer after the turn: ', '\nGood.']) expect(output).toContain(text)

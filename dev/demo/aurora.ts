@@ -37,12 +37,24 @@ const NAMES = {
   ar: 'أورورا ون',
 }
 const DESCRIPTION = {
-  en: 'A light running shoe for **long evenings**. Its upper takes the colours of the northern lights; the sole is foam made from castor beans.\n\n- 238 g in size 42\n- Drop of 8 mm\n- Knitted from recycled yarn',
-  de: 'Ein leichter Laufschuh für **lange Abende**. Das Obermaterial hat die Farben des Nordlichts, die Sohle ist aus Schaum von Rizinusbohnen.\n\n- 238 g in Größe 42\n- Sprengung von 8 mm\n- Gestrickt aus wiederverwertetem Garn',
-  fr: 'Une chaussure de course légère pour les **longues soirées**. Sa tige prend les couleurs des aurores boréales ; la semelle est une mousse à base de ricin.\n\n- 238 g en pointure 42\n- Drop de 8 mm\n- Tricotée en fil recyclé',
-  es: 'Una zapatilla ligera para **tardes largas**. La parte superior tiene los colores de la aurora boreal; la suela es espuma de ricino.\n\n- 238 g en la talla 42\n- Drop de 8 mm\n- Tejida con hilo reciclado',
+  en:
+    'A light running shoe for **long evenings**. Its upper takes the colours of the northern lights; the sole is ' +
+    'foam made from castor beans.\n\n- 238 g in size 42\n- Drop of 8 mm\n- Knitted from recycled yarn',
+  de:
+    'Ein leichter Laufschuh für **lange Abende**. Das Obermaterial hat die Farben des Nordlichts, die Sohle ist ' +
+    'aus Schaum von Rizinusbohnen.\n\n- 238 g in Größe 42\n- Sprengung von 8 mm\n- Gestrickt aus ' +
+    'wiederverwertetem Garn',
+  fr:
+    'Une chaussure de course légère pour les **longues soirées**. Sa tige prend les couleurs des aurores boréales ' +
+    '; la semelle est une mousse à base de ricin.\n\n- 238 g en pointure 42\n- Drop de 8 mm\n- Tricotée en fil ' +
+    'recyclé',
+  es:
+    'Una zapatilla ligera para **tardes largas**. La parte superior tiene los colores de la aurora boreal; la ' +
+    'suela es espuma de ricino.\n\n- 238 g en la talla 42\n- Drop de 8 mm\n- Tejida con hilo reciclado',
   ja: '**長い夜**のための軽いランニングシューズ。アッパーはオーロラの色、ソールはひまし油から作ったフォームです。\n\n- 42サイズで238 g\n- ドロップ8 mm\n- 再生糸のニット',
-  ar: 'حذاء جري خفيف **للأمسيات الطويلة**. وجهه بألوان الشفق القطبي، ونعله من رغوة زيت الخروع.\n\n- ٢٣٨ غرامًا للمقاس ٤٢\n- فرق الارتفاع ٨ مم\n- محبوك من خيوط معاد تدويرها',
+  ar:
+    'حذاء جري خفيف **للأمسيات الطويلة**. وجهه بألوان الشفق القطبي، ونعله من رغوة زيت الخروع.\n\n- ٢٣٨ غرامًا ' +
+    'للمقاس ٤٢\n- فرق الارتفاع ٨ مم\n- محبوك من خيوط معاد تدويرها',
 }
 const TERMS = {
   en: 'One pair for each person. Shoes that were worn cannot be returned.',
@@ -123,8 +135,12 @@ export const AURORA_POSTS: readonly { readonly text: Texts; readonly pictured?: 
   {
     text: {
       en: 'How a wave is made: each upper goes through the bath once, by hand, at an angle nobody measures.',
-      de: 'So entsteht eine Welle: Jedes Obermaterial geht einmal von Hand durch das Bad, in einem Winkel, den niemand misst.',
-      fr: 'Comment naît une vague : chaque tige passe une fois dans le bain, à la main, à un angle que personne ne mesure.',
+      de:
+        'So entsteht eine Welle: Jedes Obermaterial geht einmal von Hand durch das Bad, in einem Winkel, den ' +
+        'niemand misst.',
+      fr:
+        'Comment naît une vague : chaque tige passe une fois dans le bain, à la main, à un angle que personne ne ' +
+        'mesure.',
       es: 'Así nace una ola: cada corte pasa una vez por el baño, a mano, en un ángulo que nadie mide.',
       ja: '波模様の作り方：アッパーは一枚ずつ手作業で、誰も測らない角度で一度だけ染料に浸します。',
       ar: 'هكذا تُصنع الموجة: يمر كل وجه في الحمّام مرة واحدة باليد، بزاوية لا يقيسها أحد.',
@@ -135,7 +151,9 @@ export const AURORA_POSTS: readonly { readonly text: Texts; readonly pictured?: 
     text: {
       en: 'Which size? Stand on paper, mark heel and toe: 26.5 cm is 42, 27.3 cm is 43.',
       de: 'Welche Größe? Stell dich auf Papier und markiere Ferse und Zehen: 26,5 cm sind 42, 27,3 cm sind 43.',
-      fr: 'Quelle taille ? Posez le pied sur une feuille, marquez talon et orteils : 26,5 cm font du 42, 27,3 cm du 43.',
+      fr:
+        'Quelle taille ? Posez le pied sur une feuille, marquez talon et orteils : 26,5 cm font du 42, 27,3 cm du ' +
+        '43.',
       es: '¿Qué talla? Pisa un papel y marca talón y dedos: 26,5 cm es la 42, 27,3 cm la 43.',
       ja: 'サイズの目安：紙の上に立ち、かかととつま先に印を。26.5 cmは42、27.3 cmは43です。',
       ar: 'أي مقاس؟ قف على ورقة وعلّم الكعب والأصابع: ٢٦٫٥ سم هو ٤٢، و٢٧٫٣ سم هو ٤٣.',

@@ -83,7 +83,10 @@ function curtain(light: string, i: number, seed: number): string {
     const y = 430 + i * 46 + 70 * Math.sin(along * 5.2 + phase) + 34 * Math.sin(along * 13 + phase * 2)
     const height = 210 + 150 * Math.sin(along * 9 + phase * 3) ** 2 + 60 * Math.sin(along * 31 + phase)
     const strength = 0.16 + 0.34 * Math.sin(along * 4.1 + phase) ** 2
-    return `<path d="M${at(x)} ${at(y)}l-14 ${at(-height)}h30l6 ${at(height)}z" fill="url(#ray${i})" opacity="${at(strength)}"/>`
+    return (
+      `<path d="M${at(x)} ${at(y)}l-14 ${at(-height)}h30l6 ${at(height)}z" fill="url(#ray${i})" ` +
+      `opacity="${at(strength)}"/>`
+    )
   })
   return `<g color="${light}">${rays.join('')}</g>`
 }
@@ -105,9 +108,12 @@ const at = (value: number) => String(Math.round(value * 100) / 100)
 // ----------------------------------------------------------------------------------------------------------
 
 const SOLE =
-  'M196 668C186 712 192 756 226 766C300 776 420 770 540 770L900 772C968 772 1016 752 1022 712C1024 694 1016 682 1004 676C930 700 780 706 640 700C470 694 300 700 196 668Z'
+  'M196 668C186 712 192 756 226 766C300 776 420 770 540 770L900 772C968 772 1016 752 1022 712C1024 694 1016 682 ' +
+  '1004 676C930 700 780 706 640 700C470 694 300 700 196 668Z'
 const UPPER =
-  'M206 690C190 634 196 560 218 486C224 462 236 436 252 428C270 420 286 432 300 446C334 478 388 498 430 484C462 474 474 446 490 420C502 402 526 396 546 410C586 440 634 486 690 522C748 558 840 574 912 596C968 614 1008 644 1014 690C960 712 800 716 640 708C470 700 300 708 206 690Z'
+  'M206 690C190 634 196 560 218 486C224 462 236 436 252 428C270 420 286 432 300 446C334 478 388 498 430 484C462 ' +
+  '474 474 446 490 420C502 402 526 396 546 410C586 440 634 486 690 522C748 558 840 574 912 596C968 614 1008 644 ' +
+  '1014 690C960 712 800 716 640 708C470 700 300 708 206 690Z'
 const TONGUE =
   'M432 482C446 438 462 398 494 372C512 360 540 366 552 384C562 398 560 412 552 424C530 440 500 470 486 500Z'
 
@@ -146,7 +152,8 @@ function lace(n: number): string {
 /** A left shoe from above, the toe up; `side` -1 mirrors it. */
 function above(side: 1 | -1): string {
   const outline =
-    'M200 40C292 40 330 150 326 270C322 370 296 430 298 540C300 650 300 800 206 812C110 806 106 660 112 560C118 450 76 390 78 270C80 150 116 40 200 40Z'
+    'M200 40C292 40 330 150 326 270C322 370 296 430 298 540C300 650 300 800 206 812C110 806 106 660 112 560C118 ' +
+    '450 76 390 78 270C80 150 116 40 200 40Z'
   return `<g transform="${side === 1 ? '' : 'translate(400 0) scale(-1 1)'}">
 <path d="${outline}" transform="translate(8 22)" fill="#000" opacity="0.6" filter="url(#soft)"/>
 <path d="${outline}" fill="url(#foam)"/>
@@ -168,7 +175,8 @@ function above(side: 1 | -1): string {
 // -----------------------------------------------------------------------------------------------------------
 
 const gradient = (id: string, direction: string, ...stops: readonly (readonly [number, string, number?])[]) =>
-  `<linearGradient id="${id}" ${direction}>${stops.map(([offset, colour, opacity = 1]) => `<stop offset="${offset}" stop-color="${colour}" stop-opacity="${opacity}"/>`).join('')}</linearGradient>`
+  `<linearGradient id="${id}" ` +
+  `${direction}>${stops.map(([offset, colour, opacity = 1]) => `<stop offset="${offset}" stop-color="${colour}" stop-opacity="${opacity}"/>`).join('')}</linearGradient>`
 const DOWN = 'x1="0" y1="0" x2="0" y2="1"'
 const ACROSS = 'x1="0" y1="0" x2="1" y2="0.25"'
 

@@ -26,7 +26,8 @@ export async function checkDatabase(url: string): Promise<void> {
 export async function checkRedis(url: string): Promise<void> {
   if (!isRedisUrl(url)) {
     throw new LocalError(
-      'REDIS_URL is not an address such as redis://host:6379, redis+sentinel://host,host/name or redis+cluster://host,host.',
+      'REDIS_URL is not an address such as redis://host:6379, redis+sentinel://host,host/name or ' +
+        'redis+cluster://host,host.',
     )
   }
   const redis = connectRedis(url, pino({ level: 'silent' }))

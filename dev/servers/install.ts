@@ -39,7 +39,9 @@ export async function ensureProgram(program: Program, say: (line: string) => voi
 }
 
 async function install({ name, binaries, apt, brew, otherwise }: Program, say: (line: string) => void) {
-  const howTo = `${name} is needed, and there is none here: install it (Debian and Ubuntu: "sudo apt-get install ${apt}"; macOS: "brew install ${brew}"), or ${otherwise}.`
+  const howTo =
+    `${name} is needed, and there is none here: install it (Debian and Ubuntu: "sudo apt-get install ${apt}"; ` +
+    `macOS: "brew install ${brew}"), or ${otherwise}.`
   const aptGet = findOnPath('apt-get')
   const homebrew = findOnPath('brew')
   try {

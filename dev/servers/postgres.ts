@@ -135,7 +135,8 @@ async function accountFor(folder: string, binary: string): Promise<Account> {
     if (!failed) return account
   }
   throw new LocalError(
-    `Postgres does not run as root, and no other user may use ${folder} here: run as a normal user, or set DATABASE_URL.`,
+    `Postgres does not run as root, and no other user may use ${folder} here: run as a normal user, or set ` +
+      'DATABASE_URL.',
   )
 }
 

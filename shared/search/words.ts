@@ -66,8 +66,10 @@ export const mayBeJoined = (text: string, a: Word, b: Word): boolean =>
 const STOP_WORDS = new Set(
   [
     'a an and are as at be by for from in into is it of on or that the this to with',
-    'am an auf aus bei das dem den der des die ein eine einem einen einer eines es fur im in ist mit nach oder und von vom zu zum zur',
-    'au aux avec ce ces cette d de des dans du elle en est et il je l la le les leur ou par pas pour que qui se sur un une',
+    'am an auf aus bei das dem den der des die ein eine einem einen einer eines es fur im in ist mit nach oder ' +
+      'und von vom zu zum zur',
+    'au aux avec ce ces cette d de des dans du elle en est et il je l la le les leur ou par pas pour que qui se ' +
+      'sur un une',
     'al con de del el ella en es esta este la las lo los o para por que se su sus un una uno y',
     'の に は を た が で て と し れ さ ある いる も する から な こと として',
     'من في على الى إلى عن مع هذا هذه التي الذي و أو او ان ال ما لا',

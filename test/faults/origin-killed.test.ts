@@ -225,7 +225,8 @@ describe('a worker that is killed', () => {
       expect(events.map(({ type }) => type)).toEqual(['order.paying', 'order.confirmed', 'order.refunded'])
     }
     await expect.poll(() => api.sql()`select order_id from captures where captured_at is null`).toEqual([])
-    const twice = api.sql()`select order_id from events where type = 'order.confirmed' group by order_id having count(*) > 1`
+    const twice = api.sql()`select order_id from events where type = 'order.confirmed'
+      group by order_id having count(*) > 1`
     expect(await twice).toEqual([])
     expect(await api.sql()`select 1 from refunds where refunded_at is null`).toEqual([])
   })

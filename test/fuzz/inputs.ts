@@ -190,10 +190,10 @@ const BODIES = {
 } as const
 
 const SWITCHES = ['open', 'pause', 'resume', 'end', 'reconcile']
-const QUERY_NAMES =
-  'invitation line joined already policy format replace order since after limit q status sale oversell called page page_size'.split(
-    ' ',
-  )
+const QUERY_NAMES = (
+  'invitation line joined already policy format replace order since after limit q status sale oversell called ' +
+  'page page_size'
+).split(' ')
 
 /** Texts that are known to break programs. */
 const TEXTS = [

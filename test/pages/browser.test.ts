@@ -335,7 +335,8 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const shown = [message.title, { body: 'You', lang: 'en', tag: 'a', data: message.url }]
     await expect.poll(told).toEqual([shown])
     await worker.evaluate(
-      `dispatchEvent(Object.assign(new ExtendableEvent('notificationclick'), { notification: { close() {}, data: '${message.url}' } }))`,
+      `dispatchEvent(Object.assign(new ExtendableEvent('notificationclick'), { notification: { close() {}, ` +
+        `data: '${message.url}' } }))`,
     )
     await expect.poll(told).toEqual([shown, [message.url]])
 

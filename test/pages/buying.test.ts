@@ -48,7 +48,8 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
   const orderOf = async (sale: string) => {
     const [order] = await sql`
       select status, number::int, quantity, cart -> 0 ->> 'seat_id' as seat, cart -> 0 ->> 'product' as product,
-        order_total(unit_price_minor, quantity, cart, bill)::int as total, (select c.delivery from contacts c where c.order_id = orders.order_id) as delivery
+        order_total(unit_price_minor, quantity, cart, bill)::int as total, (select c.delivery from contacts c
+          where c.order_id = orders.order_id) as delivery
       from orders where sale_id = ${sale}`
     return order
   }

@@ -47,7 +47,8 @@ export async function* manySales(stage: Stage, { rounds, seconds }: Bench): Asyn
 async function endedSales({ system }: Stage): Promise<void> {
   const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
   await sql`
-    insert into sales (sale_id, name, opens_at, ends_at, hold_seconds, limit_per_visitor, rate_per_second, oversell_policy)
+    insert into sales (sale_id, name, opens_at, ends_at, hold_seconds, limit_per_visitor, rate_per_second,
+      oversell_policy)
     select 'ended-' || i, 'Ended', now() - interval '9 days', now() - interval '8 days', 60, 1, 1, 'alarm'
     from generate_series(1, ${ENDED}::int) i`
   await sql`

@@ -110,9 +110,11 @@ async function fillSeats(sql: postgres.Sql, sale: string): Promise<void> {
       'row', ${seat}.row, 'number', ${seat}.number, 'name', ${seat}.section_id, 'quantity', 1, 'unit_price_minor', ${seat}.price_minor)`
   await sql.begin(async (tx) => {
     await tx`
-      insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, cart,
+      insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
+        currency, cart,
                           status, idempotency_key, request_hash, reserved_until)
-      select (lpad(to_hex(1700000000000 + a.seat_index), 12, '0') || left(md5(a.seat_index::text), 20))::uuid, (next_order_numbers(1))[1], a.sale_id,
+      select (lpad(to_hex(1700000000000 + a.seat_index), 12, '0') || left(md5(a.seat_index::text), 20))::uuid,
+        (next_order_numbers(1))[1], a.sale_id,
         a.section_id, gen_random_uuid(), a.seat_index, 2, a.price_minor, 'EUR',
         jsonb_build_array(${tx.unsafe(line('a'))}, ${tx.unsafe(line('b'))}), 'confirmed',
         gen_random_uuid(), encode(sha256(a.seat_index::text::bytea), 'hex'), now() + interval '1 hour'
@@ -133,10 +135,13 @@ async function fill(system: System, sale: string, rounds: number): Promise<numbe
   try {
     await sql`
       with placed as (
-        insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+        insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
+          currency,
                             status, idempotency_key, request_hash, reserved_until)
-        select (lpad(to_hex(1700000000000 + n), 12, '0') || left(md5(n::text), 20))::uuid, (next_order_numbers(1))[1], sale_id, product_id,
-          gen_random_uuid(), n, 1, unit_price_minor, currency, case when n <= ${HELD} then 'reserved' else 'confirmed' end,
+        select (lpad(to_hex(1700000000000 + n), 12, '0') || left(md5(n::text), 20))::uuid, (next_order_numbers(1))[1],
+          sale_id, product_id,
+          gen_random_uuid(), n, 1, unit_price_minor, currency,
+            case when n <= ${HELD} then 'reserved' else 'confirmed' end,
           gen_random_uuid(), encode(sha256(n::text::bytea), 'hex'), now() + interval '1 hour'
         from products, generate_series(1, ${LIVE}::int) n where sale_id = ${sale}
         returning status

@@ -57,16 +57,17 @@ const syllable = (seed: string) =>
   'ju','ke','po','ti','ul','bra','cha','do','el','fra','gra','hu'])[1 + floor(32 * power((hashint8(i * 31 + ${seed}) & 65535) / 65536.0, 2))::int]`
 const EMAIL = `${syllable('1')} || ${syllable('2')} || '.' || ${syllable('3')} || ${syllable('4')} || ${syllable('5')}
   || (i % 100) || '@' || (array['gmail.com','example.org','mail.de','outlook.com'])[1 + i % 4]`
-const NOTE_WORDS =
-  'refund parcel damaged address wrong size call back invoice delivery carrier lost promised voucher exchange photograph complaint friendly bank statement'.split(
-    ' ',
-  )
+const NOTE_WORDS = (
+  'refund parcel damaged address wrong size call back invoice delivery carrier lost promised voucher exchange ' +
+  'photograph complaint friendly bank statement'
+).split(' ')
 const WORD = (seed: string) => `('{${NOTE_WORDS}}'::text[])[1 + (hashint8(i * 7 + ${seed}) & 1023) % 20]`
 const NOTE = Array.from({ length: 18 }, (_, n) => `${WORD(String(n))}`).join(` || ' ' || `)
 
 async function fill(sql: Sql, orders: number): Promise<void> {
   for (let s = 0; s < SALES; s++) {
-    await sql`insert into sales (sale_id, name, opens_at, hold_seconds, limit_per_visitor, rate_per_second, oversell_policy)
+    await sql`insert into sales (sale_id, name, opens_at, hold_seconds, limit_per_visitor, rate_per_second,
+      oversell_policy)
       values (${`sale-${s}`}, 'Sale', now(), 90, 1, 10, 'alarm')`
     for (let p = 0; p < PRODUCTS; p++)
       await sql`insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total)

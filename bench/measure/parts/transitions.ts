@@ -37,7 +37,9 @@ export async function* transitions(stage: Stage, { rounds, seconds }: Bench): As
       },
     })
     yield {
-      title: `Transitions of single orders, ${CONNECTIONS} at a time, beside ${n(CHECKOUTS_PER_SECOND)} checkouts a second`,
+      title:
+        `Transitions of single orders, ${CONNECTIONS} at a time, beside ${n(CHECKOUTS_PER_SECOND)} ` +
+        'checkouts a second',
       against: 'of alone',
       rows: [
         row('transition, alone', alone, null),

@@ -104,9 +104,11 @@ function webhooksBeside(sql: postgres.Sql, receiver: string, orders: readonly st
 async function makeOrders(sql: postgres.Sql, sale: string): Promise<string[]> {
   const ids = Array.from({ length: ORDERS }, () => randomUUIDv7())
   await sql`
-    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
+    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
+      currency, status,
                         idempotency_key, request_hash, reserved_until)
-    select id, (next_order_numbers(1))[1], ${sale}, 'unit', id::text, 1, 1, 4900, 'EUR', 'expired', 'k', 'h', now() from unnest(${ids}::uuid[]) id`
+    select id, (next_order_numbers(1))[1],
+      ${sale}, 'unit', id::text, 1, 1, 4900, 'EUR', 'expired', 'k', 'h', now() from unnest(${ids}::uuid[]) id`
   return ids
 }
 
@@ -119,7 +121,8 @@ function writeEvents(sql: postgres.Sql, orders: readonly string[]) {
     for (; !stopped; await sleep(TICK_MS)) {
       const due = Math.floor(((performance.now() - beganMs) / 1000) * PER_SECOND)
       const ids = Array.from({ length: due - written }, (_, i) => orders[(written + i) % ORDERS] ?? '')
-      await sql`insert into events (type, order_id, status) select 'order.fulfilled', unnest(${ids}::uuid[]), 'fulfilled'`
+      await sql`insert into events (type, order_id, status) select 'order.fulfilled',
+        unnest(${ids}::uuid[]), 'fulfilled'`
       written = due
     }
   })()

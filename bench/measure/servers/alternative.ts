@@ -83,7 +83,8 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
   'seats-skip-locked': async ({ sale, visitor, key, order }) => {
     const rows = await sql`
       with free as (
-        select seat from bench.seats where sale = ${sale} and order_id is null order by seat limit 2 for update skip locked),
+        select seat from bench.seats where
+          sale = ${sale} and order_id is null order by seat limit 2 for update skip locked),
       taken as (
         update bench.seats s set order_id = ${order} from free where s.sale = ${sale} and s.seat = free.seat
         returning s.sale)

@@ -195,7 +195,8 @@ describe('the client', () => {
 
   test('parses a response however it is cut into pieces', () => {
     const whole = Buffer.from(
-      'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n5\r\nhello\r\n7;x=y\r\n, wörl\r\n0\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nRetry-After: ' +
+        '7\r\n\r\n5\r\nhello\r\n7;x=y\r\n, wörl\r\n0\r\n\r\n',
     )
     for (let at = 0; at < whole.length; at++) {
       const needed = readAnswer(whole.subarray(0, at))
