@@ -29,7 +29,7 @@ beforeAll(() => {
   ;({ sql } = stores())
 })
 
-/** A process that takes the ledger for unresponsive, and waits for nothing there. */
+/** Another process of the sale that takes the ledger for unresponsive, and waits for nothing there. */
 async function without(ledger: LoneCheckout) {
   const other = await alone({ of: ledger.sale })
   vi.spyOn(other.sales, 'isLedgerUnresponsive').mockReturnValue(true)
@@ -171,5 +171,24 @@ describe.concurrent('an answer about an intent', () => {
     )
     const noted = { status: 'cancelled', reason: 'no_stock', product_id: 'one', currency: 'EUR' }
     expect(found).toMatchObject([noted, noted])
+  })
+
+  test('is the order of a worker that reaches the ledger, where the process does not', async ({ expect }) => {
+    const proxy = await failingProxy(database.url)
+    const one = await alone({ total: 5, ledger: proxy.url })
+    const worker = await alone({ of: one.sale })
+    expect(said(await one.buy('first'))).toBe('recorded')
+    proxy.lose('all')
+    const asked = one.buy('ann')
+    await expect.poll(() => one.its.intents.count()).toBe(1)
+    // Before the process answers late.
+    await worker.recordAll()
+    expect(await one.its.intents.count()).toBe(0)
+    const promised = await asked
+    expect(said(promised)).toBe('processing')
+    expect(await statusOf(orderOf(promised))).toBe('reserved')
+    // The key, to a process that has heard of it from Redis alone.
+    const other = await alone({ of: one.sale, ledger: NO_LEDGER })
+    expect(await other.buy('ann')).toMatchObject({ kind: 'processing', reservation: { order: orderOf(promised) } })
   })
 })

@@ -130,7 +130,7 @@ export async function countryOf(sql: Queryable, orderId: string): Promise<string
 export async function findOrders(sql: Queryable, ids: readonly string[]): Promise<OrderView[]> {
   if (ids.length === 0) return []
   return sql<OrderView[]>`
-    select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
+    select *, extract(epoch from reserved_until - (select hold_clock()))::float8 * 1000 as left_ms,
       (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name,
       (select tax from sales s where s.sale_id = o.sale_id) as tax
     from orders o where order_id = any(${ids as string[]}::uuid[])`
@@ -162,7 +162,7 @@ export const ordersOf = (
   visitor: string,
   { days, limit }: { readonly days: number; readonly limit: number },
 ) => sql<OrderView[]>`
-  select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
+  select *, extract(epoch from reserved_until - (select hold_clock()))::float8 * 1000 as left_ms,
     (select tax from sales s where s.sale_id = o.sale_id) as tax
   from orders o
   where sale_id = ${saleId} and visitor = ${visitor} and created_at > now() - ${days} * interval '1 day'
@@ -189,10 +189,9 @@ export async function heldBy(sql: Queryable, visitor: string, saleIds: readonly 
 /** A hold that the ledger sees overdue for this long is unknown to the fast gate. */
 const LEDGER_GRACE_MS = 1_000
 
-// now() instead of clock_timestamp(): only a stable function can bound an index scan.
-/** The condition of such holds. */
+/** The condition of such holds. The clock is read once, by a query of its own: so it can bound an index scan. */
 export const isHoldOverdue = (sql: Sql) =>
-  sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
+  sql`status = 'reserved' and reserved_until < (select hold_clock()) - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
 
 type ProductOf = Pick<OrderRow, 'sale_id' | 'product_id'>
 
@@ -245,7 +244,7 @@ export async function readOrderEvents(
   reads: readonly { readonly order: string; readonly last: number }[],
 ): Promise<OrderUpdate[]> {
   const rows = await sql<(OrderView & Pick<OrderUpdate, 'events'>)[]>`
-    select o.*, extract(epoch from o.reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
+    select o.*, extract(epoch from o.reserved_until - (select hold_clock()))::float8 * 1000 as left_ms,
       (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at) order by e.seq), '[]')
        from (select 0 as seq, case when o.reserved_until > o.created_at then 'reserved' else 'cancelled' end as status,
                o.created_at as at where o.order_id is not null and a.last < 0

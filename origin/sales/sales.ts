@@ -5,9 +5,10 @@
  */
 import * as v from 'valibot'
 import { SaleId } from '../../shared/api/fields.ts'
-import type { Sql } from '../ledger/connection.ts'
+import { type Sql, tryWrite } from '../ledger/connection.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
+import { Writes } from '../lib/writes.ts'
 import { readSales } from './sale-queries.ts'
 import type { SaleRow } from './sale-row.ts'
 
@@ -35,6 +36,8 @@ export class Sales {
   /** The time of the ledger's last response, on the monotonic clock. */
   #respondedAtMs = Number.NEGATIVE_INFINITY
   readonly #readers = new Set<() => void>()
+  /** Whether the ledger takes writes, by what the last ones heard. */
+  readonly writes = new Writes()
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -44,7 +47,10 @@ export class Sales {
   async start(): Promise<void> {
     await this.refresh()
     this.#timer = setInterval(() => {
-      if (!this.#reading) this.refresh().catch(() => {})
+      if (this.#reading) return
+      this.refresh()
+        .then(() => this.writes.retry(() => tryWrite(this.#sql)))
+        .catch(() => {})
     }, REFRESH_MS)
   }
 
@@ -108,7 +114,17 @@ export class Sales {
   }
 
   isLedgerUnresponsive(): boolean {
-    return performance.now() - this.#respondedAtMs > LEDGER_TIMEOUT_MS
+    return this.ledgerSilentMs() > LEDGER_TIMEOUT_MS
+  }
+
+  /** Whether the ledger can take orders, as far as is known. */
+  canRecord(): boolean {
+    return !this.isLedgerUnresponsive() && this.writes.refusal === null
+  }
+
+  /** For how long the ledger has not responded. */
+  ledgerSilentMs(): number {
+    return performance.now() - this.#respondedAtMs
   }
 
   /** A sale that is in use or was requested recently. */

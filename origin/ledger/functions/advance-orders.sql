@@ -53,7 +53,7 @@ begin
     where o.order_id = any(p_ids) and o.status = any(p_from)
       and (a.attempt is null or a.attempt = o.attempts)
       and (a.action is null or o.action is null)
-      and (a.method is null or o.reserved_until > clock_timestamp())
+      and (a.method is null or o.reserved_until > (select hold_clock()))
       -- One whose wait for its buyer is being ended is confirmed no more: its charge is about to be cancelled.
       and (p_to is distinct from 'confirmed' or o.action is null or not o.action ? 'ending')
       and (a.refunded is null or a.refunded <> o.refunded_minor or p_to is not null)

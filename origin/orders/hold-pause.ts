@@ -1,0 +1,54 @@
+/**
+ * A hold's time stands still while payment cannot be taken: where no process that serves buyers reaches the ledger, and a worker does.
+ * Those processes note in Redis whether they reach it; a worker stops the holds' clock in the ledger (`hold_clock`), and then has
+ * each hold end later by the time that it stood.
+ */
+import type { Sql } from '../ledger/connection.ts'
+import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Store } from '../stock/scripts.ts'
+
+const EVERY_MS = 1_000
+/** One late note does not stop the clock. */
+const NOTED_FOR_MS = 2_500
+const REDIS_TIMEOUT_MS = 500
+/** Noted by any process that reaches the ledger. The other note says for how many milliseconds a process has not. */
+const REACHED = 'ledger reached by buyers'
+const AWAY = 'ledger away from buyers'
+
+interface NoteDeps extends LoopDeps {
+  readonly redis: Pick<Store, 'set'>
+  readonly sales: Pick<Sales, 'isLedgerUnresponsive' | 'ledgerSilentMs'>
+}
+
+/** Notes whether this process reaches the ledger, which its buyers' payments need. */
+export function noteReach({ redis, sales, ...deps }: NoteDeps): Actor {
+  return loop('reach of the ledger', EVERY_MS, deps, async () => {
+    const key = sales.isLedgerUnresponsive() ? AWAY : REACHED
+    await withTimeout(redis.set(key, Math.ceil(sales.ledgerSilentMs()), 'PX', NOTED_FOR_MS), REDIS_TIMEOUT_MS)
+  })
+}
+
+interface PauseDeps {
+  readonly sql: Sql
+  readonly redis: Pick<Store, 'get'>
+}
+
+/** Rounds that stop the clock of all holds, and start it again. */
+export function holdPauses({ sql, redis }: PauseDeps): () => Promise<void> {
+  // Another worker may have stopped it, and be gone.
+  let isStopped = true
+  return async () => {
+    // Two keys, which a Cluster may have on two nodes.
+    const notes = Promise.all([redis.get(REACHED), redis.get(AWAY)])
+    const [reached, silentMs] = await withTimeout(notes, REDIS_TIMEOUT_MS)
+    const isPayable = reached !== null || silentMs === null
+    if (isPayable && isStopped) await sql`select resume_holds()`
+    else if (!isPayable)
+      await sql`
+        insert into hold_pauses (began_at) values (clock_timestamp() - ${Number(silentMs)} * interval '1 millisecond')
+        on conflict do nothing`
+    isStopped = !isPayable
+  }
+}
