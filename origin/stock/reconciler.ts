@@ -6,28 +6,34 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { close, note } from '../findings/finding-queries.ts'
 import type { Queryable } from '../ledger/connection.ts'
+import { findOrders } from '../ledger/order-statements.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
+import type { RedisWatch } from '../lib/redis-watch.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from '../metrics.ts'
 import { audit } from '../operators/audit.ts'
+import { holdEnd } from '../orders/orders.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
-import { bitsOf, differingSeats } from '../seats/bits.ts'
-import { blockedSeats, sectionsOf, takenSeats } from '../seats/seat-queries.ts'
-import { type Cart, cartOf, isPromoCode, partsOf } from './cart.ts'
-import type { Gates } from './gate/gate.ts'
+import { blockedSeats, sectionsOf } from '../seats/seat-queries.ts'
+import { cartOf, isPromoCode } from './cart.ts'
+import { type Comparison, compareCounts, compareReadings, lasting, seatsApart } from './comparison.ts'
+import { EvictionGuard } from './eviction.ts'
+import type { Gate, Gates } from './gate/gate.ts'
 import type { Rebuild } from './gate/rebuild.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Decision, type Recount, type RecountDeps, recount, recountCodes } from './oversell.ts'
 import {
   countersSince,
   isMiscounted,
+  type LedgerReading,
   liveOrdersOf,
   lockRebuild,
   oldestTransaction,
   type ProductRef,
+  readBeside,
   readCounters,
 } from './reconciliation-queries.ts'
 import type { SaleWork } from './sale-work.ts'
@@ -36,13 +42,11 @@ import type { SaleWork } from './sale-work.ts'
 const RECOUNT_EVERY_MS = 30_000
 /** A million orders are read in half of this. A start waits for it, so that nobody meets a cold gate. */
 const RECONCILE_TIMEOUT_MS = 30_000
-/** A difference must be seen this often, this far apart: orders in flight settle meanwhile. */
+/** A difference must be seen this often, this far apart: what an operator has just changed reaches the gate meanwhile. */
 const COMPARISONS = 3
 const COMPARE_EVERY_MS = 150
 /** An operator waits this long for a comparison. */
 const AGREE_TIMEOUT_MS = 2_000
-/** Intents read by a comparison. While more wait, they are being recorded, and nothing exact can be said. */
-const MAX_INTENTS = 5_000
 /** An operator's change waits this long for a rebuild in progress; it keeps no connection meanwhile. */
 const TURN_TIMEOUT_MS = 10_000
 const TURN_EVERY_MS = 50
@@ -53,19 +57,6 @@ const ALL_CODES = '%'
 const MAX_NOTED = 20
 /** Callers that share one rebuild, and callers that wait for the next. */
 const RETURNS = { size: 1_000, queue: 1_000 }
-
-/** A product in the gate and in the ledger. */
-interface Comparison {
-  readonly product_id: string
-  /** fenced: the gate was not in use; drift: its counters differ from the ledger's. */
-  readonly found: 'ok' | 'fenced' | 'drift'
-  /** Units available in the gate and not in the ledger. */
-  readonly drift: number
-  readonly heldDrift: number
-  /** Seats of the section that are taken in one of them alone. */
-  readonly seats: readonly number[]
-  readonly ledger: { total: number; available: number; held: number; sold: number }
-}
 
 export interface Finding extends Omit<Comparison, 'heldDrift' | 'seats'> {
   readonly healed: boolean
@@ -87,17 +78,20 @@ export interface ReconcilerDeps extends RecountDeps {
   readonly gates: Gates
   readonly work: SaleWork
   readonly memory: SaleMemory
+  readonly redisWatch: Pick<RedisWatch, 'evicting' | 'refusal'>
   readonly metrics: Metrics
   readonly log: Logger
 }
 
 export class Reconciler {
   readonly #deps: ReconcilerDeps
+  readonly #evictions: EvictionGuard
   /** When the orders of each product were counted last. Not set while it is oversold, so that every round counts them. */
   readonly #countedAtMs: PerSale<Map<string, number>>
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps
+    this.#evictions = new EvictionGuard(deps.sql, deps.memory)
     this.#countedAtMs = deps.memory.map('recounts')
   }
 
@@ -125,7 +119,7 @@ export class Reconciler {
 
   /** Between the rounds: puts fenced gates into use again, and counts the waiting intents. */
   async watch(): Promise<void> {
-    const { gates, sales, work, metrics } = this.#deps
+    const { gates, sales, work, metrics, redisWatch } = this.#deps
     const watchOne = async (row: SaleRow) => {
       const sale = row.sale_id
       const gate = gates.of(sale)
@@ -134,9 +128,11 @@ export class Reconciler {
         throw error
       })
       const [isOpen, intents] = seen
-      metrics.gateOpen.set({ sale }, isOpen ? 1 : 0)
+      const { evicting, refusal } = redisWatch
+      metrics.gateOpen.set({ sale }, isOpen && !evicting && !refusal ? 1 : 0)
       metrics.intents.set({ sale }, intents)
-      if (!isOpen) await this.#reconcile(row, {})
+      await this.#evictions.look(sale, gate, isOpen, intents, evicting)
+      if (!isOpen && !evicting) await this.#reconcile(row, {})
     }
     await work.each('gate watch', sales.inUse(), watchOne, RECONCILE_TIMEOUT_MS)
   }
@@ -191,7 +187,7 @@ export class Reconciler {
     const areCodesRepaired = areCodesDue === true && (await recountCodes(this.#deps, sale))
     // Repaired counters differ from those that the gate was loaded with.
     const isSure = force || areCodesRepaired || [...recounts.values()].some(({ found }) => found !== 'ok')
-    const seen = await (isSure ? this.#compareOnce(sale) : this.#compare(sale))
+    const seen = await (isSure ? this.#compareExactly(sale) : this.#compare(sale))
     for (const { product_id: product, found, drift, heldDrift, ledger } of seen) {
       if (isPromoCode(product)) continue
       const ref = { sale, product }
@@ -215,52 +211,42 @@ export class Reconciler {
     })
   }
 
-  /** Compares a few times, until the gate agrees or the differences stay the same. */
+  /** Compares the counts, and where they differ looks closer a few times, until both agree or the differences stay the same. */
   async #compare(saleId: string): Promise<Comparison[]> {
-    let seen = await this.#compareOnce(saleId)
+    const gate = this.#deps.gates.of(saleId)
+    const counted = compareCounts(await gate.stock(), await readCounters(this.#deps.sql, saleId))
+    const hasHall = (this.#deps.sales.get(saleId)?.chart_version ?? null) !== null
+    if (!hasHall && counted.every(({ found }) => found === 'ok')) return counted
+    let seen = await this.#compareExactly(saleId)
     for (let comparisons = 1; comparisons < COMPARISONS && seen.some(({ found }) => found === 'drift'); comparisons++) {
       await sleep(COMPARE_EVERY_MS)
-      const before = new Map(seen.map((one) => [one.product_id, one]))
-      seen = (await this.#compareOnce(saleId)).map((again) => {
-        const { found, drift, heldDrift, seats } = before.get(again.product_id) ?? again
-        const isMoving = again.drift !== drift || again.heldDrift !== heldDrift || again.seats.join() !== seats.join()
-        return again.found === 'drift' && (found === 'ok' || isMoving) ? { ...again, found: 'ok' } : again
-      })
+      seen = lasting(seen, await this.#compareExactly(saleId))
     }
     return seen
   }
 
-  async #compareOnce(saleId: string): Promise<Comparison[]> {
-    const gate = this.#deps.gates.of(saleId)
-    const stock = await gate.stock()
-    const bits = stock && (await gate.seats())
-    const intents = await gate.intents.read(MAX_INTENTS)
-    const unrecorded = new Map<string, number>()
-    const reserved = intents.flatMap(({ reservation }) => (reservation ? partsOf(reservation) : []))
-    const seatsOf = await this.#differingSeats(saleId, bits, reserved)
-    for (const { product, quantity } of reserved) unrecorded.set(product, (unrecorded.get(product) ?? 0) + quantity)
-    return (await readCounters(this.#deps.sql, saleId)).map(({ product, ...counters }) => {
-      const { total, held, sold } = counters
-      const ledger = { total, available: available(counters), held, sold }
-      const counted = stock?.get(product)
-      const waiting = unrecorded.get(product) ?? 0
-      const isExact = counted !== undefined && intents.length < MAX_INTENTS
-      const drift = isExact ? counted.available + waiting - ledger.available : 0
-      const heldDrift = isExact ? counted.held - waiting - held : 0
-      const seats = (isExact && seatsOf.get(product)) || []
-      const isSame = drift === 0 && heldDrift === 0 && seats.length === 0
-      const found = counted === undefined ? 'fenced' : isSame ? 'ok' : 'drift'
-      return { product_id: product, found, drift, heldDrift, seats, ledger }
-    })
+  /** The ledger is read before and after the gate. Orders that only one of the two knows by now are told to the gate again. */
+  async #compareExactly(saleId: string): Promise<Comparison[]> {
+    const { sql, gates } = this.#deps
+    const gate = gates.of(saleId)
+    const before = await readCounters(sql, saleId)
+    const reading = await gate.read()
+    const intents = (reading?.intents ?? []).map(({ order }) => order)
+    const after = await readBeside(sql, saleId, reading?.holds ?? [], intents)
+    if (reading) await this.#tellAgain(gate, after)
+    const seats = reading ? seatsApart(reading, after) : []
+    return compareReadings(reading, before, after, seats.length > 0 ? await sectionsOf(sql, saleId, seats) : new Map())
   }
 
-  /** The seats that gate and ledger disagree about, by section; none for a sale without a hall, or with a fenced gate. */
-  async #differingSeats(saleId: string, bits: Uint8Array | null, reserved: Cart): Promise<Map<string, number[]>> {
-    if (!bits || (this.#deps.sales.get(saleId)?.chart_version ?? null) === null) return new Map()
-    const { sql } = this.#deps
-    const taken = [...(await takenSeats(sql, saleId)), ...reserved.flatMap(({ seats }) => seats ?? [])]
-    const differing = differingSeats(bits, bitsOf(taken))
-    return differing.length > 0 ? sectionsOf(sql, saleId, differing) : new Map()
+  /** A process that died may never have told them; each counts once. */
+  async #tellAgain(gate: Gate, { missing, ended }: LedgerReading): Promise<void> {
+    const rows = await findOrders(
+      this.#deps.sql,
+      ended.map(({ order }) => order),
+    )
+    await gate.settle(rows.map(holdEnd))
+    for (const { lines, holdEndsAtMs, ...order } of missing)
+      await gate.adopt({ ...order, cart: cartOf(lines) }, holdEndsAtMs)
   }
 
   async #noteRepair(ref: ProductRef, seen: Comparison): Promise<void> {
@@ -292,7 +278,8 @@ export class Reconciler {
    * `onlyIfFenced`: another process may have rebuilt it by now, and nothing else was wrong.
    */
   async #rebuild(sale: SaleRow, { wait, onlyIfFenced }: { wait: boolean; onlyIfFenced: boolean }): Promise<boolean> {
-    const { sql, gates, work } = this.#deps
+    const { sql, gates, work, redisWatch } = this.#deps
+    if (redisWatch.evicting) return false
     const untilMs = performance.now() + TURN_TIMEOUT_MS
     for (;;) {
       const result = await work.rebuild(() =>

@@ -20,10 +20,65 @@ interface Counters {
   readonly sold: number
 }
 
-type CountersOf = Counters & { readonly product: string }
+export type ProductCounters = Counters & { readonly product: string; readonly version: number }
 
-export const readCounters = (sql: Queryable, saleId: string) => sql<CountersOf[]>`
-  select product_id as product, total, buffer, held, sold from products where sale_id = ${saleId} order by place`
+export const readCounters = (sql: Queryable, saleId: string) => sql<ProductCounters[]>`
+  select product_id as product, version, total, buffer, held, sold from products where sale_id = ${saleId} order by place`
+
+// -- Beside the gate ---------------------------------------------------------------------------------------------
+
+/** What an order has of the stock. */
+export interface OrderUnits {
+  readonly order: string
+  readonly product: string
+  readonly quantity: number
+  /** Null: units of one product. */
+  readonly lines: readonly StoredLine[] | null
+}
+
+/** The ledger at one moment, beside a reading of the gate. */
+export interface LedgerReading {
+  readonly products: readonly ProductCounters[]
+  /** Orders that hold units, and are none of the gate's holds. */
+  readonly missing: readonly (OrderUnits & LiveOrder & { readonly holdEndsAtMs: number })[]
+  /** Holds of the gate whose orders have ended. */
+  readonly ended: readonly (OrderUnits & { readonly isSold: boolean })[]
+  /** Intents of the gate that are recorded. */
+  readonly recorded: readonly string[]
+  /** Seats that an order has or an operator blocks; null for a sale without a hall. */
+  readonly seats: readonly number[] | null
+}
+
+/** One statement is one snapshot. The partial indexes find what is held, whatever the sale has sold. */
+export async function readBeside(
+  sql: Queryable,
+  saleId: string,
+  holds: readonly string[],
+  intents: readonly string[],
+): Promise<LedgerReading> {
+  const held = uuidsIn(holds)
+  const [row] = await sql<LedgerReading[]>`
+    select (
+      select coalesce(json_agg(json_build_object('product', product_id, 'version', version, 'total', total, 'buffer', buffer,
+          'held', held, 'sold', sold) order by place), '[]')
+      from products where sale_id = ${saleId}) as products, (
+      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key, 'hash', request_hash,
+          'product', product_id, 'quantity', quantity, 'lines', cart, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
+      from (select * from orders where status = 'reserved' and sale_id = ${saleId}
+            union all select * from orders where status = 'paying' and sale_id = ${saleId}) o
+      where order_id <> all(${held}::uuid[])) as missing, (
+      select coalesce(json_agg(json_build_object('order', order_id, 'product', product_id, 'quantity', quantity, 'lines', cart,
+          'isSold', status in ${sql(SOLD)})), '[]')
+      from orders where order_id = any(${held}::uuid[]) and status not in ${sql(HELD)}) as ended, (
+      select coalesce(array_agg(order_id::text), '{}') from orders where order_id = any(${uuidsIn(intents)}::uuid[])) as recorded, (
+      select coalesce((select array_agg(seat_index) from seat_claims where sale_id = ${saleId}), '{}')
+      from charts where sale_id = ${saleId}) as seats`
+  if (!row) throw new Error('the ledger returned no reading')
+  return row
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+const uuidsIn = (orders: readonly string[]) => orders.filter((order) => UUID.test(order))
 
 // -- Rebuilding the gate -----------------------------------------------------------------------------------------
 
@@ -81,7 +136,7 @@ export async function oldestTransaction(sql: Sql): Promise<string> {
 }
 
 interface CountersSince {
-  readonly products: readonly CountersOf[]
+  readonly products: readonly ProductCounters[]
   /** Changed orders that hold units now. */
   readonly begun: readonly LiveOrder[]
   /** Changed orders that hold none. */

@@ -47,7 +47,8 @@ beforeAll(async () => {
   // A round waits no longer than this for a sale.
   const work = new SaleWork(200)
   const refunds = { addRefunds: async () => [] }
-  deps = { sql, sales, gates, orders, refunds, work, memory, metrics, log }
+  const redisWatch = { evicting: null, refusal: null }
+  deps = { sql, sales, gates, orders, refunds, work, memory, redisWatch, metrics, log }
   reconciler = new Reconciler(deps)
 })
 afterAll(async () => {
@@ -198,6 +199,22 @@ test('a difference in the held units alone is drift', async () => {
   const drift = `stock_drift_units{sale="${good}",product="one"`
   expect(await metric(`${drift},state="held"}`)).toMatch(/ 2$/)
   expect(await metric(`${drift},state="available"}`)).toMatch(/ 0$/)
+})
+
+test.each([
+  ['was recorded by a process that died before it removed the intent', 'reserved', { available: 4, held: 1 }],
+  ['ended without the gate', 'expired', { available: 5, held: 0 }],
+  ['was recorded without the gate', 'missing', { available: 4, held: 1 }],
+] as const)('an order that %s is told to the gate, and is no drift', async (_, what, stock) => {
+  const gate = deps.gates.of(good)
+  const r = what === 'missing' ? { ...reservationOf(good), visitor: randomUUID() } : await reserve(good)
+  await record(sql, good, [r], false)
+  if (what === 'expired') await moveOrders(sql, [r.order], { from: ['reserved'], to: 'expired' })
+  const ok = { found: 'ok', drift: 0, healed: false }
+  expect((await reconciler.reconcileSale(good)).findings).toMatchObject([ok])
+  expect((await gate.stock())?.get('one')).toEqual(stock)
+  expect((await reconciler.reconcileSale(good)).findings).toMatchObject([ok])
+  expect(await sql`select kind from findings where sale_id = ${good}`).toEqual([])
 })
 
 test('counts the orders that a worker records and those it refuses', async () => {

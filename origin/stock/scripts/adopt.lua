@@ -3,7 +3,7 @@
 --
 -- KEYS  1 stock   2 holds   3 keys   4 visitors   5 seats   6 limited   (as in reserve.lua)
 -- ARGV  1 order   2 visitor   3 key   4 request hash   5 product, or cart   6 quantity   7 end of the hold (ms)
--- Returns 1; 0 if the order is here already or will be read from the ledger, and nothing was changed
+-- Returns 1; 0 if the order is or was here, or will be read from the ledger, and nothing was changed
 local order, visitor, quantity = ARGV[1], ARGV[2], tonumber(ARGV[6])
 local parts = unitsOf(ARGV[5], ARGV[6])
 local fenced = redis.call('HEXISTS', KEYS[1], 'fence') == 1
@@ -13,7 +13,7 @@ if not fenced then
     if redis.call('HEXISTS', KEYS[1], 'available ' .. part[1]) == 0 then return 0 end
   end
 end
-if redis.call('ZSCORE', KEYS[2], order) then return 0 end
+if knowsOrder(KEYS[3], visitor, ARGV[3], order) then return 0 end
 
 redis.call('ZADD', KEYS[2], ARGV[7], order)
 redis.call('HSET', KEYS[3], visitor .. ' ' .. ARGV[3], order .. '|' .. ARGV[4])

@@ -23,3 +23,9 @@ local function markSeats(key, parts, bit)
     for _, seat in ipairs(part[3] or {}) do redis.call('SETBIT', key, seat, bit) end
   end
 end
+
+-- Whether the gate has counted an order, which it may have ended by now: its key says so for as long as the gate is in use.
+local function knowsOrder(keys, visitor, key, order)
+  local known = redis.call('HGET', keys, visitor .. ' ' .. key)
+  return known and string.match(known, '^[^|]*') == order
+end
