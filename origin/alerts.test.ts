@@ -7,7 +7,7 @@ const text = readFileSync(new URL('./alerts.yml', import.meta.url), 'utf8')
 const rules = text.split(/^ {6}- alert: /m).slice(1)
 /** The expression, which may span several indented lines. */
 const exprOf = (rule: string) => /^ {8}expr: (?:>-\n)?((?: {10}.*\n|.+\n)+?) {8}\w/m.exec(rule)?.[1] ?? ''
-const WORDS = /^(by|on|or|and|unless|offset|absent|max|sum|abs|rate|increase|time|histogram_quantile)$/
+const WORDS = /^(by|on|or|and|unless|offset|absent|max|min|sum|abs|rate|increase|time|histogram_quantile)$/
 
 /** The metrics in an expression, with the labels they are selected by. */
 function metricsIn(expr: string): { name: string; labels: string[] }[] {
@@ -61,4 +61,17 @@ test('an alert fires when webhooks wait for long, and not for a few of one endpo
   const late = exprOf(rules.find((rule) => rule.startsWith('WebhooksLate')) ?? '')
   const names = metricsIn(late).map(({ name }) => name)
   expect(names).toEqual(['webhook_oldest_pending_seconds', 'webhook_deliveries_pending'])
+})
+
+test('alerts of their own fire when one store is away, a gate is closed, and checkouts pass without the gate', () => {
+  const expected = [
+    ['StoreAway', 'min by (instance, store) (store_up) == 0', ['store_up']],
+    ['GateClosed', 'min by (sale) (gate_open) == 0', ['gate_open']],
+    ['CheckoutsWithoutGate', '> 0.1', ['degraded_total', 'checkouts_total']],
+  ] as const
+  for (const [name, condition, names] of expected) {
+    const expr = exprOf(rules.find((rule) => rule.startsWith(`${name}\n`)) ?? '')
+    expect(expr).toContain(condition)
+    expect(metricsIn(expr).map((metric) => metric.name)).toEqual(names)
+  }
 })

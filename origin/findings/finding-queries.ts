@@ -5,6 +5,8 @@ import type { Metrics } from '../metrics.ts'
 
 export type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
+  | 'evicting' // Redis may evict keys, so that the fast gate is shut.
+  | 'evicted' // Redis has evicted keys, and promised orders with them.
   | 'drift' // The fast gate's counters differ from the ledger.
   | 'miscounted' // The ledger's counters are not the sum of its orders.
   | 'oversold' // The sale has more live units than its stock.

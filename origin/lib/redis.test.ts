@@ -11,8 +11,10 @@ import { startRedisCluster } from '../../test/lib/redis-cluster.ts'
 import { useRedis } from '../../test/lib/servers.ts'
 import { isAway } from '../app.ts'
 import { createMetrics } from '../metrics.ts'
-import { connectRedis, isRedisUrl, watchMemory } from './redis.ts'
+import { connectRedis, isRedisUrl } from './redis.ts'
+import { RedisWatch } from './redis-watch.ts'
 import { withTimeout } from './with-timeout.ts'
+import { Writes } from './writes.ts'
 
 const server = useRedis()
 const way = useFlakyProxy(() => server.port)
@@ -111,15 +113,14 @@ function warningsOf(url: string, level = 'warn') {
 
 test('warns at the start of a Redis that may lose promised orders, and of no other', async () => {
   const [forgetful, late, silent] = await Promise.all([
-    startRedis({ args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'] }),
+    startRedis({ args: ['--appendonly', 'no'] }),
     startRedis({ args: ['--appendfsync', 'no'] }),
     startRedis({ args: ['--appendfsync', 'no', '--rename-command', 'CONFIG', ''] }),
   ])
   onTestFinished(() => Promise.all([forgetful, late, silent].map((redis) => redis.stop())).then(() => {}))
   const lost = 'this Redis may lose promised orders when'
-  const evicts = 'this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction'
   const cases = [
-    [warningsOf(forgetful.url), forgetful, `${lost} it restarts: set appendonly yes`, evicts],
+    [warningsOf(forgetful.url), forgetful, `${lost} it restarts: set appendonly yes`],
     [warningsOf(late.url), late, `${lost} its machine fails: set appendfsync everysec or always`],
     // It refuses to show its settings.
     [warningsOf(silent.url, 'debug'), silent, 'appendfsync cannot be read'],
@@ -145,7 +146,7 @@ test('warns of each node of a Cluster, and measures its memory', async () => {
   onTestFinished(() => store.disconnect())
   await once(store, 'ready')
   const metrics = createMetrics(() => ({ redis: store.status === 'ready' }))
-  await watchMemory(store, metrics)
+  await new RedisWatch({ redis: store, writes: new Writes(), metrics, log }).round()
   const seen = await metrics.registry.metrics()
   for (const node of nodes) {
     expect(seen).toMatch(new RegExp(`^redis_memory_used_bytes\\{node="${node}"\\} [1-9]\\d{5,}$`, 'm'))

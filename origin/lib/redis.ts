@@ -11,6 +11,7 @@ import { Cluster, Redis } from 'ioredis'
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
 import type { Logger } from 'pino'
 import { type Subscription, subscribe } from './redis-subscription.ts'
+import { isRefusedWrite, Writes } from './writes.ts'
 
 const DEFAULT_PORT = 6379
 const SENTINEL_PORT = 26379
@@ -25,9 +26,12 @@ const SWITCH = '+switch-master'
 /** The pause between two connection attempts: 250 ms at most, jittered. Attempts never end. */
 const retryStrategy = (attempt: number) => Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
 
-/** Connects to `redis(s)://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`. */
-export function connectRedis(url: string, log: Logger): Redis | Cluster {
-  const redis = clientFor(url)
+/**
+ * Connects to `redis(s)://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`. What writes
+ * are refused, `writes` hears.
+ */
+export function connectRedis(url: string, log: Logger, writes = new Writes()): Redis | Cluster {
+  const redis = clientFor(url, writes)
   let away = false
   redis.on('error', (error) => {
     if (!away) log.warn({ error: String(error) }, 'Redis is away')
@@ -85,7 +89,7 @@ export function reopen(redis: Redis | Cluster): void {
   if (redis.status === 'ready') redis.disconnect(true)
 }
 
-const OPTIONS = {
+const optionsFor = (writes: Writes) => ({
   maxRetriesPerRequest: 0,
   connectTimeout: 2_000,
   commandTimeout: COMMAND_TIMEOUT_MS,
@@ -93,32 +97,36 @@ const OPTIONS = {
   autoResubscribe: false,
   autoResendUnfulfilledCommands: false,
   // The address of a managed Redis leads to another server after a failover, which closes no connection: a new one finds it.
-  reconnectOnError: isReadOnly,
-}
+  reconnectOnError(error: Error) {
+    writes.heard(error)
+    return isReadOnly(error)
+  },
+})
 
-function clientFor(url: string): Redis | Cluster {
+function clientFor(url: string, writes: Writes): Redis | Cluster {
+  const options = optionsFor(writes)
   const several = severalHosts(url)
   const only = { enableOfflineQueue: false, retryStrategy }
-  if (!several) return new Redis(url, { ...OPTIONS, ...only, Connector: PrimaryConnector })
+  if (!several) return new Redis(url, { ...options, ...only, Connector: PrimaryConnector })
   const { kind, hosts, name = '', username, password } = several
   const credentials = { ...(username && { username }), ...(password && { password }) }
   if (kind === 'sentinel') {
     const sentinels = hosts.map((host) => ({ port: SENTINEL_PORT, ...host }))
     const redis = new Redis({
-      ...OPTIONS,
+      ...options,
       ...credentials,
       ...only,
       sentinels,
       name,
       sentinelRetryStrategy: retryStrategy,
     })
-    followSentinels(redis, sentinels, name)
+    followSentinels(redis, options, sentinels, name)
     return redis
   }
   const cluster = new Cluster(
     hosts.map((host) => ({ port: DEFAULT_PORT, ...host })),
     {
-      redisOptions: { ...OPTIONS, ...credentials },
+      redisOptions: { ...options, ...credentials },
       enableOfflineQueue: false,
       clusterRetryStrategy: retryStrategy,
       maxRedirections: REDIRECTIONS,
@@ -159,12 +167,17 @@ class PrimaryConnector extends StandaloneConnector {
 }
 
 /** A master that is replaced while it lives accepts writes for some seconds more, and loses them. */
-function followSentinels(redis: Redis, sentinels: readonly { host: string; port: number }[], master: string): void {
+function followSentinels(
+  redis: Redis,
+  options: ReturnType<typeof optionsFor>,
+  sentinels: readonly { host: string; port: number }[],
+  master: string,
+): void {
   const hear = (message: string) => {
     if (message.startsWith(`${master} `)) reopen(redis)
   }
   const all = sentinels.map((sentinel): Subscription => {
-    const open = () => new Redis({ ...OPTIONS, ...SUBSCRIBER, ...sentinel, enableReadyCheck: false })
+    const open = () => new Redis({ ...options, ...SUBSCRIBER, ...sentinel, enableReadyCheck: false })
     return subscribe({ open, channel: SWITCH, hear, failed: () => {} })
   })
   redis.once('end', () => {
@@ -203,7 +216,7 @@ export function isReadOnly({ message }: Error): boolean {
   return /\bREADONLY /.test(message)
 }
 
-/** True for errors of a command while Redis is away: one server or a Cluster. */
+/** True for errors of a command while Redis is away, or takes no writes: one server or a Cluster. */
 export function isRedisAway(error: Error): boolean {
   const { name, message } = error
   return (
@@ -213,12 +226,12 @@ export function isRedisAway(error: Error): boolean {
     /^(Cluster isn't ready|None of startup nodes|Too many Cluster redir)/.test(message) ||
     // Replies of a server that cannot serve, or has no master.
     /^(CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN) /.test(message) ||
-    isReadOnly(error)
+    isRefusedWrite(error)
   )
 }
 
 /** The nodes of a Redis. Behind Sentinels the machine changes, so its name is the group's. */
-function nodesOf(redis: Redis | Cluster): { node: string; server: Redis }[] {
+export function nodesOf(redis: Redis | Cluster): { node: string; server: Redis }[] {
   const servers = redis instanceof Cluster ? redis.nodes() : [redis]
   return servers.map((server) => {
     const { name, host, port } = server.options
@@ -241,24 +254,5 @@ async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> 
         { node },
         'this Redis may lose promised orders when its machine fails: set appendfsync everysec or always',
       )
-    const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
-    if (policy) log.warn({ node }, `this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`)
   }
-}
-
-interface NodeGauge {
-  set(labels: { readonly node: string }, bytes: number): void
-}
-type MemoryMetrics = Readonly<Record<'redisMemoryUsed' | 'redisMemoryMax', NodeGauge>>
-
-/** Measures how much memory each node uses, and may use. A full node accepts no writes. */
-export async function watchMemory(redis: Redis | Cluster, metrics: MemoryMetrics): Promise<void> {
-  await Promise.all(
-    nodesOf(redis).map(async ({ node, server }) => {
-      const info = await server.info('memory')
-      const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)\\r?$`, 'm').exec(info)?.[1] ?? 0)
-      metrics.redisMemoryUsed.set({ node }, bytes('used_memory'))
-      metrics.redisMemoryMax.set({ node }, bytes('maxmemory'))
-    }),
-  )
 }

@@ -35,6 +35,17 @@ const watch = (advice: string, place: Advice['place']): Advice => ({ level: 'wat
 
 export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<FindingKind | 'unknown', Advice>> = {
   fenced: watch('Nothing to do: the gate is rebuilt from Postgres within seconds.', parts),
+  evicting: {
+    level: 'bad',
+    advice: 'Set maxmemory-policy noeviction at Redis. The gate is shut until then, and Postgres sells alone.',
+    place: parts,
+  },
+  evicted: {
+    level: 'bad',
+    advice:
+      'So many buyers, at most, were told "processing" and have no order. Tell them to buy again; the log names each.',
+    place: order,
+  },
   drift: watch('It is repaired. If it comes back, look for another program that writes to this Redis.', stock),
   miscounted: watch('It is repaired from the orders.', stock),
   oversold: {

@@ -1,10 +1,15 @@
 import { once } from 'node:events'
+import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort, LOOPBACK } from '../../dev/processes.ts'
 import { startRedisCluster } from '../../test/lib/redis-cluster.ts'
+import { useRedis } from '../../test/lib/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { Replicas } from './replicas.ts'
 import { defineScripts } from './scripts.ts'
+
+const server = useRedis()
 
 test('asks the node of the key, where Redis is a Cluster', async () => {
   const cluster = await startRedisCluster()
@@ -21,4 +26,18 @@ test('asks the node of the key, where Redis is a Cluster', async () => {
       return Promise.all(keys.map((key) => redis.exists(key)))
     })
     .toEqual([1, 0, 0])
+})
+
+test('promises nothing on a server that became a replica, and follows the address', async () => {
+  const there = new Redis(server.url)
+  onTestFinished(() => there.disconnect())
+  const redis = defineScripts(connectRedis(server.url, pino({ level: 'silent' })))
+  onTestFinished(() => redis.disconnect())
+  await once(redis, 'ready')
+  const replicas = new Replicas(redis)
+  await replicas.caughtUp('a')
+  await there.replicaof(LOOPBACK, await freePort())
+  await expect(replicas.caughtUp('a')).rejects.toThrow('replica')
+  await there.replicaof('NO', 'ONE')
+  await expect.poll(() => replicas.caughtUp('a').then(() => 'caught up', String)).toBe('caught up')
 })
