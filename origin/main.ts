@@ -76,7 +76,11 @@ function listen(port: number, hostname: string, fetch: Parameters<typeof getRequ
     log.info({ port: (server.address() as AddressInfo).port }, 'listening')
     resolve(server)
   })
-  server.once('error', reject)
+  server.on('error', (error) => {
+    // The operating system has no file descriptor left for a connection: later ones may have.
+    if (server.listening) log.error({ error: String(error) }, 'connection not accepted')
+    reject(error)
+  })
   server.on('clientError', answerUnreadable)
   return promise
 }

@@ -65,6 +65,11 @@ export async function ping(sql: Sql): Promise<void> {
   await sql`select 1`
 }
 
+/** A write that changes nothing: a ledger that is read-only, or has no room, refuses it. */
+export async function tryWrite(sql: Sql): Promise<void> {
+  await sql`update event_offset set xids = xids`
+}
+
 /** Migrates the schema and replaces the functions. Several origins may run it at the same time. */
 export async function prepare(url: string): Promise<void> {
   const one = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
@@ -145,10 +150,10 @@ export function mayHaveCommitted(error: Error & { code?: string }): boolean {
 export const isUnstorable = ({ code }: Error & { code?: string }) => code === '22021' || code === '22P05'
 
 /**
- * True for temporary failures: of the network, of the driver, and of Postgres by SQLSTATE (connections, resources, shutdown,
+ * True for temporary failures: of the network, of this machine (no file descriptor is left), of the driver, and of Postgres by SQLSTATE (connections, resources, shutdown,
  * timeouts, a standby not promoted yet (25006), conflicts with others (40001, 40P01, 55P03)).
  */
 export const isLedgerAway = ({ code }: Error & { code?: string }) =>
-  /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(
+  /^(ECONN|EMFILE|ENFILE|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(
     code ?? '',
   )

@@ -30,7 +30,10 @@ export async function recordAllIntents(
   deps: IntentDeps & { readonly sales: Sales; readonly work: SaleWork },
 ): Promise<void> {
   await deps.work.each('intent recorder', deps.sales.inUse(), ({ sale_id }) =>
-    recordIntents(deps, sale_id, INTENT_GRACE_MS),
+    recordIntents(deps, sale_id, INTENT_GRACE_MS).catch((error) => {
+      deps.sales.writes.heard(error)
+      throw error
+    }),
   )
 }
 

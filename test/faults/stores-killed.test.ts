@@ -210,3 +210,35 @@ describe('Postgres is killed', () => {
     await consoleReads({ health: { ledger: true, redis: true }, reserved: 17 })
   })
 })
+
+describe('both answer, and refuse all writes', () => {
+  const readOnly = async (isReadOnly: 'on' | 'off') => {
+    await origin.sql().unsafe(`alter system set default_transaction_read_only = ${isReadOnly}`)
+    await origin.sql()`select pg_reload_conf()`
+  }
+  const isOpen = async () => new RegExp(`^gate_open\\{sale="${refusing}"\\} (\\d)$`, 'm').exec(await metrics())?.[1]
+  const edgeOf = () => origin.call('GET', `/internal/sales/${refusing}`, { token: origin.edgeToken })
+  let refusing = ''
+
+  test('they count as away, and the edge pauses the queue; each serves again once it takes a write', async () => {
+    refusing = await origin.sale({ total: 8, hold_seconds })
+    await expect.poll(isOpen).toBe('1')
+    await redis.config('SET', 'maxmemory', '1')
+    await readOnly('on')
+    await expect.poll(() => origin.checkout(refusing)).toMatchObject({ status: 503 })
+    await expect.poll(storesUp).toEqual([])
+    await expect.poll(() => origin.ops('/readyz')).toMatchObject({ status: 503, body: { ledger: false, gate: false } })
+    await expect.poll(isOpen).toBe('0')
+    await eventuallyMatches(edgeOf, { status: 503, body: { type: '/problems/try-again' } })
+    expect(await redis.ping()).toBe('PONG')
+    await redis.config('SET', 'maxmemory', '0')
+    await expect.poll(storesUp).toEqual(['redis'])
+    await eventuallyMatches(edgeOf, { status: 200, body: { health: 'slow' } })
+    await readOnly('off')
+    await expect.poll(storesUp).toEqual(['ledger', 'redis'])
+    await expect.poll(isOpen).toBe('1')
+    await eventuallyMatches(edgeOf, { status: 200, body: { health: 'ok' } })
+    expect(sold(await buyers(refusing, 8))).toBe(8)
+    expect(await origin.ops('/readyz')).toMatchObject({ status: 200, body: { ledger: true, gate: true } })
+  })
+})
