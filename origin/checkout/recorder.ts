@@ -88,10 +88,16 @@ export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteR
     try {
       const row = sales.get(sale)
       const demand = row ? arrivals.demand(row) : []
-      const verdicts = await warm.use((sql) => recordChosen(sql, sale, batch, noteRefusals, demand))
+      const recordWith = (notes: boolean) => (sql: Queryable) => recordChosen(sql, sale, batch, notes, demand)
+      // An order and its key are recorded once, so the second try finds what the first one has recorded. What it refuses it notes: a
+      // first try that arrives later is refused as well, as its buyer was told.
+      const verdicts = await warm.use(recordWith(noteRefusals), recordWith(true))
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts
+    } catch (error) {
+      sales.writes.heard(error)
+      throw error
     } finally {
       done()
     }

@@ -1,6 +1,10 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
+import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { ledgerDatabase } from '../../test/lib/servers.ts'
-import { connect, type Sql } from './connection.ts'
+import { writeSale } from '../sales/sale-queries.ts'
+import { connect, type Queryable, type Sql } from './connection.ts'
+import { record } from './record.ts'
 import { WarmConnections } from './warm-connections.ts'
 
 const { url, drop } = await ledgerDatabase()
@@ -34,4 +38,48 @@ test('a failed statement returns its connection', async () => {
   const pid = await warm.use(processOf)
   await expect(warm.use((sql) => sql`select 1 / 0`)).rejects.toThrow('division by zero')
   expect(await warm.use(processOf)).toBe(pid)
+})
+
+describe('a connection that the network has forgotten', () => {
+  const way = useFlakyProxy(() => Number(new URL(url).port))
+
+  test('delays its work by a moment, which is done again on another one, and is closed', async () => {
+    const forgetful = new WarmConnections(pool, () => connect(way.through(url), 1))
+    const forgotten = await forgetful.use(processOf)
+    way.vanish()
+    const doneBy = await forgetful.use(processOf, processOf)
+    expect(doneBy).not.toBe(forgotten)
+    expect(await forgetful.use(processOf)).toBe(doneBy)
+    await forgetful.end()
+  })
+
+  test('makes no second order of a batch, whichever of the two tries comes first, and none that was refused', async () => {
+    const sale = crypto.randomUUID()
+    await writeSale(pool, sale, saleOf(2))
+    const buyer = (name: string) => ({ ...reservationOf(sale), visitor: name, key: name })
+    const batch = ['ann', 'bob', 'cid'].map(buyer)
+    const first = (sql: Queryable) => record(sql, sale, batch, false)
+    const second = (sql: Queryable) => record(sql, sale, batch, true)
+    const [[ann, bob], ofSecond] = [batch, await second(pool)]
+    expect(ofSecond).toMatchObject([{ verdict: 'recorded' }, { verdict: 'recorded' }, { verdict: 'no_stock' }])
+    await pool`update products set total = 3 where sale_id = ${sale}`
+    const late = [
+      { verdict: 'replay', order: ann?.order },
+      { verdict: 'replay', order: bob?.order },
+      { verdict: 'no_stock' },
+    ]
+    expect(await first(pool)).toMatchObject(late)
+    const next = [buyer('dan')]
+    const both = await Promise.all([false, true].map((notes) => record(pool, sale, next, notes)))
+    expect(
+      both
+        .flat()
+        .map(({ verdict }) => verdict)
+        .sort(),
+    ).toEqual(['recorded', 'replay'])
+    const [{ held, live } = expect.unreachable()] = await pool`
+      select held, (select count(*)::int from orders where sale_id = ${sale} and status = 'reserved') as live
+      from products where sale_id = ${sale}`
+    expect([held, live]).toEqual([3, 3])
+  })
 })

@@ -2,10 +2,15 @@
  * A pool that hands out the connection used last, for a statement that is sent again and again: its server process has
  * everything cached. The driver's own pool hands out the connection idle for longest, which made recording a tenth slower.
  */
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sql } from './connection.ts'
 
 /** More concurrent statements use the driver's pool. */
 const MAX_CONNECTIONS = 4
+/** Work without an answer for so long is done again on another connection: the network may have forgotten the first one. */
+const AGAIN_AFTER_MS = 1_000
+
+type Work<Result> = (sql: Sql) => Promise<Result>
 
 export class WarmConnections {
   readonly #pool: Sql
@@ -19,15 +24,43 @@ export class WarmConnections {
     this.#connect = connect
   }
 
-  async use<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    if (this.#idle.length === 0 && this.#all.size === MAX_CONNECTIONS) return work(this.#pool)
+  /**
+   * Does the work on one connection, and, where it is late and `again` is given, `again` on another one. From then on the second answer
+   * alone counts, since the first work may be done before it, after it or never: `again` must be right in each case. A connection
+   * that is still silent when the second one has answered is closed.
+   */
+  async use<Result>(work: Work<Result>, again?: Work<Result>): Promise<Result> {
+    const sql = this.#take()
+    const result = work(sql)
+    let isSilent = true
+    const heard = result.then(
+      () => {},
+      () => {},
+    )
+    void heard.then(() => {
+      isSilent = false
+      if (this.#all.has(sql)) this.#idle.push(sql)
+    })
+    if (!again) return result
+    const isLate = await withTimeout(
+      heard.then(() => false),
+      AGAIN_AFTER_MS,
+      () => true,
+    )
+    if (!isLate) return result
+    try {
+      return await this.use(again)
+    } finally {
+      if (isSilent && this.#all.delete(sql)) void sql.end({ timeout: 0 })
+    }
+  }
+
+  /** The connection that was used last, or another one. */
+  #take(): Sql {
+    if (this.#idle.length === 0 && this.#all.size === MAX_CONNECTIONS) return this.#pool
     const sql = this.#idle.pop() ?? this.#connect()
     this.#all.add(sql)
-    try {
-      return await work(sql)
-    } finally {
-      this.#idle.push(sql)
-    }
+    return sql
   }
 
   async end(): Promise<void> {
