@@ -165,7 +165,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     arrivals,
     responseTimes,
     reports,
-    joins: new JoinCounter({ sql, metrics, saleCounts, log }),
+    joins: new JoinCounter({ sql, metrics, saleCounts, responseTimes, log }),
     shares: new LineShares(redis, log),
     payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates, isProviderAway }),
     isOverloaded: (saleId) => loadShedder.isSlow(saleId),

@@ -359,3 +359,19 @@ it('extends an admission that has half expired, up to the end of the session', a
   expect([await leftAfter(half, half + 1), await leftAfter(half, half)]).toEqual(['as before', ADMISSION_TTL_SECONDS])
   expect([await leftAfter(session - 100, 50), await leftAfter(session - 50, 50)]).toEqual([100, 'as before'])
 })
+
+it('reports how long the site takes for those who were let in, and nothing of what its senders can hold back', async () => {
+  const { sale, env, path } = await siteWith('/slow')
+  await stub(path, 200, 'the site', 300)
+  const { secret, admission } = await ready(sale)
+  const headers = { ...page, cookie: `${secret}; ${admission}` }
+  const reported = async () => {
+    const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+    const counts = requests.map(({ query }) => JSON.parse(new URLSearchParams(query).get('counts') ?? '{}'))
+    return counts.flatMap(({ answers = {} }) => Object.values<number>(answers))
+  }
+  for (const method of ['POST', 'GET'])
+    await call(path, { method, headers, ...(method === 'POST' && { body: 'x' }) }, env)
+  await expect.poll(reported).toEqual([expect.any(Number)])
+  expect((await reported())[0]).toBeGreaterThanOrEqual(290)
+})

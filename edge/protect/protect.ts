@@ -7,6 +7,7 @@ import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.t
 import { TARGETED } from '../cache.ts'
 import { type Call, hostOf, inLine, NO_STORE, publicNow, refuse, seeOther, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
+import { count } from '../queue/sale-cache.ts'
 import { readCookie, setCookie, withoutOurs } from '../visitor/cookies.ts'
 import {
   bearer,
@@ -18,6 +19,7 @@ import {
   refuseSignedOut,
 } from '../visitor/credentials.ts'
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
+import { sampleOf, UPSTREAM_TIMEOUT_MS } from './answer-times.ts'
 import { isHeld } from './paths.ts'
 
 /** The header in which the site finds the visitor's admission. */
@@ -25,7 +27,6 @@ const ADMISSION_HEADER = 'x-admission-token'
 /** The requested page is remembered this long while the visitor waits, and its address may have this length. */
 const RETURN_SECONDS = 24 * 3600
 const MAX_RETURN = 1_000
-const UPSTREAM_TIMEOUT_MS = 30_000
 
 /**
  * Headers that a site behind a proxy trusts and that a visitor could send: about their address, their identity, and
@@ -55,7 +56,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   const admission = await findAdmission(sale, call)
   if (admission && (await isVisitor(admission.claims.sub, call))) {
     await refuseBlockedIn(sale, admission.claims.sub, call)
-    const response = await pass(protect, admission.token, call)
+    const response = await passAdmitted(protect, { ...admission, visitor: admission.claims.sub }, call)
     // An admitted visitor may stay on the site for a session.
     await extendAdmission(admission, protect.PROTECT_SESSION_SECONDS, call)
     return forOne(response, call)
@@ -73,7 +74,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   await refuseBlocked(place.claims.sub, now.policy, call)
   await refuseLeft(place.claims, now, call)
   const { token } = await issueAdmission(place.claims, call)
-  return forOne(await pass(protect, token, call), call)
+  return forOne(await passAdmitted(protect, { token, visitor: place.claims.sub }, call), call)
 }
 
 const isPage = ({ request }: Call) => request.method === 'GET' && wantsHtml(request)
@@ -100,6 +101,24 @@ export function wantedPage(sale: string, call: Call): string | null {
  */
 export function showWantedPage(sale: string, call: Call): Response {
   return seeOther(wantedPage(sale, call) ?? refuse('not-found'))
+}
+
+/** Passes the request of an admitted visitor on. How long the site takes to answer it steers the line. */
+async function passAdmitted(
+  protect: Protect,
+  { token, visitor }: { readonly token: string; readonly visitor: string },
+  call: Call,
+): Promise<Response> {
+  const beganMs = Date.now()
+  let status: number | null = null
+  try {
+    const response = await pass(protect, token, call)
+    status = response.status
+    return response
+  } finally {
+    const answer = { visitor, hasBody: call.request.body !== null, beganMs, tookMs: Date.now() - beganMs, status }
+    count({ sale: protect.PROTECT_SALE }, sampleOf(answer, call.config.EDGE_TOKEN), call)
+  }
 }
 
 /**

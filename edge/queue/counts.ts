@@ -7,18 +7,21 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 
 /** Most names of one kind in a sum; what else is counted by name is dropped. A sale has at most a hundred rules. */
 const MAX_NAMES = 200
+/** Most samples of answers in a sum, which fit into a request's line: those with the least digests, so that nobody chooses which. */
+const MAX_ANSWERS = 64
 
 export class CountSum {
   #sum = empty()
   #isEmpty = true
 
-  add({ joins = 0, crowded = 0, proofs = 0, refusals, met }: Partial<JoinCounts>): void {
+  add({ joins = 0, crowded = 0, proofs = 0, refusals, met, answers }: Partial<JoinCounts>): void {
     this.#isEmpty = false
     this.#sum.joins += joins
     this.#sum.crowded += crowded
     this.#sum.proofs += proofs
     addByName(this.#sum.refusals, refusals)
     addByName(this.#sum.met, met)
+    if (answers) this.#sum.answers = leastOf({ ...answers, ...this.#sum.answers })
   }
 
   isEmpty(): boolean {
@@ -55,7 +58,14 @@ export class CountSum {
   }
 }
 
-const empty = () => ({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {} })
+const empty = () => ({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, answers: {} as Record<string, number> })
+
+const leastOf = (answers: Readonly<Record<string, number>>) =>
+  Object.fromEntries(
+    Object.entries(answers)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .slice(0, MAX_ANSWERS),
+  )
 
 function addByName(sums: Record<string, number>, counted: Readonly<Record<string, number>> = {}): void {
   let names = Object.keys(sums).length

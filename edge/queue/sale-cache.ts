@@ -284,7 +284,7 @@ function store(queue: CachedQueue, snapshot: SaleSnapshot, requestedAtMs: number
 }
 
 /** Counts what happened to somebody who joins a sale, whatever its line. */
-export function count({ sale }: SaleNow, counted: Partial<JoinCounts>, context: QueueContext): void {
+export function count({ sale }: Pick<SaleNow, 'sale'>, counted: Partial<JoinCounts>, context: QueueContext): void {
   const queue = queues.get(sale)
   if (!queue?.copy || Object.keys(counted).length === 0) return
   if (queue.counts.isEmpty()) context.ctx.waitUntil(sendCounts(queue, context))

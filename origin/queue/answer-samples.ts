@@ -12,7 +12,7 @@ const ONE_SAMPLE_MS = 1_000
 const MAX_SAMPLES = 5_000
 const MAX_VISITORS = 2 * MAX_SAMPLES
 /** .. and samples at least: fewer wait for those until the next note, since one slow call is no congestion. */
-const MIN_SAMPLES = 5
+export const MIN_SAMPLES = 5
 
 export class AnswerSamples {
   #times: number[] = []

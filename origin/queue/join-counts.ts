@@ -6,6 +6,7 @@ import { countMet, type Met } from '../access/access-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
+import type { ResponseTimes } from './response-times.ts'
 
 /** Counts of rules written in one statement, and waiting for it; more are dropped. Each sale sends them once a second. */
 const WRITES = { size: 2_000, queue: 20_000 }
@@ -14,6 +15,7 @@ interface JoinCounterDeps {
   readonly sql: Sql
   readonly metrics: Pick<Metrics, 'edgeJoins' | 'edgeRefusals' | 'edgeProofs'>
   readonly saleCounts: { count(saleId: string, name: string, by: number): void }
+  readonly responseTimes: Pick<ResponseTimes, 'reported'>
   readonly log: Logger
 }
 
@@ -27,8 +29,8 @@ export class JoinCounter {
   add(sale: string, text: string | undefined): void {
     const parsed = v.safeParse(Sent, text)
     if (!parsed.success) return
-    const { joins, proofs, refusals, met } = parsed.output
-    const { saleCounts, metrics } = this.#deps
+    const { joins, proofs, refusals, met, answers } = parsed.output
+    const { saleCounts, metrics, responseTimes, log } = this.#deps
     const { edgeJoins, edgeProofs, edgeRefusals } = metrics
     if (joins > 0) {
       edgeJoins.inc({ sale }, joins)
@@ -39,6 +41,9 @@ export class JoinCounter {
       edgeRefusals.inc({ sale, reason }, count)
       saleCounts.count(sale, `join_refused.${reason}`, count)
     }
+    responseTimes
+      .reported(sale, Object.values(answers))
+      .catch((error) => log.debug({ sale, error: String(error) }, 'answers of the site not noted'))
     // The state's response does not wait for the ledger.
     for (const [rule, many] of Object.entries(met))
       this.#met

@@ -64,6 +64,20 @@ test('an origin knows its own while Redis is away', async () => {
   expect(unknown).toBe(0)
 })
 
+test('knows how long a protected site takes, where the edge reports enough of its answers', async () => {
+  const state = (sale: string, times: readonly number[]) => {
+    const answers = Object.fromEntries(times.map((ms, i) => [`0000000${i}`, ms]))
+    const counts = encodeURIComponent(JSON.stringify({ joins: 0, proofs: 0, refusals: {}, met: {}, answers }))
+    return origin.call('GET', `/internal/sales/${sale}?counts=${counts}`, { token: origin.edgeToken })
+  }
+  const [slow, few, lied] = [await origin.sale(), await origin.sale(), await origin.sale()]
+  const answersOf = async (sale: string, times: readonly number[]) => (await state(sale, times)).body.answers_ms
+  await expect.poll(() => answersOf(slow, [900, 2_000, 2_000, 2_000, 2_100])).toBe(2_000)
+  await expect.poll(() => answersOf(lied, [20, 20, 20, 20, 20, 20, 30_000])).toBe(20)
+  expect([await answersOf(few, [9_000]), await answersOf(few, [])]).toEqual([0, 0])
+  await expect.poll(() => answersOf(slow, [])).toBe(0)
+})
+
 test('takes a single slow call for no congestion', async () => {
   const [one] = await both()
   const seen: number[] = []

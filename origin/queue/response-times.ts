@@ -5,12 +5,14 @@
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from '../stock/scripts.ts'
-import { AnswerSamples } from './answer-samples.ts'
+import { AnswerSamples, MIN_SAMPLES, robustOf } from './answer-samples.ts'
 
 const NOTE_EVERY_MS = 500
 /** The slowest note of a sale holds for so long, unless a slower one comes. */
 const HOLDS_MS = 1_000
 const REDIS_TIMEOUT_MS = 300
+/** The edge reports about once a second. A report holds long enough that a late next one leaves no gap. */
+const REPORT_HOLDS_MS = 2_500
 
 interface ResponseTimesDeps extends LoopDeps {
   readonly redis: Pick<Store, 'noteSlowest' | 'get'>
@@ -34,6 +36,13 @@ export class ResponseTimes {
     this.#samples.set(saleId, samples)
     const nowMs = performance.now()
     samples.add(visitor, nowMs - beganMs, nowMs)
+  }
+
+  /** Notes the answers of a protected site that the edge has seen since its last report. A few slow ones are no congestion. */
+  async reported(saleId: string, times: readonly number[]): Promise<void> {
+    if (times.length < MIN_SAMPLES) return
+    const ms = Math.ceil(robustOf(times))
+    await withTimeout(this.#redis.noteSlowest(keyOf(saleId), ms, REPORT_HOLDS_MS), REDIS_TIMEOUT_MS)
   }
 
   /** Milliseconds, 0 where nobody called. */

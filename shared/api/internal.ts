@@ -190,5 +190,10 @@ export const JoinCounts = v.object({
   refusals: byName(/^[a-z-]{1,40}$/),
   /** The number of matches of each rule. */
   met: byName(/^\d{1,20}$/),
+  /**
+   * How long the protected site took to answer those who were let in, in milliseconds. A session is one sample a second, by
+   * the digest of both (edge/protect/answer-times.ts).
+   */
+  answers: v.optional(byName(/^[0-9a-f]{8}$/), {}),
 })
 export type JoinCounts = v.InferOutput<typeof JoinCounts>

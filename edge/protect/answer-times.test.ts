@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { CountSum } from '../queue/counts.ts'
+import { sampleOf, UPSTREAM_TIMEOUT_MS } from './answer-times.ts'
+
+const SECOND = { beganMs: 5_000, tookMs: 20, status: 200 as number | null, hasBody: false }
+const answersOf = (sum: CountSum) => Object.values(sum.sum().answers)
+
+it.each([
+  ['an answer', {}, 20],
+  ['an answer with an error of the site', { status: 502 }, 20],
+  ['no answer', { status: null }, UPSTREAM_TIMEOUT_MS],
+  ['a refusal', { status: 403 }, undefined],
+  ['a request with a body, which its sender can hold back', { hasBody: true, tookMs: 9_000 }, undefined],
+])('%s is a sample of what it took', (_what, answer, ms) => {
+  const { answers = {} } = sampleOf({ ...SECOND, visitor: 'ann', ...answer }, 'secret')
+  expect(Object.values(answers)).toEqual(ms === undefined ? [] : [ms])
+})
+
+it('counts a session once a second, however many calls it makes in whatever isolates', () => {
+  const [one, other, room] = [new CountSum(), new CountSum(), new CountSum()]
+  for (let i = 0; i < 100; i++) {
+    const slow = { ...SECOND, visitor: 'eve', beganMs: 5_000 + 9 * i, tookMs: 60_000 }
+    ;(i % 2 === 0 ? one : other).add(sampleOf(slow, 'secret'))
+  }
+  for (const visitor of ['ann', 'bob', 'cid']) one.add(sampleOf({ ...SECOND, visitor }, 'secret'))
+  for (const isolate of [one, other]) room.add(isolate.sum())
+  expect(answersOf(room).toSorted((a, b) => a - b)).toEqual([20, 20, 20, 60_000])
+})
+
+it('a tenth of liars is no more than a fifth of the samples, however many come before the others', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 200, max: 2_000 }), fc.string(), (honest, secret) => {
+      const sum = new CountSum()
+      const call = (visitor: string, tookMs: number) => sum.add(sampleOf({ ...SECOND, visitor, tookMs }, secret))
+      for (let i = 0; i < honest / 9; i++) call(`liar ${i}`, 60_000)
+      for (let i = 0; i < honest; i++) call(`honest ${i}`, 20)
+      const answers = answersOf(sum)
+      expect(answers).toHaveLength(64)
+      expect(answers.filter((ms) => ms > 20).length).toBeLessThan(64 / 4)
+    }),
+    { numRuns: 30, seed: 7 },
+  )
+})
