@@ -2,6 +2,7 @@ import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { expect, it, vi } from 'vitest'
 import type { TicketShard } from '../queue/numbers/ticket-shard.ts'
 import type { SnapshotRequest } from '../queue/rpc.ts'
+import type { WaitingRoom } from '../queue/waiting-room.ts'
 import { eventually, slowClock, stopClock } from '../testing/clocks.ts'
 import { edgeEnv, stub } from '../testing/origin.ts'
 import { product } from '../testing/simulation.ts'
@@ -178,6 +179,21 @@ it('looks up no more names for an address that makes them up', async () => {
   expect([await statusOf('no-4', '198.51.100.9'), await statusOf(sale.name, '198.51.100.9')]).toEqual([404, 200])
   // A known name needs no lookup.
   expect([await statusOf(unknown[0] ?? ''), await statusOf(sale.name)]).toEqual([404, 200])
+})
+
+it('stores nothing in the objects of an unknown sale, whatever is asked of them', async () => {
+  const sale = new TestSale()
+  expect((await sale.join()).status).toBe(404)
+  expect((await call(`/sales/${sale.name}/schedule`)).status).toBe(404)
+  await sale.shard(0).leave({ visitor: 'nobody' })
+  for (const object of [sale.room, sale.shard(0)] as DurableObjectStub<WaitingRoom | TicketShard>[]) {
+    const stored = await runInDurableObject(object, async (_, { storage }) => ({
+      tables: storage.sql.exec('select name from sqlite_master').toArray(),
+      values: [...storage.kv.list()],
+      alarm: await storage.getAlarm(),
+    }))
+    expect(stored).toEqual({ tables: [], values: [], alarm: null })
+  }
 })
 
 it('keeps a known sale in memory, however many names are made up', async () => {
