@@ -10,9 +10,10 @@ import { connect, type Sql } from '../../ledger/connection.ts'
 import { findOrder, moveOrders } from '../../ledger/order-statements.ts'
 import { type Reservation, record } from '../../ledger/record.ts'
 import { connectRedis } from '../../lib/redis.ts'
+import type { Eviction } from '../../lib/redis-watch.ts'
 import { createMetrics } from '../../metrics.ts'
 import { gateSweeps, sweepLedger } from '../../orders/hold-sweeper.ts'
-import { Orders } from '../../orders/orders.ts'
+import { holdEnd, Orders } from '../../orders/orders.ts'
 import { SaleMemory } from '../../sales/sale-memory.ts'
 import { writeSale } from '../../sales/sale-queries.ts'
 import { Sales } from '../../sales/sales.ts'
@@ -29,6 +30,8 @@ let sql: Sql
 let redis: Store
 let sales: Sales
 let deps: ReconcilerDeps & { readonly orders: Orders }
+/** What the watch of Redis has seen. */
+const redisWatch: { evicting: Eviction | null; refusal: null } = { evicting: null, refusal: null }
 let reconciler: Reconciler
 let bad: string
 let good: string
@@ -47,7 +50,6 @@ beforeAll(async () => {
   // A round waits no longer than this for a sale.
   const work = new SaleWork(200)
   const refunds = { addRefunds: async () => [] }
-  const redisWatch = { evicting: null, refusal: null }
   deps = { sql, sales, gates, orders, refunds, work, memory, redisWatch, metrics, log }
   reconciler = new Reconciler(deps)
 })
@@ -160,9 +162,12 @@ test('an order that ends during a rebuild has no hold in the gate and is counted
     await held`select pg_advisory_unlock(hashtextextended(${`rebuild ${good}`}, 0))`
     const restored = () => redis.zcard(`{${good}}:holds`)
     await expect.poll(restored).toBe(3)
-    await moveOrders(held, [paid], { from: ['reserved'], to: 'confirmed' })
-    await moveOrders(held, [over], { from: ['reserved'], to: 'expired' })
+    const ended = [
+      ...(await moveOrders(held, [paid], { from: ['reserved'], to: 'confirmed' })),
+      ...(await moveOrders(held, [over], { from: ['reserved'], to: 'expired' })),
+    ]
     await held`commit`
+    await gate.settle(ended.map(holdEnd))
   } finally {
     held.release()
   }
@@ -245,4 +250,34 @@ test('finds an oversell without being asked', async () => {
   expect(await sql`select kind, units from findings where sale_id = ${good} and kind = 'oversold'`).toEqual([
     { kind: 'oversold', units: 1 },
   ])
+})
+
+test('a gate is shut while Redis may evict keys, and findings say so, and how many promised orders went', async () => {
+  await sql`truncate findings`
+  onTestFinished(() => {
+    redisWatch.evicting = null
+  })
+  const isOpen = () => deps.gates.of(good).isOpen(['one'])
+  const findings = () => sql`
+    select kind, units, closed_at is null as open from findings where sale_id = ${good} and kind like 'evict%' order by kind`
+  for (let i = 0; i < 3; i++) await reserve(good)
+  await reconciler.watch()
+  redisWatch.evicting = { policy: 'allkeys-lru', keys: 0 }
+  await reconciler.watch()
+  expect(await findings()).toEqual([{ kind: 'evicting', units: 0, open: true }])
+  for (const again of [() => reconciler.round(), () => reconciler.reconcileSale(good, { force: true })]) {
+    expect(await isOpen()).toBe(false)
+    await again()
+  }
+  expect(await isOpen()).toBe(false)
+  // As Redis does when it is full.
+  await redis.del(`{${good}}:unrecorded`)
+  redisWatch.evicting = { policy: 'allkeys-lru', keys: 1 }
+  await reconciler.watch()
+  const evicted = { kind: 'evicted', units: 3, open: true }
+  expect(await findings()).toEqual([evicted, { kind: 'evicting', units: 0, open: true }])
+  redisWatch.evicting = null
+  await reconciler.watch()
+  expect(await isOpen()).toBe(true)
+  expect(await findings()).toEqual([evicted, { kind: 'evicting', units: 0, open: false }])
 })
